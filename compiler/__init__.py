@@ -1,0 +1,1 @@
+"""The compiler: C front end, IR generation, pipeline, code generation, and the two drivers."""

@@ -1,0 +1,454 @@
+"""
+The typed syntax tree: what the semantic layer hands to IR generation.
+
+Everything implicit in C is explicit here: every conversion is a `Cast`, every use of an lvalue's
+value is a `Load`, arrays and functions that decay are `Decay`, `p->m` is `Member(Deref(p))`,
+`sizeof` of a constant-size type is an `IntConst`, enumerators are `IntConst`s, and initialisers are
+flat lists of (byte offset, scalar expression). Every node has a `loc`; every expression has a `type`
+(unqualified). An expression with `is_lvalue` designates an object.
+
+Operators: `BinaryOp.op` is C's spelling (`+ - * / % << >> < <= > >= == != & ^ | && ||`); operands of
+arithmetic and comparison operators have been converted to one common type, so signedness of an
+operation is that of its operands' type. Pointer arithmetic is `PtrAdd` and `PtrDiff`, never `+`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from ..diagnostics import SourceLoc
+from .types import CType, FunctionType, QualType
+from .types import Field as RecordField
+
+if TYPE_CHECKING:
+    from ..directives.records import Directive
+
+
+# Declarations ---------------------------------------------------------------------------------
+
+
+class Storage(Enum):
+    AUTO = "auto"
+    STATIC_LOCAL = "static local"
+    GLOBAL = "global"  # external linkage, or extern
+    STATIC_GLOBAL = "static global"
+
+
+@dataclass(eq=False)
+class VarDecl:
+    """
+    A variable or parameter. Identity is the variable: each C declaration in its scope is one
+    `VarDecl` (redeclarations of a global are merged).
+
+    `symbol` is the linker-level name for anything not AUTO (static locals are made unique,
+    `f.counter.1`). `is_defined` is false for an `extern` without definition. `address_taken` is
+    true if `&x` occurs, or an array or record is used other than by loading its scalar members.
+    """
+
+    name: str
+    qual: QualType
+    loc: SourceLoc
+    storage: Storage = Storage.AUTO
+    symbol: str | None = None
+    init: Initializer | None = None
+    is_param: bool = False
+    is_defined: bool = True
+    address_taken: bool = False
+    alignment: int | None = None  # _Alignas, bytes
+
+    @property
+    def type(self) -> CType:
+        return self.qual.type
+
+
+@dataclass(eq=False)
+class FunctionDecl:
+    """
+    A function. `body` is None when only declared. `directives` are the `routine` and `declare`
+    directives that stand immediately before it (or name it).
+    """
+
+    name: str
+    type: FunctionType
+    loc: SourceLoc
+    params: list[VarDecl] = field(default_factory=list["VarDecl"])
+    body: Compound | None = None
+    is_static: bool = False
+    is_inline: bool = False
+    directives: list[Directive] = field(default_factory=list["Directive"])
+    contains_goto_or_switch: bool = False
+
+
+@dataclass(eq=False)
+class TranslationUnit:
+    """
+    One source file, checked. `functions` and `variables` hold every function and every variable
+    that is not AUTO (static locals included), in order; `directives` the file-scope directives
+    (`declare`, named `routine`) in order.
+    """
+
+    file: str
+    functions: list[FunctionDecl] = field(default_factory=list["FunctionDecl"])
+    variables: list[VarDecl] = field(default_factory=list["VarDecl"])
+    directives: list[Directive] = field(default_factory=list["Directive"])
+
+
+# Expressions ----------------------------------------------------------------------------------
+
+
+@dataclass(eq=False, kw_only=True)
+class Expr:
+    type: CType
+    loc: SourceLoc
+
+    @property
+    def is_lvalue(self) -> bool:
+        return False
+
+
+@dataclass(eq=False, kw_only=True)
+class IntConst(Expr):
+    """`value` is already wrapped to `type`. A null pointer constant may have pointer type."""
+
+    value: int
+
+
+@dataclass(eq=False, kw_only=True)
+class FloatConst(Expr):
+    value: float
+
+
+@dataclass(eq=False, kw_only=True)
+class StringLiteral(Expr):
+    """An lvalue of array-of-char type. `data` holds the bytes with the terminating zero."""
+
+    data: bytes
+
+    @property
+    def is_lvalue(self) -> bool:
+        return True
+
+
+@dataclass(eq=False, kw_only=True)
+class VarRef(Expr):
+    decl: VarDecl
+
+    @property
+    def is_lvalue(self) -> bool:
+        return True
+
+
+@dataclass(eq=False, kw_only=True)
+class FunctionRef(Expr):
+    """A function designator: the callee of a direct call, or under `Decay` its address."""
+
+    decl: FunctionDecl
+
+
+@dataclass(eq=False, kw_only=True)
+class Deref(Expr):
+    """`*pointer`; `a[i]` is `Deref(PtrAdd(Decay(a), i))`."""
+
+    pointer: Expr
+
+    @property
+    def is_lvalue(self) -> bool:
+        return True
+
+
+@dataclass(eq=False, kw_only=True)
+class Member(Expr):
+    """`record.field`, one step (anonymous members take several). An lvalue if `record` is."""
+
+    record: Expr
+    field: RecordField
+
+    @property
+    def is_lvalue(self) -> bool:
+        return self.record.is_lvalue
+
+
+@dataclass(eq=False, kw_only=True)
+class CompoundLiteral(Expr):
+    """`(T){…}`: an unnamed object, AUTO in a function, static at file scope."""
+
+    decl: VarDecl
+
+    @property
+    def is_lvalue(self) -> bool:
+        return True
+
+
+@dataclass(eq=False, kw_only=True)
+class Load(Expr):
+    """The value of an lvalue of scalar or record type."""
+
+    lvalue: Expr
+    volatile: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class Decay(Expr):
+    """Array lvalue to pointer to its first element, or function designator to its address."""
+
+    operand: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class AddressOf(Expr):
+    operand: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class Cast(Expr):
+    """
+    A conversion, implicit or written, between scalar types, or to void. The pair of types says
+    which: integer, floating, pointer, to `_Bool` (compares with zero).
+    """
+
+    operand: Expr
+    implicit: bool = True
+
+
+@dataclass(eq=False, kw_only=True)
+class UnaryOp(Expr):
+    """`-`, `~` (operand promoted) or `!` (operand scalar, result int)."""
+
+    op: str
+    operand: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class BinaryOp(Expr):
+    op: str
+    lhs: Expr
+    rhs: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class PtrAdd(Expr):
+    """`pointer + index` (or `- index` when `subtract`), index of any integer type, in elements."""
+
+    pointer: Expr
+    index: Expr
+    subtract: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class PtrDiff(Expr):
+    """`lhs - rhs` in elements; type `long`."""
+
+    lhs: Expr
+    rhs: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class Assign(Expr):
+    """`target = value`; `value` has been converted to the target's type."""
+
+    target: Expr
+    value: Expr
+    volatile: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class CompoundAssign(Expr):
+    """
+    `target op= value`. For arithmetic, the target is loaded, converted to `compute_type`, combined
+    with `value` (already of `compute_type`, or an integer count for shifts), and converted back.
+    For pointers (`p += i`), `compute_type` is the pointer type and `value` the integer index.
+    """
+
+    op: str
+    target: Expr
+    value: Expr
+    compute_type: CType
+    volatile: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class IncDec(Expr):
+    """`++x`, `x++`, `--x`, `x--` on an arithmetic or pointer lvalue."""
+
+    target: Expr
+    is_increment: bool
+    is_prefix: bool
+    volatile: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class Conditional(Expr):
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class Comma(Expr):
+    """`lhs, rhs`: `lhs` for its effects, value and type of `rhs`."""
+
+    lhs: Expr
+    rhs: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class Call(Expr):
+    """
+    `callee` is a `FunctionRef` (direct) or an expression of pointer-to-function type. Arguments
+    are converted; those beyond `function_type.params` got the default argument promotions.
+    """
+
+    callee: Expr
+    args: list[Expr]
+    function_type: FunctionType
+
+
+@dataclass(eq=False, kw_only=True)
+class SizeofVla(Expr):
+    """`sizeof` of a variable-length array type, in bytes (`size_t`)."""
+
+    of: CType
+
+
+@dataclass(eq=False, kw_only=True)
+class VaArg(Expr):
+    """`va_arg(list, type)`; `list` is an expression of type pointer to the va_list record."""
+
+    list: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class VaOp(Expr):
+    """`va_start(list)`, `va_end(list)`, `va_copy(list, source)`: `op` is the name; type void."""
+
+    op: str
+    list: Expr
+    source: Expr | None = None
+
+
+@dataclass(eq=False)
+class Initializer:
+    """
+    A flat initialiser of an object of type `type`. Everything is zero first when `zero_fill`
+    (every brace-enclosed initialiser); then each (byte offset, expression) is stored in order. An
+    expression has the scalar type at that place, is a record value, or is a `StringLiteral` for a
+    char array. A bit-field entry stores through its `RecordField` in `bit_fields`, keyed by
+    position in `items`. For static storage every expression is constant (`constants` says how).
+    """
+
+    type: CType
+    items: list[tuple[int, Expr]]
+    zero_fill: bool
+    loc: SourceLoc
+    bit_fields: dict[int, RecordField] = field(default_factory=dict[int, RecordField])
+
+
+# Statements -----------------------------------------------------------------------------------
+
+
+@dataclass(eq=False, kw_only=True)
+class Stmt:
+    loc: SourceLoc
+
+
+@dataclass(eq=False, kw_only=True)
+class ExprStmt(Stmt):
+    expr: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class DeclStmt(Stmt):
+    """Declares AUTO variables, in order (static locals are in the translation unit instead)."""
+
+    decls: list[VarDecl]
+
+
+@dataclass(eq=False, kw_only=True)
+class Compound(Stmt):
+    body: list[Stmt]
+    end_loc: SourceLoc | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class If(Stmt):
+    condition: Expr
+    then: Stmt
+    otherwise: Stmt | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class For(Stmt):
+    init: Stmt | None  # DeclStmt or ExprStmt
+    condition: Expr | None
+    step: Expr | None
+    body: Stmt
+
+
+@dataclass(eq=False, kw_only=True)
+class While(Stmt):
+    condition: Expr
+    body: Stmt
+
+
+@dataclass(eq=False, kw_only=True)
+class DoWhile(Stmt):
+    body: Stmt
+    condition: Expr
+
+
+@dataclass(eq=False, kw_only=True)
+class Switch(Stmt):
+    value: Expr
+    body: Stmt
+
+
+@dataclass(eq=False, kw_only=True)
+class Case(Stmt):
+    """`case value:` (or `default:` when None) and the statement it labels."""
+
+    value: int | None
+    body: Stmt
+
+
+@dataclass(eq=False, kw_only=True)
+class Break(Stmt):
+    pass
+
+
+@dataclass(eq=False, kw_only=True)
+class Continue(Stmt):
+    pass
+
+
+@dataclass(eq=False, kw_only=True)
+class Goto(Stmt):
+    label: str
+
+
+@dataclass(eq=False, kw_only=True)
+class Label(Stmt):
+    name: str
+    body: Stmt
+
+
+@dataclass(eq=False, kw_only=True)
+class Return(Stmt):
+    value: Expr | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class Null(Stmt):
+    pass
+
+
+@dataclass(eq=False, kw_only=True)
+class AccStmt(Stmt):
+    """
+    An OpenACC directive in statement position. `body` is the structured block, loop or statement
+    it applies to; None for stand-alone directives (`update`, `wait`, `enter data`, `cache`, …).
+    """
+
+    directive: Directive
+    body: Stmt | None = None

@@ -1,0 +1,285 @@
+"""
+C types and their x86-64 System V layout (C11 6.2.5; psABI 3.1.2).
+
+Types are immutable values compared structurally, except struct and union types, which are compared
+by identity (each declaration of a tag makes one type, completed later by `complete`). Qualifiers
+live beside a type in `QualType` only where C cares: pointees, members and declared objects.
+Sizes and alignments are in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .ast import Expr
+
+
+class CType:
+    """Base of all C types. `size` and `align` raise `ValueError` on incomplete types."""
+
+    @property
+    def size(self) -> int:
+        raise ValueError(f"'{self}' has no size")
+
+    @property
+    def align(self) -> int:
+        return self.size
+
+    @property
+    def is_complete(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class VoidType(CType):
+    def __str__(self) -> str:
+        return "void"
+
+    @property
+    def is_complete(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class IntType(CType):
+    """
+    An integer type: `name` is its C spelling, `bits` 8 to 64, `rank` its conversion rank
+    (C11 6.3.1.1). `_Bool` is `BOOL`: 8 bits in memory, and conversion to it yields 0 or 1.
+    """
+
+    name: str
+    bits: int
+    signed: bool
+    rank: int
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def size(self) -> int:
+        return self.bits // 8
+
+
+@dataclass(frozen=True)
+class FloatType(CType):
+    """`float` (32), `double` (64) or `long double` (80 bits, stored in 16 bytes)."""
+
+    name: str
+    bits: int
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def size(self) -> int:
+        return 16 if self.bits == 80 else self.bits // 8
+
+
+VOID = VoidType()
+BOOL = IntType("_Bool", 8, False, 0)
+CHAR = IntType("char", 8, True, 1)
+SCHAR = IntType("signed char", 8, True, 1)
+UCHAR = IntType("unsigned char", 8, False, 1)
+SHORT = IntType("short", 16, True, 2)
+USHORT = IntType("unsigned short", 16, False, 2)
+INT = IntType("int", 32, True, 3)
+UINT = IntType("unsigned int", 32, False, 3)
+LONG = IntType("long", 64, True, 4)
+ULONG = IntType("unsigned long", 64, False, 4)
+LLONG = IntType("long long", 64, True, 5)
+ULLONG = IntType("unsigned long long", 64, False, 5)
+FLOAT = FloatType("float", 32)
+DOUBLE = FloatType("double", 64)
+LDOUBLE = FloatType("long double", 80)
+SIZE_T = ULONG
+PTRDIFF_T = LONG
+
+
+@dataclass(frozen=True)
+class QualType:
+    """A type with its qualifiers."""
+
+    type: CType
+    const: bool = False
+    volatile: bool = False
+    restrict: bool = False
+
+    def __str__(self) -> str:
+        quals = [q for q in ("const", "volatile", "restrict") if getattr(self, q)]
+        return " ".join([*quals, str(self.type)])
+
+
+@dataclass(frozen=True)
+class PointerType(CType):
+    pointee: QualType
+
+    def __str__(self) -> str:
+        return f"{self.pointee} *"
+
+    @property
+    def size(self) -> int:
+        return 8
+
+
+@dataclass(frozen=True)
+class ArrayType(CType):
+    """
+    An array. `length` is an int; None for an incomplete array (`int a[]`); or, for a
+    variable-length array, the typed expression of its length (evaluated at the declaration).
+    """
+
+    element: QualType
+    length: int | None | Expr
+
+    def __str__(self) -> str:
+        n = self.length if isinstance(self.length, int) else "" if self.length is None else "*"
+        return f"{self.element}[{n}]"
+
+    @property
+    def is_vla(self) -> bool:
+        """Whether this array, or an array it is made of, has a length known only at run time."""
+        if self.length is not None and not isinstance(self.length, int):
+            return True
+        return isinstance(self.element.type, ArrayType) and self.element.type.is_vla
+
+    @property
+    def is_complete(self) -> bool:
+        return self.length is not None
+
+    @property
+    def size(self) -> int:
+        if not isinstance(self.length, int):
+            raise ValueError(f"'{self}' has no constant size")
+        return self.length * self.element.type.size
+
+    @property
+    def align(self) -> int:
+        return self.element.type.align
+
+
+@dataclass(frozen=True)
+class Field:
+    """
+    A member. `offset` in bytes. For a bit-field, `bit_width` is its width and `bit_offset` its
+    first bit within the storage unit of the member's type at `offset`. An anonymous struct or
+    union member has `name` None; its members are found by `RecordType.find`.
+    """
+
+    name: str | None
+    type: QualType
+    offset: int
+    bit_offset: int = 0
+    bit_width: int | None = None
+
+
+@dataclass(eq=False)
+class RecordType(CType):
+    """A struct (`is_union` false) or a union. Incomplete until `complete` is called."""
+
+    tag: str | None
+    is_union: bool
+    fields: tuple[Field, ...] | None = None
+    _size: int = 0
+    _align: int = 1
+
+    def __str__(self) -> str:
+        return f"{'union' if self.is_union else 'struct'} {self.tag or '<anonymous>'}"
+
+    @property
+    def is_complete(self) -> bool:
+        return self.fields is not None
+
+    @property
+    def size(self) -> int:
+        if self.fields is None:
+            raise ValueError(f"'{self}' is incomplete")
+        return self._size
+
+    @property
+    def align(self) -> int:
+        if self.fields is None:
+            raise ValueError(f"'{self}' is incomplete")
+        return self._align
+
+    def complete(self, members: Sequence[tuple[str | None, QualType, int | None]]) -> None:
+        """
+        Lay out `members`: (name, type, bit-field width or None), per the x86-64 psABI. A trailing
+        flexible array member has size 0.
+        """
+        offset_bits, align, size = 0, 1, 0
+        out: list[Field] = []
+        for name, qual, width in members:
+            t = qual.type
+            flexible = isinstance(t, ArrayType) and t.length is None
+            t_align = t.align
+            t_bits = 0 if flexible else t.size * 8
+            if self.is_union:
+                offset_bits = 0
+            if width is None:
+                offset_bits = -(-offset_bits // (t_align * 8)) * t_align * 8
+                out.append(Field(name, qual, offset_bits // 8))
+                offset_bits += t_bits
+                align = max(align, t_align)
+            elif width == 0:
+                offset_bits = -(-offset_bits // t_bits) * t_bits
+                continue
+            else:
+                if offset_bits // t_bits != (offset_bits + width - 1) // t_bits:
+                    offset_bits = -(-offset_bits // t_bits) * t_bits
+                unit = offset_bits // t_bits
+                if name is not None:
+                    align = max(align, t_align)
+                    out.append(Field(name, qual, unit * t.size, offset_bits - unit * t_bits, width))
+                offset_bits += width
+            size = max(size, -(-offset_bits // 8))
+        self.fields = tuple(out)
+        self._align = align
+        self._size = -(-size // align) * align
+
+    def find(self, name: str) -> tuple[Field, ...] | None:
+        """The path of fields that `.name` selects, through anonymous members; None if absent."""
+        for f in self.fields or ():
+            if f.name == name:
+                return (f,)
+            if f.name is None and isinstance(f.type.type, RecordType):
+                inner = f.type.type.find(name)
+                if inner is not None:
+                    return (f, *inner)
+        return None
+
+
+@dataclass(frozen=True)
+class FunctionType(CType):
+    """`prototyped` is false for `int f()`, whose arguments get default promotions."""
+
+    result: CType
+    params: tuple[CType, ...] = field(default=())
+    variadic: bool = False
+    prototyped: bool = True
+
+    def __str__(self) -> str:
+        params = ", ".join(map(str, self.params)) + (", ..." if self.variadic else "")
+        return f"{self.result} ({params})"
+
+
+def pointer_to(t: CType, *, const: bool = False) -> PointerType:
+    return PointerType(QualType(t, const=const))
+
+
+def is_integer(t: CType) -> bool:
+    return isinstance(t, IntType)
+
+
+def is_floating(t: CType) -> bool:
+    return isinstance(t, FloatType)
+
+
+def is_arithmetic(t: CType) -> bool:
+    return isinstance(t, IntType | FloatType)
+
+
+def is_scalar(t: CType) -> bool:
+    return isinstance(t, IntType | FloatType | PointerType)

@@ -1,0 +1,128 @@
+"""
+Diagnostics: where in the user's C something is wrong, what is wrong, and what to write instead.
+
+Every user mistake is raised as a `CompileError` that carries one or more `Diagnostic`s. The drivers
+render them (`render`) as `file:line:column: error: cause`, the source line with a caret, and a
+`help:` line with the remedy, and exit with status 1. Nothing else may reach the user: an exception
+that is not a `CompileError` (or a `RuntimeError_` of the runtime) is a bug in accopt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr, UnknownLoc
+from xdsl.ir import Attribute
+
+
+class Severity(Enum):
+    ERROR = "error"
+    WARNING = "warning"
+    REMARK = "remark"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLoc:
+    """A place in a C (or .mlir) file. Lines and columns count from 1; column 0 means unknown."""
+
+    file: str
+    line: int
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def to_attr(self) -> FileLineColLoc:
+        """The xDSL location attribute that stands for this place on an operation."""
+        return FileLineColLoc(StringAttr(self.file), IntAttr(self.line), IntAttr(self.column))
+
+    @staticmethod
+    def from_attr(attr: Attribute) -> SourceLoc:
+        """The place an operation's location names; `UNKNOWN_LOC` when it names none."""
+        if isinstance(attr, FileLineColLoc):
+            return SourceLoc(attr.filename.data, attr.line.data, attr.column.data)
+        assert isinstance(attr, Attribute)
+        return UNKNOWN_LOC
+
+
+UNKNOWN_LOC = SourceLoc("<unknown>", 0, 0)
+UNKNOWN_LOC_ATTR = UnknownLoc()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message. `remedy` says what to write or do instead; `notes` point at related places."""
+
+    severity: Severity
+    loc: SourceLoc
+    message: str
+    remedy: str | None = None
+    notes: tuple[tuple[SourceLoc, str], ...] = ()
+
+
+class CompileError(Exception):
+    """The user's program (or command line) is wrong; `diagnostics` says how."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]):
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(f"{d.loc}: {d.message}" for d in self.diagnostics))
+
+
+def error(
+    loc: SourceLoc,
+    message: str,
+    remedy: str | None = None,
+    notes: Sequence[tuple[SourceLoc, str]] = (),
+) -> CompileError:
+    """A `CompileError` with one diagnostic: `raise error(loc, "…", "write …")`."""
+    return CompileError([Diagnostic(Severity.ERROR, loc, message, remedy, tuple(notes))])
+
+
+@dataclass
+class DiagnosticSink:
+    """Collects warnings and remarks of one compilation, in order; errors are raised instead."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+
+    def warn(self, loc: SourceLoc, message: str, remedy: str | None = None) -> None:
+        self.diagnostics.append(Diagnostic(Severity.WARNING, loc, message, remedy))
+
+    def remark(self, loc: SourceLoc, message: str, remedy: str | None = None) -> None:
+        self.diagnostics.append(Diagnostic(Severity.REMARK, loc, message, remedy))
+
+
+def _source_line(loc: SourceLoc) -> str | None:
+    try:
+        lines = Path(loc.file).read_text(errors="replace").splitlines()
+    except OSError:
+        return None
+    return lines[loc.line - 1] if 0 < loc.line <= len(lines) else None
+
+
+def _caret_block(loc: SourceLoc) -> list[str]:
+    line = _source_line(loc)
+    if line is None:
+        return []
+    block = [f"    {line.expandtabs(1)}"]
+    if loc.column > 0:
+        block.append("    " + " " * (loc.column - 1) + "^")
+    return block
+
+
+def render(diagnostic: Diagnostic) -> str:
+    """The text a user sees for one diagnostic: position, cause, source line, caret, remedy."""
+    known = diagnostic.loc.line > 0
+    where = f"{diagnostic.loc}: " if known else ""
+    out = [f"{where}{diagnostic.severity.value}: {diagnostic.message}"]
+    if known:
+        out += _caret_block(diagnostic.loc)
+    if diagnostic.remedy:
+        out.append(f"    help: {diagnostic.remedy}")
+    for loc, text in diagnostic.notes:
+        out.append(f"{loc}: note: {text}")
+        out += _caret_block(loc)
+    return "\n".join(out)

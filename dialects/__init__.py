@@ -1,0 +1,1 @@
+"""Dialects that xDSL lacks: `nvvm`, the missing half of `llvm`, and our research dialect `accx`."""

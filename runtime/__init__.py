@@ -1,0 +1,1 @@
+"""The OpenACC runtime: present table, devices, queues, launches, and the `acc_*` routines."""
