@@ -251,8 +251,9 @@ class Directive:
     @property
     def has_body(self) -> bool:
         """Whether a statement follows that belongs to this directive."""
-        return (
-            self.is_compute
-            or self.kind
-            in (DirectiveKind.LOOP, DirectiveKind.DATA, DirectiveKind.HOST_DATA, DirectiveKind.ATOMIC)
+        return self.is_compute or self.kind in (
+            DirectiveKind.LOOP,
+            DirectiveKind.DATA,
+            DirectiveKind.HOST_DATA,
+            DirectiveKind.ATOMIC,
         )

@@ -1,0 +1,68 @@
+"""
+`accx`: what our pipeline needs beyond upstream's `acc`: schedule attributes, the site table, host
+launches.
+
+Discardable attributes (every name the pipeline uses is a constant here):
+
+| name | on | meaning |
+|---|---|---|
+| `accx.gang_dim` | `acc.loop` | gang dimension 2 or 3 (default 1) |
+| `accx.elements` | `acc.loop` | elements per thread of a loop partitioned over lanes |
+| `accx.covers` | `acc.loop` | the launch covers the iteration space: guard instead of a loop over tiles |
+| `accx.why` | `acc.loop` | reason for the mapping, for remarks |
+| `accx.sites` | `builtin.module` | the site table: array of dictionaries |
+| `accx.site` | runtime operations, launches | index into the site table |
+| `accx.kernel` | `llvm.func` | a host-target kernel |
+| `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import I32, I64, SymbolRefAttr
+from xdsl.ir import Dialect, Operation, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
+
+GANG_DIM = "accx.gang_dim"
+ELEMENTS = "accx.elements"
+COVERS = "accx.covers"
+WHY = "accx.why"
+SITES = "accx.sites"
+SITE = "accx.site"
+KERNEL = "accx.kernel"
+IMPLICIT_ROUTINE = "accx.implicit_routine"
+
+GPU_MODULE_NAME = "accopt_kernels"
+
+
+@irdl_op_definition
+class LaunchHostOp(IRDLOperation):
+    """
+    Runs a host-target kernel over `num_gangs` gangs on CPU threads, ordered on OpenACC queue
+    `queue`; `args` are the kernel's arguments (device addresses and scalars).
+    """
+
+    name = "accx.launch_host"
+
+    num_gangs = operand_def(I32)
+    queue = operand_def(I64)
+    args = var_operand_def()
+    kernel = prop_def(SymbolRefAttr)
+
+    assembly_format = (
+        "$kernel `gangs` `(` $num_gangs `)` `queue` `(` $queue `)` `args` `(` $args `)` attr-dict"
+        " `:` type($args)"
+    )
+
+    def __init__(
+        self,
+        kernel: str | SymbolRefAttr,
+        num_gangs: SSAValue | Operation,
+        queue: SSAValue | Operation,
+        args: list[SSAValue],
+    ):
+        if isinstance(kernel, str):
+            kernel = SymbolRefAttr(kernel)
+        super().__init__(operands=[num_gangs, queue, args], properties={"kernel": kernel})
+
+
+ACCX = Dialect("accx", [LaunchHostOp], [])

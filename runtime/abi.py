@@ -1,0 +1,103 @@
+"""
+The interface between compiled host code and the runtime: structures, constants, entry points.
+
+The lowering (`passes/convert_acc_data_to_runtime.py`) fills these structures in memory; the runtime
+reads them with `ctypes`. This file is their only definition.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum, IntFlag
+
+ASYNC_NOVAL = -1
+ASYNC_SYNC = -2
+ASYNC_DEFAULT = -3
+
+
+class DataKind(IntEnum):
+    """The user's clause behind a data record (OpenACC 3.4, 2.7)."""
+
+    COPY = 0
+    COPYIN = 1
+    COPYOUT = 2
+    CREATE = 3
+    PRESENT = 4
+    NO_CREATE = 5
+    DEVICEPTR = 6
+    ATTACH = 7
+    DELETE = 8
+    DETACH = 9
+    USE_DEVICE = 10
+    UPDATE_SELF = 11
+    UPDATE_DEVICE = 12
+    DEVICE_RESIDENT = 13
+    LINK = 14
+
+
+class DataFlag(IntFlag):
+    """Modifiers and circumstances of a data record."""
+
+    ALWAYS_IN = 1
+    ALWAYS_OUT = 2
+    ZERO = 4
+    READONLY = 8
+    CAPTURE = 16
+    IMPLICIT = 32
+    FINALIZE = 64
+    IF_PRESENT = 128
+    DYNAMIC = 256  # enter data / exit data: the dynamic reference counter
+
+
+class DeviceOperation(IntEnum):
+    """`operation` of `__accopt_device`."""
+
+    INIT = 0
+    SHUTDOWN = 1
+    SET_TYPE_AND_NUMBER = 2
+    SET_DEFAULT_ASYNC = 3
+
+
+class DataRecord(ctypes.Structure):
+    """One variable or section of a data construct; see "Runtime interface" in docs/design.md."""
+
+    _fields_ = (
+        ("base", ctypes.c_int64),
+        ("offset", ctypes.c_int64),
+        ("bytes", ctypes.c_int64),
+        ("pointer", ctypes.c_int64),
+        ("device", ctypes.c_int64),
+        ("kind", ctypes.c_int32),
+        ("flags", ctypes.c_int32),
+        ("var", ctypes.c_int32),
+        ("dims", ctypes.c_int32),
+        ("shape", ctypes.c_int64),
+    )
+
+
+class Launch(ctypes.Structure):
+    """One kernel launch. `args` points at `arg_count` pointers to argument values."""
+
+    _fields_ = (
+        ("grid", ctypes.c_int32 * 3),
+        ("block", ctypes.c_int32 * 3),
+        ("shared_bytes", ctypes.c_int32),
+        ("arg_count", ctypes.c_int32),
+        ("queue", ctypes.c_int64),
+        ("args", ctypes.c_int64),
+    )
+
+
+ENTRY_POINTS: dict[str, tuple[type | None, tuple[type, ...]]] = {
+    "__accopt_data_enter": (
+        None,
+        (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64),
+    ),
+    "__accopt_data_exit": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_update": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_launch": (None, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_scratch": (ctypes.c_int64, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_wait": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_device": (None, (ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
+}
+"""Name → (result type, argument types), pointers as 64-bit integers."""
