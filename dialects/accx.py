@@ -12,6 +12,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.why` | `acc.loop` | reason for the mapping, for remarks |
 | `accx.sites` | `builtin.module` | the site table: array of dictionaries |
 | `accx.site` | runtime operations, launches | index into the site table |
+| `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 """
@@ -28,6 +29,7 @@ COVERS = "accx.covers"
 WHY = "accx.why"
 SITES = "accx.sites"
 SITE = "accx.site"
+STAGE = "accx.stage"
 KERNEL = "accx.kernel"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 

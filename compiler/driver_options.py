@@ -1,0 +1,65 @@
+"""Command-line options that `accopt` and `accrun` share, and their conversion to `CompileOptions`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .options import DEFAULT_SM, OLDEST_SM, TARGETS, CompileOptions
+
+
+def _sm(text: str) -> int:
+    number = text.lower().removeprefix("sm_")
+    if not number.isdigit() or int(number) < OLDEST_SM:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a compute capability of {OLDEST_SM} or later"
+        )
+    return int(number)
+
+
+def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool = False) -> None:
+    """Adds the options; with `auto_target`, `--target=auto` is allowed and the default."""
+    group = parser.add_argument_group("compilation")
+    group.add_argument(
+        "--target",
+        choices=("auto", *TARGETS) if auto_target else TARGETS,
+        default="auto" if auto_target else "nvptx",
+        help="nvptx: a GPU; host: the CPU"
+        + ("; auto: a GPU if there is one" if auto_target else ""),
+    )
+    group.add_argument(
+        "--sm", type=_sm, default=None, help=f"compute capability (default {DEFAULT_SM})"
+    )
+    group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=2)
+    group.add_argument("-I", dest="include_dirs", action="append", default=[], type=Path)
+    group.add_argument("-D", dest="defines", action="append", default=[])
+    group.add_argument("-U", dest="undefines", action="append", default=[])
+    group.add_argument("--system-cpp", action="store_true", help="preprocess with cc -E")
+    group.add_argument("--no-fma", action="store_true", help="never fuse a multiply and an add")
+    group.add_argument("-g", dest="debug_info", action="store_true", help="C lines in machine code")
+    group.add_argument("--verify", action="store_true", help="check the IR after every stage")
+    group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
+    group.add_argument(
+        "--pass-option",
+        action="append",
+        default=[],
+        metavar="'PASS{OPTION=VALUE}'",
+        help="options of a pass of the pipeline",
+    )
+
+
+def options_from_arguments(args: argparse.Namespace) -> CompileOptions:
+    """The compile options in parsed arguments; `args.target` must not be `auto` any more."""
+    return CompileOptions(
+        target=args.target,
+        sm=args.sm or DEFAULT_SM,
+        opt_level=args.opt_level,
+        fma=not args.no_fma,
+        debug_info=args.debug_info,
+        verify=args.verify,
+        include_dirs=tuple(args.include_dirs),
+        defines=tuple(args.defines),
+        undefines=tuple(args.undefines),
+        use_system_cpp=args.system_cpp,
+        pass_options=tuple(args.pass_option),
+    )

@@ -1,0 +1,75 @@
+"""
+The stage checker: which dialects and operations are legal at each level of IR.
+
+Run between stages under `--verify` and in tests, it turns what would be a wrong answer later into
+a message that names the operation and its place in the C source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import acc, gpu
+from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
+from xdsl.ir import Operation
+
+from ..diagnostics import SourceLoc, error
+
+_ACC_LEVEL = frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "acc"))
+_HOST_LEVEL = _ACC_LEVEL | {"accx"}
+
+LEGAL_DIALECTS: dict[str, frozenset[str]] = {
+    "acc": _ACC_LEVEL,
+    "data": _ACC_LEVEL,
+    "scheduled": _ACC_LEVEL,
+    "transformed": _ACC_LEVEL,
+    "gpu": _ACC_LEVEL | {"gpu", "nvvm"},
+    "host": _HOST_LEVEL,
+    "runtime": frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "gpu", "nvvm")),
+    "nvvm": frozenset(("builtin", "llvm", "nvvm", "gpu")),
+}
+"""Stage → dialects whose operations may occur in it."""
+
+_GONE_FROM: dict[str, tuple[tuple[type[Operation], ...], str]] = {
+    "data": ((acc.SerialOp, acc.KernelsOp), "legalize-serial and split-kernels"),
+    "gpu": ((acc.ParallelOp,), "convert-acc-compute-to-gpu"),
+    "host": ((acc.ParallelOp,), "convert-acc-compute-to-host"),
+    "runtime": ((gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),
+}
+"""Stage → operations that no longer occur from it on, and who removes them."""
+
+_ORDER = ("acc", "data", "scheduled", "transformed", "gpu", "host", "runtime", "nvvm")
+
+
+def _illegal(module: ModuleOp, stage: str) -> Iterator[tuple[Operation, str]]:
+    legal = LEGAL_DIALECTS[stage]
+    gone = [
+        entry for name, entry in _GONE_FROM.items() if _ORDER.index(name) <= _ORDER.index(stage)
+    ]
+    for op in module.walk():
+        if isinstance(op, UnrealizedConversionCastOp):
+            yield op, "a conversion cast was left behind"
+        elif op.name.split(".")[0] not in legal:
+            yield op, f"its dialect is not legal at stage '{stage}'"
+        else:
+            for types, who in gone:
+                if isinstance(op, types):
+                    yield op, f"it should have been removed by {who}"
+            if stage == "scheduled" and isinstance(op, acc.LoopOp) and not is_scheduled(op):
+                yield op, "it has neither seq nor a level of parallelism"
+
+
+def is_scheduled(loop: acc.LoopOp) -> bool:
+    """Whether the loop is seq or mapped to at least one level, and nothing else."""
+    mapped = any(level is not None for level in (loop.gang, loop.worker, loop.vector))
+    return (loop.seq is not None) != mapped and loop.auto_ is None and loop.independent is None
+
+
+def check_stage(module: ModuleOp, stage: str) -> None:
+    """Raises `CompileError` naming the first operation of `module` that is illegal at `stage`."""
+    for op, why in _illegal(module, stage):
+        raise error(
+            SourceLoc.from_attr(op.location),
+            f"internal: operation '{op.name}' is not legal at stage '{stage}': {why}",
+            "please report this program; --print-after-all shows the IR after every pass",
+        )

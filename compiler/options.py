@@ -1,0 +1,35 @@
+"""The options of one compilation, shared by the drivers and the Python API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+TargetName = Literal["nvptx", "host"]
+TARGETS: tuple[TargetName, ...] = ("nvptx", "host")
+
+DEFAULT_SM = 90
+OLDEST_SM = 70
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """
+    `target` is the code to make: device kernels as PTX for compute capability `sm` (90 for 9.0),
+    or CPU kernels. `opt_level` is LLVM's for host code and kernels, 0 to 3. `fma` lets a multiply
+    and an add be fused (C11 6.5p8). `debug_info` puts C lines into the machine code. `verify`
+    checks the IR and the contract of every stage.
+    """
+
+    target: TargetName = "host"
+    sm: int = DEFAULT_SM
+    opt_level: int = 2
+    fma: bool = True
+    debug_info: bool = False
+    verify: bool = False
+    include_dirs: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+    undefines: tuple[str, ...] = ()
+    use_system_cpp: bool = False
+    pass_options: tuple[str, ...] = ()

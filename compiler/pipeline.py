@@ -1,0 +1,162 @@
+"""
+The pipeline: the stages in order, the passes between them, and why in this order.
+
+A stage is a level of IR with a name (`accopt --emit=<stage>`). A module records the stage it has
+reached in its attribute `accx.stage`, so that saved IR of any stage, edited or not, continues from
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+
+from ..dialects.accx import STAGE
+from ..passes.registry import load_pass
+from .diagnostics import UNKNOWN_LOC, error
+from .ir.stages import check_stage
+from .options import CompileOptions, TargetName
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A level of IR: its name, the passes that lead to it, and what they may now assume."""
+
+    name: str
+    passes: tuple[str, ...]
+    why: str
+
+
+ACC = Stage("acc", (), "what the front end makes")
+
+_DATA = Stage(
+    "data",
+    (
+        "legalize-serial",
+        "split-kernels",
+        "infer-routines",
+        "infer-data-attributes",
+        "lower-if-clauses",
+    ),
+    "Serial and kernels become parallel first, so that every later pass knows one compute construct. "
+    "Routines come before data attributes because a callee's use of a global is a use by the region. "
+    "If clauses come after them because a false condition must skip the data actions too.",
+)
+_SCHEDULED = Stage(
+    "scheduled",
+    ("schedule-loops",),
+    "Launch shapes are computed from trip counts before the loops are torn apart.",
+)
+_TRANSFORMED = Stage(
+    "transformed",
+    ("lower-acc-atomics",),
+    "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole.",
+)
+
+
+def stages(target: TargetName) -> tuple[Stage, ...]:
+    """The stages from `acc` to the last one made of operations, for `target`."""
+    kernels = (
+        Stage(
+            "gpu",
+            ("convert-acc-compute-to-gpu",),
+            "Kernels are outlined while data operations still say what every pointer is.",
+        )
+        if target == "nvptx"
+        else Stage(
+            "host",
+            ("convert-acc-compute-to-host",),
+            "Kernels are outlined while data operations still say what every pointer is.",
+        )
+    )
+    runtime = Stage(
+        "runtime",
+        ("specialize-acc-for-host", "convert-acc-data-to-runtime"),
+        "What is left of acc belongs to host code: loops run in order, data actions are calls.",
+    )
+    machine = (
+        ("lower-scf-to-cf", "convert-gpu-to-nvvm", "convert-to-llvm")
+        if target == "nvptx"
+        else ("lower-scf-to-cf", "convert-to-llvm")
+    )
+    nvvm = Stage("nvvm", machine, "Mechanical: one operation per instruction.")
+    return (ACC, _DATA, _SCHEDULED, _TRANSFORMED, kernels, runtime, nvvm)
+
+
+def stage_names(target: TargetName) -> tuple[str, ...]:
+    return tuple(stage.name for stage in stages(target))
+
+
+def stage_of(module: ModuleOp) -> str:
+    """The stage `module` has reached; a module that does not say is at `acc`."""
+    attr = module.attributes.get(STAGE)
+    return attr.data if isinstance(attr, StringAttr) else ACC.name
+
+
+TARGET_PASSES = frozenset(("schedule-loops",))
+"""Passes with an option `target`, which the pipeline sets."""
+
+PassCallback = Callable[[ModulePass, ModuleOp], None]
+StageCallback = Callable[[str, ModuleOp], None]
+
+
+def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]) -> ModulePass:
+    spec = overrides.get(name, ArgSpec(name, {}))
+    if name in TARGET_PASSES and "target" not in spec.args:
+        spec = ArgSpec(name, {**spec.args, "target": (options.target,)})
+    return load_pass(name).from_spec(spec)
+
+
+def _overrides(specs: Sequence[str]) -> dict[str, ArgSpec]:
+    """`--pass-option "schedule-loops{strategy=2_1}"` by pass name."""
+    return {spec.name: spec for text in specs for spec in parse_pipeline(text)}
+
+
+def run_to_stage(
+    ctx: Context,
+    module: ModuleOp,
+    last: str,
+    options: CompileOptions,
+    after_pass: PassCallback | None = None,
+    after_stage: StageCallback | None = None,
+) -> None:
+    """
+    Takes `module` from the stage it is at to stage `last`, in place. The callbacks see the module
+    after every pass, and after every stage with the stage's name.
+
+    Raises `CompileError` if there is no such stage for the target, if the module is already past
+    it, or for what the passes refuse.
+    """
+    plan = stages(options.target)
+    names = [stage.name for stage in plan]
+    if last not in names:
+        raise error(
+            UNKNOWN_LOC,
+            f"there is no stage '{last}' for target '{options.target}'",
+            f"choose one of {', '.join(names)}",
+        )
+    start = stage_of(module)
+    if start not in names or names.index(start) > names.index(last):
+        raise error(
+            UNKNOWN_LOC,
+            f"IR at stage '{start}' cannot be taken to stage '{last}' of target '{options.target}'",
+            "give IR of an earlier stage, or the --target it was made for",
+        )
+    overrides = _overrides(options.pass_options)
+    for stage in plan[names.index(start) + 1 : names.index(last) + 1]:
+        for name in stage.passes:
+            module_pass = _make_pass(name, options, overrides)
+            module_pass.apply(ctx, module)
+            if after_pass is not None:
+                after_pass(module_pass, module)
+        module.attributes[STAGE] = StringAttr(stage.name)
+        if options.verify:
+            module.verify()
+            check_stage(module, stage.name)
+        if after_stage is not None:
+            after_stage(stage.name, module)

@@ -1,0 +1,96 @@
+"""
+Remarks: what the compiler did with every construct and loop, and why (`--remarks`).
+
+They are read off the IR of stage `transformed`, where constructs, data operations and loops are
+still whole and say everything that was decided, so that no pass needs a side channel and IR saved
+at an earlier stage tells the same story.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import acc, arith
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from ..dialects.accx import GANG_DIM, WHY
+from .diagnostics import Diagnostic, Severity, SourceLoc
+
+REMARKS_STAGE = "transformed"
+
+_AXES = {"gang": "blockIdx", "worker": "threadIdx.y", "vector": "threadIdx.x"}
+
+
+def _size_text(value: SSAValue) -> str:
+    """A launch size as a reader wants it: the number, or the name of the run-time value."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp):
+        return str(owner.value).split(":")[0].strip()
+    return value.name_hint or "computed at run time"
+
+
+def _construct_remark(op: acc.ParallelOp) -> str:
+    gangs = " × ".join(_size_text(v) for v in op.num_gangs)
+    workers = ", ".join(_size_text(v) for v in op.num_workers)
+    lanes = ", ".join(_size_text(v) for v in op.vector_length)
+    return f"kernel with num_gangs({gangs}) num_workers({workers}) vector_length({lanes})"
+
+
+def _loop_remark(op: acc.LoopOp) -> str:
+    levels = [
+        name
+        for name, attr in (("gang", op.gang), ("worker", op.worker), ("vector", op.vector))
+        if attr is not None
+    ]
+    if not levels:
+        text = "loop runs in order (seq)"
+    else:
+        text = "loop mapped to " + ", ".join(f"{n} ({_AXES[n]})" for n in levels)
+    dim = op.attributes.get(GANG_DIM)
+    if dim is not None:
+        text += f", gang dimension {dim}"
+    why = op.attributes.get(WHY)
+    return f"{text}: {why.data}" if isinstance(why, StringAttr) else text
+
+
+_DATA_OPS = frozenset(
+    f"acc.{name}"
+    for name in ("copyin", "create", "present", "firstprivate", "private", "reduction", "nocreate")
+)
+
+
+def _implicit_remark(op: Operation) -> str | None:
+    implicit = op.properties.get("implicit")
+    if implicit is None or not getattr(getattr(implicit, "value", None), "data", 0):
+        return None
+    clause = op.properties.get("dataClause")
+    name = op.properties.get("name")
+    if not isinstance(clause, acc.DataClauseAttr) or not isinstance(name, StringAttr):
+        return None
+    spelled = clause.data.value.removeprefix("acc_")
+    return f"implicit {spelled}({name.data})"
+
+
+def _remark(op: Operation) -> str | None:
+    match op:
+        case acc.ParallelOp():
+            return _construct_remark(op)
+        case acc.LoopOp():
+            return _loop_remark(op)
+        case _ if op.name in _DATA_OPS:
+            return _implicit_remark(op)
+        case _:
+            return None
+
+
+def _all(module: ModuleOp) -> Iterator[Diagnostic]:
+    for op in module.walk():
+        text = _remark(op)
+        if text is not None:
+            yield Diagnostic(Severity.REMARK, SourceLoc.from_attr(op.location), text)
+
+
+def remarks_of(module: ModuleOp) -> list[Diagnostic]:
+    """The remarks on a module at stage `REMARKS_STAGE`, in source order per file."""
+    return sorted(_all(module), key=lambda d: (d.loc.file, d.loc.line))
