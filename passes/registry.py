@@ -1,0 +1,39 @@
+"""Every pass by name, loaded only when asked for (importing all of them costs start-up time)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+
+PASS_CLASSES = {
+    "legalize-serial": "LegalizeSerialPass",
+    "split-kernels": "SplitKernelsPass",
+    "infer-routines": "InferRoutinesPass",
+    "infer-data-attributes": "InferDataAttributesPass",
+    "lower-if-clauses": "LowerIfClausesPass",
+    "schedule-loops": "ScheduleLoopsPass",
+    "lower-acc-atomics": "LowerAccAtomicsPass",
+    "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
+    "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
+    "specialize-acc-for-host": "SpecializeAccForHostPass",
+    "convert-acc-data-to-runtime": "ConvertAccDataToRuntimePass",
+    "lower-scf-to-cf": "LowerScfToCfPass",
+    "convert-to-llvm": "ConvertToLlvmPass",
+    "convert-gpu-to-nvvm": "ConvertGpuToNvvmPass",
+}
+"""Pass name → class, in a module of the pass's name with underscores."""
+
+
+def load_pass(name: str) -> type[ModulePass]:
+    """The class of the pass `name`. Raises `KeyError` if there is none."""
+    module = import_module(f".{name.replace('-', '_')}", __package__)
+    cls = getattr(module, PASS_CLASSES[name])
+    assert issubclass(cls, ModulePass)
+    return cls
+
+
+def all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """Name → loader, in the form xDSL's driver and plugin interface take."""
+    return {name: (lambda name=name: load_pass(name)) for name in PASS_CLASSES}
