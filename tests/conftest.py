@@ -1,0 +1,32 @@
+"""Fixtures and markers shared by all tests."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="also run long fuzzing and large programs")
+
+
+@functools.cache
+def gpu_missing() -> str | None:
+    """Why GPU tests cannot run here; None if they can."""
+    try:
+        from cuda.bindings import driver
+    except ImportError:
+        return "cuda-bindings is not installed"
+    (status,) = driver.cuInit(0)
+    if status != driver.CUresult.CUDA_SUCCESS:
+        return f"no CUDA device: {status.name}"
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if "slow" in item.keywords and not config.getoption("--slow"):
+            item.add_marker(pytest.mark.skip(reason="long; run with --slow"))
+        if "gpu" in item.keywords and (reason := gpu_missing()) is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
