@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects import acc, arith, cf, gpu, llvm, math, scf, test
+from xdsl.dialects import acc, arith, cf, gpu, math, scf, test
 from xdsl.dialects.builtin import Builtin
 
 from ...dialects.accx import ACCX
+from ...dialects.llvm_ext import LLVM_EXT
+from ...dialects.nvvm import NVVM
 
 
 def make_context() -> Context:
@@ -18,8 +20,9 @@ def make_context() -> Context:
         arith.Arith,
         cf.Cf,
         gpu.GPU,
-        llvm.LLVM,
+        LLVM_EXT,
         math.Math,
+        NVVM,
         scf.Scf,
         test.Test,
         ACCX,
