@@ -1,0 +1,175 @@
+"""
+The site table: what is constant about each place where host code calls the runtime.
+
+It is the module attribute `accx.sites`, an array of dictionaries. Keys of an entry (absent when they
+do not apply):
+
+| key | value |
+|---|---|
+| `kind` | one of `SiteKind` |
+| `file`, `line`, `function` | the directive's place and the C function around it |
+| `vars` | names of the data records' variables, indexed by `DataRecord.var` |
+| `types` | element type of each variable, as `"f32"`, `"i32"`, `"struct.point"` |
+| `element_bytes` | size of that type in bytes, 0 if unknown |
+| `kernel` | symbol of the kernel (launch sites) |
+| `host`, `device`, `bytes`, `clause` | declare sites: host symbol, device symbol, size, clause name |
+
+`clause` is the user's: `create`, `copyin`, `device_resident`, `link`, `copy`, `copyout`, `present`,
+`deviceptr`. For `link`, the device symbol is a pointer that the runtime sets when the variable
+becomes present.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i64,
+)
+from xdsl.ir import Attribute
+
+from ...compiler.diagnostics import SourceLoc
+from ...dialects.accx import SITES
+
+SiteKind = Literal[
+    "compute", "data", "enter data", "exit data", "host_data", "update", "declare", "wait", "launch",
+    "init", "shutdown", "set",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SiteVariable:
+    """One variable of a site: the name the user wrote, its element type and that type's size."""
+
+    name: str
+    type: str = ""
+    element_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Site:
+    """One entry of the site table; see the file's docstring."""
+
+    kind: SiteKind
+    file: str
+    line: int
+    function: str
+    variables: tuple[SiteVariable, ...] = ()
+    kernel: str | None = None
+    host: str | None = None
+    device: str | None = None
+    bytes: int | None = None
+    clause: str | None = None
+
+    def to_attr(self) -> DictionaryAttr:
+        """The entry as it stands in the IR."""
+        entry: dict[str, Attribute] = {
+            "kind": StringAttr(self.kind),
+            "file": StringAttr(self.file),
+            "line": IntegerAttr(self.line, i64),
+            "function": StringAttr(self.function),
+        }
+        if self.variables:
+            entry["vars"] = ArrayAttr([StringAttr(v.name) for v in self.variables])
+            entry["types"] = ArrayAttr([StringAttr(v.type) for v in self.variables])
+            entry["element_bytes"] = ArrayAttr(
+                [IntegerAttr(v.element_bytes, i64) for v in self.variables]
+            )
+        for key in ("kernel", "host", "device", "clause"):
+            text = getattr(self, key)
+            if text is not None:
+                entry[key] = StringAttr(text)
+        if self.bytes is not None:
+            entry["bytes"] = IntegerAttr(self.bytes, i64)
+        return DictionaryAttr(entry)
+
+    @staticmethod
+    def from_attr(attr: DictionaryAttr) -> Site:
+        """Reads an entry back. Raises `KeyError` for one without kind, file, line or function."""
+        entry = attr.data
+        names = _texts(entry.get("vars"))
+        types = _texts(entry.get("types")) or [""] * len(names)
+        sizes = _numbers(entry.get("element_bytes")) or [0] * len(names)
+        kind = _text(entry["kind"])
+        size = entry.get("bytes")
+        return Site(
+            kind=kind,  # pyright: ignore[reportArgumentType]
+            file=_text(entry["file"]) or "",
+            line=_number(entry["line"]),
+            function=_text(entry["function"]) or "",
+            variables=tuple(map(SiteVariable, names, types, sizes)),
+            kernel=_text(entry.get("kernel")),
+            host=_text(entry.get("host")),
+            device=_text(entry.get("device")),
+            clause=_text(entry.get("clause")),
+            bytes=None if size is None else _number(size),
+        )
+
+
+def _text(attr: Attribute | None) -> str | None:
+    return attr.data if isinstance(attr, StringAttr) else None
+
+
+def _number(attr: Attribute) -> int:
+    return attr.value.data if isinstance(attr, IntegerAttr) else 0
+
+
+def _texts(attr: Attribute | None) -> list[str]:
+    return [_text(a) or "" for a in attr.data] if isinstance(attr, ArrayAttr) else []
+
+
+def _numbers(attr: Attribute | None) -> list[int]:
+    return [_number(a) for a in attr.data] if isinstance(attr, ArrayAttr) else []
+
+
+@dataclass
+class SiteTable:
+    """
+    The site table while passes add to it. `SiteTable.of(module)` reads what earlier passes left;
+    `store(module)` writes it back.
+    """
+
+    sites: list[Site] = field(default_factory=list[Site])
+
+    @staticmethod
+    def of(module: ModuleOp) -> SiteTable:
+        attr = module.attributes.get(SITES)
+        entries = attr.data if isinstance(attr, ArrayAttr) else ()
+        return SiteTable([Site.from_attr(e) for e in entries if isinstance(e, DictionaryAttr)])
+
+    def add(
+        self,
+        kind: SiteKind,
+        loc: SourceLoc | Attribute,
+        function: str,
+        variables: Sequence[SiteVariable] = (),
+        *,
+        kernel: str | None = None,
+        host: str | None = None,
+        device: str | None = None,
+        bytes: int | None = None,
+        clause: str | None = None,
+    ) -> int:
+        """Adds an entry for the directive at `loc` and gives its index."""
+        place = SourceLoc.from_attr(loc) if isinstance(loc, Attribute) else loc
+        self.sites.append(
+            Site(
+                kind, place.file, place.line, function, tuple(variables), kernel, host, device,
+                bytes, clause,
+            )
+        )  # fmt: skip
+        return len(self.sites) - 1
+
+    def store(self, module: ModuleOp) -> None:
+        """Writes the table to `accx.sites` (removed if empty)."""
+        if self.sites:
+            module.attributes[SITES] = ArrayAttr([s.to_attr() for s in self.sites])
+        else:
+            module.attributes.pop(SITES, None)
