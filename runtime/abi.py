@@ -14,6 +14,9 @@ ASYNC_NOVAL = -1
 ASYNC_SYNC = -2
 ASYNC_DEFAULT = -3
 
+NOT_GIVEN = -1
+"""`type` and `number` of `__accopt_device` when the directive has no such clause."""
+
 
 class DataKind(IntEnum):
     """The user's clause behind a data record (OpenACC 3.4, 2.7)."""
@@ -56,6 +59,29 @@ class DeviceOperation(IntEnum):
     SHUTDOWN = 1
     SET_TYPE_AND_NUMBER = 2
     SET_DEFAULT_ASYNC = 3
+
+
+class DeviceType(IntEnum):
+    """`acc_device_t` of openacc.h."""
+
+    NONE = 0
+    DEFAULT = 1
+    HOST = 2
+    NOT_HOST = 4
+    NVIDIA = 5
+    CURRENT = 6
+    RADEON = 8
+
+
+class DeviceProperty(IntEnum):
+    """`acc_device_property_t` of openacc.h; the strings are those above 100."""
+
+    MEMORY = 1
+    FREE_MEMORY = 2
+    SHARED_MEMORY_SUPPORT = 3
+    NAME = 101
+    VENDOR = 102
+    DRIVER = 103
 
 
 class DataRecord(ctypes.Structure):

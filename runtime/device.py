@@ -1,0 +1,154 @@
+"""
+What the runtime needs of a device. `HostDevice` and `CudaDevice` implement it; tests use the first.
+
+Addresses are plain integers, sizes are bytes. An operation given a queue is ordered on it and may
+complete later; `Queue.wait` joins it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from .abi import DeviceType
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceProperties:
+    """What `acc_get_property` reports. Memory in bytes."""
+
+    name: str
+    vendor: str
+    driver: str
+    memory: int
+    shared_memory: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NativeImage:
+    """Kernels compiled into this process; `resolve` gives the address of a symbol."""
+
+    resolve: Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class PtxImage:
+    """PTX text, compiled by the driver when it is loaded."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CubinImage:
+    """A program already assembled by ptxas."""
+
+    data: bytes
+
+
+ModuleImage: TypeAlias = NativeImage | PtxImage | CubinImage
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """
+    Memory of one transfer: `rows` runs of `width` bytes, `pitch` bytes apart (the same on both
+    sides). A contiguous transfer has one row.
+    """
+
+    offset: int
+    width: int
+    rows: int = 1
+    pitch: int = 0
+
+
+class Queue(Protocol):
+    """An in-order queue of work on a device."""
+
+    def wait(self) -> None:
+        """Blocks the calling thread until all work so far is done; raises what went wrong in it."""
+        ...
+
+    def done(self) -> bool:
+        """Whether all work so far is done; raises what went wrong in it."""
+        ...
+
+    def wait_for(self, other: Queue) -> None:
+        """Later work on this queue starts after the work now on `other`; does not block."""
+        ...
+
+
+Launcher: TypeAlias = Callable[[int, Queue], None]
+"""Runs one kernel: address of the `abi.Launch`, queue. Argument values are taken at the call."""
+
+
+class Device(Protocol):
+    """One accelerator: memory, transfers, kernels."""
+
+    @property
+    def type(self) -> DeviceType: ...
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        ...
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether device addresses are host addresses, so that data clauses have nothing to do."""
+        ...
+
+    @property
+    def sync_queue(self) -> Queue:
+        """The queue of constructs without async."""
+        ...
+
+    def new_queue(self) -> Queue:
+        """A queue independent of all others."""
+        ...
+
+    def properties(self) -> DeviceProperties: ...
+
+    def free_memory(self) -> int: ...
+
+    def allocate(self, size: int, queue: Queue) -> int:
+        """Device memory, aligned to 256 bytes; raises `acc_error_out_of_memory`."""
+        ...
+
+    def free(self, address: int, queue: Queue) -> None:
+        """Gives memory back once the work now on `queue` is done."""
+        ...
+
+    def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
+        """Host to device; `strips.offset` counts from both addresses."""
+        ...
+
+    def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
+        """Device to host."""
+        ...
+
+    def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
+        """Device to device."""
+        ...
+
+    def zero(self, address: int, size: int, queue: Queue) -> None: ...
+
+    def store_pointer(self, address: int, value: int, queue: Queue) -> None:
+        """Writes the 8-byte word `value` to device memory; the value is taken at the call."""
+        ...
+
+    def load(self, image: ModuleImage) -> None:
+        """Makes the image's kernels and globals available."""
+        ...
+
+    def global_address(self, symbol: str) -> int:
+        """The device address of a global variable of the loaded image."""
+        ...
+
+    def launcher(self, symbol: str, arg_bytes: Sequence[int]) -> Launcher:
+        """A function that launches kernel `symbol`, whose arguments have these sizes."""
+        ...
+
+    def close(self) -> None:
+        """Waits for all work and releases everything."""
+        ...

@@ -1,0 +1,121 @@
+"""
+Errors of a running program: what went wrong, in which construct, on which variable and device.
+
+Every mistake that a user's program can make at run time is an `AccRuntimeError`. Its class is one
+of the standard's `acc_error_*` (OpenACC 3.4, 5.2.2); `render` gives the text the user sees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class ErrorClass(Enum):
+    """The standard's classes of run-time errors; the value is the name users know."""
+
+    OTHER = "acc_error_other"
+    SYSTEM = "acc_error_system"
+    EXECUTION = "acc_error_execution"
+    DEVICE_INIT = "acc_error_device_init"
+    DEVICE_SHUTDOWN = "acc_error_device_shutdown"
+    DEVICE_UNAVAILABLE = "acc_error_device_unavailable"
+    DEVICE_TYPE_UNAVAILABLE = "acc_error_device_type_unavailable"
+    WRONG_DEVICE_TYPE = "acc_error_wrong_device_type"
+    OUT_OF_MEMORY = "acc_error_out_of_memory"
+    NOT_PRESENT = "acc_error_not_present"
+    PARTLY_PRESENT = "acc_error_partly_present"
+    PRESENT = "acc_error_present"
+    INVALID_ARGUMENT = "acc_error_invalid_argument"
+    INVALID_ASYNC = "acc_error_invalid_async"
+    INVALID_NULL_POINTER = "acc_error_invalid_null_pointer"
+    INVALID_DATA_SECTION = "acc_error_invalid_data_section"
+    IMPLEMENTATION_DEFINED = "acc_error_implementation_defined"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the program a runtime call comes from: a construct, or an `acc_*` routine."""
+
+    construct: str
+    file: str = ""
+    line: int = 0
+    function: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line > 0 else ""
+        return f"{self.construct} at {where}" if where else self.construct
+
+
+@dataclass(frozen=True, slots=True)
+class HostRange:
+    """`bytes` bytes of host memory from `start`; `origin` says who mapped it, when known."""
+
+    start: int
+    bytes: int
+    origin: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.start:#x}..{self.start + self.bytes:#x} ({self.bytes} bytes)"
+        return f"{text}, mapped by {self.origin}" if self.origin else text
+
+
+class AccRuntimeError(Exception):
+    """
+    A run-time error of the user's program.
+
+    The raiser gives what it knows; the entry point it passes through adds the place and the device
+    (`located`) before it is rendered.
+    """
+
+    def __init__(
+        self,
+        kind: ErrorClass,
+        message: str,
+        *,
+        place: Place | None = None,
+        device: str = "",
+        requested: HostRange | None = None,
+        overlapping: tuple[HostRange, ...] = (),
+        remedy: str = "",
+    ):
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.place = place
+        self.device = device
+        self.requested = requested
+        self.overlapping = overlapping
+        self.remedy = remedy
+
+    def located(self, place: Place | None, device: str) -> AccRuntimeError:
+        """This error with the place and the device filled in where they were unknown."""
+        self.place = self.place or place
+        self.device = self.device or device
+        return self
+
+    def render(self) -> str:
+        """The message for the user: position, cause, ranges, device, remedy."""
+        place = self.place
+        position = f"{place.file}:{place.line}: " if place and place.line > 0 else ""
+        subject = f"in {place.construct}: " if place else ""
+        lines = [f"{position}error: {subject}{self.message} [{self.kind.value}]"]
+        if self.requested:
+            lines.append(f"    requested: {self.requested}")
+        lines += [f"    present:   {held}" for held in self.overlapping]
+        if self.device:
+            lines.append(f"    device:    {self.device}")
+        if self.remedy:
+            lines.append(f"    help: {self.remedy}")
+        return "\n".join(lines)
+
+
+class NoDeviceError(AccRuntimeError):
+    """There is no usable GPU: no driver, no device, or no bindings to reach it."""
+
+    def __init__(self, cause: str):
+        super().__init__(
+            ErrorClass.DEVICE_TYPE_UNAVAILABLE,
+            f"no NVIDIA GPU can be used: {cause}",
+            remedy="run on the CPU with --target=host",
+        )
