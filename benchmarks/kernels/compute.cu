@@ -1,0 +1,187 @@
+// Kernels bound by arithmetic, caches or irregular access, as an expert would write them.
+#include "bench.cuh"
+
+// Naive matrix multiplication: one element per thread, the inner loop unrolled. (The tiled
+// versions belong to the cache benchmarks.)
+__global__ void __launch_bounds__(256) matmul_kernel(int n, const float *__restrict__ a,
+                                                     const float *__restrict__ b,
+                                                     float *__restrict__ c)
+{
+    const int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;
+    if (i >= n || j >= n)
+        return;
+    float sum = 0.0f;
+#pragma unroll 8
+    for (int k = 0; k < n; k++)
+        sum += __ldg(a + (long)i * n + k) * __ldg(b + (long)k * n + j);
+    c[(long)i * n + j] = sum;
+}
+
+extern "C" void matmul(int n, const float *a, const float *b, float *c)
+{
+    matmul_kernel<<<dim3(ceil_div(n, 32), ceil_div(n, 8)), dim3(32, 8)>>>(n, a, b, c);
+    CHECK(cudaGetLastError());
+}
+
+__global__ void __launch_bounds__(256) nbody_kernel(int n, const float4 *__restrict__ p,
+                                                    float4 *__restrict__ f)
+{
+    __shared__ float4 tile[256];
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    const float4 me = i < n ? p[i] : make_float4(0, 0, 0, 0);
+    float fx = 0, fy = 0, fz = 0;
+    for (int base = 0; base < n; base += 256) {
+        tile[threadIdx.x] = base + threadIdx.x < n ? p[base + threadIdx.x] : make_float4(0, 0, 0, 0);
+        __syncthreads();
+#pragma unroll 16
+        for (int j = 0; j < 256; j++) {
+            float4 other = tile[j];
+            float dx = other.x - me.x, dy = other.y - me.y, dz = other.z - me.z;
+            float inverse = rsqrtf(dx * dx + dy * dy + dz * dz + 0.01f);
+            float s = other.w * inverse * inverse * inverse;
+            fx += dx * s;
+            fy += dy * s;
+            fz += dz * s;
+        }
+        __syncthreads();
+    }
+    if (i < n)
+        f[i] = make_float4(fx, fy, fz, 0.0f);
+}
+
+extern "C" void nbody(int n, const float4 *p, float4 *f)
+{
+    nbody_kernel<<<ceil_div(n, 256), 256>>>(n, p, f);
+    CHECK(cudaGetLastError());
+}
+
+// Four lanes per row: rows hold 27 entries.
+__global__ void __launch_bounds__(256) csr_kernel(int rows, const int *__restrict__ offsets,
+                                                  const int *__restrict__ cols,
+                                                  const double *__restrict__ coefs,
+                                                  const double *__restrict__ x,
+                                                  double *__restrict__ y)
+{
+    constexpr int LANES = 4;
+    const int row = (blockIdx.x * 256 + threadIdx.x) / LANES, lane = threadIdx.x % LANES;
+    if (row >= rows)
+        return;
+    double sum = 0.0;
+    const int end = __ldg(offsets + row + 1);
+#pragma unroll 4
+    for (int j = __ldg(offsets + row) + lane; j < end; j += LANES)
+        sum += __ldg(coefs + j) * __ldg(x + __ldg(cols + j));
+    const unsigned mask = __activemask();
+#pragma unroll
+    for (int step = LANES / 2; step > 0; step /= 2)
+        sum += __shfl_xor_sync(mask, sum, step, LANES);
+    if (lane == 0)
+        y[row] = sum;
+}
+
+extern "C" void csr(int rows, long, const int *offsets, const int *cols, const double *coefs,
+                    const double *x, double *y)
+{
+    csr_kernel<<<ceil_div(rows * 4, 256), 256>>>(rows, offsets, cols, coefs, x, y);
+    CHECK(cudaGetLastError());
+}
+
+// Thread i covers outputs i and i + stride...; the block's inputs a[j] are the same for all
+// threads, and b[i ^ j] permutes within aligned groups: both are staged through shared memory.
+__global__ void __launch_bounds__(256) dyadic_kernel(int n, const float *__restrict__ a,
+                                                     const float *__restrict__ b,
+                                                     float *__restrict__ c)
+{
+    __shared__ float as[256], bs[256];
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    float sum[4] = {0, 0, 0, 0};
+    for (int base = 0; base < n; base += 256) {
+        as[threadIdx.x] = __ldg(a + base + threadIdx.x);
+        bs[threadIdx.x] = __ldg(b + ((blockIdx.x * 256) ^ base) + threadIdx.x);
+        __syncthreads();
+#pragma unroll 16
+        for (int j = 0; j < 256; j++)
+            sum[j & 3] += as[j] * bs[threadIdx.x ^ j];
+        __syncthreads();
+    }
+    if (i < n)
+        c[i] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+extern "C" void dyadic(int n, const float *a, const float *b, float *c)
+{
+    dyadic_kernel<<<n / 256, 256>>>(n, a, b, c); // n is a power of two, at least 256
+    CHECK(cudaGetLastError());
+}
+
+__global__ void __launch_bounds__(512) histogram_kernel(long n, const unsigned char *__restrict__ data,
+                                                        int *__restrict__ bins)
+{
+    __shared__ int local[8][256];
+    for (int b = threadIdx.x; b < 8 * 256; b += 512)
+        (&local[0][0])[b] = 0;
+    __syncthreads();
+    int *mine = local[threadIdx.x / 32 % 8];
+    const long quads = n / 16, stride = (long)gridDim.x * 512;
+    const uint4 *wide = reinterpret_cast<const uint4 *>(data);
+    for (long q = (long)blockIdx.x * 512 + threadIdx.x; q < quads; q += stride) {
+        uint4 v = __ldg(wide + q);
+        const unsigned words[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+#pragma unroll
+            for (int s = 0; s < 32; s += 8)
+                atomicAdd(mine + (words[w] >> s & 255u), 1);
+    }
+    for (long i = quads * 16 + (long)blockIdx.x * 512 + threadIdx.x; i < n; i += stride)
+        atomicAdd(mine + data[i], 1);
+    __syncthreads();
+    for (int b = threadIdx.x; b < 256; b += 512) {
+        int sum = 0;
+#pragma unroll
+        for (int copy = 0; copy < 8; copy++)
+            sum += local[copy][b];
+        if (sum)
+            atomicAdd(bins + b, sum);
+    }
+}
+
+extern "C" void histogram(long n, const unsigned char *data, int *bins)
+{
+    histogram_kernel<<<132 * 4, 512>>>(n, data, bins);
+    CHECK(cudaGetLastError());
+}
+
+__global__ void __launch_bounds__(256) monte_carlo_kernel(int streams, int points,
+                                                          unsigned long long *inside)
+{
+    const int s = blockIdx.x * 256 + threadIdx.x;
+    unsigned count = 0;
+    if (s < streams) {
+        unsigned state = 2463534242u ^ ((unsigned)s * 2654435761u);
+#pragma unroll 4
+        for (int k = 0; k < points; k++) {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            float x = (float)(state & 0xffffu) * (1.0f / 65536.0f);
+            float y = (float)(state >> 16) * (1.0f / 65536.0f);
+            count += x * x + y * y < 1.0f;
+        }
+    }
+    count = __reduce_add_sync(0xffffffffu, count);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(inside, (unsigned long long)count);
+}
+
+// The result goes to host memory, as in the OpenACC version.
+extern "C" void monte_carlo(int streams, int points, long *inside)
+{
+    static unsigned long long *device = nullptr;
+    if (!device)
+        CHECK(cudaMalloc(&device, sizeof *device));
+    CHECK(cudaMemsetAsync(device, 0, sizeof *device));
+    monte_carlo_kernel<<<ceil_div(streams, 256), 256>>>(streams, points, device);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(inside, device, sizeof *device, cudaMemcpyDeviceToHost));
+}
