@@ -14,6 +14,9 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.site` | runtime operations, launches | index into the site table |
 | `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
+| `accx.simd` | loops, back edges | the iterations are independent: vectorise |
+| `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
+| `accx.access_groups` | back edges, memory accesses | loops in which the accesses are independent: array of i32 |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 """
 
@@ -31,6 +34,9 @@ SITES = "accx.sites"
 SITE = "accx.site"
 STAGE = "accx.stage"
 KERNEL = "accx.kernel"
+SIMD = "accx.simd"
+UNROLL = "accx.unroll"
+ACCESS_GROUPS = "accx.access_groups"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 
 GPU_MODULE_NAME = "accopt_kernels"
