@@ -1,0 +1,147 @@
+"""
+Integer polynomials over loop variables and values known before a construct.
+
+An `Affine` is a sum of products of symbols with integer coefficients: enough for subscripts like
+`i * n + j` with `n` known only at run time. Symbols are any hashable objects, so the arithmetic is
+tested without IR; `from_value` reads an SSA value with the caller's notion of what a symbol is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, llvm
+from xdsl.ir import SSAValue
+
+from .acc_ops import constant_value
+
+Monomial = tuple[Hashable, ...]
+"""Symbols multiplied with one another, in a canonical order; `()` is the constant term."""
+
+
+def _ordered(symbols: Iterable[Hashable]) -> Monomial:
+    return tuple(sorted(symbols, key=lambda s: (hash(s), id(s))))
+
+
+@dataclass(frozen=True)
+class Affine:
+    """`sum(coefficient * product(symbols))`; terms with coefficient 0 never appear."""
+
+    terms: Mapping[Monomial, int]
+
+    @staticmethod
+    def constant(value: int) -> Affine:
+        return Affine({(): value} if value else {})
+
+    @staticmethod
+    def symbol(symbol: Hashable) -> Affine:
+        return Affine({(symbol,): 1})
+
+    def __add__(self, other: Affine | int) -> Affine:
+        other = other if isinstance(other, Affine) else Affine.constant(other)
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            terms[monomial] = terms.get(monomial, 0) + coefficient
+        return Affine({m: c for m, c in terms.items() if c})
+
+    def __neg__(self) -> Affine:
+        return Affine({m: -c for m, c in self.terms.items()})
+
+    def __sub__(self, other: Affine | int) -> Affine:
+        return self + (-other)
+
+    def __mul__(self, other: Affine | int) -> Affine:
+        other = other if isinstance(other, Affine) else Affine.constant(other)
+        terms: dict[Monomial, int] = {}
+        for m1, c1 in self.terms.items():
+            for m2, c2 in other.terms.items():
+                monomial = _ordered(m1 + m2)
+                terms[monomial] = terms.get(monomial, 0) + c1 * c2
+        return Affine({m: c for m, c in terms.items() if c})
+
+    @property
+    def as_constant(self) -> int | None:
+        """The value, if no symbol is left."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and () in self.terms:
+            return self.terms[()]
+        return None
+
+    @property
+    def symbols(self) -> set[Hashable]:
+        return {symbol for monomial in self.terms for symbol in monomial}
+
+    def split(self, symbol: Hashable) -> tuple[Affine, Affine] | None:
+        """`(rest, factor)` with `self == rest + factor * symbol`; None if it is not linear in it."""
+        rest: dict[Monomial, int] = {}
+        factor: dict[Monomial, int] = {}
+        for monomial, coefficient in self.terms.items():
+            occurrences = monomial.count(symbol)
+            if occurrences == 0:
+                rest[monomial] = coefficient
+            elif occurrences == 1:
+                factor[tuple(s for s in monomial if s != symbol)] = coefficient
+            else:
+                return None
+        return Affine(rest), Affine(factor)
+
+    def substitute(self, symbol: Hashable, value: Affine) -> Affine | None:
+        """The polynomial with `value` for `symbol`; None if it is not linear in it."""
+        parts = self.split(symbol)
+        return None if parts is None else parts[0] + parts[1] * value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Affine) and dict(self.terms) == dict(other.terms)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+
+ZERO = Affine.constant(0)
+ONE = Affine.constant(1)
+
+SymbolOf = Callable[[SSAValue], "Hashable | None"]
+"""The symbol a value is, or None when it has to be read as an expression (or is not known)."""
+
+
+_SAME_VALUE = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp)
+"""
+Conversions that keep the value of a C subscript: one that wrapped would address nothing
+(signed overflow is undefined, and a wrapped unsigned subscript lies outside of every object).
+"""
+
+
+def from_value(value: SSAValue, symbol_of: SymbolOf, depth: int = 64) -> Affine | None:
+    """`value` as a polynomial over symbols; None if it is no such expression."""
+    constant = constant_value(value)
+    if constant is not None:
+        return Affine.constant(constant)
+    symbol = symbol_of(value)
+    if symbol is not None:
+        return Affine.symbol(symbol)
+    owner = value.owner
+    if depth == 0:
+        return None
+    if isinstance(owner, _SAME_VALUE):
+        return from_value(owner.operands[0], symbol_of, depth - 1)
+    if not isinstance(
+        owner,
+        arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | llvm.AddOp | llvm.MulOp,
+    ):
+        return None
+    left = from_value(owner.operands[0], symbol_of, depth - 1)
+    right = from_value(owner.operands[1], symbol_of, depth - 1)
+    if left is None or right is None:
+        return None
+    match owner:
+        case arith.AddiOp() | llvm.AddOp():
+            return left + right
+        case arith.SubiOp():
+            return left - right
+        case arith.MuliOp() | llvm.MulOp():
+            return left * right
+        case arith.ShLIOp():
+            amount = right.as_constant
+            return None if amount is None or not 0 <= amount < 63 else left * (1 << amount)

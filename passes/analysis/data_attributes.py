@@ -1,0 +1,104 @@
+"""
+Implicit data attributes: what OpenACC 3.4, 2.6.2 and 2.6.3, gives a variable without a clause.
+
+`decide` is the table; the pass `infer-data-attributes` reads the facts and writes the operations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import Operation
+
+
+class VariableKind(Enum):
+    SCALAR = "scalar"
+    AGGREGATE = "aggregate"
+    """An array, structure or union."""
+    POINTER = "pointer"
+    """A pointer used as an array."""
+
+
+class DataAction(Enum):
+    FIRSTPRIVATE = "firstprivate"
+    COPY = "copy"
+    COPYIN = "copyin"
+    PRESENT = "present"
+    NO_CREATE = "no_create"
+    DEVICEPTR = "deviceptr"
+
+
+@dataclass(frozen=True)
+class VariableFacts:
+    """
+    What decides the attribute of one variable in one construct.
+
+    `visible_clause`: the clause of a lexically visible `data` or `declare`, if there is one.
+    `section_known`: bounds of a pointer's section follow from the loops. `shared`: the variable may
+    already have a device copy (some data clause or a call sees its address).
+    """
+
+    kind: VariableKind
+    from_kernels: bool = False
+    default_present: bool = False
+    reads: bool = True
+    writes: bool = True
+    reduction: bool = False
+    visible_clause: acc.DataClause | None = None
+    section_known: bool = True
+    shared: bool = True
+
+
+def decide(facts: VariableFacts) -> DataAction:
+    """
+    The implicit attribute. A read-only variable is `copyin`, which is `copy` without a useless way
+    back; a scalar that only a `kernels` construct reads and that has no device copy is passed by
+    value. Write-only variables stay `copy`: elements that are not written must survive.
+    """
+    visible = facts.visible_clause
+    if visible is acc.DataClause.ACC_DEVICEPTR:
+        return DataAction.DEVICEPTR
+    if visible is acc.DataClause.ACC_NO_CREATE:
+        return DataAction.NO_CREATE
+    if visible is not None:
+        return DataAction.PRESENT
+    if facts.kind is VariableKind.SCALAR:
+        if facts.reduction:
+            return DataAction.COPY
+        if not facts.from_kernels:
+            return DataAction.FIRSTPRIVATE
+        if facts.writes:
+            return DataAction.COPY
+        return DataAction.COPYIN if facts.shared else DataAction.FIRSTPRIVATE
+    if facts.default_present:
+        return DataAction.PRESENT
+    if facts.kind is VariableKind.POINTER and not facts.section_known:
+        return DataAction.PRESENT
+    return DataAction.COPY if facts.writes else DataAction.COPYIN
+
+
+def describe_data(op: Operation) -> str | None:
+    """
+    One line on an implicit data operation for remarks, for example `implicit copyin(x): read only;
+    the section follows from the loops`; None for operations the user wrote.
+    """
+    implicit = op.properties.get("implicit")
+    if not isinstance(implicit, IntegerAttr) or not implicit.value.data:
+        return None
+    clause, name = op.properties.get("dataClause"), op.properties.get("name")
+    if not isinstance(clause, acc.DataClauseAttr):
+        return None
+    variable = name.data if isinstance(name, StringAttr) else "?"
+    spelled = clause.data.value.removeprefix("acc_")
+    bounded = bool(getattr(op, "bounds", ()))
+    reasons = {
+        acc.DataClause.ACC_COPYIN: "only read here",
+        acc.DataClause.ACC_COPY: "may be written here",
+        acc.DataClause.ACC_PRESENT: "expected on the device",
+        acc.DataClause.ACC_FIRSTPRIVATE: "a scalar, every gang gets its value",
+    }
+    text = f"implicit {spelled}({variable}): {reasons.get(clause.data, 'as the enclosing data')}"
+    return text + "; the section follows from the loops" if bounded else text

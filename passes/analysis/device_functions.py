@@ -1,0 +1,51 @@
+"""
+Library functions device code may call without a `routine` directive: C's math library and the few
+others that every target provides (libdevice, LLVM intrinsics, the CUDA device runtime; libc and
+libm on the host).
+"""
+
+from __future__ import annotations
+
+_MATH = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1"
+    " fabs fdim floor fma fmax fmin fmod frexp hypot ilogb j0 j1 jn ldexp lgamma llrint llround"
+    " log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter pow remainder remquo"
+    " rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc y0 y1 yn"
+    " exp10 rsqrt sincos sinpi cospi"
+)
+
+MATH_F64 = frozenset(_MATH.split())
+"""`double` functions of `<math.h>` (and common extensions), by their C name."""
+
+MATH_F32 = frozenset(name + "f" for name in MATH_F64)
+"""The `float` forms: the C name with an `f`."""
+
+INTEGER = frozenset(("abs", "labs", "llabs"))
+
+MEMORY = frozenset(("memcpy", "memset", "memmove"))
+
+OUTPUT = frozenset(("printf",))
+
+PREDICATES = frozenset(
+    "isnan isinf isfinite isnormal signbit __isnan __isinf __finite __signbit"
+    " __isnanf __isinff __finitef __signbitf __fpclassify __fpclassifyf isnanf isinff finite"
+    " finitef".split()
+)
+
+RUNTIME = frozenset(("acc_on_device",))
+"""OpenACC routines that device code may call."""
+
+CONTROL = frozenset(("abort", "__assert_fail"))
+
+DEVICE_FUNCTIONS = MATH_F64 | MATH_F32 | INTEGER | MEMORY | OUTPUT | PREDICATES | RUNTIME | CONTROL
+"""Every name that needs no `routine` directive."""
+
+
+def is_device_callable(name: str) -> bool:
+    """
+    Whether device code may call the library function `name` without a `routine` directive;
+    compiler builtins (`__builtin_…`) and LLVM intrinsics (`llvm.…`) count as what they stand for.
+    """
+    if name.startswith("llvm."):
+        return True
+    return name.removeprefix("__builtin_") in DEVICE_FUNCTIONS

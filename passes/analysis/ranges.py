@@ -1,0 +1,89 @@
+"""
+Ranges of subscripts: the least and greatest value of a polynomial over the loops around it.
+
+Bounds of inner loops may name outer loop variables (triangular loops): variables are replaced from
+the innermost outwards by the extreme that makes the polynomial smallest or greatest. Where the sign
+of a coefficient is not known, both extremes are candidates and run-time code takes the minimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from .affine import Affine
+
+MAX_CANDIDATES = 8
+"""More alternatives than this are not worth evaluating before a launch."""
+
+
+@dataclass(frozen=True)
+class LoopRange:
+    """A loop variable's values: `lower` to `last`, both inclusive."""
+
+    variable: Hashable
+    lower: Affine
+    last: Affine
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The minimum over `lows` and the maximum over `highs` bound the polynomial."""
+
+    lows: tuple[Affine, ...]
+    highs: tuple[Affine, ...]
+
+    def union(self, other: Extremes) -> Extremes:
+        return Extremes(
+            _tightest(self.lows + other.lows, -1), _tightest(self.highs + other.highs, 1)
+        )
+
+
+def _tightest(candidates: Sequence[Affine], direction: int) -> tuple[Affine, ...]:
+    """Drops duplicates and candidates that another one dominates by a constant."""
+    kept: list[Affine] = []
+    for candidate in candidates:
+        dominated = False
+        for index, other in enumerate(kept):
+            difference = (candidate - other).as_constant
+            if difference is None:
+                continue
+            if difference * direction > 0:
+                kept[index] = candidate
+            dominated = True
+            break
+        if not dominated:
+            kept.append(candidate)
+    return tuple(kept)
+
+
+def _bound(poly: Affine, ranges: Sequence[LoopRange], direction: int) -> list[Affine] | None:
+    candidates = [poly]
+    for loop in ranges:
+        following: list[Affine] = []
+        for candidate in candidates:
+            parts = candidate.split(loop.variable)
+            if parts is None:
+                return None
+            factor = parts[1].as_constant
+            if factor is None:
+                following += [parts[0] + parts[1] * loop.lower, parts[0] + parts[1] * loop.last]
+            else:
+                end = loop.last if factor * direction > 0 else loop.lower
+                following.append(parts[0] + parts[1] * end)
+        candidates = list(_tightest(following, direction))
+        if len(candidates) > MAX_CANDIDATES:
+            return None
+    return candidates
+
+
+def extremes(poly: Affine, ranges: Sequence[LoopRange]) -> Extremes | None:
+    """
+    Bounds of `poly` with the variables of `ranges` (innermost first) replaced. None when it is not
+    linear in one of them or there are too many candidates.
+    """
+    lows = _bound(poly, ranges, -1)
+    highs = _bound(poly, ranges, 1)
+    if lows is None or highs is None:
+        return None
+    return Extremes(tuple(lows), tuple(highs))

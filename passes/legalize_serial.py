@@ -1,0 +1,99 @@
+"""
+Turn acc.serial into a one-gang, one-worker, one-lane acc.parallel (OpenACC 3.4, 2.5.2).
+
+Takes:  any IR with acc.serial.
+Leaves: no acc.serial; every clause, data operation and other operation untouched.
+Fails:  never.
+
+Before:
+  acc.serial dataOperands(%x : !llvm.ptr) { ... }
+After:
+  %one = arith.constant 1 : i32
+  acc.parallel dataOperands(%x : !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32)
+      vector_length(%one : i32) { ... }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
+from xdsl.ir import Region, SSAValue
+from xdsl.passes import ModulePass
+
+from .analysis.acc_ops import NONE, constant_i32, operand_groups
+
+CLAUSE_PROPERTIES = (
+    "asyncOperandsDeviceType",
+    "asyncOnly",
+    "waitOperandsDeviceType",
+    "waitOperandsSegments",
+    "hasWaitDevnum",
+    "waitOnly",
+    "selfAttr",
+    "defaultAttr",
+    "combined",
+)
+"""Properties that mean the same on every compute construct."""
+
+CLAUSE_OPERANDS = (
+    "async_operands",
+    "wait_operands",
+    "if_cond",
+    "self_cond",
+    "reduction_operands",
+    "private_operands",
+    "firstprivate_operands",
+    "data_clause_operands",
+)
+
+
+def single_gang_parallel(
+    op: acc.SerialOp | acc.KernelsOp, region: Region, one: SSAValue
+) -> acc.ParallelOp:
+    """A parallel construct of one thread with the clauses of `op` and the body `region`."""
+    groups = operand_groups(op)
+    if_cond, self_cond = groups["if_cond"], groups["self_cond"]
+    parallel = acc.ParallelOp(
+        region=region,
+        num_gangs=[one],
+        num_workers=[one],
+        vector_length=[one],
+        num_gangs_segments=DenseArrayBase.from_list(i32, [1]),
+        num_gangs_device_type=NONE,
+        num_workers_device_type=NONE,
+        vector_length_device_type=NONE,
+        if_cond=if_cond[0] if if_cond else None,
+        self_cond=self_cond[0] if self_cond else None,
+        async_operands=groups["async_operands"],
+        wait_operands=groups["wait_operands"],
+        reduction_operands=groups["reduction_operands"],
+        private_operands=groups["private_operands"],
+        firstprivate_operands=groups["firstprivate_operands"],
+        data_clause_operands=groups["data_clause_operands"],
+    )
+    for name in CLAUSE_PROPERTIES:
+        if name in op.properties:
+            parallel.properties[name] = op.properties[name]
+    parallel.attributes.update(op.attributes)
+    parallel.location = op.location
+    return parallel
+
+
+@dataclass(frozen=True)
+class LegalizeSerialPass(ModulePass):
+    """See the module's description."""
+
+    name = "legalize-serial"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for serial in [inner for inner in op.walk() if isinstance(inner, acc.SerialOp)]:
+            block = serial.parent_block()
+            assert block is not None
+            one = constant_i32(1, serial.location)
+            one.result.name_hint = "one"
+            parallel = single_gang_parallel(serial, serial.detach_region(0), one.result)
+            block.insert_ops_before([one, parallel], serial)
+            block.erase_op(serial)
