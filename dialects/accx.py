@@ -18,6 +18,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
 | `accx.access_groups` | back edges, memory accesses | loops in which the accesses are independent: array of i32 |
 | `accx.from_kernels` | `acc.parallel` | a part of a kernels construct: its rules for scalars apply |
+| `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 """
 
@@ -39,6 +40,7 @@ SIMD = "accx.simd"
 UNROLL = "accx.unroll"
 ACCESS_GROUPS = "accx.access_groups"
 FROM_KERNELS = "accx.from_kernels"
+ATOMIC = "accx.atomic"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 
 GPU_MODULE_NAME = "accopt_kernels"
