@@ -1,0 +1,3 @@
+/* An old name of <string.h>. */
+#pragma once
+#include <string.h>

@@ -1,0 +1,7 @@
+/* Common definitions (C11 7.19). */
+#pragma once
+#include <bits/size_t.h>
+typedef long ptrdiff_t;
+typedef int wchar_t;
+typedef struct { long long __ll; long double __ld; } max_align_t;
+#define offsetof(type, member) __builtin_offsetof(type, member)

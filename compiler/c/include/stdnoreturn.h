@@ -1,0 +1,3 @@
+/* _Noreturn (C11 7.23). */
+#pragma once
+#define noreturn _Noreturn

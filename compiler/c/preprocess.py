@@ -1,0 +1,140 @@
+"""
+Preprocessing: a C file and its headers to one text that pycparser reads.
+
+By default the headers are accopt's own (`include/`), which declare the C library of x86-64 Linux
+in plain C99, so neither a C compiler nor its headers are needed. `use_system_cpp` runs the host's
+`cc -E` with the host's headers instead.
+
+The text keeps places: `# 12 "file.c"` line markers and padding (see `preprocess_output`). OpenACC
+pragmas stay, on one line each, with the macros behind `#pragma acc` expanded (OpenACC 3.4, 1.3);
+`_Pragma("acc …")` has become such a line. Other pragmas are gone.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceLoc, error
+from .preprocess_macros import MacroPreprocessor, read_source
+from .preprocess_output import OutputWriter
+from .preprocess_predefined import OPENACC_VERSION, PREDEFINED
+
+INCLUDE_DIR = Path(__file__).parent / "include"
+"""The bundled C library headers."""
+
+OPENACC_INCLUDE_DIR = INCLUDE_DIR / "acc"
+"""`openacc.h` and `acc_prof.h`, which describe our runtime and so serve `use_system_cpp` too."""
+
+
+@dataclass(frozen=True)
+class PreprocessOptions:
+    """
+    `include_dirs` (-I) are searched in order before the bundled headers. `defines` (-D) are "NAME"
+    (meaning 1) or "NAME=VALUE"; `undefines` (-U) are applied after them. `use_system_cpp` preprocesses
+    with `$CC` (default `cc`) and the host's headers.
+    """
+
+    include_dirs: Sequence[Path] = ()
+    defines: Sequence[str] = ()
+    undefines: Sequence[str] = ()
+    use_system_cpp: bool = False
+
+
+@dataclass(frozen=True)
+class PreprocessedSource:
+    """`text` is preprocessed C with line markers; `file` the name of the file it began as."""
+
+    file: str
+    text: str
+
+
+def preprocess(
+    path: Path,
+    options: PreprocessOptions | None = None,
+    sink: DiagnosticSink | None = None,
+) -> PreprocessedSource:
+    """
+    Preprocess a C file. Warnings and remarks go to `sink`. Raises `CompileError` at the line and
+    column of whatever is wrong: a header that cannot be found, an unterminated #if, #error, ….
+    """
+    options = options or PreprocessOptions()
+    if not path.is_file():
+        raise error(SourceLoc(str(path), 0), f"cannot find the C file '{path}'")
+    if options.use_system_cpp:
+        return _system_preprocess(path, options)
+    text = read_source(path, SourceLoc(str(path), 0))
+    return _preprocess(text, str(path), path, options, sink)
+
+
+def preprocess_text(
+    text: str,
+    filename: str = "<text>",
+    options: PreprocessOptions | None = None,
+    sink: DiagnosticSink | None = None,
+) -> PreprocessedSource:
+    """As `preprocess`, for C text in memory; `#include "…"` looks beside `filename`."""
+    options = options or PreprocessOptions()
+    if options.use_system_cpp:
+        raise error(
+            SourceLoc(filename, 0),
+            "the system preprocessor needs a file, not text",
+            "write the text to a file, or use accopt's own preprocessor",
+        )
+    return _preprocess(text, filename, Path(filename), options, sink)
+
+
+def _preprocess(
+    text: str, name: str, path: Path, options: PreprocessOptions, sink: DiagnosticSink | None
+) -> PreprocessedSource:
+    output = OutputWriter(name)
+    search = [*options.include_dirs, INCLUDE_DIR, OPENACC_INCLUDE_DIR]
+    cpp = MacroPreprocessor(output, search, sink or DiagnosticSink())
+    for macro, body in PREDEFINED:
+        cpp.predefine(macro, body)
+    for define in options.defines:
+        macro, equals, body = define.partition("=")
+        cpp.predefine(macro, body if equals else "1")
+    for macro in options.undefines:
+        cpp.undefine(macro)
+    cpp.process(text, name, path)
+    return PreprocessedSource(name, output.text())
+
+
+def _system_preprocess(path: Path, options: PreprocessOptions) -> PreprocessedSource:
+    """
+    Run `$CC -E -fopenacc`, which also expands macros in OpenACC pragmas and carries out `_Pragma`.
+    """
+    where = SourceLoc(str(path), 0)
+    compiler = shlex.split(os.environ.get("CC", "cc")) or ["cc"]
+    if shutil.which(compiler[0]) is None:
+        raise error(
+            where,
+            f"the system preprocessor was asked for, but there is no C compiler '{compiler[0]}'",
+            "install one, name it in the environment variable CC, or use accopt's own headers",
+        )
+    command = [*compiler, "-E", "-fopenacc", "-std=gnu11", "-x", "c", "-U_OPENACC"]
+    command += [f"-D_OPENACC={OPENACC_VERSION}", "-D__ACCOPT__=1"]
+    command += [f"-I{directory}" for directory in (*options.include_dirs, OPENACC_INCLUDE_DIR)]
+    command += [f"-D{define}" for define in options.defines]
+    command += [f"-U{name}" for name in options.undefines]
+    command.append(str(path))
+    done = subprocess.run(command, capture_output=True, check=False)
+    log = done.stderr.decode(errors="replace").strip()
+    if done.returncode != 0:
+        raise CompileError(
+            [
+                Diagnostic(
+                    Severity.ERROR,
+                    where,
+                    f"'{shlex.join(command)}' failed:\n{log}",
+                    "correct what it reports, or use accopt's own preprocessor",
+                )
+            ]
+        )
+    return PreprocessedSource(str(path), done.stdout.decode("utf-8", "surrogateescape"))

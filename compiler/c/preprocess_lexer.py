@@ -1,0 +1,208 @@
+"""
+Preprocessing tokens (C11 5.1.1.2 phases 2 and 3; 6.4) with the place each one comes from.
+
+pcpp's own lexer knows lines but not columns, and splits `1.0E5` in two; this one is a single regular
+expression applied to one logical line at a time. Lines ending in a backslash are spliced, comments
+become one space, and every token keeps the file, line and column of its first character in
+`Token.source`, which pcpp copies from a macro's name to all it expands to.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from ..diagnostics import SourceLoc, error
+
+Position = tuple[str, int, int]
+"""File, line, column of a token's first character."""
+
+_TOKEN = re.compile(
+    r"""(?P<CPP_WS>[ \t\f\v\r]+)
+    |(?P<CPP_ID>[A-Za-z_$\u0080-\U0010ffff][\w$]*)
+    |(?P<CPP_INTEGER>\.?[0-9](?:[eEpP][+-]|[\w.])*)
+    |(?P<CPP_COMMENT1>/\*)
+    |(?P<CPP_COMMENT2>//)
+    |(?P<CPP_STRING>"(?:[^"\\\n]|\\.)*")
+    |(?P<CPP_CHAR>'(?:[^'\\\n]|\\.)+')
+    |(?P<CPP_DPOUND>\#\#)
+    |(?P<CPP_PUNCT>\.\.\.|<<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&^|]=|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_SPLICE = re.compile(r"\\[ \t]*$")
+_LITERAL_PREFIXES = frozenset(("L", "u", "U", "u8"))
+
+
+class Token:
+    """
+    One preprocessing token, with the attributes pcpp's macro engine reads and writes. `source` is
+    the place of the token, or of the macro use it was expanded from (`expanded_from` is then set).
+    """
+
+    __slots__ = ("expanded_from", "lineno", "source", "type", "value")
+
+    expanded_from: list[str]
+
+    def __init__(self, type: str, value: str, source: Position) -> None:
+        self.type = type
+        self.value = value
+        self.source = source
+        self.lineno = source[1]
+
+    def __copy__(self) -> Token:
+        twin = Token(self.type, self.value, self.source)
+        twin.lineno = self.lineno
+        if hasattr(self, "expanded_from"):
+            twin.expanded_from = list(self.expanded_from)
+        return twin
+
+    def __repr__(self) -> str:
+        return f"Token({self.value!r} at {self.source})"
+
+    @property
+    def loc(self) -> SourceLoc:
+        return SourceLoc(*self.source)
+
+    @property
+    def is_space(self) -> bool:
+        return self.type == "CPP_WS"
+
+    @property
+    def is_expanded(self) -> bool:
+        return bool(getattr(self, "expanded_from", None))
+
+
+def tokenize(text: str, source: Position, *, fixed: bool = False) -> list[Token]:
+    """
+    The tokens of `text`, one line without comments, whose first character stands at `source`
+    (all of it, when `fixed`).
+    """
+    file, line, column = source
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or "CPP_PUNCT"
+        place = source if fixed else (file, line, column + match.start())
+        tokens.append(Token(kind, match.group(), place))
+    return tokens
+
+
+class LineReader:
+    """
+    Splits a file into logical lines of tokens, each ending in a newline token. `file` is the name
+    tokens carry; `#line` changes it and the numbering through `renumber`.
+    """
+
+    def __init__(self, text: str, file: str) -> None:
+        self.file = file
+        self._lines = text.split("\n")
+        self._next = 0
+        self._offset = 1
+
+    def renumber(self, line: int, file: str | None) -> None:
+        """The next physical line is `line` of `file` (C11 6.10.4)."""
+        self._offset = line - self._next
+        if file is not None:
+            self.file = file
+
+    def __iter__(self) -> Iterator[list[Token]]:
+        while self._next < len(self._lines):
+            yield self._logical_line()
+
+    def _take(self, pieces: list[str], starts: list[tuple[int, int]], length: int) -> int:
+        """Append physical lines up to one without a trailing backslash; the new total length."""
+        while True:
+            piece = self._lines[self._next].removesuffix("\r")
+            starts.append((length, self._next + self._offset))
+            self._next += 1
+            spliced = piece
+            if piece.rstrip(" \t").endswith("\\") and self._next < len(self._lines):
+                spliced = _SPLICE.sub("", piece)
+            pieces.append(spliced)
+            length += len(spliced)
+            if spliced is piece:
+                return length
+
+    def _logical_line(self) -> list[Token]:
+        pieces: list[str] = []
+        starts: list[tuple[int, int]] = []
+        length = self._take(pieces, starts, 0)
+        text = pieces[0] if len(pieces) == 1 else "".join(pieces)
+        file = self.file
+        tokens: list[Token] = []
+        position = 0
+        match_at = _TOKEN.match
+        while position < length:
+            match = match_at(text, position)
+            if match is None:
+                break
+            if len(starts) == 1:
+                place = (file, starts[0][1], position + 1)
+            else:
+                start, line = starts[bisect_right(starts, (position, 1 << 60)) - 1]
+                place = (file, line, position - start + 1)
+            kind = match.lastgroup or "CPP_PUNCT"
+            if kind == "CPP_COMMENT2":
+                break
+            if kind == "CPP_COMMENT1":
+                end = text.find("*/", position + 2)
+                while end < 0:
+                    if self._next >= len(self._lines):
+                        raise error(SourceLoc(*place), "unterminated comment", "close it with '*/'")
+                    start = len(text)
+                    length = self._take(pieces, starts, length)
+                    text = "".join(pieces)
+                    end = text.find("*/", max(start - 1, position + 2))
+                tokens.append(Token("CPP_WS", " ", place))
+                position = end + 2
+                continue
+            position = match.end()
+            value = match.group()
+            if value in _LITERAL_PREFIXES and text[position : position + 1] in ("'", '"'):
+                literal = match_at(text, position)
+                if literal is not None and literal.lastgroup in ("CPP_STRING", "CPP_CHAR"):
+                    kind = literal.lastgroup
+                    value += literal.group()
+                    position = literal.end()
+            tokens.append(Token(kind, value, place))
+        tokens.append(Token("CPP_WS", "\n", (file, starts[-1][1], length + 1)))
+        return tokens
+
+
+class ProbeLexer:
+    """The part of PLY's lexer interface that pcpp uses, over the tokens of this module."""
+
+    _PROBE = re.compile(
+        r"(?P<CPP_LINECONT>\\[ \t]*\n)|(?P<CPP_COMMENT1>/\*.*?\*/)|(?P<CPP_COMMENT2>//.*)"
+    )
+
+    def __init__(self) -> None:
+        self.lineno = 1
+        self._text = ""
+        self._position = 0
+
+    def clone(self) -> ProbeLexer:
+        return ProbeLexer()
+
+    def input(self, text: str) -> None:
+        self._text = text
+        self._position = 0
+
+    def token(self) -> Token | None:
+        """The next token, None at the end."""
+        if self._position >= len(self._text):
+            return None
+        match = self._PROBE.match(self._text, self._position)
+        value = None
+        if match is not None and match.lastgroup == "CPP_LINECONT":
+            value = match.group()[1:-1]
+        match = match or _TOKEN.match(self._text, self._position)
+        if match is None:
+            return None
+        self._position = match.end()
+        kind = match.lastgroup or "CPP_PUNCT"
+        text = match.group()
+        return Token(
+            "CPP_WS" if text == "\n" else kind, text if value is None else value, ("", 1, 0)
+        )

@@ -1,0 +1,467 @@
+"""
+Translation phase 4 (C11 6.10): directives, conditional groups, inclusion, pragmas.
+
+Macro definition and expansion are pcpp's; the loop over lines is ours, because pcpp's knows no
+columns, prints its errors and leaves `_Pragma` in the text. Text collects in a chunk until
+something changes the set of macros, then the chunk is expanded and written, so that a call of a
+function-like macro may span lines.
+"""
+
+# pcpp has no type information.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingImports=false
+# pyright: reportUntypedBaseClass=false
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from pcpp.parser import Macro
+from pcpp.preprocessor import Preprocessor
+
+from ..diagnostics import CompileError, DiagnosticSink, SourceLoc, error
+from .preprocess_expr import evaluate
+from .preprocess_lexer import LineReader, Position, ProbeLexer, Token, tokenize
+from .preprocess_output import OutputWriter
+
+_MAX_INCLUDE_DEPTH = 200
+_IDENTIFIER = re.compile(r"[A-Za-z_$\u0080-\U0010ffff][\w$]*")
+
+_REFUSED_PRAGMAS: Mapping[str, str] = {
+    "pack": "reorder the members of the struct, or pad it by hand",
+    "scalar_storage_order": "swap the bytes in the program",
+    "weak": "define the symbol in one place only",
+    "redefine_extname": "declare the function with its own name",
+    "push_macro": "use #undef and #define",
+    "pop_macro": "use #undef and #define",
+}
+"""Pragmas that change what a program means, so that dropping them would be wrong."""
+
+
+@dataclass(slots=True)
+class _Conditional:
+    """An open #if: whether text around it is live, a group was taken, and #else has been seen."""
+
+    start: Token
+    outer: bool
+    taken: bool
+    closed: bool = False
+
+
+def _strip(tokens: Sequence[Token]) -> list[Token]:
+    first, last = 0, len(tokens)
+    while first < last and tokens[first].is_space:
+        first += 1
+    while last > first and tokens[last - 1].is_space:
+        last -= 1
+    return list(tokens[first:last])
+
+
+def _spelling(tokens: Sequence[Token]) -> str:
+    return re.sub(r"\s+", " ", "".join(t.value for t in tokens)).strip()
+
+
+def _destringize(token: Token) -> list[Token]:
+    """The tokens of `_Pragma`'s string (C11 6.10.9)."""
+    body = token.value[token.value.index('"') + 1 : -1]
+    text = body.replace('\\"', '"').replace("\\\\", "\\")
+    place = token.source
+    if token.is_expanded or text != body:
+        return tokenize(text, place, fixed=True)
+    return tokenize(text, (place[0], place[1], place[2] + 1))
+
+
+class MacroPreprocessor(Preprocessor):
+    """
+    Preprocesses one translation unit into `output`. `search` lists the directories of #include,
+    in order; `sink` receives warnings.
+    """
+
+    def __init__(self, output: OutputWriter, search: Sequence[Path], sink: DiagnosticSink) -> None:
+        super().__init__(lexer=ProbeLexer())
+        self._output = output
+        self._search = tuple(search)
+        self._sink = sink
+        self._macros = cast(dict[str, Macro], self.macros)
+        self._macros.pop("__PCPP__")
+        self._conditionals: list[_Conditional] = []
+        self._live = True
+        self._chunk: list[Token] = []
+        self._reader = LineReader("", "")
+        self._once: set[Path] = set()
+        self._depth = 0
+        self._path: Path | None = None
+        self._unclosed: Token | None = None
+        self._directives: dict[str, Callable[[Token, list[Token]], None]] = {
+            "define": self._define,
+            "undef": self._undef,
+            "include": self._include,
+            "error": self._error,
+            "warning": self._warning,
+            "line": self._renumber,
+            "pragma": self._pragma,
+            "ident": lambda name, args: None,
+        }
+        self._conditional_directives: dict[str, Callable[[Token, list[Token]], None]] = {
+            "if": self._if,
+            "ifdef": self._if,
+            "ifndef": self._if,
+            "elif": self._elif,
+            "else": self._else,
+            "endif": self._endif,
+        }
+
+    # What pcpp calls back
+
+    def on_error(self, file: object, line: int, msg: str) -> None:
+        """pcpp's report of an error; `file` is the `Position` of the token it blames."""
+        loc = SourceLoc(*file) if isinstance(file, tuple) else SourceLoc(str(file), line)
+        raise error(loc, msg[:1].lower() + msg[1:])
+
+    def collect_args(
+        self, tokenlist: list[Token], ignore_errors: bool = False
+    ) -> tuple[int, list[list[Token]], list[int]]:
+        """pcpp's argument collection; remembers a '(' that nothing closes."""
+        result = super().collect_args(tokenlist, ignore_errors)
+        if result[0] == 0:
+            self._unclosed = next((t for t in tokenlist if not t.is_space), None)
+        return result
+
+    # Files and lines
+
+    def predefine(self, name: str, body: str) -> None:
+        """`#define name body`; `name` may have parameters. Raises on a malformed definition."""
+        text = f"{name} {body}"
+        tokens = _strip(tokenize(text, ("<command line>", 1, 1)))
+        if not tokens or tokens[0].type != "CPP_ID":
+            raise error(
+                SourceLoc("<command line>", 0),
+                f"-D{name}: '{name}' is not a macro name",
+                "write -DNAME or -DNAME=VALUE",
+            )
+        self._define(tokens[0], tokens)
+
+    def undefine(self, name: str) -> None:
+        """`#undef name`; nothing if it is not defined."""
+        self._macros.pop(name, None)
+
+    def process(self, text: str, file: str, path: Path | None) -> None:
+        """Preprocess `text`, known as `file` in messages and found at `path` (None: in memory)."""
+        outer = self._reader, self._conditionals, self._path, self._macros.get("__FILE__")
+        self._reader, self._conditionals, self._path = LineReader(text, file), [], path
+        self._set_file(file)
+        for line in self._reader:
+            head = next((t for t in line if t.type != "CPP_WS"), None)
+            if head is None:
+                if self._chunk:
+                    self._chunk.append(line[-1])
+            elif head.value == "#":
+                self._directive(line[line.index(head) + 1 :])
+            elif self._live:
+                self._chunk += line
+        self._flush()
+        if self._conditionals:
+            start = self._conditionals[-1].start
+            raise error(start.loc, f"unterminated #{start.value}", "close it with #endif")
+        self._reader, self._conditionals, self._path, name = outer
+        if name is not None:
+            self._macros["__FILE__"] = name
+
+    def _set_file(self, file: str) -> None:
+        name = file.replace("\\", "\\\\").replace('"', '\\"')
+        self._macros["__FILE__"] = Macro(
+            "__FILE__", [Token("CPP_STRING", f'"{name}"', (file, 1, 1))]
+        )
+
+    def _directive(self, tokens: list[Token]) -> None:
+        end = tokens[-1]
+        tokens = _strip(tokens)
+        if not tokens:
+            return
+        name, args = tokens[0], _strip(tokens[1:])
+        conditional = self._conditional_directives.get(name.value)
+        if conditional is not None:
+            conditional(name, args or [end])
+            return
+        if not self._live:
+            return
+        self._flush()
+        if name.type == "CPP_INTEGER":
+            self._renumber(name, tokens)
+            return
+        action = self._directives.get(name.value)
+        if action is None:
+            known = [*self._directives, *self._conditional_directives]
+            close = difflib.get_close_matches(name.value, known, 1)
+            remedy = f"did you mean '#{close[0]}'?" if close else None
+            raise error(name.loc, f"unknown preprocessing directive '#{name.value}'", remedy)
+        action(name, args)
+
+    def _flush(self) -> None:
+        """Expand and write the text collected so far."""
+        if not self._chunk:
+            return
+        tokens, self._chunk = self._chunk, []
+        expanded = self._expanded(tokens)
+        start = 0
+        for index, token in enumerate(expanded):
+            if token.value == "_Pragma" and index >= start:
+                self._output.tokens(expanded[start:index])
+                start = self._pragma_operator(expanded, index)
+        self._output.tokens(expanded[start:] if start else expanded)
+
+    def _expanded(self, tokens: list[Token]) -> list[Token]:
+        self._unclosed = None
+        first = tokens[0]
+        try:
+            expanded = cast(list[Token], self.expand_macros(tokens))
+        except RecursionError:
+            raise error(first.loc, "macros behind this place nest too deeply") from None
+        if self._unclosed is not None and any(t is self._unclosed for t in expanded):
+            raise error(
+                self._unclosed.loc, "the arguments of this macro are not closed", "add a ')'"
+            )
+        return expanded
+
+    # Macros
+
+    def _define(self, name: Token, args: list[Token]) -> None:
+        if not args:
+            raise error(name.loc, "#define needs the name of a macro")
+        macro = args[0]
+        if macro.type != "CPP_ID" or macro.value == "defined":
+            raise error(macro.loc, f"'{macro.value}' cannot be the name of a macro")
+        self._check_parameters(args)
+        known = self._macros.get(macro.value)
+        self.define(args)
+        new = self._macros[macro.value]
+        if new.arglist is None:
+            new.value = self._pasted(cast(list[Token], new.value))
+        if known is not None and name is not macro:
+            same = known.arglist == new.arglist and _spelling(
+                cast(list[Token], known.value)
+            ) == _spelling(cast(list[Token], new.value))
+            if not same:
+                self._sink.warn(
+                    macro.loc,
+                    f"macro '{macro.value}' was defined differently before",
+                    f"write #undef {macro.value} first",
+                )
+
+    def _check_parameters(self, args: list[Token]) -> None:
+        """Refuse malformed parameter lists and misplaced `##`, which pcpp lets through."""
+        body = args[1:]
+        if len(args) > 1 and args[1].value == "(":
+            close = next((i for i, t in enumerate(args) if t.value == ")"), None)
+            if close is None:
+                raise error(args[1].loc, "expected ')' behind the macro's parameters")
+            names = [t for t in args[2:close] if not t.is_space]
+            for index, token in enumerate(names):
+                wanted = index % 2 == 1
+                dots = token.value == "..." and index == len(names) - 1
+                if dots or ((token.value == ",") if wanted else (token.type == "CPP_ID")):
+                    continue
+                raise error(token.loc, f"unexpected '{token.value}' among the macro's parameters")
+            if names and names[-1].value == ",":
+                raise error(names[-1].loc, "expected a parameter behind ','")
+            body = args[close + 1 :]
+        elif len(args) > 1 and not args[1].is_space:
+            raise error(args[1].loc, f"expected a space behind the macro name '{args[0].value}'")
+        body = _strip(body)
+        if body and "##" in (body[0].value, body[-1].value):
+            raise error(body[0].loc, "'##' cannot stand at either end of a macro's text")
+
+    def _pasted(self, tokens: list[Token]) -> list[Token]:
+        """Carry out `##` in an object-like macro, which pcpp does not."""
+        while (at := next((i for i, t in enumerate(tokens) if t.value == "##"), None)) is not None:
+            left, right = _strip(tokens[:at]), _strip(tokens[at + 1 :])
+            joined = tokenize(left[-1].value + right[0].value, left[-1].source, fixed=True)
+            tokens = [*left[:-1], *joined, *right[1:]]
+        return tokens
+
+    def _undef(self, name: Token, args: list[Token]) -> None:
+        if not args or args[0].type != "CPP_ID":
+            raise error(name.loc, "#undef needs the name of a macro")
+        self.undefine(args[0].value)
+
+    # Conditional groups
+
+    def _if(self, name: Token, args: list[Token]) -> None:
+        outer = self._live
+        if outer:
+            self._live = self._condition(name, args)
+        self._conditionals.append(_Conditional(name, outer, self._live or not outer))
+
+    def _condition(self, name: Token, args: list[Token]) -> bool:
+        if name.value in ("if", "elif"):
+            return self._evaluate(name, args)
+        if args[0].type != "CPP_ID":
+            raise error(name.loc, f"#{name.value} needs the name of a macro")
+        defined = self._is_defined(args[0].value)
+        return defined == (name.value == "ifdef")
+
+    def _is_defined(self, name: str) -> bool:
+        return name in self._macros or name in ("__LINE__", "__COUNTER__")
+
+    def _evaluate(self, name: Token, args: list[Token]) -> bool:
+        tokens = self._expanded(self._without_defined(args))
+        end = args[-1].loc
+        if not any(not t.is_space for t in tokens):
+            raise error(name.loc, f"#{name.value} needs an expression")
+        return evaluate(self._without_defined(tokens), end) != 0
+
+    def _without_defined(self, tokens: Sequence[Token]) -> list[Token]:
+        out: list[Token] = []
+        rest = [t for t in tokens if not t.is_space]
+        index = 0
+        while index < len(rest):
+            token = rest[index]
+            index += 1
+            if token.value != "defined":
+                out.append(token)
+                continue
+            parenthesized = index < len(rest) and rest[index].value == "("
+            index += parenthesized
+            if index >= len(rest) or rest[index].type != "CPP_ID":
+                raise error(token.loc, "'defined' needs the name of a macro")
+            value = "1" if self._is_defined(rest[index].value) else "0"
+            out.append(Token("CPP_INTEGER", value, token.source))
+            index += 1
+            if parenthesized:
+                if index >= len(rest) or rest[index].value != ")":
+                    raise error(token.loc, "expected ')' behind 'defined(NAME'")
+                index += 1
+        return out
+
+    def _innermost(self, name: Token) -> _Conditional:
+        if not self._conditionals:
+            raise error(name.loc, f"#{name.value} without #if")
+        entry = self._conditionals[-1]
+        if entry.closed and name.value != "endif":
+            raise error(
+                name.loc,
+                f"#{name.value} behind #else",
+                None,
+                [(entry.start.loc, "the #if is here")],
+            )
+        return entry
+
+    def _elif(self, name: Token, args: list[Token]) -> None:
+        entry = self._innermost(name)
+        self._live = entry.outer and not entry.taken and self._condition(name, args)
+        entry.taken = entry.taken or self._live
+
+    def _else(self, name: Token, args: list[Token]) -> None:
+        entry = self._innermost(name)
+        self._live = entry.outer and not entry.taken
+        entry.taken = entry.closed = True
+
+    def _endif(self, name: Token, args: list[Token]) -> None:
+        self._live = self._innermost(name).outer
+        self._conditionals.pop()
+
+    # Inclusion
+
+    def _include(self, name: Token, args: list[Token]) -> None:
+        """`#include "f"`, `#include <f>`, or macros that expand to one of them (C11 6.10.2)."""
+        if args and args[0].type == "CPP_ID":
+            args = _strip(self._expanded(args))
+        if not args:
+            raise error(name.loc, "#include needs a file name", 'write <file.h> or "file.h"')
+        text = "".join(t.value for t in args)
+        quoted = args[0].type == "CPP_STRING"
+        if not quoted and not (text.startswith("<") and ">" in text):
+            raise error(args[0].loc, "malformed #include", 'write <file.h> or "file.h"')
+        target = args[0].value[1:-1] if quoted else text[1 : text.index(">")]
+        path = self._find(target, quoted)
+        if path is None:
+            raise self._missing(args[0].loc, target)
+        if path in self._once:
+            return
+        if self._depth >= _MAX_INCLUDE_DEPTH:
+            raise error(name.loc, f"#include nests deeper than {_MAX_INCLUDE_DEPTH} files")
+        self._depth += 1
+        self.process(read_source(path, args[0].loc), str(path), path)
+        self._depth -= 1
+
+    def _find(self, target: str, quoted: bool) -> Path | None:
+        here = [self._path.parent if self._path is not None else Path()] if quoted else []
+        for directory in (*here, *self._search):
+            candidate = directory / target
+            if candidate.is_file():
+                return candidate
+        return None
+
+    def _missing(self, loc: SourceLoc, target: str) -> CompileError:
+        known = [p.name for d in self._search for p in d.glob("*.h")]
+        close = difflib.get_close_matches(target, known, 1, 0.75)
+        if close:
+            remedy = f"did you mean '{close[0]}'?"
+        else:
+            remedy = "add the directory that holds it with -I <directory>"
+        return error(loc, f"cannot find the header '{target}'", remedy)
+
+    # Everything else
+
+    def _error(self, name: Token, args: list[Token]) -> None:
+        raise error(name.loc, f"#error {_spelling(args)}".rstrip())
+
+    def _warning(self, name: Token, args: list[Token]) -> None:
+        self._sink.warn(name.loc, f"#warning {_spelling(args)}".rstrip())
+
+    def _renumber(self, name: Token, args: list[Token]) -> None:
+        """`#line n "file"`, or the `# n "file"` of text that was preprocessed before."""
+        words = [t for t in self._expanded(args) if not t.is_space] if args else []
+        if not words or not words[0].value.isdecimal():
+            raise error(name.loc, "#line needs a line number")
+        file = words[1].value[1:-1] if len(words) > 1 else None
+        self._reader.renumber(int(words[0].value), file)
+        if file is not None:
+            self._set_file(file)
+
+    def _pragma(self, name: Token, args: list[Token]) -> None:
+        self._run_pragma(name.source, args)
+
+    def _pragma_operator(self, tokens: list[Token], index: int) -> int:
+        """Carry out `_Pragma("…")` (C11 6.10.9) at `index`; the index behind its ')'."""
+        operator = tokens[index]
+        rest = [i for i in range(index + 1, len(tokens)) if not tokens[i].is_space][:3]
+        if [tokens[i].value for i in (rest[0::2])] != ["(", ")"] or (
+            tokens[rest[1]].type != "CPP_STRING"
+        ):
+            raise error(operator.loc, "_Pragma needs one string literal", 'write _Pragma("acc …")')
+        self._run_pragma(operator.source, _strip(_destringize(tokens[rest[1]])))
+        return rest[2] + 1
+
+    def _run_pragma(self, place: Position, args: list[Token]) -> None:
+        """Write an OpenACC pragma; obey, refuse or drop any other."""
+        if not args:
+            return
+        word = args[0].value
+        if word == "acc":
+            rest = args[1:]
+            hash_column = args[0].source[2] - len("#pragma ")
+            if place[1] == args[0].source[1] and not args[0].is_expanded:
+                place = (place[0], place[1], max(hash_column, 1))
+            self._output.pragma(place, self._expanded(rest) if rest else rest)
+        elif word == "once" and self._path is not None:
+            self._once.add(self._path)
+        elif word in _REFUSED_PRAGMAS:
+            loc = args[0].loc
+            raise error(loc, f"#pragma {word} is not supported", _REFUSED_PRAGMAS[word])
+        else:
+            self._sink.remark(args[0].loc, f"#pragma {word} is ignored")
+
+
+def read_source(path: Path, loc: SourceLoc) -> str:
+    """The text of a source file; bytes that are not UTF-8 survive as surrogates. `loc`: who asks."""
+    try:
+        data = path.read_bytes()
+    except OSError as failure:
+        raise error(loc, f"cannot read '{path}': {failure.strerror}") from None
+    return data.decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n")

@@ -1,0 +1,132 @@
+"""
+Writing preprocessed text so that every token keeps its line and column.
+
+Tokens are padded to the column they have in the source. Where a macro's expansion is longer than
+its name, the tokens behind it would drift to the right; the writer then starts a new line with a
+line marker (`# 12 "file.c"`) and pads again. A pragma must stay on one line, so there the writer
+leaves an *anchor* comment instead: `/*@12:30*/` says that the text behind it stands at line 12,
+column 30, and `/*@12:30=*/` that all text up to the next anchor was expanded from a macro used
+there. The directive parser understands anchors; to C they are comments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .preprocess_lexer import Position, Token
+
+_NEAR = 8
+"""Up to this many lines ahead, newlines are shorter than a line marker."""
+
+_GLUE = frozenset("+-<>=&|!*/.#%^:")
+
+
+def _would_join(left: str, right: str) -> bool:
+    """Whether two tokens written without space between them would read as something else."""
+    a, b = left[-1:], right[:1]
+    if (a.isalnum() or a in "_$.") and (b.isalnum() or b in "_$.\"'"):
+        return True
+    return a in _GLUE and b in _GLUE
+
+
+class OutputWriter:
+    """Collects the text of one preprocessed file; `text` is what has been written so far."""
+
+    def __init__(self, file: str) -> None:
+        self._parts: list[str] = []
+        self._file = file
+        self._line = 1
+        self._column = 1
+        self._previous: Token | None = None
+        self._marker(file, 1)
+
+    def text(self) -> str:
+        return "".join([*self._parts, "\n"])
+
+    def _marker(self, file: str, line: int) -> None:
+        if self._parts and self._column > 1:
+            self._parts.append("\n")
+        name = file.replace("\\", "\\\\").replace('"', '\\"')
+        self._parts.append(f'# {line} "{name}"\n')
+        self._file, self._line, self._column = file, line, 1
+
+    def _move(self, place: Position, *, fresh_line: bool = False) -> None:
+        """Go to `place`, without having written anything behind it on its line."""
+        file, line, column = place
+        ahead = line - self._line
+        if file != self._file or not 0 <= ahead <= _NEAR:
+            self._marker(file, line)
+        elif ahead:
+            self._parts.append("\n" * ahead)
+            self._line, self._column = line, 1
+        elif column < self._column or (fresh_line and self._column > 1):
+            self._marker(file, line)
+        if column > self._column:
+            self._parts.append(" " * (column - self._column))
+            self._column = column
+
+    def tokens(self, tokens: Sequence[Token]) -> None:
+        """Write ordinary tokens; space and newline tokens only separate."""
+        spaced = False
+        for token in tokens:
+            value = token.value
+            if token.type == "CPP_WS":
+                spaced = True
+                continue
+            if not value:
+                continue
+            place = token.source
+            previous = self._previous
+            if previous is not None and previous.source is place:
+                if spaced or _would_join(previous.value, value):
+                    self._parts.append(" ")
+                    self._column += 1
+            elif place[0] != self._file or place[1] != self._line or place[2] != self._column:
+                self._move(place)
+            elif previous is not None and self._column > 1 and _would_join(previous.value, value):
+                self._marker(place[0], place[1])
+                self._move(place)
+            self._parts.append(value)
+            self._column += len(value)
+            self._previous = token
+            spaced = False
+
+    def pragma(self, place: Position, tokens: Sequence[Token]) -> None:
+        """
+        Write `#pragma acc` at `place` and `tokens` behind it, all on one line, with an anchor
+        wherever a token does not stand where the text before it suggests.
+        """
+        self._move(place, fresh_line=True)
+        head = "#pragma acc"
+        self._parts.append(head)
+        line, column = place[1], place[2] + len(head)
+        fixed = False  # an `=` anchor is in force
+        previous: Token | None = None
+        spaced = False
+        written = [token for token in tokens if token.value]
+        for index, token in enumerate(written):
+            if token.type == "CPP_WS":
+                spaced = True
+                continue
+            at = token.source
+            gap = " " if spaced or previous is None else ""
+            spaced = False
+            if fixed and previous is not None and previous.source is at:
+                glue = _would_join(previous.value, token.value)
+                self._parts.append((" " if gap or glue else "") + token.value)
+                previous = token
+                continue
+            behind = next((t for t in written[index + 1 :] if t.type != "CPP_WS"), None)
+            several = behind is not None and behind.source is at
+            fits = at[1] == line and (at[2] > column or (at[2] == column and previous is not None))
+            if fits and not fixed and not several:
+                self._parts.append(" " * (at[2] - column) + token.value)
+            else:
+                fixed = several
+                self._parts.append(f"{gap}/*@{at[1]}:{at[2]}{'=' * fixed}*/{token.value}")
+            line, column = at[1], at[2] + len(token.value)
+            previous = token
+        self._parts.append("\n")
+        self._line += 1
+        self._column = 1
+        self._previous = None

@@ -1,0 +1,84 @@
+"""
+Macros defined before the first line: those of a C11 compiler for x86-64 Linux that portable programs
+and our headers ask about (C11 6.10.8; the names with `__SIZEOF_`, `_MAX__`, … are gcc's and clang's).
+
+`__GNUC__` is not among them, because programs take it as leave to use GNU extensions.
+"""
+
+from __future__ import annotations
+
+OPENACC_VERSION = "202506"
+"""`_OPENACC` of OpenACC 3.4 (1.3)."""
+
+_ONES = """
+__STDC__ __STDC_HOSTED__ __STDC_IEC_559__ __STDC_NO_ATOMICS__ __STDC_NO_COMPLEX__
+__STDC_NO_THREADS__ __STDC_UTF_16__ __STDC_UTF_32__ __ACCOPT__ __x86_64__ __x86_64 __amd64__
+__amd64 __LP64__ _LP64 __ELF__ __linux__ __linux __unix__ __unix __gnu_linux__ __SSE__ __SSE2__
+"""
+
+_SIZES = {
+    "SHORT": 2, "INT": 4, "LONG": 8, "LONG_LONG": 8, "FLOAT": 4, "DOUBLE": 8, "LONG_DOUBLE": 16,
+    "POINTER": 8, "SIZE_T": 8, "PTRDIFF_T": 8, "WCHAR_T": 4, "WINT_T": 4,
+}  # fmt: skip
+
+_TYPES = {
+    "SIZE": "long unsigned int", "PTRDIFF": "long int", "WCHAR": "int", "WINT": "unsigned int",
+    "INTMAX": "long int", "UINTMAX": "long unsigned int",
+    "INTPTR": "long int", "UINTPTR": "long unsigned int",
+    "INT8": "signed char", "INT16": "short int", "INT32": "int", "INT64": "long int",
+    "UINT8": "unsigned char", "UINT16": "short unsigned int", "UINT32": "unsigned int",
+    "UINT64": "long unsigned int",
+}  # fmt: skip
+
+_MAXIMA = {
+    "SCHAR": "0x7f", "SHRT": "0x7fff", "INT": "0x7fffffff", "LONG": "0x7fffffffffffffffL",
+    "LONG_LONG": "0x7fffffffffffffffLL", "SIZE": "0xffffffffffffffffUL",
+    "PTRDIFF": "0x7fffffffffffffffL", "WCHAR": "0x7fffffff", "WINT": "0xffffffffU",
+    "INTMAX": "0x7fffffffffffffffL", "UINTMAX": "0xffffffffffffffffUL",
+    "INTPTR": "0x7fffffffffffffffL", "UINTPTR": "0xffffffffffffffffUL",
+}  # fmt: skip
+
+_FLOATING = {
+    "FLT": {
+        "MANT_DIG": "24", "DIG": "6", "DECIMAL_DIG": "9", "MIN_EXP": "(-125)", "MAX_EXP": "128",
+        "MIN_10_EXP": "(-37)", "MAX_10_EXP": "38", "EPSILON": "1.1920928955078125e-07F",
+        "MIN": "1.17549435082228750797e-38F", "MAX": "3.40282346638528859812e+38F",
+        "DENORM_MIN": "1.40129846432481707092e-45F",
+    },
+    "DBL": {
+        "MANT_DIG": "53", "DIG": "15", "DECIMAL_DIG": "17", "MIN_EXP": "(-1021)",
+        "MAX_EXP": "1024", "MIN_10_EXP": "(-307)", "MAX_10_EXP": "308",
+        "EPSILON": "2.22044604925031308085e-16", "MIN": "2.22507385850720138309e-308",
+        "MAX": "1.79769313486231570815e+308", "DENORM_MIN": "4.94065645841246544177e-324",
+    },
+    "LDBL": {
+        "MANT_DIG": "64", "DIG": "18", "DECIMAL_DIG": "21", "MIN_EXP": "(-16381)",
+        "MAX_EXP": "16384", "MIN_10_EXP": "(-4931)", "MAX_10_EXP": "4932",
+        "EPSILON": "1.08420217248550443401e-19L", "MIN": "3.36210314311209350626e-4932L",
+        "MAX": "1.18973149535723176502e+4932L", "DENORM_MIN": "3.64519953188247460253e-4951L",
+    },
+}  # fmt: skip
+
+PREDEFINED: tuple[tuple[str, str], ...] = (
+    ("_OPENACC", OPENACC_VERSION),
+    ("__STDC_VERSION__", "201112L"),
+    ("__VERSION__", '"accopt"'),
+    ("__CHAR_BIT__", "8"),
+    ("__BIGGEST_ALIGNMENT__", "16"),
+    ("__ORDER_LITTLE_ENDIAN__", "1234"),
+    ("__ORDER_BIG_ENDIAN__", "4321"),
+    ("__BYTE_ORDER__", "__ORDER_LITTLE_ENDIAN__"),
+    ("__FLOAT_WORD_ORDER__", "__ORDER_LITTLE_ENDIAN__"),
+    ("__FLT_RADIX__", "2"),
+    ("__FLT_EVAL_METHOD__", "0"),
+    *((name, "1") for name in _ONES.split()),
+    *((f"__SIZEOF_{name}__", str(size)) for name, size in _SIZES.items()),
+    *((f"__{name}_TYPE__", spelling) for name, spelling in _TYPES.items()),
+    *((f"__{name}_MAX__", value) for name, value in _MAXIMA.items()),
+    *(
+        (f"__{kind}_{name}__", value)
+        for kind, values in _FLOATING.items()
+        for name, value in values.items()
+    ),
+)
+"""Name and replacement text of every predefined macro; `__FILE__`, `__LINE__`, … are pcpp's."""
