@@ -1,0 +1,342 @@
+"""Constants, and the initialisers of globals as constant expressions."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BFloat16Type,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    Float80Type,
+    Float128Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    VectorType,
+)
+from xdsl.dialects.llvm import GEP_USE_SSA_VAL, LLVMArrayType, LLVMPointerType, LLVMStructType
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+
+from ...dialects import llvm_ext
+from ..diagnostics import UNKNOWN_LOC, SourceLoc, error
+from .types import TypePrinter, escape, identifier
+
+
+def integer_text(value: int, width: int) -> str:
+    """An integer constant; MLIR prints i1 as 0, 1 or -1, LLVM wants `true` or `false`."""
+    if width == 1:
+        return "true" if value & 1 else "false"
+    return str(value)
+
+
+def _binary_parts(value: float, exponent_bits: int, fraction_bits: int) -> tuple[int, int, int]:
+    """Sign, biased exponent and fraction of a format at least as wide as double, exactly."""
+    sign = int(math.copysign(1.0, value) < 0)
+    bias = (1 << (exponent_bits - 1)) - 1
+    if math.isnan(value):
+        return sign, 2 * bias + 1, 1 << (fraction_bits - 1)
+    if math.isinf(value):
+        return sign, 2 * bias + 1, 0
+    if value == 0:
+        return sign, 0, 0
+    mantissa, exponent = math.frexp(abs(value))
+    fraction = Fraction(mantissa) * 2 - 1
+    return sign, exponent - 1 + bias, int(fraction * (1 << fraction_bits))
+
+
+def float_text(value: float, type: Attribute) -> str:
+    """A floating-point constant as LLVM's hexadecimal bit pattern (LangRef, Simple Constants)."""
+    if isinstance(type, Float64Type):
+        return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    if isinstance(type, Float32Type):
+        try:
+            rounded = struct.unpack("<f", struct.pack("<f", value))[0]
+        except OverflowError:
+            rounded = math.copysign(math.inf, value)
+        return f"0x{struct.unpack('<Q', struct.pack('<d', rounded))[0]:016X}"
+    if isinstance(type, Float80Type):
+        sign, exponent, fraction = _binary_parts(value, 15, 63)
+        integer_bit = 1 << 63 if exponent else 0
+        return f"0xK{(sign << 15) | exponent:04X}{integer_bit | fraction:016X}"
+    if isinstance(type, Float128Type):
+        sign, exponent, fraction = _binary_parts(value, 15, 112)
+        bits = (sign << 127) | (exponent << 112) | fraction
+        return f"0xL{bits & ((1 << 64) - 1):016X}{bits >> 64:016X}"
+    if isinstance(type, Float16Type):
+        return f"0xH{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
+    if isinstance(type, BFloat16Type):
+        bits = struct.unpack("<I", struct.pack("<f", value))[0]
+        rounded_bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+        return f"0xR{rounded_bits:04X}"
+    raise error(UNKNOWN_LOC, f"constants of type {type} have no LLVM form")
+
+
+def _string_bytes(text: str, size: int) -> bytes:
+    """
+    The bytes of a string initialiser of `size` bytes, padded with zeros. Code points below 256
+    stand for bytes where that gives the right size, otherwise the text is UTF-8.
+    """
+    data = text.encode()
+    if len(data) > size or (len(text) == size and not text.isascii()):
+        data = text.encode("latin-1")
+    return data.ljust(size, b"\0")
+
+
+def attribute_text(value: Attribute, type: Attribute, types: TypePrinter) -> str:
+    """The constant that the attribute `value` denotes in `type` (without the type)."""
+    match value:
+        case IntegerAttr():
+            return _integer_attr_text(value, type)
+        case FloatAttr():
+            return float_text(value.value.data, type)
+        case StringAttr():
+            assert isinstance(type, LLVMArrayType)
+            return f'c"{escape(_string_bytes(value.data, type.size.data))}"'
+        case SymbolRefAttr():
+            return f"@{identifier(value.root_reference.data)}"
+        case UnitAttr():
+            return "zeroinitializer"
+        case DenseIntOrFPElementsAttr():
+            return _dense_text(value, type, types)
+        case DenseArrayBase():
+            return _nested_text(iter(value.iter_values()), type, types)
+        case ArrayAttr():
+            return _array_text(cast("ArrayAttr[Attribute]", value), type, types)
+        case _:
+            raise error(UNKNOWN_LOC, f"the constant {value} has no LLVM form")
+
+
+def _integer_attr_text(value: IntegerAttr, type: Attribute) -> str:
+    number = value.value.data
+    if isinstance(type, IntegerType):
+        return integer_text(number, type.width.data)
+    if isinstance(type, LLVMPointerType):
+        return "null" if number == 0 else f"inttoptr (i64 {number} to ptr)"
+    return float_text(float(number), type)
+
+
+def _scalar_text(value: float, type: Attribute) -> str:
+    if isinstance(type, IntegerType):
+        return integer_text(int(value), type.width.data)
+    return float_text(float(value), type)
+
+
+def _dense_text(value: DenseIntOrFPElementsAttr, type: Attribute, types: TypePrinter) -> str:
+    elements = value.get_values()
+    if not isinstance(type, LLVMArrayType | VectorType):
+        return _scalar_text(elements[0], type)
+    if not any(elements):
+        return "zeroinitializer"
+    if value.is_splat():
+        count = math.prod(_shape(type))
+        elements = [elements[0]] * count
+    return _nested_text(iter(elements), type, types)
+
+
+def _shape(type: Attribute) -> list[int]:
+    shape: list[int] = []
+    while isinstance(type, LLVMArrayType):
+        shape.append(type.size.data)
+        type = type.type
+    if isinstance(type, VectorType):
+        shape += type.get_shape()
+    return shape
+
+
+def _nested_text(elements: object, type: Attribute, types: TypePrinter) -> str:
+    """Row-major `elements` (an iterator over numbers) laid out as `type`."""
+    iterator = cast("Callable[[], float]", elements.__next__)
+    if isinstance(type, LLVMArrayType):
+        element, count, brackets = type.type, type.size.data, "[]"
+    elif isinstance(type, VectorType):
+        vector = cast("VectorType[Attribute]", type)
+        element, count, brackets = vector.element_type, vector.get_shape()[0], "<>"
+    else:
+        return _scalar_text(iterator(), type)
+    text = types(element)
+    parts = [f"{text} {_nested_text(elements, element, types)}" for _ in range(count)]
+    return f"{brackets[0]}{', '.join(parts)}{brackets[1]}"
+
+
+def _array_text(value: ArrayAttr[Attribute], type: Attribute, types: TypePrinter) -> str:
+    if isinstance(type, LLVMStructType):
+        members: Sequence[Attribute] = type.types.data
+        brackets = ("{ ", " }")
+    else:
+        assert isinstance(type, LLVMArrayType)
+        members = [type.type] * type.size.data
+        brackets = ("[", "]")
+    parts = [
+        f"{types(member)} {attribute_text(item, member, types)}"
+        for item, member in zip(value.data, members, strict=True)
+    ]
+    return f"{brackets[0]}{', '.join(parts)}{brackets[1]}"
+
+
+@dataclass
+class _Aggregate:
+    """An aggregate under construction; members not yet given are the text `rest`."""
+
+    type: Attribute
+    members: dict[int, str | _Aggregate]
+    rest: str
+
+    def member_types(self) -> list[Attribute]:
+        if isinstance(self.type, LLVMStructType):
+            return list(self.type.types.data)
+        assert isinstance(self.type, LLVMArrayType)
+        return [self.type.type] * self.type.size.data
+
+    def copy(self) -> _Aggregate:
+        members = {
+            index: member.copy() if isinstance(member, _Aggregate) else member
+            for index, member in self.members.items()
+        }
+        return _Aggregate(self.type, members, self.rest)
+
+    def text(self, types: TypePrinter) -> str:
+        if not self.members:
+            return self.rest
+        parts: list[str] = []
+        for index, type in enumerate(self.member_types()):
+            member = self.members.get(index)
+            if member is None:
+                text = self._rest_of(type)
+            else:
+                text = member.text(types) if isinstance(member, _Aggregate) else member
+            parts.append(f"{types(type)} {text}")
+        if isinstance(self.type, LLVMStructType):
+            return f"{{ {', '.join(parts)} }}"
+        return f"[{', '.join(parts)}]"
+
+    def _rest_of(self, type: Attribute) -> str:
+        return zero_text(type) if self.rest == "zeroinitializer" else self.rest
+
+
+def zero_text(type: Attribute) -> str:
+    """The zero of `type`."""
+    if isinstance(type, LLVMPointerType):
+        return "null"
+    if isinstance(type, LLVMStructType | LLVMArrayType | VectorType):
+        return "zeroinitializer"
+    return _scalar_text(0, type)
+
+
+class InitializerEvaluator:
+    """
+    Evaluates the region of an `llvm.mlir.global` to a constant expression. LLVM has constant
+    expressions for casts, `getelementptr`, `add`, `sub` and `xor` only, other operations on
+    constants must be folded before.
+    """
+
+    def __init__(self, types: TypePrinter):
+        self.types = types
+        self._values: dict[SSAValue, str | _Aggregate] = {}
+
+    def evaluate(self, region: Region) -> str:
+        """The text of the value that the region returns."""
+        for op in region.block.ops:
+            if isinstance(op, llvm.ReturnOp):
+                return self._text(op.operands[0])
+            self._values[op.results[0]] = self._evaluate(op)
+        raise error(UNKNOWN_LOC, "the initialiser of a global returns no value")
+
+    def _text(self, value: SSAValue) -> str:
+        found = self._values[value]
+        return found.text(self.types) if isinstance(found, _Aggregate) else found
+
+    def _typed(self, value: SSAValue) -> str:
+        return f"{self.types(value.type)} {self._text(value)}"
+
+    def _evaluate(self, op: Operation) -> str | _Aggregate:
+        type = op.results[0].type
+        match op:
+            case llvm.ConstantOp():
+                return attribute_text(op.value, type, self.types)
+            case llvm.AddressOfOp():
+                return f"@{identifier(op.global_name.root_reference.data)}"
+            case llvm.ZeroOp():
+                return self._fresh(type, zero_text(type))
+            case llvm.UndefOp():
+                return self._fresh(type, "undef")
+            case llvm_ext.PoisonOp():
+                return self._fresh(type, "poison")
+            case llvm.InsertValueOp():
+                return self._insert(op)
+            case llvm.GEPOp():
+                return self._gep(op)
+            case _ if (name := _CONSTANT_CASTS.get(op.__class__)) is not None:
+                return f"{name} ({self._typed(op.operands[0])} to {self.types(type)})"
+            case _ if (name := _CONSTANT_BINARY.get(op.__class__)) is not None:
+                return f"{name} ({self._typed(op.operands[0])}, {self._typed(op.operands[1])})"
+            case _:
+                raise error(
+                    SourceLoc.from_attr(op.location),
+                    f"'{op.name}' is not possible in the initialiser of a global",
+                    "initialise the variable at run time",
+                )
+
+    def _fresh(self, type: Attribute, rest: str) -> str | _Aggregate:
+        if isinstance(type, LLVMStructType | LLVMArrayType):
+            return _Aggregate(type, {}, rest)
+        return rest
+
+    def _insert(self, op: llvm.InsertValueOp) -> _Aggregate:
+        """Changes the aggregate in place when nothing else uses it, so that long chains are linear."""
+        container = self._values[op.container]
+        if isinstance(container, str):
+            raise error(
+                SourceLoc.from_attr(op.location), "insertion into a constant that is not built here"
+            )
+        if not op.container.has_one_use():
+            container = container.copy()
+        target = container
+        *path, last = (int(index) for index in op.position.iter_values())
+        for index in path:
+            member = target.members.get(index)
+            if not isinstance(member, _Aggregate):
+                member = _Aggregate(target.member_types()[index], {}, target.rest)
+                target.members[index] = member
+            target = member
+        value = self._values[op.value]
+        target.members[last] = value.copy() if isinstance(value, _Aggregate) else value
+        return container
+
+    def _gep(self, op: llvm.GEPOp) -> str:
+        dynamic = iter(op.ssa_indices)
+        indices = [
+            self._typed(next(dynamic)) if index == GEP_USE_SSA_VAL else f"i32 {index}"
+            for index in op.rawConstantIndices.iter_values()
+        ]
+        inbounds = "inbounds " if op.inbounds is not None else ""
+        inner = ", ".join([self.types(op.elem_type), self._typed(op.ptr), *indices])
+        return f"getelementptr {inbounds}({inner})"
+
+
+_CONSTANT_CASTS: dict[type[Operation], str] = {
+    llvm.BitcastOp: "bitcast",
+    llvm.PtrToIntOp: "ptrtoint",
+    llvm.IntToPtrOp: "inttoptr",
+    llvm.TruncOp: "trunc",
+    llvm_ext.AddrSpaceCastOp: "addrspacecast",
+}
+
+_CONSTANT_BINARY: dict[type[Operation], str] = {
+    llvm.AddOp: "add",
+    llvm.SubOp: "sub",
+    llvm.XOrOp: "xor",
+}

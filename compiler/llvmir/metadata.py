@@ -1,0 +1,152 @@
+"""Metadata of a module: loop properties and line tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, IntegerAttr
+from xdsl.dialects.llvm import FuncOp
+from xdsl.ir import Attribute, Operation
+
+from ...dialects.accx import ACCESS_GROUPS, SIMD, UNROLL
+from .types import escape
+
+
+class Metadata:
+    """The numbered metadata nodes of a module, equal ones shared."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, list[str]] = {}
+        self._nodes: list[str] = []
+        self._numbers: dict[str, str] = {}
+        self._groups: dict[int, str] = {}
+
+    def node(self, body: str) -> str:
+        """The reference (`!7`) of the node with this body, which is made on first use."""
+        found = self._numbers.get(body)
+        if found is None:
+            found = self._numbers[body] = self._append(body)
+        return found
+
+    def distinct(self, body: str) -> str:
+        """A new node that is equal to no other."""
+        return self._append(f"distinct {body}")
+
+    def _append(self, body: str) -> str:
+        self._nodes.append(body)
+        return f"!{len(self._nodes) - 1}"
+
+    def text(self) -> str:
+        """All nodes, as they stand at the end of a module."""
+        lines = [f"!{name} = !{{{', '.join(refs)}}}" for name, refs in self.named.items()]
+        lines += [f"!{number} = {body}" for number, body in enumerate(self._nodes)]
+        return "\n".join(lines)
+
+    def loop(self, branch: Operation) -> str | None:
+        """
+        The `!llvm.loop` node of a back edge with `accx.simd` or `accx.unroll` (LangRef,
+        'llvm.loop'), or `None`.
+        """
+        attributes = branch.attributes
+        properties: list[str] = []
+        if (groups := attributes.get(ACCESS_GROUPS)) is not None:
+            properties += [
+                self.node(f'!{{!"llvm.loop.parallel_accesses", {group}}}')
+                for group in self.access_groups(groups)
+            ]
+        if SIMD in attributes:
+            properties.append(self.node('!{!"llvm.loop.vectorize.enable", i1 true}'))
+        unroll = attributes.get(UNROLL)
+        if isinstance(unroll, IntegerAttr):
+            count = unroll.value.data
+            name = (
+                '"llvm.loop.unroll.disable"'
+                if count == 1
+                else f'"llvm.loop.unroll.count", i32 {count}'
+            )
+            properties.append(self.node(f"!{{!{name}}}"))
+        if not properties:
+            return None
+        reference = f"!{len(self._nodes)}"
+        return self.distinct(f"!{{{', '.join([reference, *properties])}}}")
+
+    def access_groups(self, groups: Attribute) -> list[str]:
+        """The nodes of the loops whose parallel accesses an operation belongs to."""
+        out: list[str] = []
+        for group in cast("ArrayAttr[IntegerAttr]", groups):
+            number = group.value.data
+            if number not in self._groups:
+                self._groups[number] = self.distinct("!{}")
+            out.append(self._groups[number])
+        return out
+
+    def access_group(self, groups: Attribute) -> str:
+        """What follows `!llvm.access.group` on a memory operation."""
+        nodes = self.access_groups(groups)
+        return nodes[0] if len(nodes) == 1 else self.node(f"!{{{', '.join(nodes)}}}")
+
+
+class LineTables:
+    """
+    Debug information that maps machine code to lines of C, nothing else: a compile unit, a
+    subprogram for each function and a location for each operation.
+    """
+
+    def __init__(self, metadata: Metadata, *, directives_only: bool):
+        """`directives_only`: just `.loc` lines, as PTX wants them; otherwise line tables."""
+        self._metadata = metadata
+        self._kind = "DebugDirectivesOnly" if directives_only else "LineTablesOnly"
+        self._unit: str | None = None
+        self._locations: dict[tuple[str, int, int, str], str] = {}
+
+    def _file(self, name: str) -> str:
+        path = Path(name)
+        file, folder = escape(path.name.encode()), escape(str(path.parent).encode())
+        return self._metadata.node(f'!DIFile(filename: "{file}", directory: "{folder}")')
+
+    def _compile_unit(self, file: str) -> str:
+        if self._unit is None:
+            self._unit = self._metadata.distinct(
+                f'!DICompileUnit(language: DW_LANG_C11, file: {file}, producer: "accopt", '
+                f"isOptimized: true, runtimeVersion: 0, emissionKind: {self._kind})"
+            )
+            self._metadata.named["llvm.dbg.cu"] = [self._unit]
+            flag = self._metadata.node('!{i32 2, !"Debug Info Version", i32 3}')
+            self._metadata.named.setdefault("llvm.module.flags", []).append(flag)
+        return self._unit
+
+    def subprogram(self, func: FuncOp) -> tuple[str, str] | None:
+        """The scope and the file name of a function, or `None` where it has no location."""
+        location = func.location
+        if not isinstance(location, FileLineColLoc):
+            return None
+        name, line = location.filename.data, location.line.data
+        file = self._file(name)
+        kind = self._metadata.node("!DISubroutineType(types: !{})")
+        scope = self._metadata.distinct(
+            f'!DISubprogram(name: "{escape(func.sym_name.data.encode())}", scope: {file}, '
+            f"file: {file}, line: {line}, type: {kind}, scopeLine: {line}, "
+            f"spFlags: DISPFlagDefinition, unit: {self._compile_unit(file)})"
+        )
+        return scope, name
+
+    def location(self, op: Operation, scope: str, scope_file: str) -> str:
+        """The `!DILocation` of `op` in the function of `scope`; line 0 where it has none."""
+        location = op.location
+        if not isinstance(location, FileLineColLoc):
+            key = (scope_file, 0, 0, scope)
+        else:
+            key = (location.filename.data, location.line.data, location.column.data, scope)
+        found = self._locations.get(key)
+        if found is None:
+            file, line, column, _ = key
+            if file != scope_file:
+                scope = self._metadata.node(
+                    f"!DILexicalBlockFile(scope: {scope}, file: {self._file(file)}, discriminator: 0)"
+                )
+            found = self._metadata.node(
+                f"!DILocation(line: {line}, column: {min(column, 65535)}, scope: {scope})"
+            )
+            self._locations[key] = found
+        return found

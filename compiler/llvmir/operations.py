@@ -1,0 +1,426 @@
+"""
+Operations of `llvm` and `nvvm` as LLVM IR instructions: `EMITTERS` maps an operation's class to
+the function that appends its text. Regular families are tables, the rest has one function each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+)
+from xdsl.dialects.llvm import GEP_USE_SSA_VAL, LLVMFunctionType
+from xdsl.ir import Operation
+
+from ...dialects import llvm_ext
+from ...dialects.accx import ACCESS_GROUPS
+from ...dialects.llvm_ext import AtomicOrdering
+from .attributes import parameter_attributes
+from .intrinsics import INTRINSIC_EMITTERS
+from .types import escape, identifier
+
+if TYPE_CHECKING:
+    from .functions import FunctionPrinter
+
+Emitter = Callable[["FunctionPrinter", Operation], None]
+
+_BINARY: dict[type[Operation], str] = {
+    llvm.AddOp: "add",
+    llvm.SubOp: "sub",
+    llvm.MulOp: "mul",
+    llvm.ShlOp: "shl",
+    llvm.UDivOp: "udiv",
+    llvm.SDivOp: "sdiv",
+    llvm.LShrOp: "lshr",
+    llvm.AShrOp: "ashr",
+    llvm.URemOp: "urem",
+    llvm.SRemOp: "srem",
+    llvm.AndOp: "and",
+    llvm.OrOp: "or",
+    llvm.XOrOp: "xor",
+}
+
+_OVERFLOW_FLAGS = ("", " nsw", " nuw", " nuw nsw")
+
+_FLOAT_BINARY: dict[type[Operation], str] = {
+    llvm.FAddOp: "fadd",
+    llvm.FSubOp: "fsub",
+    llvm.FMulOp: "fmul",
+    llvm.FDivOp: "fdiv",
+    llvm.FRemOp: "frem",
+}
+
+_CASTS: dict[type[Operation], str] = {
+    llvm.TruncOp: "trunc",
+    llvm.ZExtOp: "zext",
+    llvm.SExtOp: "sext",
+    llvm.SIToFPOp: "sitofp",
+    llvm.FPExtOp: "fpext",
+    llvm.FPTruncOp: "fptrunc",
+    llvm.BitcastOp: "bitcast",
+    llvm.PtrToIntOp: "ptrtoint",
+    llvm.IntToPtrOp: "inttoptr",
+    llvm_ext.UIToFPOp: "uitofp",
+    llvm_ext.FPToSIOp: "fptosi",
+    llvm_ext.FPToUIOp: "fptoui",
+    llvm_ext.AddrSpaceCastOp: "addrspacecast",
+}
+
+
+def _binary(mnemonic: str) -> Emitter:
+    def emit(p: FunctionPrinter, op: Operation) -> None:
+        lhs, rhs = op.operands
+        flags = ""
+        properties = op.properties
+        if properties:
+            if (overflow := properties.get("overflowFlags")) is not None:
+                assert isinstance(overflow, IntegerAttr)
+                flags = _OVERFLOW_FLAGS[overflow.value.data]
+            elif "isExact" in properties:
+                flags = " exact"
+            elif "isDisjoint" in properties:
+                flags = " disjoint"
+        p.define(op, f"{mnemonic}{flags} {p.types(lhs.type)} {p.value(lhs)}, {p.value(rhs)}")
+
+    return emit
+
+
+def _float_binary(mnemonic: str) -> Emitter:
+    contracts = mnemonic in ("fadd", "fsub", "fmul")
+
+    def emit(p: FunctionPrinter, op: Operation) -> None:
+        lhs, rhs = op.operands
+        flags = p.fast_math(op, contracts)
+        p.define(op, f"{mnemonic} {flags}{p.types(lhs.type)} {p.value(lhs)}, {p.value(rhs)}")
+
+    return emit
+
+
+def _cast(mnemonic: str) -> Emitter:
+    def emit(p: FunctionPrinter, op: Operation) -> None:
+        flags = ""
+        if op.properties:
+            if (overflow := op.properties.get("overflowFlags")) is not None:
+                assert isinstance(overflow, llvm.OverflowAttr)
+                flags = _OVERFLOW_FLAGS[overflow.to_int()]
+            elif "nonNeg" in op.properties:
+                flags = " nneg"
+        p.define(
+            op, f"{mnemonic}{flags} {p.typed(op.operands[0])} to {p.types(op.results[0].type)}"
+        )
+
+    return emit
+
+
+def _fneg(p: FunctionPrinter, op: Operation) -> None:
+    p.define(op, f"fneg {p.fast_math(op)}{p.typed(op.operands[0])}")
+
+
+def _icmp(p: FunctionPrinter, op: Operation) -> None:
+    predicate = cast(llvm.ICmpOp, op).predicate.value.data
+    name = llvm.ALL_ICMP_FLAGS[predicate].value
+    p.define(op, f"icmp {name} {p.typed(op.operands[0])}, {p.value(op.operands[1])}")
+
+
+def _fcmp(p: FunctionPrinter, op: Operation) -> None:
+    predicate = cast(llvm.FCmpOp, op).predicate.value.data
+    name = llvm.ALL_FCMP_FLAGS[predicate].value.lstrip("_")
+    flags = p.fast_math(op)
+    p.define(op, f"fcmp {flags}{name} {p.typed(op.operands[0])}, {p.value(op.operands[1])}")
+
+
+def _select(p: FunctionPrinter, op: Operation) -> None:
+    cond, lhs, rhs = op.operands
+    p.define(op, f"select {p.fast_math(op)}{p.typed(cond)}, {p.typed(lhs)}, {p.typed(rhs)}")
+
+
+def _freeze(p: FunctionPrinter, op: Operation) -> None:
+    p.define(op, f"freeze {p.typed(op.operands[0])}")
+
+
+def _integer(op: Operation, name: str) -> int | None:
+    """An integer among the properties or, where xDSL has no property, the attributes of `op`."""
+    found = op.properties.get(name) or op.attributes.get(name)
+    return found.value.data if isinstance(found, IntegerAttr) else None
+
+
+def _has(op: Operation, name: str) -> bool:
+    return name in op.properties or name in op.attributes
+
+
+def _atomic(op: Operation, ordering: int) -> tuple[str, str]:
+    """The words before the type and after the pointer of an atomic access."""
+    if not ordering:
+        return "", ""
+    return " atomic", f"{_scope(op)} {AtomicOrdering(ordering).name}"
+
+
+def _scope(op: Operation) -> str:
+    scope = op.properties.get("syncscope") or op.attributes.get("syncscope")
+    return f' syncscope("{scope.data}")' if isinstance(scope, StringAttr) else ""
+
+
+def _access_suffix(p: FunctionPrinter, op: Operation) -> str:
+    alignment = _integer(op, "alignment")
+    out = f", align {alignment}" if alignment else ""
+    if _has(op, "nontemporal"):
+        out += f", !nontemporal {p.metadata.node('!{i32 1}')}"
+    if _has(op, "invariant"):
+        out += f", !invariant.load {p.metadata.node('!{}')}"
+    if (groups := op.attributes.get(ACCESS_GROUPS)) is not None:
+        out += f", !llvm.access.group {p.metadata.access_group(groups)}"
+    return out
+
+
+def _load(p: FunctionPrinter, op: Operation) -> None:
+    before, after = _atomic(op, cast(llvm.LoadOp, op).ordering.value.data)
+    volatile = " volatile" if _has(op, "volatile_") else ""
+    type = p.types(op.results[0].type)
+    p.define(
+        op,
+        f"load{before}{volatile} {type}, {p.typed(op.operands[0])}{after}{_access_suffix(p, op)}",
+    )
+
+
+def _store(p: FunctionPrinter, op: Operation) -> None:
+    before, after = _atomic(op, _integer(op, "ordering") or 0)
+    volatile = " volatile" if _has(op, "volatile_") else ""
+    value, ptr = op.operands
+    p.line(
+        op,
+        f"store{before}{volatile} {p.typed(value)}, {p.typed(ptr)}{after}{_access_suffix(p, op)}",
+    )
+
+
+def _atomicrmw(p: FunctionPrinter, op: Operation) -> None:
+    atomic = cast(llvm_ext.AtomicRMWOp, op)
+    volatile = " volatile" if atomic.volatile_ is not None else ""
+    ordering = AtomicOrdering(atomic.ordering.value.data).name
+    p.define(
+        op,
+        f"atomicrmw{volatile} {atomic.kind.ir_name} {p.typed(atomic.ptr)}, {p.typed(atomic.val)}"
+        f"{_scope(op)} {ordering}{_access_suffix(p, op)}",
+    )
+
+
+def _cmpxchg(p: FunctionPrinter, op: Operation) -> None:
+    exchange = cast(llvm_ext.CmpXchgOp, op)
+    words = " weak" if exchange.weak is not None else ""
+    words += " volatile" if exchange.volatile_ is not None else ""
+    success = AtomicOrdering(exchange.success_ordering.value.data).name
+    failure = AtomicOrdering(exchange.failure_ordering.value.data).name
+    operands = ", ".join(map(p.typed, op.operands))
+    p.define(
+        op, f"cmpxchg{words} {operands}{_scope(op)} {success} {failure}{_access_suffix(p, op)}"
+    )
+
+
+def _fence(p: FunctionPrinter, op: Operation) -> None:
+    ordering = AtomicOrdering(cast(llvm_ext.FenceOp, op).ordering.value.data).name
+    p.line(op, f"fence{_scope(op)} {ordering}")
+
+
+def _alloca(p: FunctionPrinter, op: Operation) -> None:
+    type = p.types(cast(llvm.AllocaOp, op).elem_type)
+    alignment = _integer(op, "alignment")
+    suffix = f", align {alignment}" if alignment else ""
+    p.define(op, f"alloca {type}, {p.typed(op.operands[0])}{suffix}")
+
+
+_NO_WRAP = {
+    1: " inbounds",
+    2: " nusw",
+    3: " inbounds",
+    4: " nuw",
+    6: " nusw nuw",
+    7: " inbounds nuw",
+}
+
+
+def _gep(p: FunctionPrinter, op: Operation) -> None:
+    gep = cast(llvm.GEPOp, op)
+    operands = iter(op.operands)
+    ptr = next(operands)
+    flags = _NO_WRAP.get(_integer(op, "noWrapFlags") or 0, "")
+    if not flags and "inbounds" in op.properties:
+        flags = " inbounds"
+    indices = [
+        p.typed(next(operands)) if index == GEP_USE_SSA_VAL else f"i32 {index}"
+        for index in gep.rawConstantIndices.get_values()
+    ]
+    p.define(
+        op,
+        f"getelementptr{flags} {p.types(gep.elem_type)}, {p.typed(ptr)}, {', '.join(indices)}",
+    )
+
+
+def _positions(op: Operation) -> str:
+    position = cast(DenseArrayBase, op.properties["position"])
+    return "".join(f", {index}" for index in position.iter_values())
+
+
+def _extractvalue(p: FunctionPrinter, op: Operation) -> None:
+    p.define(op, f"extractvalue {p.typed(op.operands[0])}{_positions(op)}")
+
+
+def _insertvalue(p: FunctionPrinter, op: Operation) -> None:
+    container, value = op.operands
+    p.define(op, f"insertvalue {p.typed(container)}, {p.typed(value)}{_positions(op)}")
+
+
+def _insertelement(p: FunctionPrinter, op: Operation) -> None:
+    p.define(op, f"insertelement {', '.join(map(p.typed, op.operands))}")
+
+
+def _shufflevector(p: FunctionPrinter, op: Operation) -> None:
+    mask = cast(llvm.ShuffleVectorOp, op).mask.get_values()
+    lanes = ", ".join("i32 poison" if lane == -1 else f"i32 {lane}" for lane in mask)
+    vectors = ", ".join(map(p.typed, op.operands))
+    p.define(op, f"shufflevector {vectors}, <{len(mask)} x i32> <{lanes}>")
+
+
+def _br(p: FunctionPrinter, op: Operation) -> None:
+    p.line(op, f"br label {p.edge(op, 0)}{p.loop(op)}")
+
+
+def _cond_br(p: FunctionPrinter, op: Operation) -> None:
+    condition = p.value(op.operands[0])
+    p.line(op, f"br i1 {condition}, label {p.edge(op, 0)}, label {p.edge(op, 1)}{p.loop(op)}")
+
+
+def _switch(p: FunctionPrinter, op: Operation) -> None:
+    switch = cast(llvm_ext.SwitchOp, op)
+    type = p.types(switch.value.type)
+    cases = " ".join(
+        f"{type} {number}, label {p.edge(op, index)}"
+        for index, (number, _, _) in enumerate(switch.cases, start=1)
+    )
+    p.line(op, f"switch {p.typed(switch.value)}, label {p.edge(op, 0)} [{cases}]")
+
+
+def _return(p: FunctionPrinter, op: Operation) -> None:
+    p.line(op, f"ret {p.typed(op.operands[0])}" if op.operands else "ret void")
+
+
+def _unreachable(p: FunctionPrinter, op: Operation) -> None:
+    p.line(op, "unreachable")
+
+
+def _call(p: FunctionPrinter, op: Operation) -> None:
+    call = cast(llvm.CallOp, op)
+    callee = op.properties.get("callee")
+    arguments = list(call.args)
+    if isinstance(callee, SymbolRefAttr):
+        symbol = callee.root_reference.data
+        target = f"@{identifier(symbol)}"
+    else:
+        symbol = None
+        target = p.value(arguments.pop(0))
+    result = p.types(op.results[0].type) if op.results else "void"
+    variadic = op.properties.get("var_callee_type")
+    type_text = p.types(variadic) if isinstance(variadic, LLVMFunctionType) else result
+    if symbol is not None and symbol not in p.declared:
+        inputs = variadic if isinstance(variadic, LLVMFunctionType) else None
+        p.declare(symbol, result, [argument.type for argument in arguments], inputs)
+    attributes = _call_argument_attributes(p, op, len(arguments))
+    texts = [
+        f"{p.types(argument.type)} {attribute}{p.value(argument)}"
+        for argument, attribute in zip(arguments, attributes, strict=True)
+    ]
+    convention = p.convention(call.CConv)
+    kind = call.TailCallKind.data.value
+    tail = "" if kind == "none" else f"{kind} "
+    flags = p.fast_math(op)
+    # Calls to functions that may contain barriers must not be moved across control flow.
+    suffix = " convergent" if p.convergent else ""
+    text = f"{tail}call {flags}{convention}{type_text} {target}({', '.join(texts)}){suffix}"
+    text += _group_suffix(p, op)
+    if op.results:
+        p.define(op, text)
+    else:
+        p.line(op, text)
+
+
+def _group_suffix(p: FunctionPrinter, op: Operation) -> str:
+    groups = op.attributes.get(ACCESS_GROUPS)
+    return "" if groups is None else f", !llvm.access.group {p.metadata.access_group(groups)}"
+
+
+def _call_argument_attributes(p: FunctionPrinter, op: Operation, count: int) -> list[str]:
+    found = op.properties.get("arg_attrs") or op.attributes.get("arg_attrs")
+    if not isinstance(found, ArrayAttr):
+        return [""] * count
+    texts = [parameter_attributes(cast(DictionaryAttr, item), p.types) for item in found.data]
+    return texts + [""] * (count - len(texts))
+
+
+def _call_intrinsic(p: FunctionPrinter, op: Operation) -> None:
+    call = cast(llvm.CallIntrinsicOp, op)
+    arguments = ", ".join(map(p.typed, call.args))
+    result = p.types(op.results[0].type) if op.results else "void"
+    text = f"call {p.fast_math(op)}{result} @{identifier(call.intrin.data)}({arguments})"
+    if op.results:
+        p.define(op, text)
+    else:
+        p.line(op, text)
+
+
+def _inline_asm(p: FunctionPrinter, op: Operation) -> None:
+    asm = cast(llvm.InlineAsmOp, op)
+    result = p.types(op.results[0].type) if op.results else "void"
+    words = " sideeffect" if asm.has_side_effects is not None else ""
+    words += " alignstack" if asm.is_align_stack is not None else ""
+    words += " inteldialect" if asm.asm_dialect and asm.asm_dialect.value.data == 1 else ""
+    code, constraints = (escape(s.data.encode()) for s in (asm.asm_string, asm.constraints))
+    arguments = ", ".join(map(p.typed, op.operands))
+    suffix = " convergent" if p.convergent and asm.has_side_effects is not None else ""
+    text = f'call {result} asm{words} "{code}", "{constraints}"({arguments}){suffix}'
+    if op.results:
+        p.define(op, text)
+    else:
+        p.line(op, text)
+
+
+def _va_arg(p: FunctionPrinter, op: Operation) -> None:
+    p.define(op, f"va_arg {p.typed(op.operands[0])}, {p.types(op.results[0].type)}")
+
+
+EMITTERS: dict[type[Operation], Emitter] = {
+    **{cls: _binary(mnemonic) for cls, mnemonic in _BINARY.items()},
+    **{cls: _float_binary(mnemonic) for cls, mnemonic in _FLOAT_BINARY.items()},
+    **{cls: _cast(mnemonic) for cls, mnemonic in _CASTS.items()},
+    **INTRINSIC_EMITTERS,
+    llvm.FNegOp: _fneg,
+    llvm.ICmpOp: _icmp,
+    llvm.FCmpOp: _fcmp,
+    llvm.SelectOp: _select,
+    llvm.LoadOp: _load,
+    llvm.StoreOp: _store,
+    llvm.AllocaOp: _alloca,
+    llvm.GEPOp: _gep,
+    llvm.ExtractValueOp: _extractvalue,
+    llvm.InsertValueOp: _insertvalue,
+    llvm.InsertElementOp: _insertelement,
+    llvm.ShuffleVectorOp: _shufflevector,
+    llvm.BrOp: _br,
+    llvm.CondBrOp: _cond_br,
+    llvm.ReturnOp: _return,
+    llvm.UnreachableOp: _unreachable,
+    llvm.CallOp: _call,
+    llvm.CallIntrinsicOp: _call_intrinsic,
+    llvm.InlineAsmOp: _inline_asm,
+    llvm_ext.AtomicRMWOp: _atomicrmw,
+    llvm_ext.CmpXchgOp: _cmpxchg,
+    llvm_ext.FenceOp: _fence,
+    llvm_ext.SwitchOp: _switch,
+    llvm_ext.FreezeOp: _freeze,
+    llvm_ext.VaArgOp: _va_arg,
+}

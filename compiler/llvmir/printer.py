@@ -1,0 +1,119 @@
+"""Whole modules as LLVM IR text: `print_llvm_module`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.llvm import FuncOp, GlobalOp
+from xdsl.ir import Operation
+
+from ...dialects.nvvm import ADDRESS_SPACE_SHARED
+from ..diagnostics import SourceLoc, error
+from .constants import InitializerEvaluator, attribute_text, zero_text
+from .functions import VISIBILITIES, Declarations, FunctionPrinter
+from .metadata import LineTables, Metadata
+from .types import TypePrinter, identifier
+
+NVPTX_HEADER = """\
+target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+"""
+
+_UNNAMED_ADDR = ("", "local_unnamed_addr ", "unnamed_addr ")
+
+
+def _symbols(module: ModuleOp, *, on_gpu: bool) -> Iterator[Operation]:
+    """
+    The globals and functions of the host, or those in the module's `gpu.module`s (the module's own
+    when it has none).
+    """
+    gpu_modules = [op for op in module.ops if isinstance(op, gpu.ModuleOp)]
+    if on_gpu and gpu_modules:
+        for gpu_module in gpu_modules:
+            yield from gpu_module.body.ops
+    else:
+        yield from (op for op in module.ops if not isinstance(op, gpu.ModuleOp))
+
+
+def _global(op: GlobalOp, types: TypePrinter, *, on_gpu: bool) -> str:
+    linkage = op.linkage.linkage.data
+    space = op.addr_space.value.data
+    if op.body.blocks:
+        value = InitializerEvaluator(types).evaluate(op.body)
+    elif op.value is not None:
+        value = attribute_text(op.value, op.global_type, types)
+    elif linkage in ("external", "extern_weak"):
+        value = ""
+    elif space == ADDRESS_SPACE_SHARED:
+        value = "poison"
+    else:
+        value = zero_text(op.global_type)
+    words = "" if linkage == "external" and value else f"{linkage} "
+    if on_gpu and value and linkage == "external":
+        words = "internal "
+    if op.visibility_ is not None:
+        words += VISIBILITIES[op.visibility_.value.data]
+    words += "dso_local " if op.dso_local is not None and linkage != "extern_weak" else ""
+    words += "thread_local " if op.thread_local_ is not None else ""
+    words += _UNNAMED_ADDR[op.unnamed_addr.value.data] if op.unnamed_addr is not None else ""
+    words += f"addrspace({space}) " if space else ""
+    words += "constant" if op.constant is not None else "global"
+    out = f"@{identifier(op.sym_name.data)} = {words} {types(op.global_type)}"
+    out += f" {value}" if value else ""
+    out += f', section "{op.section.data}"' if op.section is not None else ""
+    out += f", align {op.alignment.value.data}" if op.alignment is not None else ""
+    return out
+
+
+def print_llvm_module(
+    module: ModuleOp,
+    *,
+    target: Literal["host", "nvptx"],
+    contract: bool = True,
+    flush_denormals: bool = False,
+    debug_lines: bool = False,
+) -> str:
+    """
+    The LLVM IR text of the host's or the GPU's part of `module`, which holds `llvm` and `nvvm`
+    operations only.
+
+    `contract` lets multiplications and additions fuse; `flush_denormals` selects libdevice's
+    variants that flush f32 denormals (and `.ftz` instructions); `debug_lines` adds line tables.
+    Functions that are called but not declared get a declaration. Raises `CompileError` naming an
+    operation or type that has no LLVM form.
+    """
+    on_gpu = target == "nvptx"
+    types, metadata = TypePrinter(), Metadata()
+    globals_: list[str] = []
+    bodies: list[str] = []
+    symbols = list(_symbols(module, on_gpu=on_gpu))
+    declarations = Declarations({op.sym_name.data for op in symbols if isinstance(op, FuncOp)})
+    lines = LineTables(metadata, directives_only=on_gpu) if debug_lines else None
+    functions = FunctionPrinter(
+        bodies, types, metadata, declarations, gpu=on_gpu, contract=contract, lines=lines
+    )
+    for op in symbols:
+        if isinstance(op, FuncOp):
+            functions.function(op)
+        elif isinstance(op, GlobalOp):
+            globals_.append(_global(op, types, on_gpu=on_gpu))
+        else:
+            raise error(
+                SourceLoc.from_attr(op.location),
+                f"'{op.name}' has no LLVM IR form at the top level of a module",
+            )
+    if on_gpu:
+        flag = f'!{{i32 4, !"nvvm-reflect-ftz", i32 {int(flush_denormals)}}}'
+        metadata.named.setdefault("llvm.module.flags", []).append(metadata.node(flag))
+    sections = [
+        NVPTX_HEADER if on_gpu else "",
+        "\n".join(f"{name} = type {body}" for name, body in types.definitions.items()),
+        "\n".join(globals_),
+        "\n".join(declarations.lines),
+        "\n".join(bodies),
+        metadata.text(),
+    ]
+    return "\n".join(section for section in sections if section) + "\n"
