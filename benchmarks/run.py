@@ -1,0 +1,155 @@
+"""
+The kernel bench: `python -m benchmarks.run` on a machine with an NVIDIA GPU and nvcc.
+
+For every kernel it checks the OpenACC and the CUDA version against the float64 reference at a small
+size, compares their outputs with each other at the measured size, times both with CUDA events on
+data that is already on the device, and prints one table. `--json FILE` keeps the numbers and
+`--plot DIR` draws them.
+
+Each sample queues the kernel behind a short busy kernel, so that the time between the two events is
+the kernel's and not that of launching it. Kernels that end with a read-back (the reductions) are timed
+with the host clock around the call, synchronised on both sides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .harness import AccSide, CudaSide, Side, bandwidth_ceilings, check, differs
+from .specs import KERNELS, Case, Kernel
+
+HERE = Path(__file__).parent
+SAMPLES = 25
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: medians in microseconds, `ratio` is CUDA's time over ours."""
+
+    kernel: str
+    cuda_us: float
+    acc_us: float
+    ratio: float
+    gbytes_per_s: float
+    gflops_per_s: float
+    of_roofline: float
+    acc_spread: float
+    problem: str | None = None
+
+
+def build_cuda(file: str, directory: Path) -> Path:
+    """Compiles `kernels/<file>.cu` to a shared library; raises `CalledProcessError` with its log."""
+    library = directory / f"{file}.so"
+    command = ["nvcc", "-O3", "-arch=sm_90", "--extended-lambda", "-shared", "-Xcompiler", "-fPIC"]
+    subprocess.run([*command, str(HERE / "kernels" / f"{file}.cu"), "-o", str(library)], check=True)
+    return library
+
+
+def sample(side: Side, kernel: Kernel, case: Case) -> list[float]:
+    """Microseconds of every measured call, after warm-up."""
+    side.place(case)
+    try:
+        return side.time(kernel, case, SAMPLES)
+    finally:
+        side.release()
+
+
+def measure(kernel: Kernel, sides: tuple[Side, Side], ceilings: tuple[float, float]) -> Row:
+    """Checks and times one kernel on both sides. `ceilings`: bytes/s of a copy, flop/s."""
+    for side in sides:
+        problem = check(side, kernel, kernel.make(kernel.small))
+        if problem is not None:
+            return Row(kernel.name, 0, 0, 0, 0, 0, 0, 0, f"{side.name}: {problem}")
+    case = kernel.make(kernel.size)
+    problem = differs(sides, kernel, case)
+    times = [sample(side, kernel, case) for side in sides]
+    cuda, acc = (statistics.median(t) for t in times)
+    floor = max(case.bytes / ceilings[0], case.flops / ceilings[1]) * 1e6
+    return Row(
+        kernel.name,
+        cuda,
+        acc,
+        cuda / acc,
+        case.bytes / acc * 1e-3,
+        case.flops / acc * 1e-3,
+        floor / acc,
+        (max(times[1]) - min(times[1])) / acc,
+        problem,
+    )
+
+
+def geometric_mean(values: list[float]) -> float:
+    return statistics.geometric_mean(values) if values else 0.0
+
+
+def print_table(rows: list[Row]) -> None:
+    print(
+        f"{'kernel':14s} {'CUDA µs':>10s} {'accopt µs':>10s} {'ratio':>6s} {'GB/s':>7s} {'GFLOP/s':>8s} {'roof':>5s}"
+    )
+    for row in rows:
+        if row.ratio == 0:
+            print(f"{row.kernel:14s} FAILED: {row.problem}")
+            continue
+        note = f"  {row.problem}" if row.problem else ""
+        print(
+            f"{row.kernel:14s} {row.cuda_us:10.1f} {row.acc_us:10.1f} {row.ratio:6.2f}"
+            f" {row.gbytes_per_s:7.0f} {row.gflops_per_s:8.0f} {row.of_roofline:5.2f}{note}"
+        )
+    good = [row.ratio for row in rows if row.ratio > 0]
+    print(
+        f"geometric mean {geometric_mean(good):.3f} over {len(good)} kernels, lowest {min(good, default=0):.2f}"
+    )
+
+
+def plot(rows: list[Row], directory: Path) -> None:
+    """Writes `ratios.png`: CUDA's time over ours, one bar per kernel."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4), layout="constrained")
+    axes = figure.subplots()
+    axes.bar([r.kernel for r in rows], [r.ratio for r in rows], color="#4477aa")
+    axes.axhline(1.0, color="black", linewidth=0.8)
+    axes.set_ylabel("CUDA time / accopt time")
+    axes.tick_params(axis="x", rotation=70)
+    directory.mkdir(parents=True, exist_ok=True)
+    figure.savefig(directory / "ratios.png", dpi=120)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.run", description=(__doc__ or "").split("\n")[1]
+    )
+    parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--pass-option", action="append", default=[])
+    args = parser.parse_args()
+    chosen = [k for k in KERNELS if not args.kernels or k.name in args.kernels]
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as directory:
+        for file in dict.fromkeys(k.file for k in chosen):
+            acc = AccSide(HERE / "kernels" / f"{file}.c", tuple(args.pass_option))
+            cuda = CudaSide(build_cuda(file, Path(directory)))
+            ceilings = bandwidth_ceilings()
+            for kernel in chosen:
+                if kernel.file == file:
+                    rows.append(measure(kernel, (cuda, acc), ceilings))
+                    print(rows[-1], file=sys.stderr, flush=True)
+            acc.close()
+    print_table(rows)
+    if args.json:
+        args.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    if args.plot:
+        plot([row for row in rows if row.ratio > 0], args.plot)
+    return 0 if all(row.ratio > 0 and row.problem is None for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
