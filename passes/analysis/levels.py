@@ -1,0 +1,51 @@
+"""The levels of parallelism and who may stand inside whom (OpenACC 3.4, 2.9)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from xdsl.dialects import acc
+
+from .acc_ops import has_level
+
+
+class Level(IntEnum):
+    """Narrow to wide; a loop at one level may only contain narrower ones."""
+
+    SEQ = 0
+    VECTOR = 1
+    WORKER = 2
+    GANG = 3
+
+
+LEVEL_NAMES = {
+    Level.SEQ: "seq",
+    Level.VECTOR: "vector",
+    Level.WORKER: "worker",
+    Level.GANG: "gang",
+}
+
+
+def loop_levels(loop: acc.LoopOp) -> set[Level]:
+    """The levels the clauses of a loop name (empty for `seq` and for free loops)."""
+    none = acc.DeviceType.NONE
+    gang_operands = loop.gang_operands_device_type or ()
+    worker_operands = loop.worker_num_operands_device_type or ()
+    vector_operands = loop.vector_operands_device_type or ()
+    found: set[Level] = set()
+    if has_level(loop.gang) or any(dt.data is none for dt in gang_operands):
+        found.add(Level.GANG)
+    if has_level(loop.worker) or any(dt.data is none for dt in worker_operands):
+        found.add(Level.WORKER)
+    if has_level(loop.vector) or any(dt.data is none for dt in vector_operands):
+        found.add(Level.VECTOR)
+    return found
+
+
+def routine_level(routine: acc.RoutineOp) -> Level:
+    """The level of a routine for every device type; `seq` when none is given."""
+    if has_level(routine.gang) or routine.gang_dim is not None:
+        return Level.GANG
+    if has_level(routine.worker):
+        return Level.WORKER
+    return Level.VECTOR if has_level(routine.vector) else Level.SEQ

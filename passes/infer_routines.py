@@ -1,0 +1,216 @@
+"""
+Give every function that device code reaches an acc.routine (OpenACC 3.4, 2.15.1), and check calls.
+
+Takes:  acc level.
+Leaves: each `llvm.func` with a body that is called, or whose address is taken, in a compute region
+        or in a routine has an `acc.routine`; those made here are marked `accx.implicit_routine`,
+        at the widest level of the loops in it and of the routines it calls, else `seq`.
+Fails:  a call of a function that is neither defined, declared as a routine nor known on devices; a
+        static local or an undeclared global variable in a routine; a call of a routine from a loop
+        that is already partitioned at the routine's level or a narrower one.
+
+Before:
+  llvm.func @square(%v: f32) -> f32 { ... }
+  ... acc.parallel { ... llvm.call @square(%x) ... }
+After:
+  acc.routine @acc_routine_square func(@square) seq implicit attributes {accx.implicit_routine}
+  llvm.func @square(%v: f32) -> f32 { ... }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ..compiler.diagnostics import error
+from ..dialects.accx import IMPLICIT_ROUTINE
+from .analysis.acc_ops import COMPUTE_OPS, NONE, source_loc
+from .analysis.device_functions import is_device_callable
+from .analysis.levels import LEVEL_NAMES, Level, loop_levels, routine_level
+
+
+@dataclass
+class _Program:
+    """The module's symbols, collected once."""
+
+    module: ModuleOp
+    functions: dict[str, llvm.FuncOp] = field(default_factory=dict[str, llvm.FuncOp])
+    globals_: dict[str, llvm.GlobalOp] = field(default_factory=dict[str, llvm.GlobalOp])
+    routines: dict[str, acc.RoutineOp] = field(default_factory=dict[str, acc.RoutineOp])
+
+    def __post_init__(self) -> None:
+        for op in self.module.body.block.ops:
+            match op:
+                case llvm.FuncOp():
+                    self.functions[op.sym_name.data] = op
+                case llvm.GlobalOp():
+                    self.globals_[op.sym_name.data] = op
+                case acc.RoutineOp():
+                    self.routines[op.func_name.string_value()] = op
+                case _:
+                    pass
+
+    def level(self, name: str) -> Level:
+        routine = self.routines.get(name)
+        return Level.SEQ if routine is None else routine_level(routine)
+
+
+def _references(op: Operation) -> Iterator[tuple[Operation, str]]:
+    """Functions and globals that the regions of `op` name, with the operation that does."""
+    for region in op.regions:
+        for inner in region.walk():
+            if isinstance(inner, llvm.CallOp) and inner.callee is not None:
+                yield inner, inner.callee.string_value()
+            elif isinstance(inner, llvm.AddressOfOp):
+                yield inner, inner.global_name.string_value()
+
+
+def _check_callee(program: _Program, op: Operation, name: str) -> None:
+    function = program.functions.get(name)
+    defined = function is not None and bool(function.body.blocks)
+    if defined or name in program.routines or is_device_callable(name):
+        return
+    raise error(
+        source_loc(op),
+        f"function '{name}' is called in device code, but it is not defined in the program and is"
+        " no device function",
+        f"add '#pragma acc routine seq' to its declaration, or compile the file that defines"
+        f" '{name}' together with this one",
+    )
+
+
+def _check_global(program: _Program, op: Operation, name: str, routine: str) -> None:
+    variable = program.globals_[name]
+    if variable.constant is not None or "acc.declare" in variable.attributes:
+        return
+    if variable.linkage.linkage.data == "internal" and name.startswith(f"{routine}."):
+        raise error(
+            source_loc(op),
+            f"static variable '{name.removeprefix(routine + '.')}' in function '{routine}', which"
+            " device code calls",
+            "pass the variable as an argument, or make it a global variable with"
+            " '#pragma acc declare'",
+        )
+    raise error(
+        source_loc(op),
+        f"global variable '{name}' is used in function '{routine}', which device code calls, but it"
+        " is not declared on the device",
+        f"add '#pragma acc declare create({name})' after its definition and update it on the device",
+    )
+
+
+def _reach(program: _Program) -> list[str]:
+    """Names of the functions device code reaches, callers before callees; checks what they name."""
+    order: dict[str, None] = {}
+    work: list[Operation] = [op for op in program.module.walk() if isinstance(op, COMPUTE_OPS)]
+    for name in program.routines:
+        function = program.functions.get(name)
+        if function is not None and function.body.blocks:
+            order.setdefault(name)
+            work.append(function)
+    while work:
+        user = work.pop()
+        for op, name in _references(user):
+            if name in program.globals_:
+                if isinstance(user, llvm.FuncOp):
+                    _check_global(program, op, name, user.sym_name.data)
+                continue
+            _check_callee(program, op, name)
+            function = program.functions.get(name)
+            if function is not None and function.body.blocks and name not in order:
+                order[name] = None
+                work.append(function)
+    return list(order)
+
+
+def _infer_levels(program: _Program, reached: list[str]) -> dict[str, Level]:
+    """The level of every reached function: given, or the widest of its loops and callees."""
+    levels = {
+        name: program.level(name)
+        if name in program.routines
+        else max(
+            (max(loop_levels(loop), default=Level.SEQ) for loop in _loops(program, name)),
+            default=Level.SEQ,
+        )
+        for name in reached
+    }
+    changed = True
+    while changed:
+        changed = False
+        for name in reached:
+            if name in program.routines:
+                continue
+            for _, callee in _references(program.functions[name]):
+                wanted = levels.get(callee, program.level(callee))
+                if wanted > levels[name]:
+                    levels[name] = wanted
+                    changed = True
+    return levels
+
+
+def _loops(program: _Program, name: str) -> list[acc.LoopOp]:
+    return [op for op in program.functions[name].walk() if isinstance(op, acc.LoopOp)]
+
+
+def make_routine(name: str, level: Level, like: llvm.FuncOp) -> acc.RoutineOp:
+    """The `acc.routine` of a function that has none."""
+    routine = acc.RoutineOp(
+        sym_name=f"acc_routine_{name}",
+        func_name=name,
+        implicit=True,
+        gang=NONE if level is Level.GANG else None,
+        worker=NONE if level is Level.WORKER else None,
+        vector=NONE if level is Level.VECTOR else None,
+        seq=NONE if level is Level.SEQ else None,
+    )
+    routine.attributes[IMPLICIT_ROUTINE] = UnitAttr()
+    routine.location = like.location
+    return routine
+
+
+def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
+    """A routine may only be called where its level, and every narrower one, is still free."""
+    for call in (op for op in program.module.walk() if isinstance(op, llvm.CallOp)):
+        if call.callee is None:
+            continue
+        name = call.callee.string_value()
+        wanted = levels.get(name, program.level(name))
+        if wanted is Level.SEQ:
+            continue
+        parent = call.parent_op()
+        while parent is not None:
+            if isinstance(parent, acc.LoopOp):
+                narrowest = min(loop_levels(parent), default=None)
+                if narrowest is not None and narrowest <= wanted:
+                    raise error(
+                        source_loc(call),
+                        f"routine '{name}' has level {LEVEL_NAMES[wanted]}, but it is called in a"
+                        f" loop that is already partitioned over {LEVEL_NAMES[narrowest]}s",
+                        f"call it in a wider loop, or give '{name}' a narrower level",
+                        [(source_loc(parent), "the loop is here")],
+                    )
+            parent = parent.parent_op()
+
+
+@dataclass(frozen=True)
+class InferRoutinesPass(ModulePass):
+    """See the module's description."""
+
+    name = "infer-routines"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        program = _Program(op)
+        reached = _reach(program)
+        levels = _infer_levels(program, reached)
+        _check_nesting(levels, program)
+        for name in reached:
+            if name not in program.routines:
+                function = program.functions[name]
+                routine = make_routine(name, levels[name], function)
+                op.body.block.insert_op_before(routine, function)
