@@ -1,0 +1,126 @@
+"""
+`accrun`: compile and run a whole OpenACC C program, on a GPU or without one.
+
+    accrun prog.c more.c -- arguments of the program
+    accrun --target=host -DN=1000 prog.c
+
+The program's standard input and output, environment and exit status are its own; a program that
+does not compile exits with status 1 before anything runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..runtime.errors import AccRuntimeError
+from ..runtime.trace import TraceOptions
+from .diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
+from .driver_options import add_compile_arguments, options_from_arguments
+from .remarks import REMARKS_STAGE, remarks_of
+
+
+def _argument_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="accrun",
+        usage="accrun [options] FILE.c [FILE.c …] [-- ARGUMENT …]",
+        description="Compile and run an OpenACC C program.",
+    )
+    parser.add_argument("sources", nargs="+", help="C files of the program")
+    add_compile_arguments(parser, auto_target=True)
+    group = parser.add_argument_group("running")
+    group.add_argument("-l", dest="libraries", action="append", default=[], help="library to link")
+    group.add_argument("--device", type=int, default=None, help="number of the GPU")
+    group.add_argument("--threads", type=int, default=0, help="CPU threads (host target)")
+    group.add_argument(
+        "--shared-memory", action="store_true", help="host target: no separate device memory"
+    )
+    return parser
+
+
+def _split_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    if "--" in argv:
+        at = list(argv).index("--")
+        return list(argv[:at]), list(argv[at + 1 :])
+    return list(argv), []
+
+
+def _report(sink: DiagnosticSink) -> None:
+    for diagnostic in sink.diagnostics:
+        print(render(diagnostic), file=sys.stderr)
+    sink.diagnostics.clear()
+
+
+def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
+    from .api import Program, RunOptions, choose_target
+    from .executable import build
+
+    sink = DiagnosticSink()
+
+    def after_stage(stage: str, module: ModuleOp) -> None:
+        if args.remarks and stage == REMARKS_STAGE:
+            sink.diagnostics += remarks_of(module)
+
+    number = args.device if args.device is not None else _device_number()
+    args.target, capability = choose_target(args.target, number)
+    options = options_from_arguments(args)
+    if capability is not None and args.sm is None:
+        options = replace(options, sm=capability)
+    trace = TraceOptions.from_environment(os.environ)
+    try:
+        executable = build([Path(s) for s in args.sources], options, sink, after_stage)
+    finally:
+        _report(sink)
+    run_options = RunOptions(number, tuple(args.libraries), args.threads, args.shared_memory, trace)
+    program = Program(executable, run_options)
+    if not program.host.defines("main"):
+        raise error(
+            UNKNOWN_LOC,
+            "the program has no function 'main'",
+            "name the file that defines it, or call functions through the Python API",
+        )
+    status = program.main([args.sources[0], *program_arguments])
+    program.close()
+    return status
+
+
+def _device_number() -> int:
+    text = os.environ.get("ACC_DEVICE_NUM", "0")
+    if not text.isdigit():
+        raise error(UNKNOWN_LOC, f"ACC_DEVICE_NUM is '{text}'", "set it to a device number")
+    return int(text)
+
+
+def _leave(status: int) -> NoReturn:
+    """Ends the process as a C program does: C's buffers are written, `atexit` functions run."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ctypes.CDLL(None).exit(status)
+    raise AssertionError("exit returned")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the `accrun` command. Leaves the process with the program's exit status."""
+    own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
+    args = _argument_parser().parse_args(own)
+    try:
+        status = _run(args, program_arguments)
+    except CompileError as e:
+        print("\n".join(render(d) for d in e.diagnostics), file=sys.stderr)
+        return 1
+    except AccRuntimeError as e:
+        print(e.render(), file=sys.stderr)
+        return 1
+    _leave(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

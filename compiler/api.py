@@ -1,0 +1,142 @@
+"""
+The Python API: compile OpenACC C, load it, call its functions.
+
+    program = compile_files([Path("saxpy.c")], CompileOptions(target="host"))
+    saxpy = program.function("saxpy", None, (c_int, c_float, c_void_p, c_void_p))
+    saxpy(n, 2.0, x.ctypes.data, y.ctypes.data)
+    program.close()
+
+`accrun` is a thin command around it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ..runtime.device import DeviceProvider, NativeImage, PtxImage
+from ..runtime.errors import NoDeviceError
+from ..runtime.program import Runtime
+from ..runtime.trace import TraceOptions
+from .backend.jit import HostProgram
+from .diagnostics import DiagnosticSink
+from .executable import Executable, build
+from .options import CompileOptions, TargetName
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """
+    How a program is run. `device_number` chooses among several GPUs; `libraries` are names for the
+    dynamic loader (`-l`) or paths; `threads` (host target): CPU threads per launch, 0 for all;
+    `shared_memory` (host target): no separate device memory.
+    """
+
+    device_number: int = 0
+    libraries: tuple[str, ...] = ()
+    threads: int = 0
+    shared_memory: bool = False
+    trace: TraceOptions | None = None
+
+
+def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
+    """The devices of a target. Raises `NoDeviceError` when there is no GPU for `nvptx`."""
+    if target == "nvptx":
+        from ..runtime.cuda_device import cuda_devices
+
+        return cuda_devices()
+    from ..runtime.host_device import HostOptions, host_devices
+
+    return host_devices(HostOptions(threads=options.threads, shared_memory=options.shared_memory))
+
+
+def choose_target(
+    requested: Literal["auto", "nvptx", "host"], device_number: int = 0
+) -> tuple[TargetName, int | None]:
+    """
+    The target to compile for, and the compute capability of the GPU (90 for 9.0) where one is.
+
+    Raises `NoDeviceError` if `nvptx` was asked for and no GPU can be used.
+    """
+    if requested == "host":
+        return "host", None
+    from ..runtime.cuda_device import CudaDevice
+
+    try:
+        major, minor = CudaDevice(device_number).compute_capability
+    except NoDeviceError:
+        if requested == "auto":
+            return "host", None
+        raise
+    return "nvptx", major * 10 + minor
+
+
+class Program:
+    """A compiled program in this process: host code, runtime, device."""
+
+    def __init__(self, executable: Executable, options: RunOptions | None = None):
+        options = options or RunOptions()
+        target = executable.options.target
+        self.runtime = Runtime(
+            executable.sites,
+            open_devices(target, options),
+            number=options.device_number,
+            trace=options.trace,
+        )
+        self.host = HostProgram(
+            executable.host_ir,
+            symbols=self.runtime.callbacks(),
+            libraries=options.libraries,
+            opt_level=executable.options.opt_level,
+        )
+        image = PtxImage(executable.ptx) if target == "nvptx" else NativeImage(self.host.address)
+        if target == "host" or executable.ptx:
+            self.runtime.start(image, self.host.address)
+
+    def function(
+        self, name: str, result: Any = None, arguments: Sequence[Any] | None = None
+    ) -> Any:
+        """
+        The C function `name` (of the program, or an `acc_*` routine) as a ctypes callable. Raises
+        `KeyError` if there is none.
+        """
+        address = self.runtime.callbacks().get(name) or self.host.address(name)
+        function = ctypes.CFUNCTYPE(result, *(arguments or ()))(address)
+        if arguments is None:
+            function.argtypes = None  # pyright: ignore[reportAttributeAccessIssue]
+        return function
+
+    def stream(self, queue: int) -> int:
+        """The CUDA stream behind OpenACC queue `queue`."""
+        return self.runtime.current.queue(queue, queue).stream  # pyright: ignore[reportAttributeAccessIssue]
+
+    def main(self, argv: Sequence[str]) -> int:
+        """Runs `main` with these arguments, the program's name first; its exit status."""
+        argc = len(argv)
+        values = (ctypes.c_char_p * (argc + 1))(*(a.encode() for a in argv), None)
+        entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        environment = ctypes.c_void_p.in_dll(ctypes.CDLL(None), "environ")
+        status = entry(self.host.address("main"))(argc, ctypes.addressof(values), environment)
+        return status & 0xFF
+
+    def close(self) -> None:
+        """Waits for all device work and releases the device."""
+        self.runtime.finish()
+
+
+def compile_files(
+    paths: Sequence[Path],
+    options: CompileOptions | None = None,
+    run_options: RunOptions | None = None,
+    sink: DiagnosticSink | None = None,
+) -> Program:
+    """
+    Compiles the C files of one program and loads it.
+
+    Raises `CompileError` for a faulty program and `NoDeviceError` without a GPU for `nvptx`.
+    """
+    executable = build(paths, options or CompileOptions(), sink or DiagnosticSink())
+    return Program(executable, run_options)
