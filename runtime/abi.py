@@ -8,6 +8,7 @@ reads them with `ctypes`. This file is their only definition.
 from __future__ import annotations
 
 import ctypes
+import struct
 from enum import IntEnum, IntFlag
 
 ASYNC_NOVAL = -1
@@ -112,6 +113,17 @@ class Launch(ctypes.Structure):
         ("queue", ctypes.c_int64),
         ("args", ctypes.c_int64),
     )
+
+
+LAUNCH_FORMAT = struct.Struct("=8i2q")
+"""`Launch` for one quick read: grid 0-2, block 3-5, shared bytes 6, arg_count 7, queue 8, args 9."""
+
+RECORD_FORMAT = struct.Struct("=5q4iq")
+"""`DataRecord` for one quick read, in the order of its fields."""
+
+RECORD_BYTES = 64
+RECORD_DEVICE_AT = 32
+"""Size of a `DataRecord`, and where in it `device` stands."""
 
 
 ENTRY_POINTS: dict[str, tuple[type | None, tuple[type, ...]]] = {

@@ -78,8 +78,11 @@ class Queue(Protocol):
         ...
 
 
-Launcher: TypeAlias = Callable[[int, Queue], None]
-"""Runs one kernel: address of the `abi.Launch`, queue. Argument values are taken at the call."""
+LaunchValues: TypeAlias = tuple[int, ...]
+"""An `abi.Launch` as `abi.LAUNCH_FORMAT` reads it."""
+
+Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
+"""Runs one kernel. The values behind its argument pointers are taken at the call."""
 
 
 class Device(Protocol):
@@ -152,3 +155,12 @@ class Device(Protocol):
     def close(self) -> None:
         """Waits for all work and releases everything."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceProvider:
+    """The devices of one type that a program may use; each is opened when it is first used."""
+
+    type: DeviceType
+    count: int
+    open: Callable[[int], Device]

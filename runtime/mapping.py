@@ -23,6 +23,7 @@ from .present import Entry, PresentTable
 from .sections import split_around, strips_of
 
 POINTER_BYTES = 8
+NO_FLAGS = DataFlag(0)
 
 _ALLOCATING = frozenset(
     (
@@ -66,7 +67,7 @@ class Request:
     offset: int
     bytes: int
     kind: DataKind
-    flags: DataFlag = DataFlag(0)
+    flags: DataFlag = NO_FLAGS
     pointer: int = 0
     device: int = 0
     name: str = "?"

@@ -10,9 +10,7 @@ from itertools import product
 from .device import Strips
 
 
-def strips_of(
-    shape: Sequence[tuple[int, int, int]], offset: int, size: int
-) -> Iterator[Strips]:
+def strips_of(shape: Sequence[tuple[int, int, int]], offset: int, size: int) -> Iterator[Strips]:
     """
     The bytes of a section, counted from its first byte.
 

@@ -1,0 +1,454 @@
+"""
+The `acc_*` routines of `openacc.h` (OpenACC 3.4, section 3), with the C calling convention.
+
+`ROUTINES` is the table of all of them: name → signature and the method of `Routines` behind it. In a
+signature `i` is an int (also enumerations), `p` a pointer, `z` a size_t, `v` nothing; the result
+stands first. A routine whose name ends in `_async` takes one more int and returns nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .abi import ASYNC_SYNC, NOT_GIVEN, DataFlag, DataKind, DeviceProperty, DeviceType
+from .device import Queue, Strips
+from .errors import AccRuntimeError, ErrorClass, HostRange, Place
+from .mapping import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
+from .present import Entry
+from .state import DeviceState
+
+if TYPE_CHECKING:
+    from .program import Runtime
+
+_C_TYPES: dict[str, Any] = {
+    "v": None,
+    "i": ctypes.c_int,
+    "p": ctypes.c_int64,
+    "z": ctypes.c_size_t,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """C signature (result first) and the name of the method that performs the routine."""
+
+    signature: str
+    method: str
+
+
+ROUTINES: dict[str, Routine] = {
+    "acc_get_num_devices": Routine("ii", "get_num_devices"),
+    "acc_set_device_type": Routine("vi", "set_device_type"),
+    "acc_get_device_type": Routine("i", "get_device_type"),
+    "acc_set_device_num": Routine("vii", "set_device_num"),
+    "acc_get_device_num": Routine("ii", "get_device_num"),
+    "acc_get_property": Routine("ziii", "get_property"),
+    "acc_get_property_string": Routine("piii", "get_property_string"),
+    "acc_init": Routine("vi", "init"),
+    "acc_init_device": Routine("vii", "init_device"),
+    "acc_shutdown": Routine("vi", "shutdown"),
+    "acc_shutdown_device": Routine("vii", "shutdown_device"),
+    "acc_async_test": Routine("ii", "async_test"),
+    "acc_async_test_device": Routine("iii", "async_test"),
+    "acc_async_test_all": Routine("i", "async_test_all"),
+    "acc_async_test_all_device": Routine("ii", "async_test_all"),
+    "acc_wait": Routine("vi", "wait"),
+    "acc_wait_device": Routine("vii", "wait"),
+    "acc_wait_all": Routine("v", "wait_all"),
+    "acc_wait_all_device": Routine("vi", "wait_all"),
+    "acc_wait_async": Routine("vii", "wait_async"),
+    "acc_wait_device_async": Routine("viii", "wait_async"),
+    "acc_wait_all_async": Routine("vi", "wait_all_async"),
+    "acc_wait_all_device_async": Routine("vii", "wait_all_async"),
+    "acc_wait_any": Routine("iip", "wait_any"),
+    "acc_wait_any_device": Routine("iipi", "wait_any"),
+    "acc_get_default_async": Routine("i", "get_default_async"),
+    "acc_set_default_async": Routine("vi", "set_default_async"),
+    "acc_on_device": Routine("ii", "on_device"),
+    "acc_malloc": Routine("pz", "malloc"),
+    "acc_free": Routine("vp", "free"),
+    "acc_copyin": Routine("ppz", "copyin"),
+    "acc_copyin_async": Routine("vpzi", "copyin"),
+    "acc_present_or_copyin": Routine("ppz", "copyin"),
+    "acc_pcopyin": Routine("ppz", "copyin"),
+    "acc_create": Routine("ppz", "create"),
+    "acc_create_async": Routine("vpzi", "create"),
+    "acc_present_or_create": Routine("ppz", "create"),
+    "acc_pcreate": Routine("ppz", "create"),
+    "acc_copyout": Routine("vpz", "copyout"),
+    "acc_copyout_async": Routine("vpzi", "copyout"),
+    "acc_copyout_finalize": Routine("vpz", "copyout_finalize"),
+    "acc_copyout_finalize_async": Routine("vpzi", "copyout_finalize"),
+    "acc_delete": Routine("vpz", "delete"),
+    "acc_delete_async": Routine("vpzi", "delete"),
+    "acc_delete_finalize": Routine("vpz", "delete_finalize"),
+    "acc_delete_finalize_async": Routine("vpzi", "delete_finalize"),
+    "acc_update_device": Routine("vpz", "update_device"),
+    "acc_update_device_async": Routine("vpzi", "update_device"),
+    "acc_update_self": Routine("vpz", "update_self"),
+    "acc_update_self_async": Routine("vpzi", "update_self"),
+    "acc_map_data": Routine("vppz", "map_data"),
+    "acc_unmap_data": Routine("vp", "unmap_data"),
+    "acc_deviceptr": Routine("pp", "deviceptr"),
+    "acc_hostptr": Routine("pp", "hostptr"),
+    "acc_is_present": Routine("ipz", "is_present"),
+    "acc_memcpy_to_device": Routine("vppz", "memcpy_to_device"),
+    "acc_memcpy_to_device_async": Routine("vppzi", "memcpy_to_device"),
+    "acc_memcpy_from_device": Routine("vppz", "memcpy_from_device"),
+    "acc_memcpy_from_device_async": Routine("vppzi", "memcpy_from_device"),
+    "acc_memcpy_device": Routine("vppz", "memcpy_device"),
+    "acc_memcpy_device_async": Routine("vppzi", "memcpy_device"),
+    "acc_memcpy_d2d": Routine("vppzii", "memcpy_d2d"),
+    "acc_memcpy_d2d_async": Routine("vppziii", "memcpy_d2d"),
+    "acc_attach": Routine("vp", "attach"),
+    "acc_attach_async": Routine("vpi", "attach"),
+    "acc_detach": Routine("vp", "detach"),
+    "acc_detach_async": Routine("vpi", "detach"),
+    "acc_detach_finalize": Routine("vp", "detach_finalize"),
+    "acc_detach_finalize_async": Routine("vpi", "detach_finalize"),
+}
+
+
+def api_callbacks(runtime: Runtime) -> dict[str, Any]:
+    """A ctypes callback for every routine; the caller keeps them alive."""
+    routines = Routines(runtime)
+    result: dict[str, Any] = {}
+    for name, routine in ROUTINES.items():
+        types = [_C_TYPES[letter] for letter in routine.signature]
+        function = partial(_call, runtime, Place(name), getattr(routines, routine.method))
+        result[name] = ctypes.CFUNCTYPE(*types)(function)
+    return result
+
+
+def _call(runtime: Runtime, place: Place, method: Callable[..., Any], *args: int) -> Any:
+    """Runs one routine; an error ends the process with the routine's name."""
+    try:
+        return method(*args)
+    except BaseException as error:
+        runtime.die(error, place)
+
+
+class Routines:
+    """The routines, as methods over a `Runtime`; pointers are integers, null is 0."""
+
+    def __init__(self, runtime: Runtime):
+        self._runtime = runtime
+        self._strings: dict[tuple[int, int], Any] = {}
+
+    # Devices (3.2.1 to 3.2.9)
+
+    def get_num_devices(self, device_type: int) -> int:
+        if self._runtime.matches(device_type):
+            return self._runtime.provider.count
+        return 1 if device_type == DeviceType.HOST else 0
+
+    def set_device_type(self, device_type: int) -> None:
+        self._runtime.thread.state = self._runtime.select(device_type)
+
+    def get_device_type(self) -> int:
+        return int(self._runtime.provider.type)
+
+    def set_device_num(self, number: int, device_type: int) -> None:
+        self._runtime.thread.state = self._runtime.select(device_type, number)
+
+    def get_device_num(self, device_type: int) -> int:
+        return self._runtime.current.number if self._runtime.matches(device_type) else 0
+
+    def get_property(self, number: int, device_type: int, which: int) -> int:
+        if not self._runtime.matches(device_type):
+            return 0
+        device = self._runtime.select(device_type, number).device
+        if which == DeviceProperty.MEMORY:
+            return device.properties().memory
+        if which == DeviceProperty.FREE_MEMORY:
+            return device.free_memory()
+        return int(which == DeviceProperty.SHARED_MEMORY_SUPPORT and device.shares_memory)
+
+    def get_property_string(self, number: int, device_type: int, which: int) -> int:
+        if not self._runtime.matches(device_type):
+            return 0
+        state = self._runtime.select(device_type, number)
+        properties = state.device.properties()
+        texts = {
+            DeviceProperty.NAME: properties.name,
+            DeviceProperty.VENDOR: properties.vendor,
+            DeviceProperty.DRIVER: properties.driver,
+        }
+        text = texts.get(which)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        if text is None:
+            return 0
+        key = (state.number, which)
+        buffer = self._strings.setdefault(key, ctypes.create_string_buffer(text.encode()))
+        return ctypes.addressof(buffer)
+
+    def init(self, device_type: int) -> None:
+        self._runtime.select(device_type)
+
+    def init_device(self, number: int, device_type: int) -> None:
+        self._runtime.select(device_type, number)
+
+    def shutdown(self, device_type: int) -> None:
+        self._runtime.shutdown(device_type)
+
+    def shutdown_device(self, number: int, device_type: int) -> None:
+        self._runtime.shutdown(device_type, number)
+
+    def on_device(self, device_type: int) -> int:
+        """Host code asks: device code has its own answer compiled in."""
+        return int(device_type in (DeviceType.HOST, DeviceType.NONE))
+
+    # Queues (3.2.10 to 3.2.17)
+
+    def async_test(self, queue: int, device: int = NOT_GIVEN) -> int:
+        state = self._state(device)
+        found = state.existing_queue(queue, self._runtime.thread.default_async)
+        return int(found is None or found.done())
+
+    def async_test_all(self, device: int = NOT_GIVEN) -> int:
+        return int(all(queue.done() for queue in self._state(device).queues()))
+
+    def wait(self, queue: int, device: int = NOT_GIVEN) -> None:
+        self._runtime.wait_queues(self._state(device), [queue])
+
+    def wait_all(self, device: int = NOT_GIVEN) -> None:
+        self._runtime.wait_queues(self._state(device), None)
+
+    def wait_async(self, queue: int, waiter: int, device: int = NOT_GIVEN) -> None:
+        self._runtime.wait_queues(self._state(device), [queue], waiter)
+
+    def wait_all_async(self, waiter: int, device: int = NOT_GIVEN) -> None:
+        self._runtime.wait_queues(self._state(device), None, waiter)
+
+    def wait_any(self, count: int, queues: int, device: int = NOT_GIVEN) -> int:
+        """The index of a finished queue; -1 for none given."""
+        if count <= 0:
+            return -1
+        numbers = (ctypes.c_int * count).from_address(queues)
+        while True:
+            for index, number in enumerate(numbers):
+                if self.async_test(number, device):
+                    return index
+            time.sleep(20e-6)
+
+    def get_default_async(self) -> int:
+        return self._runtime.thread.default_async
+
+    def set_default_async(self, queue: int) -> None:
+        self._runtime.set_default_async(queue)
+
+    # Device memory (3.2.18, 3.2.19, 3.2.32 to 3.2.34)
+
+    def malloc(self, size: int) -> int:
+        state = self._runtime.current
+        if size == 0:
+            return 0
+        address = state.device.allocate(size, state.sync_queue)
+        state.sync_queue.wait()
+        return address
+
+    def free(self, address: int) -> None:
+        state = self._runtime.current
+        if address:
+            state.wait_all()
+            state.device.free(address, state.sync_queue)
+
+    def memcpy_to_device(self, device: int, host: int, size: int, queue: int = ASYNC_SYNC) -> None:
+        def copy(state: DeviceState, on: Queue) -> None:
+            state.device.copy_in(device, host, Strips(0, size), on)
+
+        self._transfer(copy, (device, host), size, queue)
+
+    def memcpy_from_device(
+        self, host: int, device: int, size: int, queue: int = ASYNC_SYNC
+    ) -> None:
+        def copy(state: DeviceState, on: Queue) -> None:
+            state.device.copy_out(host, device, Strips(0, size), on)
+
+        self._transfer(copy, (device, host), size, queue)
+
+    def memcpy_device(self, target: int, source: int, size: int, queue: int = ASYNC_SYNC) -> None:
+        def copy(state: DeviceState, on: Queue) -> None:
+            state.device.copy_device(target, source, size, on)
+
+        self._transfer(copy, (target, source), size, queue)
+
+    def memcpy_d2d(
+        self,
+        target: int,
+        source: int,
+        size: int,
+        target_device: int,
+        source_device: int,
+        queue: int = ASYNC_SYNC,
+    ) -> None:
+        """Between the device copies of two host addresses; across devices through the host."""
+        to, origin = self._state(target_device), self._state(source_device)
+        target_address = self._present(to, target, size, "destination").device_address(target)
+        source_address = self._present(origin, source, size, "source").device_address(source)
+        default = self._runtime.thread.default_async
+        on = to.queue(queue, default)
+        with self._runtime.lock:
+            if to is origin:
+                to.device.copy_device(target_address, source_address, size, on)
+            else:
+                bounce = ctypes.create_string_buffer(size)
+                middle = ctypes.addressof(bounce)
+                origin_queue = origin.queue(queue, default)
+                origin.device.copy_out(middle, source_address, Strips(0, size), origin_queue)
+                origin_queue.wait()
+                to.device.copy_in(target_address, middle, Strips(0, size), on)
+                on.wait()
+        if on is to.sync_queue:
+            on.wait()
+
+    # Data (3.2.20 to 3.2.31, 3.2.35 to 3.2.39)
+
+    def copyin(self, host: int, size: int, queue: int = ASYNC_SYNC) -> int:
+        return self._clause("enter", DataKind.COPYIN, host, size, queue)
+
+    def create(self, host: int, size: int, queue: int = ASYNC_SYNC) -> int:
+        return self._clause("enter", DataKind.CREATE, host, size, queue)
+
+    def copyout(self, host: int, size: int, queue: int = ASYNC_SYNC) -> None:
+        self._clause("exit", DataKind.COPYOUT, host, size, queue)
+
+    def copyout_finalize(self, host: int, size: int, queue: int = ASYNC_SYNC) -> None:
+        self._clause("exit", DataKind.COPYOUT, host, size, queue, DataFlag.FINALIZE)
+
+    def delete(self, host: int, size: int, queue: int = ASYNC_SYNC) -> None:
+        self._clause("exit", DataKind.DELETE, host, size, queue)
+
+    def delete_finalize(self, host: int, size: int, queue: int = ASYNC_SYNC) -> None:
+        self._clause("exit", DataKind.DELETE, host, size, queue, DataFlag.FINALIZE)
+
+    def update_device(self, host: int, size: int, queue: int = ASYNC_SYNC) -> None:
+        self._clause("update", DataKind.UPDATE_DEVICE, host, size, queue)
+
+    def update_self(self, host: int, size: int, queue: int = ASYNC_SYNC) -> None:
+        self._clause("update", DataKind.UPDATE_SELF, host, size, queue)
+
+    def map_data(self, host: int, device: int, size: int) -> None:
+        state = self._runtime.current
+        if host == 0 or device == 0:
+            raise AccRuntimeError(
+                ErrorClass.INVALID_NULL_POINTER, "a null pointer cannot be mapped"
+            )
+        if size == 0:
+            raise AccRuntimeError(ErrorClass.INVALID_ARGUMENT, "zero bytes cannot be mapped")
+        with self._runtime.lock:
+            held = state.table.overlapping(host, size)
+            if held:
+                raise AccRuntimeError(
+                    ErrorClass.PRESENT,
+                    "the host data is present on the device already",
+                    requested=HostRange(host, size),
+                    overlapping=tuple(entry.range() for entry in held),
+                )
+            entry = Entry(host, size, device, dynamic=1, pinned=True, origin="acc_map_data")
+            state.table.insert(entry)
+
+    def unmap_data(self, host: int) -> None:
+        state = self._runtime.current
+        with self._runtime.lock:
+            entry = state.table.at(host)
+            if entry is None or entry.host != host or entry.origin != "acc_map_data":
+                raise AccRuntimeError(
+                    ErrorClass.NOT_PRESENT,
+                    f"host address {host:#x} was not mapped with acc_map_data",
+                )
+            state.table.remove(entry)
+
+    def deviceptr(self, host: int) -> int:
+        state = self._runtime.current
+        entry = state.table.at(host)
+        if entry is None:
+            return host if state.device.shares_memory else 0
+        return entry.device_address(host)
+
+    def hostptr(self, device: int) -> int:
+        state = self._runtime.current
+        entry = state.table.by_device_address(device)
+        if entry is None:
+            return device if state.device.shares_memory else 0
+        return entry.host + (device - entry.device)
+
+    def is_present(self, host: int, size: int) -> int:
+        state = self._runtime.current
+        return int(state.device.shares_memory or state.table.containing(host, size) is not None)
+
+    def attach(self, pointer: int, queue: int = ASYNC_SYNC) -> None:
+        if pointer == 0:
+            return
+        value = read_host_pointer(pointer)
+        request = Request(value, 0, 0, DataKind.ATTACH, NO_FLAGS, pointer)
+        self._perform("enter", request, queue)
+
+    def detach(self, pointer: int, queue: int = ASYNC_SYNC) -> None:
+        self._detach(pointer, queue, NO_FLAGS)
+
+    def detach_finalize(self, pointer: int, queue: int = ASYNC_SYNC) -> None:
+        self._detach(pointer, queue, DataFlag.FINALIZE)
+
+    # Details
+
+    def _detach(self, pointer: int, queue: int, flags: DataFlag) -> None:
+        if pointer:
+            request = Request(pointer, 0, POINTER_BYTES, DataKind.DETACH, flags, pointer)
+            self._perform("exit", request, queue)
+
+    def _state(self, number: int) -> DeviceState:
+        return self._runtime.current if number < 0 else self._runtime.state(number)
+
+    def _clause(
+        self,
+        what: str,
+        kind: DataKind,
+        host: int,
+        size: int,
+        queue: int,
+        flags: DataFlag = NO_FLAGS,
+    ) -> int:
+        """One data clause on `size` bytes with the dynamic counter; its device address."""
+        request = Request(host, 0, size, kind, flags | DataFlag.DYNAMIC, name=f"{host:#x}")
+        self._perform(what, request, queue)
+        return request.device
+
+    def _perform(self, what: str, request: Request, queue: int) -> None:
+        runtime = self._runtime
+        request.origin = "an acc_ routine"
+        with runtime.lock:
+            runtime.perform(runtime.current, Place("an acc_ routine"), [request], queue, what)
+
+    def _transfer(
+        self,
+        copy: Callable[[DeviceState, Queue], None],
+        addresses: tuple[int, int],
+        size: int,
+        queue: int,
+    ) -> None:
+        if size == 0:
+            return
+        if 0 in addresses:
+            raise AccRuntimeError(ErrorClass.INVALID_NULL_POINTER, "copy to or from a null pointer")
+        state = self._runtime.current
+        on = state.queue(queue, self._runtime.thread.default_async)
+        with self._runtime.lock:
+            copy(state, on)
+        if on is state.sync_queue:
+            on.wait()
+
+    def _present(self, state: DeviceState, host: int, size: int, name: str) -> Entry:
+        entry = state.table.lookup(host, size, name)
+        if entry is None:
+            raise AccRuntimeError(
+                ErrorClass.NOT_PRESENT,
+                f"the {name} is not present on the device",
+                requested=HostRange(host, size),
+                device=state.device.name,
+            )
+        return entry

@@ -1,0 +1,356 @@
+"""
+An NVIDIA GPU as an OpenACC device.
+
+Queues are non-blocking streams; memory comes from the driver's stream-ordered pool, which keeps what
+is freed; kernels are launched with the parameter array that compiled host code has already built.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from .abi import DeviceType
+from .cuda_driver import INVALID_CONTEXT, INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
+from .cuda_staging import THRESHOLD, StagingCopier
+from .device import (
+    CubinImage,
+    DeviceProperties,
+    DeviceProvider,
+    Launcher,
+    LaunchValues,
+    ModuleImage,
+    PtxImage,
+    Queue,
+    Strips,
+)
+from .errors import AccRuntimeError, ErrorClass, NoDeviceError
+
+DEFAULT_SHARED_LIMIT = 48 << 10
+"""Dynamic shared memory a kernel may use without asking for more."""
+
+JIT_LOG_BYTES = 16 << 10
+
+
+class CudaQueue:
+    """A stream."""
+
+    def __init__(self, device: CudaDevice):
+        self._device = device
+        self._driver = device.driver
+        api = self._driver.api
+        flags = int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)
+        self.handle = self._driver.call(api.cuStreamCreate, flags)
+        self.stream = int(self.handle)
+
+    def wait(self) -> None:
+        status = self._driver.stream_synchronize(self.stream)
+        if status != SUCCESS:
+            self._driver.check(status, "cuStreamSynchronize")
+
+    def done(self) -> bool:
+        status = self._driver.stream_query(self.stream)
+        if status == NOT_READY:
+            return False
+        self._driver.check(status, "cuStreamQuery")
+        return True
+
+    def wait_for(self, other: Queue) -> None:
+        assert isinstance(other, CudaQueue)
+        driver, api = self._driver, self._driver.api
+        self._device.enter_thread()
+        flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+        event = driver.call(api.cuEventCreate, flags)
+        driver.call(api.cuEventRecord, event, other.handle)
+        driver.call(api.cuStreamWaitEvent, self.handle, event, 0)
+        driver.call(api.cuEventDestroy, event)
+
+    def close(self) -> None:
+        self._driver.call(self._driver.api.cuStreamDestroy, self.handle)
+
+
+class CudaDevice:
+    """GPU number `number` behind the `Device` protocol. Raises `NoDeviceError` without one."""
+
+    type = DeviceType.NVIDIA
+    shares_memory = False
+
+    def __init__(self, number: int = 0, driver: Driver | None = None):
+        self.driver = driver or Driver()
+        self.number = number
+        api, call = self.driver.api, self.driver.call
+        count = call(api.cuDeviceGetCount)
+        if not 0 <= number < count:
+            raise NoDeviceError(f"device {number} was asked for, and there are {count}")
+        self._device = call(api.cuDeviceGet, number)
+        label = call(api.cuDeviceGetName, 256, self._device)
+        self._label = label.split(b"\0")[0].decode()
+        self.name = f"{number} ({self._label})"
+        self._threads = threading.local()
+        self._context = call(api.cuDevicePrimaryCtxRetain, self._device)
+        self.enter_thread()
+        self._queues: list[CudaQueue] = []
+        self.sync_queue = self.new_queue()
+        self._modules: list[Any] = []
+        self._staging: StagingCopier | None = None
+        self._pool = self._open_pool()
+
+    @staticmethod
+    def count(driver: Driver) -> int:
+        """How many GPUs the driver offers."""
+        return driver.call(driver.api.cuDeviceGetCount)
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        """(9, 0) for sm_90."""
+        which = self.driver.api.CUdevice_attribute
+        return (
+            self._attribute(which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            self._attribute(which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+        )
+
+    def enter_thread(self) -> None:
+        """Makes the context current on the calling thread, if it is new to it."""
+        if not getattr(self._threads, "entered", False):
+            self.driver.call(self.driver.api.cuCtxSetCurrent, self._context)
+            self._threads.entered = True
+
+    def new_queue(self) -> CudaQueue:
+        self.enter_thread()
+        queue = CudaQueue(self)
+        self._queues.append(queue)
+        return queue
+
+    def properties(self) -> DeviceProperties:
+        version = self.driver.call(self.driver.api.cuDriverGetVersion)
+        memory = self.driver.call(self.driver.api.cuDeviceTotalMem, self._device)
+        driver = f"CUDA {version // 1000}.{version % 1000 // 10}"
+        return DeviceProperties(self._label, "NVIDIA", driver, int(memory), False)
+
+    def free_memory(self) -> int:
+        self.enter_thread()
+        free, _ = self.driver.call(self.driver.api.cuMemGetInfo)
+        return int(free)
+
+    def allocate(self, size: int, queue: Queue) -> int:
+        self.enter_thread()
+        api = self.driver.api
+        stream = _stream(queue)
+        if self._pool is None:
+            return int(self.driver.call(api.cuMemAlloc, max(size, 1)))
+        status, address = api.cuMemAllocAsync(max(size, 1), stream)
+        if int(status) == OUT_OF_MEMORY:
+            # Freed blocks of other queues may be held back: settle everything and try once more.
+            for other in self._queues:
+                other.wait()
+            self.driver.call(api.cuMemPoolTrimTo, self._pool, 0)
+            status, address = api.cuMemAllocAsync(max(size, 1), stream)
+        if int(status) == OUT_OF_MEMORY:
+            raise AccRuntimeError(
+                ErrorClass.OUT_OF_MEMORY,
+                f"{size} bytes do not fit on the device; {self.free_memory()} bytes are free",
+            )
+        self.driver.check(int(status), "cuMemAllocAsync")
+        return int(address)
+
+    def free(self, address: int, queue: Queue) -> None:
+        self.enter_thread()
+        if self._pool is None:
+            queue.wait()
+            self.driver.call(self.driver.api.cuMemFree, address)
+            return
+        self.driver.call(self.driver.api.cuMemFreeAsync, address, _stream(queue))
+
+    def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
+        self.enter_thread()
+        stream = _stream(queue)
+        device, host = device + strips.offset, host + strips.offset
+        if strips.rows > 1:
+            self._copy_rows(device, host, strips, stream, inward=True)
+        elif strips.width >= THRESHOLD:
+            self._stage().copy_in(device, host, strips.width, stream)
+        else:
+            status = self.driver.copy_in(device, host, strips.width, stream)
+            self.driver.check(status, "cuMemcpyHtoDAsync")
+
+    def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
+        self.enter_thread()
+        stream = _stream(queue)
+        device, host = device + strips.offset, host + strips.offset
+        if strips.rows > 1:
+            self._copy_rows(device, host, strips, stream, inward=False)
+        elif strips.width >= THRESHOLD:
+            self._stage().copy_out(host, device, strips.width, stream)
+        else:
+            status = self.driver.copy_out(host, device, strips.width, stream)
+            self.driver.check(status, "cuMemcpyDtoHAsync")
+
+    def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
+        self.enter_thread()
+        status = self.driver.copy_device(target, source, size, _stream(queue))
+        self.driver.check(status, "cuMemcpyDtoDAsync")
+
+    def zero(self, address: int, size: int, queue: Queue) -> None:
+        self.enter_thread()
+        self.driver.call(self.driver.api.cuMemsetD8Async, address, 0, size, _stream(queue))
+
+    def store_pointer(self, address: int, value: int, queue: Queue) -> None:
+        self.enter_thread()
+        # The driver stages a small pageable source before it returns, so the word may go then.
+        word = ctypes.c_int64(value)
+        status = self.driver.copy_in(address, ctypes.addressof(word), 8, _stream(queue))
+        self.driver.check(status, "cuMemcpyHtoDAsync")
+
+    def load(self, image: ModuleImage) -> None:
+        """Loads PTX (compiled by the driver, whose log is in the error on failure) or a cubin."""
+        self.enter_thread()
+        api = self.driver.api
+        if isinstance(image, CubinImage):
+            self._modules.append(self.driver.call(api.cuModuleLoadData, image.data))
+            return
+        if not isinstance(image, PtxImage):
+            raise AccRuntimeError(
+                ErrorClass.INVALID_ARGUMENT, f"a GPU cannot load a {type(image).__name__}"
+            )
+        log = bytearray(JIT_LOG_BYTES)
+        option = api.CUjit_option
+        options = [
+            option.CU_JIT_ERROR_LOG_BUFFER,
+            option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ]
+        status, module = api.cuModuleLoadDataEx(
+            image.text.encode() + b"\0", len(options), options, [log, len(log)]
+        )
+        if int(status) != SUCCESS:
+            text = bytes(log).split(b"\0")[0].decode(errors="replace").strip()
+            raise AccRuntimeError(
+                ErrorClass.EXECUTION,
+                f"the driver rejects the program's PTX: {self.driver.describe(int(status))}\n{text}",
+                remedy="this is a fault in accopt, or a --target newer than this GPU",
+            )
+        self._modules.append(module)
+
+    def global_address(self, symbol: str) -> int:
+        self.enter_thread()
+        api = self.driver.api
+        for module in self._modules:
+            status, address, _ = api.cuModuleGetGlobal(module, symbol.encode())
+            if int(status) == SUCCESS:
+                return int(address)
+        raise AccRuntimeError(
+            ErrorClass.EXECUTION, f"the loaded GPU code has no global variable '{symbol}'"
+        )
+
+    def launcher(self, symbol: str, arg_bytes: Sequence[int]) -> Launcher:
+        function = self._function(symbol)
+        handle = int(function)
+        launch_kernel = self.driver.launch_kernel
+
+        def launch(values: LaunchValues, queue: Any) -> None:
+            gx, gy, gz, bx, by, bz, shared, _, _, args = values
+            stream = queue.stream
+            status = launch_kernel(handle, gx, gy, gz, bx, by, bz, shared, stream, args, None)
+            if status != SUCCESS:
+                self._relaunch(symbol, function, values, queue, status)
+
+        return launch
+
+    def close(self) -> None:
+        self.enter_thread()
+        for queue in self._queues:
+            queue.wait()
+        if self._staging is not None:
+            self._staging.close()
+            self._staging = None
+        for module in self._modules:
+            self.driver.call(self.driver.api.cuModuleUnload, module)
+        for queue in self._queues:
+            queue.close()
+        self._modules.clear()
+        self._queues.clear()
+        self.driver.call(self.driver.api.cuDevicePrimaryCtxRelease, self._device)
+
+    def _relaunch(
+        self, symbol: str, function: Any, values: LaunchValues, queue: Queue, status: int
+    ) -> None:
+        """
+        The second try of a launch: from a new thread, of an empty grid (one gang runs what stands
+        outside the loops), or with more shared memory than a kernel has by default.
+        """
+        gx, gy, gz, bx, by, bz, shared, _, _, args = values
+        grid = [max(1, n) for n in (gx, gy, gz)]
+        if status not in (INVALID_CONTEXT, INVALID_VALUE):
+            raise self.driver.failure(status, f"the launch of {symbol}")
+        self.enter_thread()
+        if shared > DEFAULT_SHARED_LIMIT:
+            which = self.driver.api.CUfunction_attribute
+            attribute = which.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self.driver.call(self.driver.api.cuFuncSetAttribute, function, attribute, shared)
+        status = self.driver.launch_kernel(
+            int(function), *grid, bx, by, bz, shared, _stream(queue), args, None
+        )
+        if status != SUCCESS:
+            shape = f"grid {gx}x{gy}x{gz}, block {bx}x{by}x{bz}, {shared} bytes of shared memory"
+            raise self.driver.failure(status, f"the launch of {symbol} ({shape})")
+
+    def _function(self, symbol: str) -> Any:
+        self.enter_thread()
+        api = self.driver.api
+        for module in self._modules:
+            status, function = api.cuModuleGetFunction(module, symbol.encode())
+            if int(status) == SUCCESS:
+                return function
+        raise AccRuntimeError(ErrorClass.EXECUTION, f"the loaded GPU code has no kernel '{symbol}'")
+
+    def _open_pool(self) -> Any:
+        """The default memory pool, told to keep what is freed; None where there is none."""
+        api, call = self.driver.api, self.driver.call
+        supported = api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+        if not self._attribute(supported):
+            return None
+        pool = call(api.cuDeviceGetDefaultMemPool, self._device)
+        threshold = api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        call(api.cuMemPoolSetAttribute, pool, threshold, api.cuuint64_t(2**64 - 1))
+        return pool
+
+    def _attribute(self, which: Any) -> int:
+        return int(self.driver.call(self.driver.api.cuDeviceGetAttribute, which, self._device))
+
+    def _stage(self) -> StagingCopier:
+        if self._staging is None:
+            self._staging = StagingCopier(self.driver)
+        return self._staging
+
+    def _copy_rows(
+        self, device: int, host: int, strips: Strips, stream: int, *, inward: bool
+    ) -> None:
+        api = self.driver.api
+        on_host = api.CUmemorytype.CU_MEMORYTYPE_HOST
+        on_device = api.CUmemorytype.CU_MEMORYTYPE_DEVICE
+        copy = api.CUDA_MEMCPY2D()
+        copy.srcMemoryType, copy.dstMemoryType = (
+            (on_host, on_device) if inward else (on_device, on_host)
+        )
+        if inward:
+            copy.srcHost, copy.dstDevice = host, device
+        else:
+            copy.srcDevice, copy.dstHost = device, host
+        copy.srcPitch = copy.dstPitch = strips.pitch
+        copy.WidthInBytes = strips.width
+        copy.Height = strips.rows
+        self.driver.call(api.cuMemcpy2DAsync, copy, stream)
+
+
+def _stream(queue: Queue) -> int:
+    assert isinstance(queue, CudaQueue)
+    return queue.stream
+
+
+def cuda_devices() -> DeviceProvider:
+    """All GPUs the driver offers. Raises `NoDeviceError` when there is none."""
+    driver = Driver()
+    return DeviceProvider(
+        DeviceType.NVIDIA, CudaDevice.count(driver), lambda number: CudaDevice(number, driver)
+    )

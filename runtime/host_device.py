@@ -1,0 +1,321 @@
+"""
+The CPU as an OpenACC device: its own memory by default, gangs over threads, queues as threads.
+
+Device memory is separate from the program's, so that a missing data clause shows up as on a GPU.
+A kernel is a native function `void k(i64 gang_begin, i64 gang_end, i64 num_gangs, ptr args)`;
+calling it through ctypes releases the interpreter lock, so ranges of gangs run in parallel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from .abi import DeviceType
+from .device import (
+    DeviceProperties,
+    DeviceProvider,
+    Launcher,
+    LaunchValues,
+    ModuleImage,
+    NativeImage,
+    Queue,
+    Strips,
+)
+from .errors import AccRuntimeError, ErrorClass
+
+ALIGNMENT = 256
+POISON = 0xCB
+CHUNKS_PER_THREAD = 4
+"""Ranges of gangs per thread: enough to even out gangs of unequal work."""
+
+_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+
+
+@dataclass(frozen=True, slots=True)
+class HostOptions:
+    """
+    `threads`: CPU threads per launch; 0 takes the number of CPUs this process may use.
+    `shared_memory`: device addresses are host addresses, and data clauses move nothing.
+    `poison`: fill new device memory with 0xCB, so that reading it uninitialised shows.
+    """
+
+    threads: int = 0
+    shared_memory: bool = False
+    poison: bool = False
+
+
+class InlineQueue:
+    """The synchronous queue: work is done before `submit` returns."""
+
+    def submit(self, work: Callable[[], None]) -> None:
+        work()
+
+    def wait(self) -> None:
+        """Nothing is ever pending."""
+
+    def done(self) -> bool:
+        return True
+
+    def wait_for(self, other: Queue) -> None:
+        other.wait()
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class ThreadQueue:
+    """
+    An async queue: a thread that does its work in order. After a failure the rest is skipped, and
+    whoever joins the queue next gets the error.
+    """
+
+    def __init__(self, name: str):
+        self._work: deque[Callable[[], None]] = deque()
+        self._changed = threading.Condition()
+        self._submitted = 0
+        self._finished = 0
+        self._closing = False
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Callable[[], None]) -> None:
+        """Appends work; returns at once."""
+        with self._changed:
+            self._work.append(work)
+            self._submitted += 1
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        self._wait_until(self._submitted)
+        self._raise_failure()
+
+    def done(self) -> bool:
+        finished = self._finished >= self._submitted
+        if finished:
+            self._raise_failure()
+        return finished
+
+    def wait_for(self, other: Queue) -> None:
+        if isinstance(other, ThreadQueue) and other is not self:
+            ticket = other._submitted
+            self.submit(lambda: other._wait_until(ticket))
+
+    def close(self) -> None:
+        """Finishes the work and ends the thread."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _wait_until(self, ticket: int) -> None:
+        with self._changed:
+            while self._finished < ticket:
+                self._changed.wait()
+
+    def _raise_failure(self) -> None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._work and not self._closing:
+                    self._changed.wait()
+                if not self._work:
+                    return
+                work = self._work.popleft()
+                skip = self._failure is not None
+            try:
+                if not skip:
+                    work()
+            except Exception as failure:
+                self._failure = failure
+            finally:
+                with self._changed:
+                    self._finished += 1
+                    self._changed.notify_all()
+
+
+HostQueue = InlineQueue | ThreadQueue
+
+
+class HostDevice:
+    """The CPU behind the `Device` protocol (see there for what the methods promise)."""
+
+    type = DeviceType.HOST
+
+    def __init__(self, options: HostOptions | None = None):
+        self.options = options or HostOptions()
+        self.threads = self.options.threads or len(os.sched_getaffinity(0))
+        self.name = f"host (CPU, {self.threads} threads)"
+        self.shares_memory = self.options.shared_memory
+        self.sync_queue = InlineQueue()
+        self._queues: list[ThreadQueue] = []
+        self._pool: ThreadPoolExecutor | None = None
+        self._resolve: Callable[[str], int] | None = None
+        self._libc = ctypes.CDLL(None)
+        self._libc.posix_memalign.argtypes = (
+            ctypes.POINTER(ctypes.c_void_p),
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+        )
+        self._libc.free.argtypes = (ctypes.c_void_p,)
+        self._live: dict[int, int] = {}
+
+    def new_queue(self) -> Queue:
+        queue = ThreadQueue(f"accopt-queue-{len(self._queues)}")
+        self._queues.append(queue)
+        return queue
+
+    def properties(self) -> DeviceProperties:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return DeviceProperties("CPU", os.uname().machine, "accopt", memory, self.shares_memory)
+
+    def free_memory(self) -> int:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+
+    def allocate(self, size: int, queue: Queue) -> int:
+        address = ctypes.c_void_p()
+        status = self._libc.posix_memalign(ctypes.byref(address), ALIGNMENT, max(size, 1))
+        if status != 0 or address.value is None:
+            raise AccRuntimeError(
+                ErrorClass.OUT_OF_MEMORY, f"the host device cannot allocate {size} bytes"
+            )
+        self._live[address.value] = size
+        if self.options.poison:
+            ctypes.memset(address.value, POISON, size)
+        return address.value
+
+    def free(self, address: int, queue: Queue) -> None:
+        if self._live.pop(address, None) is None:
+            raise AccRuntimeError(
+                ErrorClass.INVALID_ARGUMENT,
+                f"{address:#x} is not device memory of this program, or was freed before",
+            )
+        _submit(queue, lambda: self._libc.free(address))
+
+    def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
+        _submit(queue, lambda: _copy_strips(device, host, strips))
+
+    def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
+        _submit(queue, lambda: _copy_strips(host, device, strips))
+
+    def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
+        _submit(queue, lambda: ctypes.memmove(target, source, size))
+
+    def zero(self, address: int, size: int, queue: Queue) -> None:
+        _submit(queue, lambda: ctypes.memset(address, 0, size))
+
+    def store_pointer(self, address: int, value: int, queue: Queue) -> None:
+        def store() -> None:
+            ctypes.c_int64.from_address(address).value = value
+
+        _submit(queue, store)
+
+    def load(self, image: ModuleImage) -> None:
+        if not isinstance(image, NativeImage):
+            raise AccRuntimeError(
+                ErrorClass.INVALID_ARGUMENT, f"the host device cannot load a {type(image).__name__}"
+            )
+        self._resolve = image.resolve
+
+    def global_address(self, symbol: str) -> int:
+        if self._resolve is None:
+            raise AccRuntimeError(ErrorClass.EXECUTION, f"no code is loaded to find '{symbol}' in")
+        return self._resolve(symbol)
+
+    def launcher(self, symbol: str, arg_bytes: Sequence[int]) -> Launcher:
+        kernel = _KERNEL(self.global_address(symbol))
+        pack = _argument_copier(tuple(arg_bytes))
+
+        def launch(values: LaunchValues, queue: Queue) -> None:
+            x, y, z, *_, args = values
+            gangs = max(x, 1) * max(y, 1) * max(z, 1)
+            if queue is self.sync_queue:
+                self._run_gangs(kernel, gangs, args)
+                return
+            keep, pointers = pack(args)
+            _submit(queue, lambda: self._run_gangs(kernel, gangs, pointers, keep))
+
+        return launch
+
+    def close(self) -> None:
+        for queue in self._queues:
+            queue.close()
+        self._queues.clear()
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+        for address in self._live:
+            self._libc.free(address)
+        self._live.clear()
+
+    def _run_gangs(
+        self,
+        kernel: Callable[[int, int, int, int], None],
+        gangs: int,
+        args: int,
+        keep: object = None,
+    ) -> None:
+        """Runs all gangs; `keep` owns the memory behind `args` for that long."""
+        if self.threads == 1 or gangs == 1:
+            kernel(0, gangs, gangs, args)
+            return
+        pool = self._pool
+        if pool is None:
+            pool = self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="accopt-gang")
+        chunks = min(gangs, self.threads * CHUNKS_PER_THREAD)
+        bounds = [gangs * i // chunks for i in range(chunks + 1)]
+        futures = [pool.submit(kernel, begin, end, gangs, args) for begin, end in pairwise(bounds)]
+        for future in futures:
+            future.result()
+
+
+def _submit(queue: Queue, work: Callable[[], object]) -> None:
+    assert isinstance(queue, InlineQueue | ThreadQueue)
+    queue.submit(lambda: (work(), None)[1])
+
+
+def _copy_strips(target: int, source: int, strips: Strips) -> None:
+    for row in range(strips.rows):
+        at = strips.offset + row * strips.pitch
+        ctypes.memmove(target + at, source + at, strips.width)
+
+
+def _argument_copier(sizes: tuple[int, ...]) -> Callable[[int], tuple[object, int]]:
+    """
+    A function that copies a launch's argument values (`args`: pointers to values of these sizes)
+    and returns the owner of the copy and the address of its pointer array.
+    """
+    count = len(sizes)
+    slots = [(size + 15) // 16 * 16 for size in sizes]
+    offsets = list(accumulate(slots, initial=(8 * count + 15) // 16 * 16))
+    total = offsets[-1]
+    pointers_type = ctypes.c_int64 * count
+    buffer_type = ctypes.c_char * (total + 16)
+
+    def copy(args: int) -> tuple[object, int]:
+        buffer = buffer_type()
+        start = (ctypes.addressof(buffer) + 15) // 16 * 16
+        source = pointers_type.from_address(args) if count else ()
+        target = pointers_type.from_address(start)
+        for index, size in enumerate(sizes):
+            ctypes.memmove(start + offsets[index], source[index], size)
+            target[index] = start + offsets[index]
+        return buffer, start
+
+    return copy
+
+
+def host_devices(options: HostOptions | None = None) -> DeviceProvider:
+    """The CPU as the only device."""
+    return DeviceProvider(DeviceType.HOST, 1, lambda _: HostDevice(options))

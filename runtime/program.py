@@ -1,0 +1,457 @@
+"""
+The runtime of one program: the `__accopt_*` entry points its compiled host code calls.
+
+`Runtime` holds the devices; each entry point is a method, and `callbacks` gives their C addresses
+(with those of the `acc_*` routines, `api.py`). An error ends the process with a message: nothing
+can be raised through compiled C frames.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NoReturn
+
+from .abi import (
+    ASYNC_DEFAULT,
+    ASYNC_NOVAL,
+    ASYNC_SYNC,
+    ENTRY_POINTS,
+    LAUNCH_FORMAT,
+    NOT_GIVEN,
+    RECORD_BYTES,
+    RECORD_DEVICE_AT,
+    RECORD_FORMAT,
+    DataFlag,
+    DataKind,
+    DeviceOperation,
+    DeviceType,
+)
+from .api import api_callbacks
+from .device import Device, DeviceProvider, ModuleImage, Queue
+from .errors import AccRuntimeError, ErrorClass, Place
+from .mapping import Request, no_watch
+from .sites import Site
+from .state import DeviceState
+from .trace import Trace, TraceOptions
+
+_LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
+_NOT_SIMPLE = int(DataFlag.ALWAYS_IN | DataFlag.ALWAYS_OUT | DataFlag.FINALIZE | DataFlag.DYNAMIC)
+_unpack_record = RECORD_FORMAT.unpack_from
+_unpack_launch = LAUNCH_FORMAT.unpack
+_string_at = ctypes.string_at
+_LAUNCH_BYTES = LAUNCH_FORMAT.size
+_DEVICE_FIELD = struct.Struct("=q")
+
+
+class _ThreadVariables(threading.local):
+    """The internal control variables, one set per host thread (2.3)."""
+
+    def __init__(self, state: DeviceState):
+        self.state = state
+        self.default_async = ASYNC_DEFAULT
+
+
+class Runtime:
+    """
+    The OpenACC runtime for one program.
+
+    `sites`: the module attribute `accx.sites`. `devices`: an opened device, or a provider of several.
+    `number`: the device to begin with (`ACC_DEVICE_NUM`). `trace`: what to report.
+
+    Life: construct; give `callbacks()` to the JIT; `start` once code is compiled; run; `finish`.
+    """
+
+    def __init__(
+        self,
+        sites: Sequence[Mapping[str, Any]],
+        devices: Device | DeviceProvider,
+        *,
+        number: int = 0,
+        trace: TraceOptions | None = None,
+    ):
+        self.sites = tuple(Site.from_dict(fields) for fields in sites)
+        self.provider = (
+            devices
+            if isinstance(devices, DeviceProvider)
+            else DeviceProvider(devices.type, 1, lambda _: devices)
+        )
+        self.trace = Trace(trace or TraceOptions())
+        self.lock = threading.RLock()
+        self._fast = not self.trace.active
+        self._watching: tuple[Place, DeviceState] | None = None
+        self._image: ModuleImage | None = None
+        self._host_address: Callable[[str], int] = _no_symbols
+        self._states: dict[int, DeviceState] = {}
+        self.initial_number = number
+        self.thread = _ThreadVariables(self.state(number))
+        self._callbacks: dict[str, Any] = {}
+
+    @property
+    def current(self) -> DeviceState:
+        """The calling thread's device."""
+        return self.thread.state
+
+    def state(self, number: int) -> DeviceState:
+        """Device `number`, opened if need be; raises `acc_error_device_unavailable`."""
+        with self.lock:
+            state = self._states.get(number)
+            if state is not None:
+                return state
+            if not 0 <= number < self.provider.count:
+                raise AccRuntimeError(
+                    ErrorClass.DEVICE_UNAVAILABLE,
+                    f"there is no device {number}: devices 0 to {self.provider.count - 1} can be used",
+                )
+            watch = self._watch if self.trace.active else no_watch
+            state = DeviceState(number, self.provider.open(number), self.sites, watch)
+            self._states[number] = state
+            state.start(self._image, self._host_address)
+            return state
+
+    def start(self, image: ModuleImage, host_address: Callable[[str], int] | None = None) -> None:
+        """
+        Loads the kernels and maps the declared globals; before `main` runs.
+
+        `host_address`: the address of a global variable of the host code by its symbol.
+        """
+        self._image = image
+        self._host_address = host_address or _no_symbols
+        for state in self._states.values():
+            state.start(image, self._host_address)
+
+    def finish(self) -> None:
+        """Waits for all work, prints the summary, closes the devices; after `main` returned."""
+        for state in self._states.values():
+            try:
+                state.wait_all()
+            except AccRuntimeError as error:
+                raise error.located(Place("the end of the program"), state.device.name) from None
+        summary = self.trace.summary()
+        if summary:
+            print(summary, file=self.trace.out, flush=True)
+        for state in self._states.values():
+            state.close()
+        self._states.clear()
+
+    def callbacks(self) -> dict[str, int]:
+        """C addresses of all entry points and `acc_*` routines, by name; alive with the runtime."""
+        if not self._callbacks:
+            for name, (result, arguments) in ENTRY_POINTS.items():
+                method = getattr(self, name.removeprefix("__accopt_"))
+                prototype = ctypes.CFUNCTYPE(result, *arguments)
+                self._callbacks[name] = prototype(self._guarded(name, method))
+            self._callbacks |= api_callbacks(self)
+        return {
+            name: ctypes.cast(function, ctypes.c_void_p).value or 0
+            for name, function in self._callbacks.items()
+        }
+
+    # Entry points (docs/design.md, "Runtime interface")
+
+    def data_enter(self, site: int, records: int, count: int, queue: int) -> None:
+        """Entry to a data region, or `enter data`; fills in each record's `device`."""
+        state = self.thread.state
+        buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
+        with self.lock:
+            done = self._enter_present(state, buffer, count) if self._fast else 0
+            if done == count:
+                return
+            self._perform(state, site, buffer, range(done, count), queue, "enter")
+
+    def data_exit(self, site: int, records: int, count: int, queue: int) -> None:
+        """Exit from a data region (with the records of its entry), or `exit data`."""
+        state = self.thread.state
+        buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
+        with self.lock:
+            left = self._exit_held(state, buffer, count) if self._fast else count
+            if left == 0:
+                return
+            self._perform(state, site, buffer, range(left), queue, "exit")
+
+    def update(self, site: int, records: int, count: int, queue: int) -> None:
+        """The `update` directive."""
+        buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
+        with self.lock:
+            self._perform(self.thread.state, site, buffer, range(count), queue, "update")
+
+    def launch(self, site: int, launch: int) -> None:
+        """Runs the site's kernel; without async, until it is done."""
+        thread = self.thread
+        state = thread.state
+        values = _unpack_launch(_string_at(launch, _LAUNCH_BYTES))
+        launcher = state.launchers[site] or state.launcher(site)
+        number = values[8]
+        if not self._fast:
+            self._launch_traced(state, site, values, number)
+        elif number == ASYNC_SYNC:
+            queue = state.sync_queue
+            launcher(values, queue)
+            queue.wait()
+        else:
+            queue = state.queue(number, thread.default_async)
+            launcher(values, queue)
+            if queue is state.sync_queue:
+                queue.wait()
+
+    def scratch(self, site: int, size: int) -> int:
+        """Zeroed device memory owned by the site (see `DeviceState.scratch`)."""
+        with self.lock:
+            return self.thread.state.scratch(site, size)
+
+    def wait(self, site: int, queues: int, count: int, async_queue: int) -> None:
+        """
+        The `wait` directive or clause: on the queues given, or on all when `count` is 0. With an
+        async queue, that queue waits and not the host.
+        """
+        thread = self.thread
+        numbers = (ctypes.c_int64 * count).from_address(queues) if count else None
+        waited = list(numbers) if numbers is not None else None
+        with self._traced("wait", site, thread.state, str(waited or "all queues")):
+            self.wait_queues(thread.state, waited, async_queue)
+
+    def device(self, site: int, operation: int, device_type: int, number: int) -> None:
+        """The `init`, `shutdown` and `set` directives."""
+        match DeviceOperation(operation):
+            case DeviceOperation.INIT | DeviceOperation.SET_TYPE_AND_NUMBER:
+                given = DeviceType.CURRENT if device_type == NOT_GIVEN else device_type
+                state = self.select(given, number)
+                if operation == DeviceOperation.SET_TYPE_AND_NUMBER:
+                    self.thread.state = state
+            case DeviceOperation.SHUTDOWN:
+                given = DeviceType.CURRENT if device_type == NOT_GIVEN else device_type
+                self.shutdown(given, number)
+            case DeviceOperation.SET_DEFAULT_ASYNC:
+                self.set_default_async(number)
+
+    # Shared with the acc_* routines
+
+    def wait_queues(
+        self, state: DeviceState, numbers: Sequence[int] | None, async_queue: int = ASYNC_SYNC
+    ) -> None:
+        """Joins queues (all of the device for None) on the host, or makes a queue wait for them."""
+        default = self.thread.default_async
+        if numbers is None:
+            queues = state.queues()
+        else:
+            found = (state.existing_queue(n, default) for n in numbers)
+            queues = [q for q in found if q is not None]
+        waiter = state.queue(async_queue, default)
+        for queue in queues:
+            if waiter is state.sync_queue:
+                queue.wait()
+            elif queue is not waiter:
+                waiter.wait_for(queue)
+
+    def set_default_async(self, number: int) -> None:
+        """The queue of a bare `async` on this thread; a negative constant resets or unsets it."""
+        number = ASYNC_DEFAULT if number == ASYNC_NOVAL else number
+        self.current.queue(number, number)
+        self.thread.default_async = number
+
+    def matches(self, device_type: int) -> bool:
+        """Whether the program's devices are of an `acc_device_t`."""
+        own = self.provider.type
+        general = own != DeviceType.HOST and device_type == DeviceType.NOT_HOST
+        return general or device_type in (own, DeviceType.DEFAULT, DeviceType.CURRENT)
+
+    def select(self, device_type: int, number: int = NOT_GIVEN) -> DeviceState:
+        """The device of that type and number; raises `acc_error_device_type_unavailable`."""
+        if not self.matches(device_type):
+            known = device_type in DeviceType.__members__.values()
+            name = DeviceType(device_type).name.lower() if known else str(device_type)
+            own = self.provider.type.name.lower()
+            other = "host" if self.provider.type != DeviceType.HOST else "nvidia"
+            raise AccRuntimeError(
+                ErrorClass.DEVICE_TYPE_UNAVAILABLE,
+                f"the program asks for a device of type acc_device_{name}, and was compiled for"
+                f" acc_device_{own}",
+                remedy=f"ask for acc_device_default, or compile with --target={other}",
+            )
+        if number >= 0:
+            return self.state(number)
+        current = device_type == DeviceType.CURRENT
+        return self.current if current else self.state(self.initial_number)
+
+    def shutdown(self, device_type: int, number: int = NOT_GIVEN) -> None:
+        """Releases the data of one device, or of all of the type."""
+        with self.lock:
+            states = [self.select(device_type, number)]
+            if number < 0:
+                states = list(self._states.values())
+            for state in states:
+                state.release_data()
+
+    def perform(
+        self, state: DeviceState, place: Place, requests: list[Request], number: int, what: str
+    ) -> None:
+        """Performs data clauses ("enter", "exit" or "update") on a queue; the lock is held."""
+        self._watching = (place, state)
+        queue = state.queue(number, self.thread.default_async)
+        mapper = state.mapper
+        mapper.moved = False
+        if what == "enter":
+            mapper.enter(requests, queue)
+        elif what == "exit":
+            mapper.exit(requests, queue)
+        else:
+            mapper.update(requests, queue)
+        if mapper.moved and queue is state.sync_queue:
+            queue.wait()
+
+    # Details
+
+    @staticmethod
+    def _enter_present(state: DeviceState, buffer: ctypes.Array[Any], count: int) -> int:
+        """
+        Enters the leading records whose data is present and whose clause only counts it; returns
+        how many. This is the path of a compute construct in a data region.
+        """
+        containing = state.table.containing
+        pack = _DEVICE_FIELD.pack_into
+        for index in range(count):
+            at = index * RECORD_BYTES
+            base, offset, size, pointer, _, kind, flags, *_ = _unpack_record(buffer, at)
+            if pointer or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
+                return index
+            entry = containing(base + offset, size)
+            if entry is None:
+                return index
+            entry.structured += 1
+            pack(buffer, at + RECORD_DEVICE_AT, entry.device + base - entry.host)
+        return count
+
+    @staticmethod
+    def _exit_held(state: DeviceState, buffer: ctypes.Array[Any], count: int) -> int:
+        """The mirror of `_enter_present`, from the last record: returns how many records remain."""
+        containing = state.table.containing
+        for index in range(count - 1, -1, -1):
+            at = index * RECORD_BYTES
+            base, offset, size, pointer, device, kind, flags, *_ = _unpack_record(buffer, at)
+            if pointer or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
+                return index + 1
+            entry = containing(base + offset, size)
+            if (
+                entry is None
+                or entry.structured == 0
+                or device != entry.device + base - entry.host
+                or not (entry.pinned or entry.structured + entry.dynamic > 1)
+            ):
+                return index + 1
+            entry.structured -= 1
+        return 0
+
+    def _perform(
+        self,
+        state: DeviceState,
+        site: int,
+        buffer: ctypes.Array[Any],
+        indices: range,
+        number: int,
+        what: str,
+    ) -> None:
+        known = self.sites[site]
+        requests = [_request(known, buffer, index) for index in indices]
+        if what == "update":
+            self.perform(state, known.place, requests, number, what)
+            return
+        with self._traced(what, site, state, known.place.construct):
+            self.perform(state, known.place, requests, number, what)
+        if what == "enter":
+            for index, request in zip(indices, requests, strict=True):
+                at = index * RECORD_BYTES + RECORD_DEVICE_AT
+                _DEVICE_FIELD.pack_into(buffer, at, request.device)
+
+    def _launch_traced(
+        self, state: DeviceState, site: int, values: tuple[int, ...], number: int
+    ) -> None:
+        known = self.sites[site]
+        queue = state.queue(number, self.thread.default_async)
+        name = state.device.name
+        with self.trace.action("launch", known.kernel, known.place, 0, queue, name):
+            state.launcher(site)(values, queue)
+            if queue is state.sync_queue:
+                queue.wait()
+
+    def _traced(
+        self, what: str, site: int, state: DeviceState, subject: str
+    ) -> AbstractContextManager[None]:
+        if self._fast:
+            return no_watch(what, _NO_REQUEST, 0, state.sync_queue)
+        place = self.sites[site].place
+        return self.trace.action(what, subject, place, 0, None, state.device.name)
+
+    def _watch(
+        self, what: str, request: Request, size: int, queue: Queue
+    ) -> AbstractContextManager[None]:
+        assert self._watching is not None
+        place, state = self._watching
+        return self.trace.action(what, request.name, place, size, queue, state.device.name)
+
+    def _guarded(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        """The method with errors ending the process, located at its site (the first argument)."""
+
+        def entry(site: int, *rest: int) -> Any:
+            try:
+                return method(site, *rest)
+            except BaseException as error:
+                known = 0 <= site < len(self.sites)
+                self.die(error, self.sites[site].place if known else Place(name))
+
+        return entry
+
+    def die(self, error: BaseException, place: Place) -> NoReturn:
+        """Prints the error, flushes what the program has printed, and ends the process."""
+        status = 1
+        if isinstance(error, AccRuntimeError):
+            message = error.located(place, self.thread.state.device.name).render()
+        elif isinstance(error, KeyboardInterrupt):
+            message, status = "interrupted", 130
+        else:
+            message = (
+                f"internal error: {type(error).__name__}: {error} ({place})\n"
+                "    help: this is a fault in accopt; ACCOPT_DEBUG=1 shows where"
+            )
+            if os.environ.get("ACCOPT_DEBUG"):
+                message += "\n" + "".join(traceback.format_exception(error))
+        ctypes.CDLL(None).fflush(None)
+        sys.stdout.flush()
+        print(message, file=sys.stderr, flush=True)
+        os._exit(status)
+
+
+_NO_REQUEST = Request(0, 0, 0, DataKind.PRESENT)
+
+
+def _request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
+    base, offset, size, pointer, device, kind, flags, variable, dims, shape = _unpack_record(
+        buffer, index * RECORD_BYTES
+    )
+    triples: tuple[tuple[int, int, int], ...] = ()
+    if dims > 0 and shape:
+        words = (ctypes.c_int64 * (3 * dims)).from_address(shape)
+        triples = tuple((words[i], words[i + 1], words[i + 2]) for i in range(0, 3 * dims, 3))
+    return Request(
+        base,
+        offset,
+        size,
+        DataKind(kind),
+        DataFlag(flags),
+        pointer,
+        device,
+        site.variable(variable),
+        triples,
+        str(site.place),
+    )
+
+
+def _no_symbols(symbol: str) -> int:
+    raise AccRuntimeError(
+        ErrorClass.OTHER, f"the address of the declared variable '{symbol}' is not known"
+    )

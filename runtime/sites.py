@@ -1,0 +1,62 @@
+"""
+Sites: what the compiler knows about each place in the program that calls the runtime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .abi import DataKind
+from .errors import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A global variable with a counterpart in device code (`declare`); `bytes` is its size."""
+
+    host_symbol: str
+    device_symbol: str
+    bytes: int
+    kind: DataKind = DataKind.CREATE
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One element of the module attribute `accx.sites`."""
+
+    place: Place
+    vars: tuple[str, ...] = ()
+    kernel: str = ""
+    arg_bytes: tuple[int, ...] = ()
+    declared: tuple[Declared, ...] = ()
+
+    @staticmethod
+    def from_dict(fields: Mapping[str, Any]) -> Site:
+        """
+        Reads the dictionary form: `kind`, `file`, `line`, `function`, `vars`, `kernel`,
+        `arg_bytes`, `declare` (host symbol, device symbol, bytes, and a `DataKind` where it is not
+        create). Everything but `kind` may be absent.
+        """
+        place = Place(
+            str(fields["kind"]),
+            str(fields.get("file", "")),
+            int(fields.get("line", 0)),
+            str(fields.get("function", "")),
+        )
+        declared = tuple(
+            Declared(host, device, int(size), DataKind(*kind) if kind else DataKind.CREATE)
+            for host, device, size, *kind in fields.get("declare", ())
+        )
+        return Site(
+            place,
+            tuple(fields.get("vars", ())),
+            str(fields.get("kernel", "")),
+            tuple(int(n) for n in fields.get("arg_bytes", ())),
+            declared,
+        )
+
+    def variable(self, index: int) -> str:
+        """The name of variable `index`, for messages."""
+        return self.vars[index] if 0 <= index < len(self.vars) else "?"

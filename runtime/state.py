@@ -1,0 +1,131 @@
+"""
+What the runtime keeps for one device: present table, queues, kernels, scratch memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC, DataKind
+from .device import Device, Launcher, ModuleImage, Queue
+from .errors import AccRuntimeError, ErrorClass
+from .mapping import Link, Mapper, Request, Watch
+from .present import Entry, PresentTable
+from .sites import Declared, Site
+
+
+class DeviceState:
+    """One opened device with everything the program has put on it."""
+
+    def __init__(self, number: int, device: Device, sites: Sequence[Site], watch: Watch):
+        self.number = number
+        self.device = device
+        self.sync_queue = device.sync_queue
+        self.table = PresentTable()
+        self.mapper = Mapper(device, self.table, watch)
+        self.launchers: list[Launcher | None] = [None] * len(sites)
+        self._sites = sites
+        self._queues: dict[int, Queue] = {ASYNC_SYNC: device.sync_queue}
+        self._scratch: dict[int, tuple[int, int]] = {}
+
+    def queue(self, number: int, default: int) -> Queue:
+        """
+        The queue for a value of the async clause (2.16.1); `default` stands for a bare `async`.
+
+        Raises `acc_error_invalid_async` for negative values that have no meaning.
+        """
+        if number == ASYNC_NOVAL:
+            number = default
+        queue = self._queues.get(number)
+        if queue is not None:
+            return queue
+        if number < 0 and number != ASYNC_DEFAULT:
+            raise AccRuntimeError(
+                ErrorClass.INVALID_ASYNC,
+                f"{number} is not an async value",
+                remedy="use a non-negative number, acc_async_sync, acc_async_noval or"
+                " acc_async_default",
+            )
+        return self._queues.setdefault(number, self.device.new_queue())
+
+    def existing_queue(self, number: int, default: int) -> Queue | None:
+        """As `queue`, but None when nothing was ever put on it."""
+        number = default if number == ASYNC_NOVAL else number
+        if number < 0:
+            return self.queue(number, default)
+        return self._queues.get(number)
+
+    def queues(self) -> list[Queue]:
+        """All queues in use."""
+        return list(self._queues.values())
+
+    def wait_all(self) -> None:
+        for queue in self.queues():
+            queue.wait()
+
+    def start(self, image: ModuleImage | None, host_address: Callable[[str], int]) -> None:
+        """Loads the program's kernels and enters its declared globals into the present table."""
+        if image is None:
+            return
+        self.device.load(image)
+        for site in self._sites:
+            for declared in site.declared:
+                self._declare(declared, host_address(declared.host_symbol), site)
+        self.sync_queue.wait()
+
+    def _declare(self, declared: Declared, host: int, site: Site) -> None:
+        if self.device.shares_memory:
+            return
+        device = self.device.global_address(declared.device_symbol)
+        if declared.kind == DataKind.LINK:
+            self.mapper.links.append(Link(host, declared.bytes, device))
+            return
+        origin = f"declare at {site.place.file}:{site.place.line}"
+        entry = Entry(host, declared.bytes, device, structured=1, pinned=True, origin=origin)
+        self.table.insert(entry)
+        if declared.kind in (DataKind.COPYIN, DataKind.COPY):
+            name = declared.host_symbol
+            request = Request(host, 0, declared.bytes, DataKind.UPDATE_DEVICE, name=name)
+            self.mapper.update([request], self.sync_queue)
+
+    def launcher(self, site: int) -> Launcher:
+        """The launcher of the site's kernel, remembered."""
+        launcher = self.launchers[site]
+        if launcher is None:
+            known = self._sites[site]
+            launcher = self.device.launcher(known.kernel, known.arg_bytes)
+            self.launchers[site] = launcher
+        return launcher
+
+    def scratch(self, site: int, size: int) -> int:
+        """
+        Device memory that belongs to a site, zeroed when it is allocated and never again: kernels
+        leave it zeroed. It grows when more is asked for.
+        """
+        address, held = self._scratch.get(site, (0, 0))
+        if held >= size > 0:
+            return address
+        if held:
+            self.wait_all()
+            self.device.free(address, self.sync_queue)
+        address = self.device.allocate(max(size, 1), self.sync_queue)
+        self.device.zero(address, max(size, 1), self.sync_queue)
+        self.sync_queue.wait()
+        self._scratch[site] = (address, max(size, 1))
+        return address
+
+    def release_data(self) -> None:
+        """`acc_shutdown`: waits for all work, then frees everything but declared globals."""
+        self.wait_all()
+        for entry in [e for e in self.table if not e.pinned]:
+            self.table.remove(entry)
+            self.device.free(entry.device, self.sync_queue)
+        for address, _ in self._scratch.values():
+            self.device.free(address, self.sync_queue)
+        self._scratch.clear()
+        self.sync_queue.wait()
+
+    def close(self) -> None:
+        """Waits for all work and gives the device back."""
+        self.wait_all()
+        self.device.close()
