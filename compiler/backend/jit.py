@@ -1,0 +1,217 @@
+"""
+Host code in memory: LLVM IR → object code (kept in the disk cache) → a library linked by LLVM's
+ORC JIT, whose functions are called through ctypes.
+
+ORC rather than MCJIT: symbols given by the runtime belong to one program instead of the process,
+and finished object code can be linked without LLVM IR.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from ..diagnostics import UNKNOWN_LOC, error
+from .cache import DiskCache, content_key
+from .optimize import OptLevel, optimize, parse_module
+
+_LIBRARY_NAME = "program"
+
+_DEFINITION = re.compile(
+    r'^(?:define (?!internal |private )[^@]*@("[^"]*"|[\w.$-]+)\('
+    r'|@("[^"]*"|[\w.$-]+) = (?!internal |private |external |extern_weak )[^\n]*\b(?:global|constant) )',
+    re.MULTILINE,
+)
+
+
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+def host_machine(opt_level: OptLevel = 3) -> llvm.TargetMachine:
+    """
+    Code generation for this computer's processor with all its features. Position-independent, as
+    the memory of the JIT can be too far from libraries for direct addresses.
+    """
+    _initialize()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=opt_level,
+        reloc="pic",
+        codemodel="jitdefault",
+    )
+
+
+def exported_names(ir: str) -> list[str]:
+    """The functions and variables that an LLVM IR text defines with external linkage."""
+    return [(function or variable).strip('"') for function, variable in _DEFINITION.findall(ir)]
+
+
+def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None = None) -> bytes:
+    """
+    The object code of a host module, optimised for this processor. With `cache`, equal texts are
+    compiled once. Raises `CompileError` if LLVM rejects the text.
+    """
+    features = llvm.get_host_cpu_features().flatten()
+    key = content_key(
+        "host", llvmlite.__version__, llvm.get_host_cpu_name(), features, str(opt_level), ir
+    )
+    if cache is not None and (found := cache.get(key)) is not None:
+        return found
+    machine = host_machine(opt_level)
+    header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
+    module = parse_module(header + ir, "host code")
+    optimize(module, machine, opt_level)
+    code = bytes(machine.emit_object(module))
+    if cache is not None:
+        cache.put(key, code)
+    return code
+
+
+def _load_library(name: str, folders: Sequence[str]) -> None:
+    """Makes the symbols of `-l<name>` (or of a path) visible to the JIT."""
+    candidates = [name] if "/" in name else [str(Path(f) / f"lib{name}.so") for f in folders]
+    candidates = [path for path in candidates if Path(path).exists()]
+    if "/" not in name:
+        found = ctypes.util.find_library(name)
+        candidates += [found] if found else []
+    reason = "no such file"
+    for candidate in candidates:
+        try:
+            llvm.load_library_permanently(candidate)
+        except RuntimeError as exc:
+            reason = str(exc)
+        else:
+            return
+    raise error(
+        UNKNOWN_LOC,
+        f"cannot load the library '{name}': {reason}",
+        "install its shared library, or give its folder with -L",
+    )
+
+
+def _load_c_library() -> None:
+    """
+    libc and libm, for all symbols they define. The Python process has them already, but not
+    always visible to others (static interpreters).
+    """
+    for name in ("libc.so.6", "libm.so.6"):
+        try:
+            llvm.load_library_permanently(name)
+        except RuntimeError as exc:
+            raise error(UNKNOWN_LOC, f"cannot load {name}: {exc}") from exc
+
+
+_DECLARATION = re.compile(
+    r'^(?:declare [^@]*@("[^"]*"|[\w.$-]+)\(|@("[^"]*"|[\w.$-]+) = external )', re.MULTILINE
+)
+
+
+def _link_error(exc: RuntimeError, ir: str, symbols: Mapping[str, int]) -> Exception:
+    """ORC does not say which symbols are missing: those that no library in the process defines."""
+    declared = {(a or b).strip('"') for a, b in _DECLARATION.findall(ir)}
+    missing = sorted(
+        name
+        for name in declared
+        if not name.startswith("llvm.") and name not in symbols and not llvm.address_of_symbol(name)
+    )
+    if not missing:
+        return error(UNKNOWN_LOC, f"cannot link the program: {exc}")
+    names = ", ".join(f"'{name}'" for name in missing)
+    return error(
+        UNKNOWN_LOC,
+        f"undefined reference to {names}",
+        "define it in one of the source files, or name its library with -l",
+    )
+
+
+class HostProgram:
+    """
+    A host module in memory, ready to be called. Must live as long as its code is used.
+
+    `symbols` (name → address) go before those of libraries; the callbacks behind them must be
+    kept alive by the caller. `libraries` are names as after `-l`, or paths; `library_folders` as
+    after `-L`. Raises `CompileError` for undefined symbols and libraries that cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        llvm_ir: str,
+        *,
+        symbols: Mapping[str, int] | None = None,
+        libraries: Sequence[str] = (),
+        library_folders: Sequence[str] = (),
+        opt_level: OptLevel = 3,
+        cache: DiskCache | None = None,
+    ):
+        _initialize()
+        _load_c_library()
+        for name in libraries:
+            _load_library(name, library_folders)
+        code = compile_object(llvm_ir, opt_level=opt_level, cache=cache)
+        self.names = frozenset(exported_names(llvm_ir))
+        builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        symbols = {"atexit": self._atexit_address(), **(symbols or {})}
+        for name, address in symbols.items():
+            builder.import_symbol(name, address)
+        for name in self.names:
+            builder.export_symbol(name)
+        self._jit = llvm.create_lljit_compiler(None, use_jit_link=True, suppress_errors=True)
+        try:
+            self._library = builder.link(self._jit, _LIBRARY_NAME)
+        except RuntimeError as exc:
+            raise _link_error(exc, llvm_ir, symbols) from exc
+
+    def _atexit_address(self) -> int:
+        """
+        glibc has `atexit` only for static linking. Handlers run when the process ends, so a program
+        that registers one stays in memory until then.
+        """
+        register = ctypes.CDLL(None).__cxa_atexit
+
+        def atexit(handler: int) -> int:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+            return register(ctypes.c_void_p(handler), None, None)
+
+        self._atexit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(atexit)
+        address = ctypes.cast(self._atexit, ctypes.c_void_p).value
+        assert address is not None
+        return address
+
+    def address(self, name: str) -> int:
+        """
+        The address of the function or variable `name` of external linkage. Raises `KeyError` if
+        there is none.
+        """
+        if name not in self.names:
+            raise KeyError(name)
+        return self._library[name]
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Any:
+        """The function `name` as a ctypes callable with these ctypes types (`None` for void)."""
+        return ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
+
+    def run_main(self, arguments: Sequence[str]) -> int:
+        """
+        Calls `main` with these arguments (the program's name first), flushes C's streams and
+        returns the exit status. Raises `CompileError` if the program has no `main`.
+        """
+        if "main" not in self.names:
+            raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
+        count = len(arguments)
+        argv = (ctypes.c_char_p * (count + 1))(*map(os.fsencode, arguments), None)
+        main = self.function("main", ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+        status: int = main(count, ctypes.addressof(argv))
+        ctypes.CDLL(None).fflush(None)
+        return status & 0xFF
