@@ -178,7 +178,7 @@ class HostProgram:
         glibc has `atexit` only for static linking. Handlers run when the process ends, so a program
         that registers one stays in memory until then.
         """
-        register = ctypes.CDLL(None).__cxa_atexit
+        register = ctypes.CDLL(None)["__cxa_atexit"]  # an attribute would be mangled
 
         def atexit(handler: int) -> int:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
