@@ -24,6 +24,7 @@ from .cache import DiskCache, content_key
 from .optimize import OptLevel, optimize, parse_module
 
 _LIBRARY_NAME = "program"
+_ATEXIT = "__accopt_atexit"
 
 _DEFINITION = re.compile(
     r'^(?:define (?!internal |private )[^@]*@("[^"]*"|[\w.$-]+)\('
@@ -155,6 +156,7 @@ class HostProgram:
         opt_level: OptLevel = 3,
         cache: DiskCache | None = None,
     ):
+        llvm_ir = re.sub(r"@atexit\b", f"@{_ATEXIT}", llvm_ir)
         _initialize()
         _load_c_library()
         for name in libraries:
@@ -162,7 +164,7 @@ class HostProgram:
         code = compile_object(llvm_ir, opt_level=opt_level, cache=cache)
         self.names = frozenset(exported_names(llvm_ir))
         builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
-        symbols = {"atexit": self._atexit_address(), **(symbols or {})}
+        symbols = {_ATEXIT: self._atexit_address(), **(symbols or {})}
         for name, address in symbols.items():
             builder.import_symbol(name, address)
         for name in self.names:
@@ -175,8 +177,9 @@ class HostProgram:
 
     def _atexit_address(self) -> int:
         """
-        glibc has `atexit` only for static linking. Handlers run when the process ends, so a program
-        that registers one stays in memory until then.
+        `atexit` for the program: ORC has its own, whose handlers would never run here, and glibc's
+        is for static linking only. Handlers run when the process ends, so a program that registers
+        one stays in memory until then.
         """
         register = ctypes.CDLL(None)["__cxa_atexit"]  # an attribute would be mangled
 
