@@ -180,3 +180,9 @@ def constant_value(value: SSAValue) -> int | None:
     if isinstance(owner, llvm.ConstantOp) and isinstance(owner.value, IntegerAttr):
         return owner.value.value.data
     return None
+
+
+def erase(op: Operation) -> None:
+    """Takes `op`, whose results nothing uses, out of the IR."""
+    op.detach()
+    op.erase()

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BoolAttr,
     DenseArrayBase,
+    IntegerAttr,
     LocationAttr,
     ModuleOp,
     StringAttr,
@@ -39,7 +39,7 @@ from xdsl.traits import SymbolOpInterface
 from ..compiler.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
 from ..runtime.abi import ASYNC_NOVAL, ASYNC_SYNC
-from .building import Cursor
+from .building import Cursor, erase
 
 PRIVATISING = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
 """Operations that give a construct or loop its own copy of a variable."""
@@ -76,16 +76,19 @@ _REMADE = (
 @dataclass
 class OutlinedKernel:
     """
-    `args[i]` is the host-side value for argument `i` of the region's entry block. `privatised` are
-    the operations of the construct made again in the region, `reductions` those of them that are in
-    the construct's own reduction clause (a loop's need no action at the end of the region).
-    `num_gangs` (1 to 3 values), `num_workers` and `vector_length` are host-side values.
+    `body_start` is the first operation of the construct's own body: what precedes it in the region
+    depends on arguments only. `args[i]` is the host-side value for argument `i` of the region's
+    entry block. `privatised` are the operations of the construct made again in the region,
+    `reductions` those of them that are in the construct's own reduction clause (a loop's need no
+    action at the end of the region). `num_gangs` (1 to 3 values), `num_workers` and `vector_length`
+    are host-side values.
     """
 
     name: str
     loc: LocationAttr
     args: list[SSAValue]
     region: Region
+    body_start: Operation
     privatised: list[PrivatisingOp]
     reductions: list[acc.ReductionOp]
     num_gangs: list[SSAValue]
@@ -204,7 +207,7 @@ class _Outliner:
         """The `varPtr` in the region of a privatising operation from before the construct."""
         inner = Cursor.before(self.anchor, op.location)
         if isinstance(op, acc.PrivateOp):
-            return self._made(inner.insert(llvm.ZeroOp(op.var.type)))
+            return self._made(inner.insert(llvm.ZeroOp.create(result_types=[op.var.type])))
         if isinstance(op.var.owner, DATA_ENTRY + PRIVATISING) or op.var in self.inside:
             return self.resolve(op.var)
         if isinstance(op, acc.FirstprivateOp):
@@ -305,6 +308,7 @@ def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
         loc=construct.location,
         args=out.args,
         region=region,
+        body_start=first,
         privatised=out.privatised,
         reductions=reductions,
         num_gangs=list(construct.num_gangs),
@@ -317,7 +321,7 @@ def erase_privatising(block: Block) -> None:
     """Erases the privatising operations and bounds of `block` that nothing uses any more."""
     for op in reversed(list(block.ops)):
         if isinstance(op, (*PRIVATISING, acc.DataBoundsOp)) and not op.results[0].uses:
-            op.erase()
+            erase(op)
 
 
 NONE_ONLY = (acc.DeviceType.NONE,)
@@ -388,14 +392,16 @@ def wait_argument(
     )
     start = int(sum(sizes[:position]))
     group = list(operands[start : start + int(sizes[position])])
-    flags = [bool(f.value.data) for f in has_devnum.data] if _is_bools(has_devnum) else []
+    flags = _booleans(has_devnum)
     if position < len(flags) and flags[position]:
         return WaitArgument(tuple(group[1:]), group[0])
     return WaitArgument(tuple(group), None)
 
 
-def _is_bools(attr: Attribute | None) -> bool:
-    return isinstance(attr, ArrayAttr) and all(isinstance(a, BoolAttr) for a in attr.data)
+def _booleans(attr: Attribute | None) -> list[bool]:
+    if not isinstance(attr, ArrayAttr):
+        return []
+    return [isinstance(a, IntegerAttr) and bool(a.value.data) for a in attr.data]
 
 
 def emit_construct_wait(construct: acc.ParallelOp) -> None:

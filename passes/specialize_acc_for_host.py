@@ -1,0 +1,59 @@
+"""
+Make host code of what is left of acc in functions: loops of constructs whose `if` clause is false,
+and routines compiled for the host (OpenACC 3.4, 2.5.6, 2.15.1: the local thread runs them in order).
+
+Loops become `scf.for`; private variables stack slots; reductions work on the variable itself;
+`cache` has no effect; `acc.routine` and the recipes, which nothing reads any more, go.
+
+Takes:  IR without acc.parallel.
+Leaves: no acc.loop, acc.private, acc.firstprivate, acc.reduction, acc.cache, acc.routine, recipes.
+Fails:  never.
+
+Before:
+  acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) { … acc.yield }
+      attributes {independent = [#acc.device_type<none>]}
+After:
+  scf.for %i = %c0 to %n step %c1 : i32 { … }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from .building import erase
+from .host_loops import LoopLowering
+
+_LEFT_OVER = (acc.LoopOp, acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp, acc.CacheOp)
+_DECLARATIONS = (
+    acc.RoutineOp,
+    acc.PrivateRecipeOp,
+    acc.FirstprivateRecipeOp,
+    acc.ReductionRecipeOp,
+)
+
+
+def _needs_work(function: llvm.FuncOp) -> bool:
+    return any(isinstance(op, _LEFT_OVER) for op in function.walk())
+
+
+@dataclass(frozen=True)
+class SpecializeAccForHostPass(ModulePass):
+    """Sequential host code for left-over acc operations; see the file's docstring."""
+
+    name = "specialize-acc-for-host"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        declarations: list[Operation] = []
+        for top in list(op.body.block.ops):
+            if isinstance(top, llvm.FuncOp) and _needs_work(top):
+                LoopLowering(top, {}).run(top.body)
+            elif isinstance(top, _DECLARATIONS):
+                declarations.append(top)
+        for declaration in declarations:
+            erase(declaration)
