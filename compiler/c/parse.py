@@ -1,0 +1,327 @@
+"""
+Preprocessed C text → pycparser tree, with errors at file, line and column.
+
+pycparser knows C11 but few GNU spellings, so `mask_gnu` first rewrites those that real headers and
+programs use, always to text of the same length: columns stay true. What would change meaning if it
+were dropped (`packed`, `aligned`, inline assembly, `typeof`) is refused by name.
+
+The parser subclass differs from pycparser's in three ways: errors carry a `SourceLoc`, operators
+have the position of the operator itself for unary expressions, and a lone expression (a clause argument) can
+be parsed in a scope where some names are types.
+"""
+
+# pycparser has no type information: its trees are Any here.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from pycparser import c_ast
+from pycparser.c_parser import Coord, CParser, _TokenStream  # pyright: ignore[reportPrivateUsage]
+
+from ..diagnostics import SourceLoc, error
+
+BUILTIN_TYPEDEFS = frozenset(
+    (
+        "__builtin_va_list",
+        "_Float32",
+        "_Float32x",
+        "_Float64",
+        "_Float64x",
+        "_Float128",
+        "__float128",
+    )
+)
+
+# GNU spellings and what stands for them; padded to the same length.
+_SPELLINGS = {
+    "__extension__": "",
+    "__restrict": "restrict",
+    "__restrict__": "restrict",
+    "__inline": "inline",
+    "__inline__": "inline",
+    "__const": "const",
+    "__const__": "const",
+    "__volatile": "volatile",
+    "__volatile__": "volatile",
+    "__signed": "signed",
+    "__signed__": "signed",
+    "__alignof__": "_Alignof",
+    "__alignof": "_Alignof",
+    "__builtin_offsetof": "offsetof",
+}
+
+_REFUSED = {
+    "typeof": "write the type itself",
+    "__typeof__": "write the type itself",
+    "__typeof": "write the type itself",
+    "asm": "write the operation in C",
+    "__asm": "write the operation in C",
+    "__asm__": "write the operation in C",
+    "__thread": "make the variable a parameter or a global",
+    "__auto_type": "write the type itself",
+    "__int128": "use 'long long', or two of them",
+    "__label__": "rename the label so that it is unique in the function",
+}
+
+# Attributes that change layout, linkage or control flow: dropping them would be wrong.
+_REFUSED_ATTRIBUTES = {
+    "packed": "remove it, and copy members one by one where the layout matters",
+    "aligned": "write _Alignas(n) before the declaration",
+    "vector_size": "use an array and a loop; accopt vectorises loops",
+    "mode": "write the integer type itself",
+    "constructor": "call the function at the start of main",
+    "destructor": "call the function at the end of main",
+    "cleanup": "call the clean-up function where the variable's scope ends",
+    "alias": "write a function that calls the other one",
+    "weak": "define the function in one file only",
+    "section": "remove it",
+    "transparent_union": "write one function per argument type",
+}
+
+_TOKENS = re.compile(
+    r'"(?:\\.|[^"\\\n])*"'
+    r"|'(?:\\.|[^'\\\n])*'"
+    r"|^[ \t]*\#[^\n]*"
+    r"|\b(?:__\w+|asm|typeof)\b",
+    re.MULTILINE,
+)
+_LINE_MARKER = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"\n]*)")?', re.MULTILINE)
+
+
+def _place(text: str, position: int, filename: str) -> SourceLoc:
+    """Where `position` of preprocessed `text` is in the user's files, by the last line marker."""
+    marker = None
+    for m in _LINE_MARKER.finditer(text, 0, position):
+        marker = m
+        filename = m.group(2) or filename
+    column = position - (text.rfind("\n", 0, position) + 1) + 1
+    if marker is None:
+        return SourceLoc(filename, text.count("\n", 0, position) + 1, column)
+    after = text.find("\n", marker.end()) + 1
+    return SourceLoc(filename, int(marker.group(1)) + text.count("\n", after, position), column)
+
+
+def _closing_parenthesis(text: str, position: int) -> int:
+    """The position after the parenthesis that closes the one at `position`, or -1."""
+    depth = 0
+    for m in re.compile(r'"(?:\\.|[^"\\\n])*"|[()]').finditer(text, position):
+        depth += {"(": 1, ")": -1}.get(m.group(), 0)
+        if depth == 0:
+            return m.end()
+    return -1
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _mask_attribute(text: str, start: int, end: int, filename: str) -> int:
+    """Check the attribute list whose keyword is text[start:end]; return the position after it."""
+    opening = re.compile(r"\s*\(").match(text, end)
+    close = _closing_parenthesis(text, opening.end() - 1) if opening else -1
+    if close < 0:
+        raise error(_place(text, start, filename), "expected '((' after '__attribute__'")
+    for word in re.finditer(r"[A-Za-z_]\w*", text[end:close]):
+        name = word.group().strip("_")
+        if name in _REFUSED_ATTRIBUTES:
+            loc = _place(text, end + word.start(), filename)
+            if _is_system(loc):
+                continue
+            raise error(loc, f"attribute '{name}' is not supported", _REFUSED_ATTRIBUTES[name])
+    return close
+
+
+def mask_gnu(text: str, filename: str) -> str:
+    """
+    `text` with GNU spellings replaced by standard ones or spaces of the same length. Raises
+    `CompileError` for extensions that cannot be ignored.
+    """
+    out: list[str] = []
+    done = 0
+    for m in _TOKENS.finditer(text):
+        if m.start() < done:
+            continue
+        word = m.group()
+        end = m.end()
+        if word in ("__attribute__", "__attribute"):
+            end = _mask_attribute(text, m.start(), m.end(), filename)
+            replacement = _blank(text[m.start() : end])
+        elif word in _SPELLINGS:
+            replacement = _SPELLINGS[word].ljust(len(word))
+        elif word in _REFUSED and not _is_declared_use(text, m):
+            end = _refuse(text, m, filename)
+            replacement = _blank(text[m.start() : end])
+        else:
+            continue
+        out += [text[done : m.start()], replacement]
+        done = end
+    out.append(text[done:])
+    return "".join(out)
+
+
+def _is_system(loc: SourceLoc) -> bool:
+    """Whether a place is in a header of the host's C library (`use_system_cpp`)."""
+    return loc.file.startswith("/usr/")
+
+
+def _refuse(text: str, m: re.Match[str], filename: str) -> int:
+    """
+    Raise for an extension; in the host's headers an assembler label (`asm("name")` after a
+    declarator) is passed over and the position after it returned.
+    """
+    word = m.group()
+    loc = _place(text, m.start(), filename)
+    is_asm = word.strip("_") == "asm"
+    if is_asm and _is_system(loc):
+        opening = re.compile(r"\s*\(").match(text, m.end())
+        close = _closing_parenthesis(text, opening.end() - 1) if opening else -1
+        if close > 0:
+            return close
+    what = "inline assembly" if is_asm else f"'{word}'"
+    raise error(loc, f"{what} is not supported", _REFUSED[word])
+
+
+def _is_declared_use(text: str, m: re.Match[str]) -> bool:
+    """Whether `asm` or `typeof` (ordinary names in ISO C) is used as a name of the program's own."""
+    if m.group().startswith("_"):
+        return False
+    following = re.compile(r"\s*(\S\w*)").match(text, m.end())
+    return following is None or following.group(1) not in ("(", "volatile", "goto", "__volatile__")
+
+
+class _Parser(CParser):
+    """pycparser with our errors, unary operator positions, and a typedef oracle."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filename = ""
+        self.is_typedef: Callable[[str], bool] | None = None
+
+    def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
+        if not isinstance(coord, Coord):
+            token = self._peek()
+            coord = self._tok_coord(token) if token is not None else None
+        if coord is None:
+            line = self.clex._lineno
+            loc = SourceLoc(self.clex.filename or self.filename, line)
+        else:
+            loc = SourceLoc(coord.file or self.filename, coord.line, coord.column or 0)
+        raise error(loc, *_explain(msg, self._peek_text()))
+
+    def _peek_text(self) -> str | None:
+        if self._tokens._index < len(self._tokens._buffer):
+            token = self._tokens._buffer[self._tokens._index]
+            return token.value if token is not None else None
+        return None
+
+    def _is_type_in_scope(self, name: str) -> bool:
+        for scope in reversed(self._scope_stack):
+            if name in scope:
+                return scope[name]
+        return name in BUILTIN_TYPEDEFS or (self.is_typedef is not None and self.is_typedef(name))
+
+    def _parse_unary_expression(self) -> c_ast.Node:
+        token = self._peek()
+        node = super()._parse_unary_expression()
+        if (
+            token is not None
+            and isinstance(node, c_ast.UnaryOp)
+            and token.value == node.op
+            and not node.op.startswith("p")
+        ):
+            node.coord = self._tok_coord(token)
+        return node
+
+    def expression(self, text: str, loc: SourceLoc, is_typedef: Callable[[str], bool]) -> Any:
+        """Parse `text` as one expression that starts at `loc`."""
+        self._scope_stack = [{}]
+        self.is_typedef = is_typedef
+        self.filename = loc.file
+        self._typedef_checked_token = None
+        self.clex.input(text, loc.file)
+        self.clex._lineno = loc.line
+        self.clex._line_start = 1 - loc.column
+        self._tokens = _TokenStream(self.clex.token)
+        node = self._parse_expression()
+        token = self._peek()
+        if token is not None:
+            self._parse_error(f"before: {token.value}", self._tok_coord(token))
+        return node
+
+
+_REMEDIES = {
+    ";": "check the line before for a missing operator or parenthesis",
+    "}": "check for a missing ';' or parenthesis before it",
+    "{": "check for a missing ';', ')' or a misspelled keyword before it",
+    ")": "check for a missing operand or an extra parenthesis",
+    "else": "'else' must directly follow the statement of an 'if'; check for an extra ';' before it",
+}
+
+
+def _explain(message: str, token: str | None) -> tuple[str, str]:
+    """Our words for pycparser's message, and a remedy."""
+    if message.startswith("before: ") or message in ("Invalid expression", "Invalid declarator"):
+        token = message.removeprefix("before: ") if message.startswith("before: ") else token
+        if token is None:
+            return "unexpected end of file", "check for a missing '}' or ')'"
+        if token == "pragma":
+            return (
+                "a pragma cannot stand inside an expression or declaration",
+                "move it before the statement",
+            )
+        remedy = _REMEDIES.get(token)
+        if remedy is None:
+            remedy = f"check for a missing ';' before '{token}', or an unknown type name"
+        return f"syntax error before '{token}'", remedy
+    if message.startswith("At end of input"):
+        return "unexpected end of file", "check for a missing '}' or ')'"
+    if "Comments are not supported" in message:
+        return "unterminated comment", "close it with '*/'"
+    if message.startswith("Attributes require C23"):
+        return "C23 attributes are not supported", "remove the [[...]]"
+    if "previously declared" in message:
+        return message[0].lower() + message[1:], "use a different name"
+    if message == "Missing type in declaration":
+        return "missing type in declaration", "write the type, e.g. 'int'"
+    return message[0].lower() + message[1:], "check the C syntax here"
+
+
+def parse_text(text: str, filename: str) -> c_ast.FileAST:
+    """
+    Parse a preprocessed translation unit; `filename` names it where `text` has no line markers.
+    Raises `CompileError` on syntax errors.
+    """
+    parser = _Parser()
+    parser.filename = filename
+    try:
+        return parser.parse(mask_gnu(text, filename), filename)
+    except ValueError as e:  # pycparser's integer suffix check
+        raise error(SourceLoc(parser.clex.filename, parser.clex._lineno), str(e)) from e
+
+
+_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*\Z")
+_NUMBER = re.compile(r"\s*(0|[1-9][0-9]*)\s*\Z")
+_KEYWORDS = frozenset({"sizeof", "_Alignof", "offsetof", "__builtin_va_arg", "_Generic"})
+
+
+def parse_expression(text: str, loc: SourceLoc, is_typedef: Callable[[str], bool]) -> Any:
+    """
+    Parse a lone C expression (a clause argument) whose first character is at `loc`. `is_typedef`
+    says which names are types in its scope. Raises `CompileError` on syntax errors.
+    """
+    name = _NAME.match(text)
+    if name is not None and name.group(1) not in _KEYWORDS and not is_typedef(name.group(1)):
+        column = loc.column + name.start(1)
+        return c_ast.ID(name.group(1), Coord(loc.file, loc.line, column))
+    number = _NUMBER.match(text)
+    if number is not None:
+        column = loc.column + number.start(1)
+        return c_ast.Constant("int", number.group(1), Coord(loc.file, loc.line, column))
+    if not text.strip():
+        raise error(loc, "expected an expression", "write an expression here")
+    return _Parser().expression(mask_gnu(text, loc.file), loc, is_typedef)

@@ -1,0 +1,309 @@
+"""
+Calls and built-ins (C11 6.5.2.2, 7.16, 7.19).
+
+Headers reach the built-ins through macros: `va_start` is `__builtin_va_start`, `INFINITY` is
+`__builtin_inff()`. A built-in that is only another spelling of a library function
+(`__builtin_memcpy`) is a call of that function.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from pycparser import c_ast
+
+from ...diagnostics import SourceLoc, error
+from ..ast import (
+    AddressOf,
+    Call,
+    Decay,
+    Deref,
+    Expr,
+    FloatConst,
+    FunctionDecl,
+    FunctionRef,
+    IntConst,
+    Member,
+    PtrAdd,
+    VaArg,
+    VaOp,
+)
+from ..types import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    LDOUBLE,
+    LONG,
+    SIZE_T,
+    VOID,
+    ArrayType,
+    CType,
+    FloatType,
+    FunctionType,
+    IntType,
+    PointerType,
+    QualType,
+    RecordType,
+    VoidType,
+    pointer_to,
+)
+from .constants import constant_value
+from .conversions import convert_assigned, decay, promote_argument, promoted_type, rvalue
+from .known_headers import header_of
+from .unit import Unit
+
+VA_LIST_TAG = "__va_list_tag"
+
+_FLOAT_CONSTANTS: dict[str, tuple[float, FloatType]] = {
+    f"__builtin_{name}{suffix}": (value, t)
+    for name, value in (("huge_val", math.inf), ("inf", math.inf), ("nan", math.nan))
+    for suffix, t in (("", DOUBLE), ("f", FLOAT), ("l", LDOUBLE))
+}
+
+
+class CallChecker:
+    """Checks `f(…)`, where `f` may be a built-in."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self._builtins: dict[str, Callable[[Any, list[Any]], Expr]] = {
+            "__builtin_va_start": self._va_start,
+            "__builtin_va_end": self._va_end,
+            "__builtin_va_copy": self._va_copy,
+            "__builtin_va_arg": self._va_arg,
+            "offsetof": self._offsetof,
+            "__builtin_expect": self._expect,
+            "__builtin_constant_p": self._constant_p,
+            "__builtin_types_compatible_p": self._types_compatible,
+        }
+
+    def check(self, node: Any) -> Expr:
+        """A call expression."""
+        loc = self.unit.loc(node)
+        arguments: list[Any] = list(node.args.exprs) if node.args is not None else []
+        if isinstance(node.name, c_ast.ID):
+            name: str = node.name.name
+            symbol = self.unit.scope.find(name)
+            if symbol is None:
+                return self._unknown(name, node, arguments, loc)
+        callee = self.unit.expressions.value(node.name)
+        return self._call(callee, arguments, loc)
+
+    def _unknown(self, name: str, node: Any, arguments: list[Any], loc: SourceLoc) -> Expr:
+        """A call of a name that is not declared: a built-in or an error."""
+        builtin = self._builtins.get(name)
+        if builtin is not None:
+            return builtin(node, arguments)
+        if name in _FLOAT_CONSTANTS:
+            value, t = _FLOAT_CONSTANTS[name]
+            return FloatConst(type=t, loc=loc, value=value)
+        if name.startswith("__builtin_"):
+            plain = name.removeprefix("__builtin_")
+            symbol = self.unit.file_scope.find(plain)
+            if isinstance(symbol, FunctionDecl):
+                callee = decay(FunctionRef(type=symbol.type, loc=loc, decl=symbol))
+                return self._call(callee, arguments, loc)
+            header = header_of(plain)
+            remedy = (
+                f"add '#include <{header}>' and call '{plain}'"
+                if header
+                else f"use a library function instead of '{name}'"
+            )
+            raise error(loc, f"built-in '{name}' is not supported", remedy)
+        raise self.unit.expressions.undeclared(name, loc, "function")
+
+    def _call(self, callee: Expr, arguments: list[Any], loc: SourceLoc) -> Expr:
+        t = callee.type.pointee.type if isinstance(callee.type, PointerType) else callee.type
+        if not isinstance(t, FunctionType):
+            raise error(
+                loc, f"'{callee.type}' is not a function and cannot be called", "remove the '(…)'"
+            )
+        decl: FunctionDecl | None = None
+        if isinstance(callee, Decay) and isinstance(callee.operand, FunctionRef):
+            callee = callee.operand
+            decl = callee.decl
+        name = f"'{decl.name}'" if decl is not None else "the function"
+        self._check_count(t, len(arguments), name, decl, loc)
+        if not t.result.is_complete and not isinstance(t.result, VoidType):
+            raise error(
+                loc, f"{name} returns incomplete type '{t.result}'", "include its definition"
+            )
+        values: list[Expr] = []
+        for i, argument in enumerate(arguments):
+            value = self.unit.expressions.value(argument)
+            if i < len(t.params):
+                what = f"argument {i + 1} of {name}"
+                value = convert_assigned(value, t.params[i], what, self.unit.sink)
+            else:
+                if isinstance(value.type, VoidType):
+                    raise error(
+                        value.loc,
+                        f"argument {i + 1} of {name} has no value",
+                        "pass an expression with a value",
+                    )
+                value = promote_argument(value)
+            values.append(value)
+        return Call(type=t.result, loc=loc, callee=callee, args=values, function_type=t)
+
+    def _check_count(
+        self, t: FunctionType, given: int, name: str, decl: FunctionDecl | None, loc: SourceLoc
+    ) -> None:
+        need = len(t.params)
+        if not t.prototyped or given == need or (t.variadic and given > need):
+            return
+        least = "at least " if t.variadic else ""
+        plural = "" if need == 1 else "s"
+        notes = [(decl.loc, f"declared as '{t}'")] if decl is not None else []
+        few = "few" if given < need else "many"
+        raise error(
+            loc,
+            f"too {few} arguments to {name}: it takes {least}{need}, {given} given",
+            f"pass {least}{need} argument{plural}",
+            notes,
+        )
+
+    # Built-ins --------------------------------------------------------------------------------
+
+    def _arity(self, node: Any, arguments: list[Any], count: int) -> None:
+        if len(arguments) != count:
+            name = node.name.name.removeprefix("__builtin_")
+            raise error(
+                self.unit.loc(node),
+                f"'{name}' takes {count} arguments, {len(arguments)} given",
+                "check the call",
+            )
+
+    def _va_list(self, node: Any) -> Expr:
+        """A `va_list` operand as a pointer to its record."""
+        value = rvalue(self.unit.expressions.check(node))
+        t = value.type
+        target = t.pointee.type if isinstance(t, PointerType) else None
+        if not (isinstance(target, RecordType) and target.tag == VA_LIST_TAG):
+            raise error(value.loc, f"'{t}' is not a va_list", "declare 'va_list args;' and pass it")
+        return value
+
+    def _va_start(self, node: Any, arguments: list[Any]) -> Expr:
+        self._arity(node, arguments, 2)
+        loc, function = self.unit.loc(node), self.unit.function
+        if function is None or not function.decl.type.variadic:
+            raise error(
+                loc,
+                "va_start in a function without '…' parameters",
+                "declare the function with '...'",
+            )
+        last = function.decl.params[-1].name if function.decl.params else ""
+        if not isinstance(arguments[1], c_ast.ID) or arguments[1].name != last:
+            self.unit.sink.warn(
+                loc,
+                f"the second argument of va_start should be '{last}'",
+                "name the last parameter before '...'",
+            )
+        return VaOp(type=VOID, loc=loc, op="va_start", list=self._va_list(arguments[0]))
+
+    def _va_end(self, node: Any, arguments: list[Any]) -> Expr:
+        self._arity(node, arguments, 1)
+        return VaOp(
+            type=VOID, loc=self.unit.loc(node), op="va_end", list=self._va_list(arguments[0])
+        )
+
+    def _va_copy(self, node: Any, arguments: list[Any]) -> Expr:
+        self._arity(node, arguments, 2)
+        target, source = self._va_list(arguments[0]), self._va_list(arguments[1])
+        return VaOp(type=VOID, loc=self.unit.loc(node), op="va_copy", list=target, source=source)
+
+    def _va_arg(self, node: Any, arguments: list[Any]) -> Expr:
+        loc = self.unit.loc(node)
+        t = self.unit.types.build(arguments[1]).type
+        promoted: CType = t
+        if isinstance(t, IntType):
+            promoted = promoted_type(t)
+        elif isinstance(t, FloatType) and t.bits == 32:
+            promoted = DOUBLE
+        if promoted != t:
+            raise error(
+                loc,
+                f"va_arg of '{t}': variable arguments are passed as '{promoted}'",
+                f"write va_arg(…, {promoted})",
+            )
+        if not t.is_complete or isinstance(t, ArrayType):
+            raise error(loc, f"va_arg of '{t}'", "use a complete type that is not an array")
+        return VaArg(type=t, loc=loc, list=self._va_list(arguments[0]))
+
+    def _offsetof(self, node: Any, arguments: list[Any]) -> Expr:
+        """`offsetof(type, member.designator[0])`."""
+        loc = self.unit.loc(node)
+        t = self.unit.types.build(arguments[0]).type
+        null = IntConst(type=pointer_to(t), loc=loc, value=0)
+        place = self._designator(arguments[1], Deref(type=t, loc=loc, pointer=null))
+        value = constant_value(AddressOf(type=pointer_to(place.type), loc=loc, operand=place))
+        if not isinstance(value, int):
+            raise error(
+                loc, "offsetof with a subscript that is not constant", "use a constant subscript"
+            )
+        return IntConst(type=SIZE_T, loc=loc, value=value)
+
+    def _designator(self, node: Any, place: Expr) -> Expr:
+        loc = self.unit.loc(node)
+        if isinstance(node, c_ast.ArrayRef):
+            base = decay(self._designator(node.name, place))
+            if not isinstance(base.type, PointerType):
+                raise error(loc, f"'{base.type}' cannot be subscripted", "name a member array")
+            index = self.unit.expressions.value(node.subscript)
+            pointer = PtrAdd(type=base.type, loc=loc, pointer=base, index=index)
+            return Deref(type=base.type.pointee.type, loc=loc, pointer=pointer)
+        if isinstance(node, c_ast.StructRef):
+            place = self._designator(node.name, place)
+        name: str = node.field.name if isinstance(node, c_ast.StructRef) else node.name
+        if not isinstance(place.type, RecordType) or not place.type.is_complete:
+            raise error(loc, f"offsetof in '{place.type}'", "name a complete structure or union")
+        path = place.type.find(name)
+        if path is None:
+            raise error(loc, f"'{place.type}' has no member '{name}'", "name one of its members")
+        for field in path:
+            if field.bit_width is not None:
+                raise error(
+                    loc, f"offsetof of bit-field '{name}'", "name a member that is not a bit-field"
+                )
+            place = Member(type=field.type.type, loc=loc, record=place, field=field)
+        return place
+
+    def _expect(self, node: Any, arguments: list[Any]) -> Expr:
+        """`__builtin_expect(value, likely)`: the value; the hint is not used."""
+        self._arity(node, arguments, 2)
+        return convert_assigned(
+            self.unit.expressions.value(arguments[0]), LONG, "__builtin_expect", self.unit.sink
+        )
+
+    def _constant_p(self, node: Any, arguments: list[Any]) -> Expr:
+        self._arity(node, arguments, 1)
+        value = constant_value(self.unit.expressions.value(arguments[0]))
+        known = isinstance(value, int | float)
+        return IntConst(type=INT, loc=self.unit.loc(node), value=int(known))
+
+    def _types_compatible(self, node: Any, arguments: list[Any]) -> Expr:
+        raise error(
+            self.unit.loc(node),
+            "'__builtin_types_compatible_p' is not supported",
+            "use _Generic to choose by type",
+        )
+
+
+def va_list_type() -> ArrayType:
+    """`__builtin_va_list`: an array of one `struct __va_list_tag` (psABI 3.5.7)."""
+    record = RecordType(VA_LIST_TAG, False)
+    pointer = QualType(pointer_to(VOID))
+    unsigned = QualType(IntType("unsigned int", 32, False, 3))
+    record.complete(
+        [
+            ("gp_offset", unsigned, None),
+            ("fp_offset", unsigned, None),
+            ("overflow_arg_area", pointer, None),
+            ("reg_save_area", pointer, None),
+        ]
+    )
+    return ArrayType(QualType(record), 1)

@@ -1,0 +1,85 @@
+"""The order in which a translation unit is checked."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pycparser import c_ast
+
+from ...diagnostics import DiagnosticSink, SourceLoc
+from ..ast import TranslationUnit
+from ..parse import parse_text
+from ..types import DOUBLE, FLOAT, LDOUBLE, QualType
+from .calls import va_list_type
+from .declarations import DeclarationChecker
+from .directives import DirectiveChecker
+from .expressions import ExpressionChecker
+from .initialisers import InitialiserChecker
+from .scopes import TypedefName
+from .statements import StatementChecker
+from .type_names import TypeBuilder
+from .unit import Unit
+
+_BUILTIN_PLACE = SourceLoc("<built-in>", 0)
+
+
+class Source(Protocol):
+    """Preprocessed C: `text`, with line markers, and the name of the file it began as."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def file(self) -> str: ...
+
+
+def new_unit(file: str, sink: DiagnosticSink) -> Unit:
+    """An empty unit with its checkers and the built-in types."""
+    unit = Unit(file, sink)
+    unit.types = TypeBuilder(unit)
+    unit.expressions = ExpressionChecker(unit)
+    unit.initialisers = InitialiserChecker(unit)
+    unit.declarations = DeclarationChecker(unit)
+    unit.statements = StatementChecker(unit)
+    unit.directives = DirectiveChecker(unit)
+    builtins = {
+        "__builtin_va_list": va_list_type(),
+        "_Float32": FLOAT,
+        "_Float32x": DOUBLE,
+        "_Float64": DOUBLE,
+        "_Float64x": LDOUBLE,
+        "_Float128": LDOUBLE,
+        "__float128": LDOUBLE,
+    }
+    for name, t in builtins.items():
+        unit.file_scope.names[name] = TypedefName(name, QualType(t), _BUILTIN_PLACE)
+    return unit
+
+
+def check_text(text: str, file: str, sink: DiagnosticSink) -> TranslationUnit:
+    """Parse and check preprocessed C text. Raises `CompileError` at the first mistake."""
+    tree = parse_text(text, file)
+    unit = new_unit(file, sink)
+    for node in tree.ext:
+        if isinstance(node, c_ast.Pragma):
+            unit.directives.external(node)
+            continue
+        is_function = isinstance(node, c_ast.FuncDef | c_ast.Decl)
+        if not is_function:
+            unit.directives.require_no_pending()
+        unit.declarations.external(node)
+        unit.directives.require_no_pending()
+    unit.directives.require_no_pending()
+    unit.declarations.finish()
+    return unit.tree
+
+
+def check_translation_unit(source: Source, sink: DiagnosticSink) -> TranslationUnit:
+    """
+    Check one preprocessed source file: the typed tree that IR generation takes. Warnings go to
+    `sink`; raises `CompileError` at the first mistake, with file, line, column and remedy.
+    """
+    return check_text(source.text, source.file, sink)

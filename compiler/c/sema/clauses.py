@@ -1,0 +1,189 @@
+"""
+Names and expressions in clauses, resolved in the scope where the directive stands.
+
+A clause argument becomes a typed value (constants folded); the `base` of a list item stays an
+lvalue. Sections are checked against the item's type: a length may only be left out where the
+declaration gives it (OpenACC 3.4, 2.7.1).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ...diagnostics import SourceLoc, error
+from ...directives.records import (
+    Clause,
+    Directive,
+    DirectiveKind,
+    ExprSlot,
+    ReductionClause,
+    Section,
+    VarListClause,
+    VarRefItem,
+)
+from ..ast import Expr, IntConst, VarRef
+from ..parse import parse_expression
+from ..types import ArrayType, CType, IntType, PointerType, RecordType, VoidType
+from .constants import constant_value, integer_value
+from .conversions import bit_field_width, rvalue
+from .unit import Unit
+
+# A pointer in these clauses is meant as data, so a missing section is probably a mistake.
+_MAPS_DATA = frozenset({"copy", "copyin", "copyout", "create", "device", "self"})
+
+
+class ClauseResolver:
+    """Resolves the `ExprSlot`s of a directive in the unit's current scope."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+
+    def resolve(self, directive: Directive) -> None:
+        """Give every expression of `directive` its typed form. Raises on names and types that do not fit."""
+        for clause in directive.clauses:
+            for field in dataclasses.fields(clause):
+                self._resolve(getattr(clause, field.name), clause, directive)
+
+    def _resolve(self, value: object, clause: Clause, directive: Directive) -> None:
+        """Resolve a field of a clause, whatever its form."""
+        if isinstance(value, ExprSlot):
+            self.value(value)
+        elif isinstance(value, VarRefItem):
+            self._item(value, clause, directive)
+        elif isinstance(value, list):
+            for element in value:  # pyright: ignore[reportUnknownVariableType]
+                self._resolve(element, clause, directive)  # pyright: ignore[reportUnknownArgumentType]
+
+    def _check(self, slot: ExprSlot) -> Expr:
+        node = parse_expression(slot.text, slot.loc, self.unit.scope.is_typedef)
+        return self.unit.expressions.check(node)
+
+    def value(self, slot: ExprSlot) -> Expr:
+        """A clause argument as a value; constants are folded."""
+        expr = rvalue(self._check(slot))
+        if isinstance(expr.type, VoidType | RecordType):
+            raise error(slot.loc, f"'{slot.text.strip()}' has type '{expr.type}'", "write a number")
+        value = constant_value(expr) if isinstance(expr.type, IntType) else None
+        if isinstance(value, int):
+            expr = IntConst(type=expr.type, loc=expr.loc, value=value)
+        slot.expr = expr
+        return expr
+
+    # List items -------------------------------------------------------------------------------
+
+    def _item(self, item: VarRefItem, clause: Clause, directive: Directive) -> None:
+        base = self._check(item.base)
+        if not base.is_lvalue:
+            raise error(
+                item.loc,
+                f"'{item.name}' in '{clause.spelling}' is not a variable",
+                "name a variable, array or member",
+            )
+        if bit_field_width(base) is not None:
+            raise error(
+                item.loc,
+                f"bit-field '{item.name}' in '{clause.spelling}'",
+                "name the whole structure",
+            )
+        if directive.kind is DirectiveKind.DECLARE and not isinstance(base, VarRef):
+            raise error(
+                item.loc,
+                f"'{item.name}' in 'declare' is not a plain variable",
+                "name the variable itself",
+            )
+        item.base.expr = base
+        self._sections(item, base.type, clause)
+        if not item.sections:
+            self._whole(item, base.type, clause, directive)
+
+    def _whole(self, item: VarRefItem, t: CType, clause: Clause, directive: Directive) -> None:
+        """An item without sections: the whole variable."""
+        if isinstance(t, ArrayType) and not t.is_complete:
+            raise error(
+                item.loc,
+                f"'{item.name}' is an array of unknown size",
+                f"write {item.name}[0:n] with the number of elements",
+            )
+        maps = isinstance(clause, VarListClause) and clause.name in _MAPS_DATA
+        if maps and isinstance(t, PointerType) and directive.kind is not DirectiveKind.DECLARE:
+            self.unit.sink.warn(
+                item.loc,
+                f"'{item.name}' is a pointer: '{clause.spelling}' moves the pointer, not the data it points to",
+                f"write {item.name}[0:n] with the number of elements",
+            )
+
+    def _sections(self, item: VarRefItem, t: CType, clause: Clause) -> None:
+        text = item.name
+        for section in item.sections:
+            if isinstance(t, ArrayType | PointerType):
+                self._section(section, t, text)
+                t = t.element.type if isinstance(t, ArrayType) else t.pointee.type
+            else:
+                raise error(
+                    section.loc,
+                    f"'{text}' has type '{t}', which has no elements",
+                    "remove the '[…]'",
+                )
+            if not t.is_complete and not isinstance(t, VoidType):
+                raise error(
+                    section.loc,
+                    f"the elements of '{text}' have incomplete type '{t}'",
+                    "define the type first",
+                )
+            text += "[…]"
+        if isinstance(t, VoidType) and not isinstance(clause, ReductionClause):
+            raise error(
+                item.loc,
+                f"'{item.name}' points to void: the size of its elements is not known",
+                "cast it to a typed pointer variable first",
+            )
+
+    def _section(self, section: Section, t: ArrayType | PointerType, text: str) -> None:
+        """One bracket: integer expressions, a length where it is needed, inside a known extent."""
+        for slot in (section.lower, section.length, section.minimum, section.maximum):
+            if slot is None:
+                continue
+            expr = self.value(slot)
+            is_bound = slot is section.minimum or slot is section.maximum
+            if not is_bound and not isinstance(expr.type, IntType):
+                raise error(
+                    slot.loc,
+                    f"a section bound of '{text}' has type '{expr.type}'",
+                    "use an integer",
+                )
+        if section.is_index:
+            return
+        extent = t.length if isinstance(t, ArrayType) else None
+        if section.length is None and extent is None:
+            lower = section.lower.text.strip() if section.lower is not None else "0"
+            raise error(
+                section.loc,
+                f"'{text}' has unknown size: the section needs a length",
+                f"write {text}[{lower}:n]",
+            )
+        self._check_range(section, extent, text)
+
+    def _check_range(self, section: Section, extent: object, text: str) -> None:
+        lower, length = _constant(section.lower, 0), _constant(section.length, None)
+        loc: SourceLoc = section.length.loc if section.length is not None else section.loc
+        if length is not None and length < 0:
+            raise error(
+                loc,
+                f"section of '{text}' has negative length {length}",
+                "the second number is a length, not an end",
+            )
+        if not isinstance(extent, int) or lower is None:
+            return
+        end = lower + (length if length is not None else extent - lower)
+        if lower < 0 or end > extent:
+            raise error(
+                section.loc,
+                f"section [{lower}:{end - lower}] of '{text}' is outside its {extent} elements",
+                "write [lower:length]; the second number is a length, not an end",
+            )
+
+
+def _constant(slot: ExprSlot | None, default: int | None) -> int | None:
+    if slot is None or slot.expr is None:
+        return default
+    return integer_value(slot.expr)

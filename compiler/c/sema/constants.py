@@ -1,0 +1,264 @@
+"""
+Constant expressions on the typed tree (C11 6.6).
+
+`constant_value` gives what an expression is worth at translation time: a Python int or float, an
+`AddressConstant` (a static object or function plus a byte offset), or None if it is not constant.
+IR generation uses it for static initialisers; the semantic layer for array lengths, case labels,
+enumerators and bit-field widths.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ..ast import (
+    AddressOf,
+    BinaryOp,
+    Cast,
+    CompoundLiteral,
+    Conditional,
+    Decay,
+    Deref,
+    Expr,
+    FloatConst,
+    FunctionDecl,
+    FunctionRef,
+    IntConst,
+    Member,
+    PtrAdd,
+    PtrDiff,
+    Storage,
+    StringLiteral,
+    UnaryOp,
+    VarDecl,
+    VarRef,
+)
+from ..types import ArrayType, CType, FloatType, IntType, PointerType
+from .literals import to_single
+
+
+@dataclass(frozen=True)
+class AddressConstant:
+    """The address of a static object, function or string literal, plus `offset` bytes."""
+
+    base: VarDecl | FunctionDecl | StringLiteral
+    offset: int = 0
+
+
+ConstantValue = int | float | AddressConstant
+
+
+def wrap(value: int, t: IntType) -> int:
+    """`value` reduced to `t`, modulo 2^bits; 0 or 1 for `_Bool`."""
+    if t.rank == 0:
+        return int(value != 0)
+    value &= (1 << t.bits) - 1
+    return value - (1 << t.bits) if t.signed and value >> (t.bits - 1) else value
+
+
+def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | None:
+    """A constant converted to scalar type `target`; None when that is not constant."""
+    if isinstance(value, AddressConstant):
+        if isinstance(target, PointerType) or (isinstance(target, IntType) and target.bits == 64):
+            return value
+        return 1 if isinstance(target, IntType) and target.rank == 0 else None
+    if isinstance(target, IntType):
+        if isinstance(value, float):
+            if target.rank == 0:
+                return int(value != 0)
+            if not math.isfinite(value):
+                return None
+            value = int(value)
+        return wrap(value, target)
+    if isinstance(target, FloatType):
+        try:
+            wide = float(value)
+        except OverflowError:
+            wide = math.copysign(math.inf, value)
+        return to_single(wide) if target.bits == 32 else wide
+    if isinstance(target, PointerType) and isinstance(value, int):
+        return value & 0xFFFFFFFFFFFFFFFF
+    return None
+
+
+def constant_value(expr: Expr) -> ConstantValue | None:
+    """What `expr` is worth at translation time, or None."""
+    match expr:
+        case IntConst() | FloatConst():
+            return expr.value
+        case Cast():
+            value = constant_value(expr.operand)
+            return None if value is None else convert_constant(value, expr.type)
+        case UnaryOp():
+            return _unary(expr)
+        case BinaryOp():
+            return _binary(expr)
+        case Conditional():
+            condition = constant_value(expr.condition)
+            if condition is None:
+                return None
+            taken = isinstance(condition, AddressConstant) or condition != 0
+            return constant_value(expr.then if taken else expr.otherwise)
+        case Decay() | AddressOf():
+            return _address(expr.operand)
+        case PtrAdd():
+            return _pointer_sum(expr)
+        case PtrDiff():
+            return _pointer_difference(expr)
+        case _:
+            return None
+
+
+def integer_value(expr: Expr) -> int | None:
+    """The value of an integer constant expression, or None."""
+    if not isinstance(expr.type, IntType):
+        return None
+    value = constant_value(expr)
+    return value if isinstance(value, int) else None
+
+
+def _address(place: Expr) -> ConstantValue | None:
+    """The address of an lvalue or function as a constant."""
+    match place:
+        case VarRef() | CompoundLiteral():
+            return None if place.decl.storage is Storage.AUTO else AddressConstant(place.decl)
+        case FunctionRef():
+            return AddressConstant(place.decl)
+        case StringLiteral():
+            return AddressConstant(place)
+        case Deref():
+            return constant_value(place.pointer)
+        case Member():
+            return _shift(_address(place.record), place.field.offset)
+        case _:
+            return None
+
+
+def _shift(address: ConstantValue | None, offset: int) -> ConstantValue | None:
+    if isinstance(address, AddressConstant):
+        return replace(address, offset=address.offset + offset)
+    return address + offset if isinstance(address, int) else None
+
+
+def _element_size(pointer: CType) -> int | None:
+    if not isinstance(pointer, PointerType):
+        return None
+    element = pointer.pointee.type
+    if isinstance(element, ArrayType) and element.is_vla:
+        return None
+    return element.size if element.is_complete else 1
+
+
+def _pointer_sum(expr: PtrAdd) -> ConstantValue | None:
+    index = integer_value(expr.index)
+    size = _element_size(expr.pointer.type)
+    if index is None or size is None:
+        return None
+    return _shift(constant_value(expr.pointer), -index * size if expr.subtract else index * size)
+
+
+def _pointer_difference(expr: PtrDiff) -> int | None:
+    lhs, rhs = constant_value(expr.lhs), constant_value(expr.rhs)
+    size = _element_size(expr.lhs.type)
+    if size is None or size == 0:
+        return None
+    if (
+        isinstance(lhs, AddressConstant)
+        and isinstance(rhs, AddressConstant)
+        and lhs.base is rhs.base
+    ):
+        return (lhs.offset - rhs.offset) // size
+    if isinstance(lhs, int) and isinstance(rhs, int):
+        return (lhs - rhs) // size
+    return None
+
+
+def _unary(expr: UnaryOp) -> ConstantValue | None:
+    value = constant_value(expr.operand)
+    if value is None:
+        return None
+    if expr.op == "!":
+        return int(value == 0) if not isinstance(value, AddressConstant) else 0
+    if isinstance(value, AddressConstant):
+        return None
+    if isinstance(value, float):
+        return -value if expr.op == "-" else None
+    if not isinstance(expr.type, IntType):
+        return None
+    return wrap(-value if expr.op == "-" else ~value, expr.type)
+
+
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+_BITWISE: dict[str, Callable[[int, int], int]] = {
+    "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "+": operator.add, "-": operator.sub, "*": operator.mul,
+}  # fmt: skip
+
+
+def _binary(expr: BinaryOp) -> ConstantValue | None:
+    lhs = constant_value(expr.lhs)
+    if lhs is None:
+        return None
+    if expr.op in ("&&", "||"):
+        truth = isinstance(lhs, AddressConstant) or lhs != 0
+        if truth == (expr.op == "||"):
+            return int(truth)
+        rhs = constant_value(expr.rhs)
+        return None if rhs is None else int(isinstance(rhs, AddressConstant) or rhs != 0)
+    rhs = constant_value(expr.rhs)
+    if rhs is None:
+        return None
+    if isinstance(lhs, AddressConstant) or isinstance(rhs, AddressConstant):
+        return _compare_addresses(expr.op, lhs, rhs)
+    if expr.op in _COMPARISONS:
+        return int(_COMPARISONS[expr.op](lhs, rhs))
+    if isinstance(lhs, int) and isinstance(rhs, int):
+        return _integer_binary(expr.op, lhs, rhs, expr.type)
+    return _float_binary(expr.op, float(lhs), float(rhs), expr.type)
+
+
+def _compare_addresses(op: str, lhs: ConstantValue, rhs: ConstantValue) -> int | None:
+    if op not in ("==", "!="):
+        return None
+    if isinstance(lhs, AddressConstant) and isinstance(rhs, AddressConstant):
+        if lhs.base is not rhs.base:
+            return None
+        return int((lhs.offset == rhs.offset) == (op == "=="))
+    return int(op == "!=") if 0 in (lhs, rhs) else None
+
+
+def _integer_binary(op: str, lhs: int, rhs: int, t: CType) -> int | None:
+    if not isinstance(t, IntType):
+        return None
+    if op in _BITWISE:
+        return wrap(_BITWISE[op](lhs, rhs), t)
+    if op in ("<<", ">>"):
+        if not 0 <= rhs < t.bits:
+            return None
+        return wrap(lhs << rhs if op == "<<" else lhs >> rhs, t)
+    if rhs == 0:
+        return None
+    quotient = abs(lhs) // abs(rhs)
+    if (lhs < 0) != (rhs < 0):
+        quotient = -quotient
+    return wrap(quotient if op == "/" else lhs - quotient * rhs, t)
+
+
+def _float_binary(op: str, lhs: float, rhs: float, t: CType) -> float | None:
+    if op == "/":
+        if rhs == 0:
+            if lhs == 0 or math.isnan(lhs):
+                return math.nan
+            return math.copysign(math.inf, lhs) * math.copysign(1, rhs)
+        value = lhs / rhs
+    elif op in ("+", "-", "*"):
+        value = {"+": operator.add, "-": operator.sub, "*": operator.mul}[op](lhs, rhs)
+    else:
+        return None
+    return to_single(value) if isinstance(t, FloatType) and t.bits == 32 else value

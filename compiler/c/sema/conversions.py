@@ -1,0 +1,308 @@
+"""
+Conversions (C11 6.3), made explicit: lvalue to value, promotions, common types, assignment.
+
+Functions take typed expressions and return typed expressions; none needs a scope.
+"""
+
+from __future__ import annotations
+
+from ...diagnostics import DiagnosticSink, SourceLoc, error
+from ..ast import (
+    Cast,
+    CompoundLiteral,
+    Decay,
+    Deref,
+    Expr,
+    FloatConst,
+    FunctionRef,
+    IntConst,
+    Load,
+    Member,
+    StringLiteral,
+    VarRef,
+)
+from ..types import (
+    CHAR,
+    DOUBLE,
+    INT,
+    LONG,
+    UINT,
+    ULLONG,
+    ULONG,
+    VOID,
+    ArrayType,
+    CType,
+    FloatType,
+    FunctionType,
+    IntType,
+    PointerType,
+    QualType,
+    RecordType,
+    VoidType,
+    is_arithmetic,
+    is_scalar,
+)
+from .constants import convert_constant
+
+
+def qualified(expr: Expr) -> QualType:
+    """The type of `expr` with the qualifiers of the object it designates."""
+    match expr:
+        case VarRef() | CompoundLiteral():
+            q = expr.decl.qual
+            return QualType(expr.type, q.const, q.volatile)
+        case Deref(pointer=Expr(type=PointerType(pointee=p))):
+            return QualType(expr.type, p.const, p.volatile)
+        case Member():
+            outer, inner = qualified(expr.record), expr.field.type
+            return QualType(expr.type, outer.const or inner.const, outer.volatile or inner.volatile)
+        case _:
+            return QualType(expr.type)
+
+
+def bit_field_width(expr: Expr) -> int | None:
+    """The width when `expr` designates, or is the value of, a bit-field."""
+    place = expr.lvalue if isinstance(expr, Load) else expr
+    return place.field.bit_width if isinstance(place, Member) else None
+
+
+def mark_address_taken(place: Expr) -> None:
+    """Record that the variable `place` is a part of may be reached through a pointer."""
+    while isinstance(place, Member):
+        place = place.record
+    if isinstance(place, VarRef | CompoundLiteral):
+        place.decl.address_taken = True
+
+
+def decay(expr: Expr) -> Expr:
+    """Array to pointer to its first element, function to its address; others unchanged."""
+    t = expr.type
+    if isinstance(t, FunctionType):
+        return Decay(type=PointerType(QualType(t)), loc=expr.loc, operand=expr)
+    if not isinstance(t, ArrayType):
+        return expr
+    if not expr.is_lvalue:
+        raise error(
+            expr.loc,
+            "an array member of a returned structure has no address",
+            "store the structure in a variable first",
+        )
+    mark_address_taken(expr)
+    q, element = qualified(expr), t.element
+    pointee = QualType(
+        element.type, element.const or q.const, element.volatile or q.volatile, element.restrict
+    )
+    return Decay(type=PointerType(pointee), loc=expr.loc, operand=expr)
+
+
+def rvalue(expr: Expr) -> Expr:
+    """The value of `expr`: `Load` of an object, `Decay` of an array or function (C11 6.3.2.1)."""
+    if isinstance(expr.type, ArrayType | FunctionType):
+        return decay(expr)
+    if not expr.is_lvalue:
+        return expr
+    if isinstance(expr.type, VoidType):
+        raise error(
+            expr.loc,
+            "a 'void *' cannot be dereferenced",
+            "cast it to a pointer to an object type first",
+        )
+    if isinstance(expr.type, RecordType):
+        if not expr.type.is_complete:
+            raise error(
+                expr.loc,
+                f"'{expr.type}' is incomplete: its members are not known here",
+                "include or write its definition before this use",
+            )
+        mark_address_taken(expr)
+    return Load(type=expr.type, loc=expr.loc, lvalue=expr, volatile=qualified(expr).volatile)
+
+
+def cast(expr: Expr, target: CType, *, implicit: bool = True) -> Expr:
+    """`expr` (a value) converted to `target`; constants are converted here."""
+    if expr.type == target:
+        return expr
+    if isinstance(expr, IntConst | FloatConst) and is_scalar(target):
+        value = convert_constant(expr.value, target)
+        if isinstance(value, float):
+            return FloatConst(type=target, loc=expr.loc, value=value)
+        if isinstance(value, int):
+            return IntConst(type=target, loc=expr.loc, value=value)
+    return Cast(type=target, loc=expr.loc, operand=expr, implicit=implicit)
+
+
+def promoted_type(t: IntType, width: int | None = None) -> IntType:
+    """The type integer promotions give (C11 6.3.1.1); `width` for bit-fields."""
+    if width is not None and t.bits <= 32:
+        return UINT if not t.signed and width == 32 else INT
+    return INT if t.rank < INT.rank else t
+
+
+def promote(expr: Expr) -> Expr:
+    """Integer promotions of a value; other types unchanged."""
+    if isinstance(expr.type, IntType):
+        return cast(expr, promoted_type(expr.type, bit_field_width(expr)))
+    return expr
+
+
+def promote_argument(expr: Expr) -> Expr:
+    """Default argument promotions (C11 6.5.2.2)."""
+    if isinstance(expr.type, FloatType) and expr.type.bits == 32:
+        return cast(expr, DOUBLE)
+    return promote(expr)
+
+
+_UNSIGNED = {LONG: ULONG, INT: UINT}
+
+
+def common_type(a: CType, b: CType) -> CType:
+    """The usual arithmetic conversions of two promoted arithmetic types (C11 6.3.1.8)."""
+    if isinstance(a, FloatType) or isinstance(b, FloatType):
+        floats = [t for t in (a, b) if isinstance(t, FloatType)]
+        return max(floats, key=lambda t: t.bits)
+    assert isinstance(a, IntType) and isinstance(b, IntType)
+    if a.signed == b.signed:
+        return a if a.rank >= b.rank else b
+    signed, unsigned = (a, b) if a.signed else (b, a)
+    if unsigned.rank >= signed.rank:
+        return unsigned
+    if signed.bits > unsigned.bits:
+        return signed
+    return _UNSIGNED.get(signed, ULLONG)
+
+
+def usual_conversions(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, CType]:
+    """Both arithmetic values in their common type, and that type."""
+    lhs, rhs = promote(lhs), promote(rhs)
+    t = common_type(lhs.type, rhs.type)
+    return cast(lhs, t), cast(rhs, t), t
+
+
+def is_null_constant(expr: Expr) -> bool:
+    """Whether `expr` is a null pointer constant (C11 6.3.2.3): 0 or `(void *)0`."""
+    if not isinstance(expr, IntConst) or expr.value != 0:
+        return False
+    t = expr.type
+    return isinstance(t, IntType) or (
+        isinstance(t, PointerType) and isinstance(t.pointee.type, VoidType)
+    )
+
+
+def compatible(a: CType, b: CType) -> bool:
+    """Whether two types are compatible (C11 6.2.7); variable lengths match any length."""
+    if a == b:
+        return True
+    match a, b:
+        case PointerType(), PointerType():
+            return _same_qualifiers(a.pointee, b.pointee) and compatible(
+                a.pointee.type, b.pointee.type
+            )
+        case ArrayType(), ArrayType():
+            known = isinstance(a.length, int) and isinstance(b.length, int)
+            return (not known or a.length == b.length) and compatible(
+                a.element.type, b.element.type
+            )
+        case FunctionType(), FunctionType():
+            return _compatible_functions(a, b)
+        case _:
+            return False
+
+
+def _same_qualifiers(a: QualType, b: QualType) -> bool:
+    return a.const == b.const and a.volatile == b.volatile
+
+
+def _compatible_functions(a: FunctionType, b: FunctionType) -> bool:
+    if not compatible(a.result, b.result):
+        return False
+    if not (a.prototyped and b.prototyped):
+        return True
+    return (
+        a.variadic == b.variadic
+        and len(a.params) == len(b.params)
+        and all(compatible(x, y) for x, y in zip(a.params, b.params, strict=True))
+    )
+
+
+def require_scalar(expr: Expr, what: str) -> Expr:
+    """`expr` (a value), checked to be arithmetic or a pointer, as conditions and `!` need."""
+    if not is_scalar(expr.type):
+        raise error(
+            expr.loc,
+            f"{what} has type '{expr.type}', which is neither a number nor a pointer",
+            "compare it, or use one of its members",
+        )
+    return expr
+
+
+def convert_assigned(expr: Expr, target: CType, what: str, sink: DiagnosticSink) -> Expr:
+    """
+    The value `expr` converted as if by assignment to an object of type `target` (C11 6.5.16.1).
+    `what` begins messages: "assigning to 'x'". Raises on types that do not convert; incompatible
+    pointers are a warning.
+    """
+    source = expr.type
+    loc = expr.loc
+    if is_arithmetic(target) and is_arithmetic(source):
+        return cast(expr, target)
+    if isinstance(target, RecordType) and source is target:
+        return expr
+    if isinstance(target, PointerType):
+        if is_null_constant(expr):
+            return cast(expr, target)
+        if isinstance(source, PointerType):
+            _check_pointers(source, target, what, loc, sink)
+            return cast(expr, target)
+        if isinstance(source, IntType):
+            raise error(
+                loc,
+                f"{what}: integer '{source}' is not a pointer '{target}'",
+                f"take an address with '&', or write the cast '({target})' if the number is an address",
+            )
+    if isinstance(target, IntType) and isinstance(source, PointerType):
+        if target.rank == 0:
+            return cast(expr, target)
+        raise error(
+            loc,
+            f"{what}: pointer '{source}' is not an integer '{target}'",
+            "dereference it with '*' or '[…]', or cast it to 'intptr_t'",
+        )
+    if isinstance(source, VoidType):
+        raise error(
+            loc,
+            f"{what}: the expression has no value (its type is void)",
+            "call a function that returns one",
+        )
+    raise error(
+        loc, f"{what}: '{source}' does not convert to '{target}'", "use a value of that type"
+    )
+
+
+def _check_pointers(
+    source: PointerType, target: PointerType, what: str, loc: SourceLoc, sink: DiagnosticSink
+) -> None:
+    s, t = source.pointee, target.pointee
+    to_void = isinstance(s.type, VoidType) or isinstance(t.type, VoidType)
+    if not to_void and not compatible(s.type, t.type) and not _char_signs(s.type, t.type):
+        sink.warn(
+            loc,
+            f"{what}: '{source}' and '{target}' are incompatible pointers",
+            f"cast with '({target})' if the reinterpretation is meant",
+        )
+    elif (s.const and not t.const) or (s.volatile and not t.volatile):
+        lost = "const" if s.const and not t.const else "volatile"
+        sink.warn(
+            loc, f"{what}: the conversion drops '{lost}'", f"declare the target '{lost}' as well"
+        )
+
+
+def _char_signs(a: CType, b: CType) -> bool:
+    """char, signed char and unsigned char pointers mix in practice."""
+    return isinstance(a, IntType) and isinstance(b, IntType) and a.rank == b.rank == CHAR.rank
+
+
+def discard(expr: Expr) -> Expr:
+    """`expr` evaluated for its effects: an unused value is not loaded unless volatile."""
+    if isinstance(expr, FunctionRef | StringLiteral) or isinstance(expr.type, ArrayType):
+        return cast(decay(expr), VOID)
+    return expr if isinstance(expr.type, VoidType) else rvalue(expr)

@@ -1,0 +1,473 @@
+"""
+Declarations: linkage, storage, redeclaration, and function definitions (C11 6.2.2, 6.7, 6.9).
+
+Every variable that is not AUTO and every function enters the unit's tree once; a later declaration
+of the same name is checked against it and merged into it.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycparser import c_ast
+
+from ...diagnostics import SourceLoc, error
+from ..ast import Compound, FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
+from ..types import LONG, ArrayType, CType, FunctionType, QualType, VoidType
+from .constants import integer_value
+from .conversions import compatible, rvalue
+from .literals import string_literal
+from .scopes import Scope, Symbol, TypedefName
+from .unit import FunctionState, Unit
+
+_UNSUPPORTED_STORAGE = {
+    "_Thread_local": "make it a global, or pass it as a parameter",
+    "constexpr": "use 'static const'",
+}
+
+
+def describe(symbol: Symbol) -> str:
+    """What kind of thing a name is, for messages."""
+    match symbol:
+        case FunctionDecl():
+            return "a function"
+        case TypedefName():
+            return "a type"
+        case VarDecl():
+            return "a parameter" if symbol.is_param else "a variable"
+        case _:
+            return "an enumeration constant"
+
+
+class DeclarationChecker:
+    """Checks declarations in the unit's current scope."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        # Variables with linkage by name: block-scope `extern` declarations refer to these.
+        self._linked: dict[str, VarDecl | FunctionDecl] = {}
+
+    # Entry points -----------------------------------------------------------------------------
+
+    def external(self, node: Any) -> None:
+        """A declaration or function definition at file scope."""
+        match node:
+            case c_ast.FuncDef():
+                self._function_definition(node)
+            case c_ast.Typedef():
+                self._typedef(node)
+            case c_ast.Decl():
+                self._check_storage(node)
+                self._external_decl(node)
+            case c_ast.StaticAssert():
+                self.static_assert(node)
+            case _:
+                raise error(
+                    self.unit.loc(node),
+                    "this cannot stand outside a function",
+                    "move it into a function",
+                )
+
+    def local(self, node: Any) -> list[VarDecl]:
+        """A declaration in a block; the AUTO variables it makes, in order."""
+        if isinstance(node, c_ast.Typedef):
+            return self._typedef(node)
+        if isinstance(node, c_ast.StaticAssert):
+            self.static_assert(node)
+            return []
+        self._check_storage(node)
+        if node.name is None:
+            self._tag_only(node)
+            return []
+        q = self.unit.types.build(node.type)
+        if isinstance(q.type, FunctionType):
+            self._function_declaration(node, q.type)
+            return []
+        if "extern" in node.storage:
+            self._block_extern(node, q)
+            return []
+        decl = self._local_variable(node, q)
+        return [decl] if decl.storage is Storage.AUTO else []
+
+    def static_assert(self, node: Any) -> None:
+        """`_Static_assert(condition, message)` (C11 6.7.10)."""
+        loc = self.unit.loc(node)
+        value = integer_value(rvalue(self.unit.expressions.check(node.cond)))
+        if value is None:
+            raise error(
+                loc,
+                "the condition of _Static_assert is not a constant",
+                "use constants and sizeof only",
+            )
+        if value == 0:
+            text = ""
+            if node.message is not None:
+                data, _ = string_literal(node.message.value, loc)
+                text = ": " + data[:-1].decode("utf-8", "replace")
+            raise error(loc, f"static assertion failed{text}")
+
+    def check_new(self, name: str, loc: SourceLoc) -> None:
+        """Raise if `name` is already declared in the current scope."""
+        old = self.unit.scope.names.get(name)
+        if old is not None:
+            raise error(
+                loc,
+                f"'{name}' is already declared as {describe(old)} here",
+                "rename one of them",
+                [(old.loc, "first declaration")],
+            )
+
+    # File scope -------------------------------------------------------------------------------
+
+    def _check_storage(self, node: Any) -> None:
+        for word in node.storage or ():
+            if word in _UNSUPPORTED_STORAGE:
+                raise error(
+                    self.unit.loc(node), f"'{word}' is not supported", _UNSUPPORTED_STORAGE[word]
+                )
+        if len(set(node.storage or ())) > 1:
+            raise error(
+                self.unit.loc(node),
+                f"'{' '.join(node.storage)}' together",
+                "keep one storage class",
+            )
+
+    def _external_decl(self, node: Any) -> None:
+        if node.name is None:
+            self._tag_only(node)
+            return
+        loc = self.unit.loc(node)
+        if "auto" in node.storage or "register" in node.storage:
+            raise error(loc, f"'{node.storage[0]}' outside a function", "remove it")
+        q = self.unit.types.build(node.type)
+        if isinstance(q.type, FunctionType):
+            self._function_declaration(node, q.type)
+            return
+        decl = self._global(node, q, loc)
+        if node.init is not None:
+            if decl.init is not None:
+                raise error(
+                    loc,
+                    f"'{node.name}' is initialised twice",
+                    "remove one",
+                    [(decl.loc, "first here")],
+                )
+            decl.loc = loc
+            decl.is_defined = True
+            self._initialise(decl, node.init, is_static=True)
+
+    def _tag_only(self, node: Any) -> None:
+        """`struct S;`, `struct S {…};`, `enum E {…};` (C11 6.7.2.3)."""
+        t = node.type
+        if isinstance(t, c_ast.Struct | c_ast.Union) and t.decls is None and t.name is not None:
+            self.unit.types.declare_record(t.name, isinstance(t, c_ast.Union), self.unit.loc(t))
+        else:
+            self.unit.types.build(t)
+
+    def _global(self, node: Any, q: QualType, loc: SourceLoc) -> VarDecl:
+        name: str = node.name
+        if isinstance(q.type, VoidType):
+            raise error(loc, f"variable '{name}' has type void", "use a type with values")
+        is_extern = "extern" in node.storage
+        storage = Storage.STATIC_GLOBAL if "static" in node.storage else Storage.GLOBAL
+        old = self.unit.file_scope.names.get(name) or self._linked.get(name)
+        if old is None:
+            decl = VarDecl(name, q, loc, storage, symbol=name, is_defined=not is_extern)
+            decl.alignment = self.alignment(node)
+            self._link(decl)
+            self.unit.file_scope.names[name] = decl
+            return decl
+        if not isinstance(old, VarDecl):
+            raise error(
+                loc,
+                f"'{name}' is already {describe(old)}",
+                "rename one of them",
+                [(old.loc, "declared here")],
+            )
+        if not is_extern and storage is not old.storage:
+            raise error(
+                loc, f"'{name}' is both static and not static", "use 'static' on every declaration, or on none",
+                [(old.loc, "first declaration")],
+            )  # fmt: skip
+        self._merge(old, q, loc)
+        self.unit.file_scope.names[name] = old
+        if not is_extern and not old.is_defined:
+            old.is_defined, old.loc = True, loc
+        old.alignment = self.alignment(node) or old.alignment
+        return old
+
+    def _merge(self, old: VarDecl, q: QualType, loc: SourceLoc) -> None:
+        if not compatible(old.type, q.type) or old.qual.const != q.const:
+            raise error(
+                loc,
+                f"'{old.name}' is declared as '{q}' here and as '{old.qual}' before",
+                "make the declarations agree",
+                [(old.loc, "earlier declaration")],
+            )
+        if not old.type.is_complete:
+            old.qual = q
+
+    def _link(self, decl: VarDecl) -> None:
+        self._linked[decl.name] = decl
+        self.unit.tree.variables.append(decl)
+
+    def finish(self) -> None:
+        """Check what only the end of the file tells: tentative definitions (C11 6.9.2)."""
+        for decl in self.unit.tree.variables:
+            if not decl.is_defined or decl.type.is_complete:
+                continue
+            if isinstance(decl.type, ArrayType):
+                self.unit.sink.warn(
+                    decl.loc,
+                    f"array '{decl.name}' has no length: one element assumed",
+                    "write the length",
+                )
+                decl.qual = QualType(
+                    ArrayType(decl.type.element, 1), decl.qual.const, decl.qual.volatile
+                )
+            else:
+                raise error(
+                    decl.loc,
+                    f"'{decl.name}' has incomplete type '{decl.type}'",
+                    "define the type, or declare it extern",
+                )
+
+    # Typedefs ---------------------------------------------------------------------------------
+
+    def _typedef(self, node: Any) -> list[VarDecl]:
+        loc = self.unit.loc(node)
+        q = self.unit.types.build(node.type)
+        old = self.unit.scope.names.get(node.name)
+        hidden: list[VarDecl] = []
+        if isinstance(old, TypedefName) and compatible(old.qual.type, q.type):
+            return hidden
+        self.check_new(node.name, loc)
+        if isinstance(q.type, ArrayType) and q.type.is_vla:
+            q = QualType(self._freeze(q.type, node.name, loc, hidden))
+        self.unit.scope.names[node.name] = TypedefName(node.name, q, loc)
+        return hidden
+
+    def _freeze(self, t: ArrayType, name: str, loc: SourceLoc, hidden: list[VarDecl]) -> ArrayType:
+        """
+        A variable-length typedef fixes its lengths where it stands: keep them in hidden variables.
+        """
+        element = t.element
+        if isinstance(element.type, ArrayType):
+            element = QualType(self._freeze(element.type, name, loc, hidden))
+        if t.length is None or isinstance(t.length, int):
+            return ArrayType(element, t.length)
+        decl = VarDecl(f"{name}.length", QualType(LONG, const=True), loc)
+        decl.init = Initializer(LONG, [(0, t.length)], False, loc)
+        hidden.append(decl)
+        return ArrayType(
+            element, Load(type=LONG, loc=loc, lvalue=VarRef(type=LONG, loc=loc, decl=decl))
+        )
+
+    # Blocks -----------------------------------------------------------------------------------
+
+    def _block_extern(self, node: Any, q: QualType) -> None:
+        loc = self.unit.loc(node)
+        if node.init is not None:
+            raise error(
+                loc,
+                "an 'extern' declaration in a function cannot initialise",
+                "remove 'extern' or the value",
+            )
+        self.check_new(node.name, loc)
+        old = self._linked.get(node.name)
+        if old is None:
+            old = VarDecl(node.name, q, loc, Storage.GLOBAL, symbol=node.name, is_defined=False)
+            self._link(old)
+        elif isinstance(old, VarDecl):
+            self._merge(old, q, loc)
+        else:
+            raise error(
+                loc,
+                f"'{node.name}' is already a function",
+                "rename one of them",
+                [(old.loc, "declared here")],
+            )
+        self.unit.scope.names[node.name] = old
+
+    def _local_variable(self, node: Any, q: QualType) -> VarDecl:
+        loc = self.unit.loc(node)
+        name: str = node.name
+        self.check_new(name, loc)
+        if isinstance(q.type, VoidType):
+            raise error(loc, f"variable '{name}' has type void", "use a type with values")
+        decl = VarDecl(name, q, loc, alignment=self.alignment(node))
+        is_static = "static" in node.storage
+        if is_static:
+            function = self.unit.function
+            assert function is not None
+            decl.storage = Storage.STATIC_LOCAL
+            decl.symbol = f"{function.decl.name}.{name}.{self.unit.next_number()}"
+            self.unit.tree.variables.append(decl)
+        if is_static and _is_variable(q.type):
+            raise error(
+                loc, f"static '{name}' has variable length", "use a constant length, or malloc"
+            )
+        self.unit.scope.names[name] = decl
+        if node.init is not None:
+            self._initialise(decl, node.init, is_static=is_static)
+        if not decl.type.is_complete:
+            remedy = (
+                "write its length"
+                if isinstance(decl.type, ArrayType)
+                else "define the type before this line"
+            )
+            raise error(loc, f"'{name}' has incomplete type '{decl.type}'", remedy)
+        return decl
+
+    def _initialise(self, decl: VarDecl, init: Any, *, is_static: bool) -> None:
+        if isinstance(decl.type, ArrayType) and decl.type.is_vla:
+            raise error(
+                self.unit.loc(init),
+                f"variable-length array '{decl.name}' cannot have an initialiser",
+                "assign in a loop",
+            )
+        initialiser = self.unit.initialisers.check(
+            decl.type, init, f"initialising '{decl.name}'", is_static
+        )
+        decl.init = initialiser
+        if initialiser.type is not decl.type:
+            decl.qual = QualType(
+                initialiser.type, decl.qual.const, decl.qual.volatile, decl.qual.restrict
+            )
+
+    def alignment(self, node: Any) -> int | None:
+        """The strictest `_Alignas` of a declaration in bytes (C11 6.7.5)."""
+        best = 0
+        for item in node.align or ():
+            loc = self.unit.loc(item)
+            if isinstance(item.alignment, c_ast.Typename):
+                value: int | None = self.unit.types.build(item.alignment).type.align
+            else:
+                value = integer_value(rvalue(self.unit.expressions.check(item.alignment)))
+            if value is None or value < 0 or value & (value - 1):
+                raise error(
+                    loc, "_Alignas needs a constant power of two", "write e.g. _Alignas(64)"
+                )
+            best = max(best, value)
+        return best or None
+
+    # Functions --------------------------------------------------------------------------------
+
+    def _function_declaration(self, node: Any, t: FunctionType) -> FunctionDecl:
+        loc = self.unit.loc(node)
+        if node.init is not None:
+            raise error(
+                loc,
+                f"function '{node.name}' is initialised like a variable",
+                "write '{ … }' for its body",
+            )
+        decl = self._declare_function(node, t, loc)
+        if not decl.params and isinstance(node.type, c_ast.FuncDecl):
+            with self.unit.nested_scope():
+                decl.params = self.unit.types.function(node.type)[1]
+        self.unit.directives.attach_routines(decl)
+        return decl
+
+    def _declare_function(self, node: Any, t: FunctionType, loc: SourceLoc) -> FunctionDecl:
+        name: str = node.name
+        old = self._linked.get(name) or self.unit.file_scope.names.get(name)
+        here = self.unit.scope.names.get(name)
+        if old is None:
+            if here is not None:
+                self.check_new(name, loc)
+            is_static = "static" in node.storage
+            is_inline = "inline" in (node.funcspec or ())
+            old = FunctionDecl(name, t, loc, is_static=is_static, is_inline=is_inline)
+            self._linked[name] = old
+            self.unit.tree.functions.append(old)
+        elif not isinstance(old, FunctionDecl):
+            raise error(
+                loc,
+                f"'{name}' is already {describe(old)}",
+                "rename one of them",
+                [(old.loc, "declared here")],
+            )
+        else:
+            self._merge_function(old, node, t, loc)
+        self.unit.scope.names[name] = old
+        return old
+
+    def _merge_function(
+        self, old: FunctionDecl, node: Any, t: FunctionType, loc: SourceLoc
+    ) -> None:
+        if not compatible(old.type, t):
+            raise error(
+                loc,
+                f"'{old.name}' is declared as '{t}' here and as '{old.type}' before",
+                "make the declarations agree",
+                [(old.loc, "earlier declaration")],
+            )
+        if "static" in node.storage and not old.is_static:
+            raise error(
+                loc, f"'{old.name}' is static here but not before", "write 'static' on its first declaration",
+                [(old.loc, "earlier declaration")],
+            )  # fmt: skip
+        old.is_inline = old.is_inline or "inline" in (node.funcspec or ())
+        if t.prototyped:
+            old.type = t
+
+    def _function_definition(self, node: Any) -> None:
+        decl_node = node.decl
+        loc = self.unit.loc(decl_node)
+        self._check_storage(decl_node)
+        if node.param_decls:
+            raise error(
+                loc,
+                "old-style parameter declarations are not supported",
+                "write 'type name' inside the parentheses",
+            )
+        if not isinstance(decl_node.type, c_ast.FuncDecl):
+            raise error(
+                loc,
+                f"'{decl_node.name}' is not declared as a function",
+                "write its parameters in parentheses",
+            )
+        scope = Scope(self.unit.scope)
+        with self.unit.nested_scope(scope):
+            t, params = self.unit.types.function(decl_node.type)
+        decl = self._declare_function(decl_node, t, loc)
+        if decl.body is not None:
+            raise error(
+                loc,
+                f"function '{decl.name}' is defined twice",
+                "remove one",
+                [(decl.loc, "first definition")],
+            )
+        self._check_definition(decl, t, params)
+        decl.loc, decl.params = loc, params
+        self.unit.directives.attach_routines(decl)
+        self.unit.function = FunctionState(decl)
+        # Lets a recursive definition be found, and a second one be refused.
+        decl.body = Compound(loc=self.unit.loc(node.body), body=[])
+        with self.unit.nested_scope(scope):
+            decl.body = self.unit.statements.function_body(node.body)
+        self.unit.function = None
+
+    def _check_definition(self, decl: FunctionDecl, t: FunctionType, params: list[VarDecl]) -> None:
+        if not t.result.is_complete and not isinstance(t.result, VoidType):
+            raise error(
+                decl.loc,
+                f"'{decl.name}' returns incomplete type '{t.result}'",
+                "define the type first",
+            )
+        for i, p in enumerate(params):
+            if not p.name:
+                raise error(p.loc, f"parameter {i + 1} of '{decl.name}' has no name", "name it")
+            if not p.type.is_complete:
+                raise error(
+                    p.loc,
+                    f"parameter '{p.name}' has incomplete type '{p.type}'",
+                    "define the type first",
+                )
+
+
+def _is_variable(t: CType) -> bool:
+    return isinstance(t, ArrayType) and t.is_vla

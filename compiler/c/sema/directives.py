@@ -1,0 +1,212 @@
+"""
+OpenACC directives: which statement each belongs to, and what the names in its clauses mean.
+
+The directive parser turns the pragma's text into a record; here the record is attached to the
+statement, function or file, and every expression in it gets its typed form in the scope where the
+directive stands (clause expressions are evaluated before the construct, OpenACC 3.4, 2.5 and 2.7).
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pycparser import c_ast
+
+from ...directives.records import Directive, DirectiveKind
+from ...diagnostics import SourceLoc, error
+from ..ast import AccStmt, Compound, DeclStmt, ExprStmt, For, FunctionDecl, Stmt
+from .clauses import ClauseResolver
+from .literals import string_literal
+from .unit import Target, Unit
+
+_ACC = re.compile(r"acc\b[ \t]*")
+_NEXT_IS_FOR = "the next statement must be a 'for' loop"
+
+
+class DirectiveChecker:
+    """Checks the directives of a unit."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.clauses = ClauseResolver(unit)
+        self._pending: list[Directive] = []
+
+    def parse(self, node: Any) -> Directive | None:
+        """The directive of a pragma; None for pragmas that are not OpenACC."""
+        loc = self.unit.loc(node)
+        text = node.string
+        if not isinstance(text, str):  # _Pragma("…")
+            data, _ = string_literal(text.value, loc)
+            text = data[:-1].decode()
+        m = _ACC.match(text)
+        if m is None:
+            return None
+        place = SourceLoc(loc.file, loc.line, loc.column + m.end() if loc.column else 0)
+        from ...directives.parser import parse_directive
+
+        return parse_directive(text[m.end() :], place)
+
+    def refuse_pragma(self, node: Any, where: str) -> None:
+        """Raise if `node` is an OpenACC directive in a place where none can stand."""
+        directive = self.parse(node)
+        if directive is not None:
+            raise error(
+                directive.loc,
+                f"'{directive.kind.value}' {where}",
+                "move it before a statement or function",
+            )
+
+    # File scope -------------------------------------------------------------------------------
+
+    def external(self, node: Any) -> None:
+        """A pragma outside functions: `declare` or `routine`."""
+        directive = self.parse(node)
+        if directive is None:
+            return
+        if directive.kind is DirectiveKind.DECLARE:
+            self.clauses.resolve(directive)
+            self.unit.tree.directives.append(directive)
+        elif directive.kind is DirectiveKind.ROUTINE:
+            self._routine(directive)
+        else:
+            raise error(
+                directive.loc,
+                f"'{directive.kind.value}' outside a function",
+                "move it into the function, before the statement it applies to",
+            )
+
+    def _routine(self, directive: Directive) -> None:
+        """`routine` applies to the function it names, or to the next one (OpenACC 3.4, 2.15.1)."""
+        self.clauses.resolve(directive)
+        name = directive.routine_name
+        if name is None:
+            self._pending.append(directive)
+            return
+        target = self.unit.scope.find(name)
+        if target is None:
+            near = self.unit.scope.suggestion(name)
+            raise error(
+                directive.loc,
+                f"routine({name}): function '{name}' is not declared",
+                f"did you mean '{near}'?" if near else "declare the function before this directive",
+            )
+        if not isinstance(target, FunctionDecl):
+            raise error(
+                directive.loc, f"routine({name}): '{name}' is not a function", "name a function"
+            )
+        directive.routine_target = target
+        target.directives.append(directive)
+        self.unit.tree.directives.append(directive)
+
+    def attach_routines(self, decl: FunctionDecl) -> None:
+        """Give the `routine` directives waiting for a function to `decl`."""
+        for directive in self._pending:
+            directive.routine_target = decl
+            decl.directives.append(directive)
+        self._pending.clear()
+
+    def require_no_pending(self) -> None:
+        """Raise if a `routine` directive was not followed by a function."""
+        if self._pending:
+            raise error(
+                self._pending[0].loc,
+                "'routine' is not followed by a function",
+                "put it directly before the function, or name it: 'routine(f)'",
+            )
+
+    # Statements -------------------------------------------------------------------------------
+
+    def require_body(self, items: list[Any]) -> None:
+        """
+        The pragmas that begin the unbraced body of an `if` or loop: a directive without a body would
+        be the whole body, and the statement after it would not (OpenACC 3.4, 2.14.4).
+        """
+        for item in items:
+            directive = self.parse(item) if isinstance(item, c_ast.Pragma) else None
+            if directive is not None and not directive.has_body:
+                raise error(
+                    directive.loc,
+                    f"'{directive.kind.value}' cannot be the body of an 'if', loop or label",
+                    "put braces '{ … }' around it",
+                )
+
+    def statement(self, nodes: list[Any], index: int) -> tuple[list[Stmt], int]:
+        """The statement that a pragma at nodes[index] makes, and the index after what it takes."""
+        directive = self.parse(nodes[index])
+        index += 1
+        if directive is None:
+            return [], index
+        if directive.kind is DirectiveKind.ROUTINE:
+            self._routine(directive)
+            if directive.routine_name is None and not (
+                index < len(nodes) and isinstance(nodes[index], c_ast.Decl)
+            ):
+                self.require_no_pending()
+            return [], index
+        self.clauses.resolve(directive)
+        if not directive.has_body:
+            return [AccStmt(loc=directive.loc, directive=directive)], index
+        while (
+            index < len(nodes)
+            and isinstance(nodes[index], c_ast.Pragma)
+            and self.parse(nodes[index]) is None
+        ):
+            index += 1
+        if index >= len(nodes):
+            raise error(
+                directive.loc,
+                f"'{directive.kind.value}' has no statement after it",
+                self._body_remedy(directive),
+            )
+        body, index = self._body(directive, nodes, index)
+        return [AccStmt(loc=directive.loc, directive=directive, body=body)], index
+
+    def _body_remedy(self, directive: Directive) -> str:
+        if directive.kind is DirectiveKind.LOOP or directive.is_combined:
+            return _NEXT_IS_FOR
+        if directive.kind is DirectiveKind.ATOMIC:
+            return "the next statement must be the update itself"
+        return "put the block '{ … }' or loop it applies to directly after it"
+
+    def _body(self, directive: Directive, nodes: list[Any], index: int) -> tuple[Stmt, int]:
+        """The one statement after a directive, checked inside the construct."""
+        state = self.unit.function
+        assert state is not None, "statements stand in functions"
+        outer = state.constructs
+        is_construct = directive.kind is not DirectiveKind.ATOMIC
+        if is_construct:
+            state.next_construct += 1
+            state.constructs = (*outer, state.next_construct)
+            state.targets.append(Target("construct", directive.kind.value))
+        stmts, index = self.unit.statements.item(nodes, index)
+        if is_construct:
+            state.targets.pop()
+            state.constructs = outer
+        self._check_body(directive, stmts)
+        return stmts[0], index
+
+    def _check_body(self, directive: Directive, stmts: list[Stmt]) -> None:
+        name = directive.kind.value
+        first = stmts[0] if stmts else None
+        if first is None or isinstance(first, DeclStmt):
+            loc = first.loc if first is not None else directive.loc
+            raise error(
+                loc, f"a declaration cannot be the body of '{name}'", self._body_remedy(directive)
+            )
+        needs_for = directive.kind is DirectiveKind.LOOP or directive.is_combined
+        if needs_for and not isinstance(first, For):
+            raise error(
+                directive.loc,
+                f"'{name}' is not followed by a 'for' loop",
+                _NEXT_IS_FOR,
+                [(first.loc, "this follows")],
+            )
+        if directive.kind is DirectiveKind.ATOMIC and not isinstance(first, ExprStmt | Compound):
+            raise error(
+                directive.loc, f"'{name}' is not followed by an assignment", self._body_remedy(directive),
+                [(first.loc, "this follows")],
+            )  # fmt: skip

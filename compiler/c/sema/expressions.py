@@ -1,0 +1,475 @@
+"""
+Expressions: names, postfix and unary operators, casts, `sizeof`, conditionals (C11 6.5).
+
+`check` gives the typed expression as written: an lvalue stays an lvalue. `value` gives its value.
+Binary and assignment operators are in `operators`, calls and built-ins in `calls`.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pycparser import c_ast
+
+from ...diagnostics import CompileError, SourceLoc, error
+from ..ast import (
+    AddressOf,
+    Comma,
+    CompoundLiteral,
+    Conditional,
+    Decay,
+    Deref,
+    Expr,
+    FloatConst,
+    FunctionDecl,
+    FunctionRef,
+    IncDec,
+    IntConst,
+    Member,
+    PtrAdd,
+    SizeofVla,
+    Storage,
+    StringLiteral,
+    UnaryOp,
+    VarDecl,
+    VarRef,
+)
+from ..types import (
+    CHAR,
+    INT,
+    SIZE_T,
+    VOID,
+    ArrayType,
+    CType,
+    FunctionType,
+    IntType,
+    PointerType,
+    QualType,
+    RecordType,
+    VoidType,
+    is_arithmetic,
+    is_scalar,
+)
+from .calls import CallChecker
+from .conversions import (
+    bit_field_width,
+    cast,
+    compatible,
+    decay,
+    discard,
+    is_null_constant,
+    mark_address_taken,
+    promote,
+    qualified,
+    require_scalar,
+    rvalue,
+    usual_conversions,
+)
+from .known_headers import header_of
+from .literals import character_literal, floating_literal, integer_literal, string_literal
+from .operators import OperatorChecker
+from .scopes import Enumerator, nearest
+from .unit import Unit
+
+_FUNCTION_NAMES = frozenset({"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"})
+
+
+class ExpressionChecker:
+    """Checks expressions in the unit's current scope."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.calls = CallChecker(unit)
+        self.operators = OperatorChecker(unit)
+        self._checkers: dict[type[Any], Callable[[Any], Expr]] = {
+            c_ast.ID: self._name,
+            c_ast.Constant: self._constant,
+            c_ast.ArrayRef: self._subscript,
+            c_ast.StructRef: self._member,
+            c_ast.FuncCall: self.calls.check,
+            c_ast.UnaryOp: self._unary,
+            c_ast.BinaryOp: self.operators.binary,
+            c_ast.Assignment: self.operators.assignment,
+            c_ast.TernaryOp: self._conditional,
+            c_ast.Cast: self._cast,
+            c_ast.ExprList: self._comma,
+            c_ast.CompoundLiteral: self._compound_literal,
+            c_ast.GenericSelection: self._generic,
+        }
+        self._unaries: dict[str, Callable[[Any], Expr]] = {
+            "&": self._address_of,
+            "*": self._indirection,
+            "!": self._not,
+            "sizeof": self._sizeof,
+            "_Alignof": self._alignof,
+        }
+
+    def check(self, node: Any) -> Expr:
+        """The typed expression of a pycparser node."""
+        checker = self._checkers.get(type(node))
+        if checker is not None:
+            return checker(node)
+        loc = self.unit.loc(node)
+        if isinstance(node, c_ast.Compound):
+            raise error(
+                loc,
+                "statement expressions '({ … })' are not supported",
+                "write a static inline function",
+            )
+        if isinstance(node, c_ast.InitList):
+            raise error(
+                loc, "a braced list is not an expression", "write a compound literal '(type){ … }'"
+            )
+        if isinstance(node, c_ast.Typename):
+            raise error(loc, "a type stands where a value is expected", "write an expression")
+        raise error(
+            loc,
+            f"this form of expression ({type(node).__name__}) is not supported",
+            "rewrite it in C11",
+        )
+
+    def value(self, node: Any) -> Expr:
+        """The value of an expression: loaded, or decayed to a pointer."""
+        return rvalue(self.check(node))
+
+    def effect(self, node: Any) -> Expr:
+        """An expression statement: evaluated for its effects only."""
+        return discard(self.check(node))
+
+    def condition(self, node: Any, what: str) -> Expr:
+        """The scalar value that an `if`, a loop or a logical operator tests."""
+        return require_scalar(self.value(node), what)
+
+    # Primary expressions ----------------------------------------------------------------------
+
+    def _name(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        symbol = self.unit.scope.find(node.name)
+        if isinstance(symbol, VarDecl):
+            return VarRef(type=symbol.type, loc=loc, decl=symbol)
+        if isinstance(symbol, FunctionDecl):
+            return FunctionRef(type=symbol.type, loc=loc, decl=symbol)
+        if isinstance(symbol, Enumerator):
+            return IntConst(type=symbol.type, loc=loc, value=symbol.value)
+        if symbol is not None:
+            raise error(
+                loc,
+                f"'{node.name}' is a type, not a value",
+                "write a variable, or '(type)value' for a cast",
+            )
+        if node.name in _FUNCTION_NAMES and self.unit.function is not None:
+            data = self.unit.function.decl.name.encode() + b"\0"
+            t = ArrayType(QualType(CHAR, const=True), len(data))
+            return StringLiteral(type=t, loc=loc, data=data)
+        raise self.undeclared(node.name, loc)
+
+    def undeclared(self, name: str, loc: SourceLoc, kind: str = "") -> CompileError:
+        """The error for an unknown name: the header to include, or the name that was meant."""
+        header = header_of(name)
+        near = self.unit.scope.suggestion(name)
+        if header is not None:
+            remedy = f"add '#include <{header}>'"
+        elif near is not None:
+            remedy = f"did you mean '{near}'?"
+        else:
+            remedy = "declare it before this line"
+        return error(loc, f"{kind + ' ' if kind else ''}'{name}' is not declared", remedy)
+
+    def _constant(self, node: Any) -> Expr:
+        loc, text = self.unit.loc(node), node.value
+        if node.type == "string":
+            data, unit = string_literal(text, loc)
+            return StringLiteral(
+                type=ArrayType(QualType(unit), len(data) // unit.size), loc=loc, data=data
+            )
+        if text.endswith("'"):
+            value, t = character_literal(text, loc)
+            return IntConst(type=t, loc=loc, value=value)
+        if node.type in ("float", "double", "long double"):
+            number, f = floating_literal(text, loc)
+            return FloatConst(type=f, loc=loc, value=number)
+        value, t = integer_literal(text, loc)
+        return IntConst(type=t, loc=loc, value=value)
+
+    def _compound_literal(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        q = self.unit.types.build(node.type)
+        if isinstance(q.type, ArrayType) and q.type.is_vla:
+            raise error(
+                loc,
+                "a compound literal cannot have variable length",
+                "declare an array and assign to it",
+            )
+        is_static = self.unit.function is None
+        init = self.unit.initialisers.check(q.type, node.init, "in the compound literal", is_static)
+        q = QualType(init.type, q.const, q.volatile)
+        decl = VarDecl("compound literal", q, loc, init=init)
+        if is_static:
+            decl.storage = Storage.STATIC_GLOBAL
+            decl.symbol = f".compound.{self.unit.next_number()}"
+            self.unit.tree.variables.append(decl)
+        return CompoundLiteral(type=q.type, loc=loc, decl=decl)
+
+    def _generic(self, node: Any) -> Expr:
+        """`_Generic(e, T: a, default: b)` (C11 6.5.1.1): the chosen expression stands alone."""
+        loc = self.unit.loc(node)
+        controlling = self.value(node.expr).type
+        fallback: Any = None
+        for association in node.associations:
+            if association.type is None:
+                fallback = association.expr
+            elif compatible(self.unit.types.build(association.type).type, controlling):
+                return self.check(association.expr)
+        if fallback is None:
+            raise error(
+                loc, f"_Generic has no association for type '{controlling}'", "add 'default: …'"
+            )
+        return self.check(fallback)
+
+    # Postfix ----------------------------------------------------------------------------------
+
+    def _subscript(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        base, index = self.value(node.name), self.value(node.subscript)
+        if isinstance(index.type, PointerType) and isinstance(base.type, IntType):
+            base, index = index, base
+        if not isinstance(base.type, PointerType):
+            raise error(
+                loc,
+                f"'{base.type}' cannot be subscripted: it is neither an array nor a pointer",
+                "remove the '[…]', or declare it as an array",
+            )
+        if not isinstance(index.type, IntType):
+            raise error(
+                index.loc,
+                f"an array subscript has type '{index.type}'",
+                "use an integer; cast with '(int)'",
+            )
+        self.operators.require_complete_pointee(base.type, loc)
+        place = PtrAdd(type=base.type, loc=loc, pointer=base, index=promote(index))
+        return Deref(type=base.type.pointee.type, loc=loc, pointer=place)
+
+    def _member(self, node: Any) -> Expr:
+        loc = self.unit.loc(node.field)
+        record = self.value(node.name) if node.type == "->" else self.check(node.name)
+        name: str = node.field.name
+        if node.type == "->":
+            if isinstance(record.type, RecordType):
+                raise error(loc, f"'->{name}' on a structure, not a pointer", f"write '.{name}'")
+            if not isinstance(record.type, PointerType):
+                raise error(
+                    loc,
+                    f"'->{name}' on '{record.type}', not a pointer to a structure",
+                    "use a pointer",
+                )
+            record = Deref(type=record.type.pointee.type, loc=record.loc, pointer=record)
+        elif isinstance(record.type, PointerType) and isinstance(
+            record.type.pointee.type, RecordType
+        ):
+            raise error(loc, f"'.{name}' on a pointer to a structure", f"write '->{name}'")
+        t = record.type
+        if not isinstance(t, RecordType):
+            raise error(loc, f"'{t}' has no members", "use a structure or union")
+        if not t.is_complete:
+            raise error(
+                loc,
+                f"'{t}' is incomplete: its members are not known here",
+                "include its definition",
+            )
+        path = t.find(name)
+        if path is None:
+            names = [f.name for f in t.fields or () if f.name]
+            near = nearest(name, names)
+            remedy = f"did you mean '{near}'?" if near else f"its members are: {', '.join(names)}"
+            raise error(loc, f"'{t}' has no member '{name}'", remedy)
+        for field in path:
+            record = Member(type=field.type.type, loc=loc, record=record, field=field)
+        return record
+
+    # Unary ------------------------------------------------------------------------------------
+
+    def _unary(self, node: Any) -> Expr:
+        op: str = node.op
+        special = self._unaries.get(op)
+        if special is not None:
+            return special(node)
+        if op.endswith(("++", "--")):
+            return self._increment(node)
+        loc = self.unit.loc(node)
+        operand = self.value(node.expr)
+        allowed = isinstance(operand.type, IntType) if op == "~" else is_arithmetic(operand.type)
+        if not allowed:
+            need = "an integer" if op == "~" else "a number"
+            raise error(loc, f"unary '{op}' on '{operand.type}'", f"its operand must be {need}")
+        operand = promote(operand)
+        if op == "+":
+            return operand
+        if op == "-" and isinstance(operand, FloatConst):
+            return FloatConst(type=operand.type, loc=loc, value=-operand.value)
+        return UnaryOp(type=operand.type, loc=loc, op=op, operand=operand)
+
+    def _not(self, node: Any) -> Expr:
+        operand = self.condition(node.expr, "the operand of '!'")
+        return UnaryOp(type=INT, loc=self.unit.loc(node), op="!", operand=operand)
+
+    def _increment(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        target = self.operators.modifiable(self.check(node.expr), f"'{node.op.lstrip('p')}'")
+        if not is_scalar(target.type):
+            raise error(
+                loc, f"'{node.op.lstrip('p')}' on '{target.type}'", "use a number or a pointer"
+            )
+        if isinstance(target.type, PointerType):
+            self.operators.require_complete_pointee(target.type, loc)
+        return IncDec(
+            type=target.type,
+            loc=loc,
+            target=target,
+            is_increment=node.op.endswith("++"),
+            is_prefix=not node.op.startswith("p"),
+            volatile=qualified(target).volatile,
+        )
+
+    def _address_of(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        operand = self.check(node.expr)
+        if isinstance(operand.type, FunctionType):
+            return decay(operand)
+        if isinstance(operand, Decay) and isinstance(operand.operand, FunctionRef):
+            return operand
+        if not operand.is_lvalue:
+            raise error(
+                loc, "'&' needs an object: this is only a value", "store it in a variable first"
+            )
+        if bit_field_width(operand) is not None:
+            raise error(
+                loc,
+                "a bit-field has no address",
+                "copy it to a variable, or make it a plain member",
+            )
+        mark_address_taken(operand)
+        q = qualified(operand)
+        return AddressOf(type=PointerType(q), loc=loc, operand=operand)
+
+    def _indirection(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        pointer = self.value(node.expr)
+        if not isinstance(pointer.type, PointerType):
+            raise error(loc, f"'*' on '{pointer.type}', which is not a pointer", "remove the '*'")
+        target = pointer.type.pointee.type
+        if isinstance(target, FunctionType):
+            return pointer
+        return Deref(type=target, loc=loc, pointer=pointer)
+
+    def _sizeof(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        if isinstance(node.expr, c_ast.Typename):
+            t = self.unit.types.build(node.expr).type
+        else:
+            operand = self.check(node.expr)
+            if bit_field_width(operand) is not None:
+                raise error(loc, "sizeof of a bit-field", "use sizeof of its type")
+            t = operand.type
+        return self.size_of(t, loc)
+
+    def size_of(self, t: CType, loc: SourceLoc) -> Expr:
+        """`sizeof t` as a `size_t` expression."""
+        if isinstance(t, ArrayType) and t.is_vla:
+            return SizeofVla(type=SIZE_T, loc=loc, of=t)
+        if isinstance(t, VoidType | FunctionType):  # GNU: 1, as for pointer arithmetic
+            return IntConst(type=SIZE_T, loc=loc, value=1)
+        if not t.is_complete:
+            raise error(
+                loc,
+                f"sizeof of incomplete type '{t}'",
+                "define the type, or give the array a length",
+            )
+        return IntConst(type=SIZE_T, loc=loc, value=t.size)
+
+    def _alignof(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        t = self.unit.types.build(node.expr).type
+        if not t.is_complete and not isinstance(t, ArrayType):
+            raise error(loc, f"_Alignof of incomplete type '{t}'", "define the type first")
+        return IntConst(type=SIZE_T, loc=loc, value=t.align)
+
+    # Casts, conditionals, comma ---------------------------------------------------------------
+
+    def _cast(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        target = self.unit.types.build(node.to_type).type
+        if isinstance(target, VoidType):
+            return cast(self.effect(node.expr), VOID, implicit=False)
+        operand = self.value(node.expr)
+        source = operand.type
+        if isinstance(target, RecordType) and source is target:
+            return operand
+        if not is_scalar(target) or not is_scalar(source):
+            raise error(
+                loc,
+                f"'{source}' cannot be cast to '{target}'",
+                "casts convert numbers and pointers only",
+            )
+        pointers = isinstance(target, PointerType), isinstance(source, PointerType)
+        if any(pointers) and not all(pointers):
+            other = source if pointers[0] else target
+            if not isinstance(other, IntType):
+                raise error(
+                    loc,
+                    f"'{source}' cannot be cast to '{target}'",
+                    "pointers and floating numbers do not mix",
+                )
+        return cast(operand, target, implicit=False)
+
+    def _conditional(self, node: Any) -> Expr:
+        loc = self.unit.loc(node)
+        condition = self.condition(node.cond, "the condition of '?:'")
+        then, otherwise = self.value(node.iftrue), self.value(node.iffalse)
+        t: CType
+        if is_arithmetic(then.type) and is_arithmetic(otherwise.type):
+            then, otherwise, t = usual_conversions(then, otherwise)
+        elif isinstance(then.type, VoidType) or isinstance(otherwise.type, VoidType):
+            then, otherwise, t = cast(then, VOID), cast(otherwise, VOID), VOID
+        elif isinstance(then.type, RecordType) and then.type is otherwise.type:
+            t = then.type
+        else:
+            t = self._common_pointer(then, otherwise, loc)
+            then, otherwise = cast(then, t), cast(otherwise, t)
+        return Conditional(type=t, loc=loc, condition=condition, then=then, otherwise=otherwise)
+
+    def _common_pointer(self, a: Expr, b: Expr, loc: SourceLoc) -> CType:
+        """The type of `c ? a : b` when one is a pointer (C11 6.5.15p6)."""
+        if isinstance(a.type, PointerType) and is_null_constant(b):
+            return a.type
+        if isinstance(b.type, PointerType) and is_null_constant(a):
+            return b.type
+        if not isinstance(a.type, PointerType) or not isinstance(b.type, PointerType):
+            raise error(
+                loc,
+                f"the branches of '?:' have types '{a.type}' and '{b.type}'",
+                "convert one of them",
+            )
+        p, q = a.type.pointee, b.type.pointee
+        target = p.type
+        if isinstance(q.type, VoidType):
+            target = q.type
+        elif not isinstance(p.type, VoidType) and not compatible(p.type, q.type):
+            self.unit.sink.warn(
+                loc,
+                f"the branches of '?:' are incompatible pointers '{a.type}' and '{b.type}'",
+                "cast one",
+            )
+        return PointerType(QualType(target, p.const or q.const, p.volatile or q.volatile))
+
+    def _comma(self, node: Any) -> Expr:
+        *firsts, last = node.exprs
+        lhs = self.effect(firsts[0])
+        for item in firsts[1:]:
+            nxt = self.effect(item)
+            lhs = Comma(type=nxt.type, loc=lhs.loc, lhs=lhs, rhs=nxt)
+        rhs = self.value(last)
+        return Comma(type=rhs.type, loc=lhs.loc, lhs=lhs, rhs=rhs)

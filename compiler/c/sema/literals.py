@@ -1,0 +1,189 @@
+"""
+Constants as written: integer, floating, character and string literals (C11 6.4.4, 6.4.5).
+
+Floating constants are exact: a `float` constant is rounded once, from the decimal or hexadecimal digits.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from fractions import Fraction
+
+from ...diagnostics import SourceLoc, error
+from ..types import (
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LDOUBLE,
+    LLONG,
+    LONG,
+    UINT,
+    ULLONG,
+    ULONG,
+    USHORT,
+    FloatType,
+    IntType,
+)
+
+_INTEGER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|0[0-7']*|[1-9][0-9']*)([uUlL]*)\Z")
+_SIMPLE_ESCAPES = {
+    "n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27,
+    "\\": 92, "'": 39, '"': 34, "?": 63,
+}  # fmt: skip
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]+)|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))|([^\\])", re.DOTALL
+)
+_UNITS = {"": CHAR, "u8": CHAR, "L": INT, "u": USHORT, "U": UINT}
+
+
+def fits(value: int, t: IntType) -> bool:
+    """Whether `value` is a value of `t`."""
+    if t.signed:
+        return -(1 << (t.bits - 1)) <= value < 1 << (t.bits - 1)
+    return 0 <= value < 1 << t.bits
+
+
+def integer_literal(text: str, loc: SourceLoc) -> tuple[int, IntType]:
+    """Value and type of an integer constant (C11 6.4.4.1: the first type of the list that fits)."""
+    m = _INTEGER.match(text)
+    if m is None:
+        raise error(loc, f"invalid integer constant '{text}'", "write e.g. 42, 0x2a or 42UL")
+    digits, suffix = m.group(1).replace("'", ""), m.group(2).lower()
+    if digits[:2] in ("0x", "0X"):
+        value, decimal = int(digits[2:], 16), False
+    elif digits[:2] in ("0b", "0B"):
+        value, decimal = int(digits[2:], 2), False
+    elif digits[0] == "0":
+        value, decimal = int(digits, 8), False
+    else:
+        value, decimal = int(digits), True
+    unsigned, longs = "u" in suffix, suffix.count("l")
+    signed_types = [INT, LONG, LLONG][longs:]
+    unsigned_types = [UINT, ULONG, ULLONG][longs:]
+    if unsigned:
+        candidates = unsigned_types
+    elif decimal:
+        candidates = signed_types
+    else:
+        candidates = [t for pair in zip(signed_types, unsigned_types, strict=True) for t in pair]
+    for t in candidates:
+        if fits(value, t):
+            return value, t
+    raise error(loc, f"integer constant '{text}' is too large for any type", "use a smaller value")
+
+
+def floating_literal(text: str, loc: SourceLoc) -> tuple[float, FloatType]:
+    """Value and type of a floating constant, correctly rounded to its type."""
+    body = text.replace("'", "")
+    is_hex = body[:2] in ("0x", "0X")
+    t = DOUBLE
+    if body[-1] in "fF":
+        t, body = FLOAT, body[:-1]
+    elif body[-1] in "lL":
+        t, body = LDOUBLE, body[:-1]
+    try:
+        if t != FLOAT:
+            return (float.fromhex(body) if is_hex else float(body)), t
+        return round_to_float(_hex_fraction(body) if is_hex else Fraction(body)), t
+    except (ValueError, OverflowError):
+        raise error(
+            loc, f"invalid floating constant '{text}'", "write e.g. 1.0, 1e-3f or 0x1p-4"
+        ) from None
+
+
+def _hex_fraction(body: str) -> Fraction:
+    mantissa, _, exponent = body[2:].lower().partition("p")
+    whole, _, part = mantissa.partition(".")
+    return Fraction(int(whole + part or "0", 16)) * Fraction(2) ** (int(exponent) - 4 * len(part))
+
+
+def to_single(value: float) -> float:
+    """`value` rounded to `float`, to nearest even; infinite on overflow."""
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def round_to_float(value: Fraction) -> float:
+    """`value` rounded once to `float` (rounding first to double could round twice)."""
+    try:
+        wide = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    single = to_single(wide)
+    if math.isinf(single) or wide == single or Fraction(wide) == value:
+        return single
+    bits = struct.unpack("<i", struct.pack("<f", single))[0]
+    step = 1 if (wide > single) == (single >= 0) else -1
+    other: float = struct.unpack("<f", struct.pack("<i", bits + step))[0]
+    if Fraction(wide) - Fraction(single) != Fraction(other) - Fraction(wide):
+        return single
+    return max(single, other) if value > Fraction(wide) else min(single, other)
+
+
+def _code_units(body: str, unit: IntType, loc: SourceLoc) -> list[int]:
+    """The code units of a literal's characters; UTF-8 for `char`."""
+    out: list[int] = []
+    for m in _ESCAPE.finditer(body):
+        hexadecimal, octal, short, long, simple, plain = m.groups()
+        if hexadecimal or octal:
+            value = int(hexadecimal, 16) if hexadecimal else int(octal, 8)
+            if value >= 1 << unit.bits:
+                raise error(loc, f"escape '{m.group()}' is too large for a character")
+            out.append(value)
+        elif simple:
+            if simple not in _SIMPLE_ESCAPES:
+                raise error(
+                    loc,
+                    f"unknown escape sequence '\\{simple}'",
+                    f"write '{simple}' or '\\\\{simple}'",
+                )
+            out.append(_SIMPLE_ESCAPES[simple])
+        else:
+            character = chr(int(short or long, 16)) if short or long else plain
+            if unit.bits == 8:
+                out += character.encode("utf-8", "surrogateescape")
+            elif unit.bits == 16:
+                raw = character.encode("utf-16-le", "surrogatepass")
+                out += [int.from_bytes(raw[i : i + 2], "little") for i in range(0, len(raw), 2)]
+            else:
+                out.append(ord(character))
+    return out
+
+
+def character_literal(text: str, loc: SourceLoc) -> tuple[int, IntType]:
+    """Value and type of a character constant; several characters make an int, as in GCC."""
+    prefix, body = text.split("'", 1)
+    unit = _UNITS[prefix]
+    units = _code_units(body[:-1], unit, loc)
+    if prefix:
+        if len(units) != 1:
+            raise error(
+                loc, f"character constant {text} has several characters", "write one character"
+            )
+        return units[0], unit
+    if len(units) == 1:
+        return units[0] - 256 if units[0] > 127 else units[0], INT
+    value = 0
+    for u in units:
+        value = (value << 8 | u) & 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value, INT
+
+
+def string_literal(text: str, loc: SourceLoc) -> tuple[bytes, IntType]:
+    """
+    The bytes of a string literal with its terminating zero, and its element type. `text` may hold
+    several quoted fragments, as pycparser keeps them (`"\\x1" "a"`).
+    """
+    prefix = text[: text.index('"')]
+    unit = _UNITS[prefix]
+    size = unit.size
+    data = bytearray()
+    for fragment in re.findall(r'"((?:\\.|[^"\\])*)"', text[len(prefix) :], re.DOTALL):
+        for u in _code_units(fragment, unit, loc):
+            data += u.to_bytes(size, "little")
+    return bytes(data) + bytes(size), unit

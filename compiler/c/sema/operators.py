@@ -1,0 +1,288 @@
+"""Binary operators and assignments (C11 6.5.5 to 6.5.14, 6.5.16)."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...diagnostics import CompileError, SourceLoc, error
+from ..ast import (
+    Assign,
+    BinaryOp,
+    CompoundAssign,
+    CompoundLiteral,
+    Expr,
+    IntConst,
+    Load,
+    PtrAdd,
+    PtrDiff,
+    StringLiteral,
+    VarRef,
+)
+from ..types import (
+    INT,
+    PTRDIFF_T,
+    ArrayType,
+    CType,
+    FunctionType,
+    IntType,
+    PointerType,
+    RecordType,
+    VoidType,
+    is_arithmetic,
+)
+from .conversions import (
+    bit_field_width,
+    cast,
+    common_type,
+    compatible,
+    convert_assigned,
+    is_null_constant,
+    mark_address_taken,
+    promote,
+    promoted_type,
+    qualified,
+    require_scalar,
+    usual_conversions,
+)
+from .unit import Unit
+
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_INTEGER_ONLY = frozenset({"%", "&", "|", "^", "<<", ">>"})
+_SHIFTS = frozenset({"<<", ">>"})
+
+
+def name_of(place: Expr) -> str:
+    """How to call an lvalue in a message."""
+    match place:
+        case VarRef():
+            return f"'{place.decl.name}'"
+        case StringLiteral():
+            return "a string literal"
+        case _:
+            field = getattr(place, "field", None)
+            return f"member '{field.name}'" if field is not None and field.name else "this object"
+
+
+class OperatorChecker:
+    """Checks operators with two operands."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+
+    def binary(self, node: Any) -> Expr:
+        """`lhs op rhs`."""
+        op, loc = node.op, self.unit.loc(node)
+        lhs, rhs = self.unit.expressions.value(node.left), self.unit.expressions.value(node.right)
+        if op in ("&&", "||"):
+            lhs = require_scalar(lhs, f"the left operand of '{op}'")
+            rhs = require_scalar(rhs, f"the right operand of '{op}'")
+            return BinaryOp(type=INT, loc=loc, op=op, lhs=lhs, rhs=rhs)
+        if is_arithmetic(lhs.type) and is_arithmetic(rhs.type):
+            return self._arithmetic(op, lhs, rhs, loc)
+        if isinstance(lhs.type, PointerType) or isinstance(rhs.type, PointerType):
+            if op in _COMPARISONS:
+                return self._compare_pointers(op, lhs, rhs, loc)
+            result = self._pointer_arithmetic(op, lhs, rhs, loc)
+            if result is not None:
+                return result
+        raise self._bad_operands(op, lhs.type, rhs.type, loc)
+
+    def _bad_operands(self, op: str, lhs: CType, rhs: CType, loc: SourceLoc) -> CompileError:
+        if isinstance(lhs, RecordType) or isinstance(rhs, RecordType):
+            remedy = "apply the operator to their members"
+        elif isinstance(lhs, VoidType) or isinstance(rhs, VoidType):
+            remedy = "an expression of type void has no value"
+        else:
+            remedy = "convert one of the operands"
+        return error(loc, f"operator '{op}' does not apply to '{lhs}' and '{rhs}'", remedy)
+
+    def _arithmetic(self, op: str, lhs: Expr, rhs: Expr, loc: SourceLoc) -> Expr:
+        if op in _INTEGER_ONLY and not (
+            isinstance(lhs.type, IntType) and isinstance(rhs.type, IntType)
+        ):
+            remedy = "use fmod from <math.h>" if op == "%" else "convert the operands to integers"
+            raise error(
+                loc, f"operator '{op}' needs integers, not '{lhs.type}' and '{rhs.type}'", remedy
+            )
+        if op in _SHIFTS:
+            lhs = promote(lhs)
+            self._check_shift(op, lhs.type, rhs)
+            return BinaryOp(
+                type=lhs.type, loc=loc, op=op, lhs=lhs, rhs=cast(promote(rhs), lhs.type)
+            )
+        lhs, rhs, t = usual_conversions(lhs, rhs)
+        if op in ("/", "%"):
+            self._check_divisor(op, t, rhs)
+        return BinaryOp(type=INT if op in _COMPARISONS else t, loc=loc, op=op, lhs=lhs, rhs=rhs)
+
+    def _check_divisor(self, op: str, t: CType, rhs: Expr) -> None:
+        if isinstance(t, IntType) and isinstance(rhs, IntConst) and rhs.value == 0:
+            self.unit.sink.warn(rhs.loc, f"'{op}' by zero", "check the divisor")
+
+    def _check_shift(self, op: str, t: CType, rhs: Expr) -> None:
+        if isinstance(t, IntType) and isinstance(rhs, IntConst) and not 0 <= rhs.value < t.bits:
+            self.unit.sink.warn(
+                rhs.loc,
+                f"'{op}' of '{t}' by {rhs.value} is undefined",
+                f"shift by 0 to {t.bits - 1}",
+            )
+
+    # Pointers ---------------------------------------------------------------------------------
+
+    def require_complete_pointee(self, t: PointerType, loc: SourceLoc) -> None:
+        """Pointer arithmetic needs the element's size (void counts as 1, as in GNU C)."""
+        target = t.pointee.type
+        if isinstance(target, VoidType):
+            self.unit.sink.warn(
+                loc, "arithmetic on 'void *' counts bytes", "cast to 'char *' to say so"
+            )
+        elif isinstance(target, FunctionType) or not target.is_complete:
+            raise error(
+                loc,
+                f"arithmetic on '{t}': the size of '{target}' is not known",
+                "define the type first",
+            )
+
+    def _pointer_arithmetic(self, op: str, lhs: Expr, rhs: Expr, loc: SourceLoc) -> Expr | None:
+        if op == "+" and isinstance(rhs.type, PointerType):
+            lhs, rhs = rhs, lhs
+        if not isinstance(lhs.type, PointerType) or op not in ("+", "-"):
+            return None
+        if isinstance(rhs.type, IntType):
+            self.require_complete_pointee(lhs.type, loc)
+            return PtrAdd(
+                type=lhs.type, loc=loc, pointer=lhs, index=promote(rhs), subtract=op == "-"
+            )
+        if op == "-" and isinstance(rhs.type, PointerType):
+            if not compatible(_bare(lhs.type), _bare(rhs.type)):
+                raise error(loc, f"difference of '{lhs.type}' and '{rhs.type}'", "cast one of them")
+            self.require_complete_pointee(lhs.type, loc)
+            return PtrDiff(type=PTRDIFF_T, loc=loc, lhs=lhs, rhs=cast(rhs, lhs.type))
+        return None
+
+    def _compare_pointers(self, op: str, lhs: Expr, rhs: Expr, loc: SourceLoc) -> Expr:
+        if is_null_constant(rhs):
+            rhs = cast(rhs, lhs.type)
+        elif is_null_constant(lhs):
+            lhs = cast(lhs, rhs.type)
+        if not (isinstance(lhs.type, PointerType) and isinstance(rhs.type, PointerType)):
+            raise error(
+                loc,
+                f"comparison of '{lhs.type}' with '{rhs.type}'",
+                "dereference the pointer, or compare with NULL",
+            )
+        a, b = _bare(lhs.type), _bare(rhs.type)
+        is_void = isinstance(a, VoidType) or isinstance(b, VoidType)
+        if not is_void and not compatible(a, b):
+            self.unit.sink.warn(
+                loc,
+                f"comparison of incompatible pointers '{lhs.type}' and '{rhs.type}'",
+                "cast one",
+            )
+        return BinaryOp(type=INT, loc=loc, op=op, lhs=lhs, rhs=cast(rhs, lhs.type))
+
+    # Assignment -------------------------------------------------------------------------------
+
+    def modifiable(self, target: Expr, what: str) -> Expr:
+        """`target`, checked to be a modifiable lvalue (C11 6.3.2.1)."""
+        loc = target.loc
+        if not target.is_lvalue:
+            inner = target.lvalue if isinstance(target, Load) else None
+            name = name_of(inner) if inner is not None else "this expression"
+            raise error(
+                loc,
+                f"{what} on {name}, which is not an object",
+                "the target must be a variable or an element",
+            )
+        if isinstance(target.type, ArrayType):
+            raise error(
+                loc,
+                f"{what} on array {name_of(target)}",
+                "assign its elements in a loop, or use memcpy",
+            )
+        if isinstance(target.type, RecordType) and not target.type.is_complete:
+            raise error(loc, f"{what} on incomplete type '{target.type}'", "include its definition")
+        if isinstance(target.type, VoidType):
+            raise error(
+                loc, f"{what} through a 'void *'", "cast it to a pointer to an object type first"
+            )
+        if qualified(target).const or _has_const_member(target.type):
+            decl = target.decl if isinstance(target, VarRef | CompoundLiteral) else None
+            notes = [(decl.loc, "declared const here")] if decl is not None else []
+            raise error(
+                loc,
+                f"{what} on {name_of(target)}, which is const",
+                "remove 'const' from its declaration",
+                notes,
+            )
+        return target
+
+    def assignment(self, node: Any) -> Expr:
+        """`target = value` and `target op= value`."""
+        loc = self.unit.loc(node)
+        target = self.unit.expressions.check(node.lvalue)
+        if isinstance(target.type, FunctionType):
+            raise error(loc, "a function cannot be assigned to", "use a function pointer variable")
+        target = self.modifiable(target, "assignment" if node.op == "=" else f"'{node.op}'")
+        value = self.unit.expressions.value(node.rvalue)
+        volatile = qualified(target).volatile
+        if node.op == "=":
+            if isinstance(target.type, RecordType):
+                mark_address_taken(target)
+            value = convert_assigned(
+                value, target.type, f"assigning to {name_of(target)}", self.unit.sink
+            )
+            return Assign(type=target.type, loc=loc, target=target, value=value, volatile=volatile)
+        return self._compound(node.op[:-1], target, value, loc, volatile)
+
+    def _compound(self, op: str, target: Expr, value: Expr, loc: SourceLoc, volatile: bool) -> Expr:
+        t = target.type
+        compute: CType
+        if isinstance(t, PointerType) and op in ("+", "-") and isinstance(value.type, IntType):
+            self.require_complete_pointee(t, loc)
+            compute, value = t, promote(value)
+        elif is_arithmetic(t) and is_arithmetic(value.type):
+            if op in _INTEGER_ONLY and not (
+                isinstance(t, IntType) and isinstance(value.type, IntType)
+            ):
+                raise error(
+                    loc,
+                    f"'{op}=' needs integers, not '{t}' and '{value.type}'",
+                    "convert the operands",
+                )
+            value = promote(value)
+            left = promoted_type(t, bit_field_width(target)) if isinstance(t, IntType) else t
+            if op in _SHIFTS:
+                self._check_shift(op, left, value)
+                compute = left
+            else:
+                compute = common_type(left, value.type)
+            value = cast(value, compute)
+            if op in ("/", "%"):
+                self._check_divisor(op, compute, value)
+        else:
+            raise self._bad_operands(op + "=", t, value.type, loc)
+        return CompoundAssign(
+            type=t,
+            loc=loc,
+            op=op,
+            target=target,
+            value=value,
+            compute_type=compute,
+            volatile=volatile,
+        )
+
+
+def _bare(t: CType) -> CType:
+    return t.pointee.type if isinstance(t, PointerType) else t
+
+
+def _has_const_member(t: CType) -> bool:
+    if isinstance(t, ArrayType):
+        return t.element.const or _has_const_member(t.element.type)
+    if not isinstance(t, RecordType):
+        return False
+    return any(f.type.const or _has_const_member(f.type.type) for f in t.fields or ())

@@ -1,0 +1,334 @@
+"""
+Statements (C11 6.8), and the OpenACC directives among them.
+
+Blocks are checked as lists, because a pragma belongs to the statement after it, and pycparser puts
+the statements of a `case` in the case's own list.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pycparser import c_ast
+
+from ...diagnostics import SourceLoc, error
+from ..ast import (
+    Break,
+    Case,
+    Compound,
+    Continue,
+    DeclStmt,
+    DoWhile,
+    Expr,
+    ExprStmt,
+    For,
+    Goto,
+    If,
+    Label,
+    Null,
+    Return,
+    Stmt,
+    Switch,
+    While,
+)
+from ..types import IntType, VoidType
+from .constants import integer_value, wrap
+from .conversions import convert_assigned, promote, rvalue
+from .scopes import nearest
+from .unit import FunctionState, Jump, Target, Unit
+
+_LOOP = Target("loop")
+_SWITCH = Target("switch")
+_DECLARATIONS = (c_ast.Decl, c_ast.Typedef, c_ast.StaticAssert)
+
+
+class StatementChecker:
+    """Checks statements in the unit's current scope and function."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self._checkers: dict[type[Any], Callable[[Any], Stmt]] = {
+            c_ast.Compound: self._compound,
+            c_ast.If: self._if,
+            c_ast.For: self._for,
+            c_ast.While: self._while,
+            c_ast.DoWhile: self._do_while,
+            c_ast.Switch: self._switch,
+            c_ast.Label: self._label,
+            c_ast.Goto: self._goto,
+            c_ast.Break: self._break,
+            c_ast.Continue: self._continue,
+            c_ast.Return: self._return,
+            c_ast.EmptyStatement: lambda node: Null(loc=self.unit.loc(node)),
+        }
+
+    @property
+    def _function(self) -> FunctionState:
+        state = self.unit.function
+        assert state is not None, "statements stand in functions"
+        return state
+
+    # Lists ------------------------------------------------------------------------------------
+
+    def function_body(self, node: Any) -> Compound:
+        """The outermost block of a function, in the scope of its parameters."""
+        body = Compound(loc=self.unit.loc(node), body=self.block(node.block_items or []))
+        state = self._function
+        for name, jump in state.gotos:
+            label = state.labels.get(name)
+            if label is None:
+                near = nearest(name, state.labels)
+                remedy = (
+                    f"did you mean '{near}'?" if near else f"write '{name}:' before a statement"
+                )
+                raise error(
+                    jump.loc, f"label '{name}' is not defined in '{state.decl.name}'", remedy
+                )
+            if label.constructs != jump.constructs:
+                raise error(
+                    jump.loc,
+                    f"goto '{name}' crosses the boundary of an OpenACC construct (OpenACC 3.4, 2.5)",
+                    "keep the goto and its label on the same side",
+                    [(label.loc, "the label")],
+                )
+        return body
+
+    def block(self, nodes: list[Any]) -> list[Stmt]:
+        """The statements of a block or of a `case`, in order."""
+        out: list[Stmt] = []
+        index = 0
+        while index < len(nodes):
+            stmts, index = self.item(nodes, index)
+            out += stmts
+        return out
+
+    def item(self, nodes: list[Any], index: int) -> tuple[list[Stmt], int]:
+        """The statements that nodes[index] makes, with what belongs to it; the next index."""
+        node = nodes[index]
+        if isinstance(node, c_ast.Pragma):
+            return self.unit.directives.statement(nodes, index)
+        if isinstance(node, c_ast.Case | c_ast.Default):
+            return self._case(node), index + 1
+        if isinstance(node, _DECLARATIONS):
+            loc = self.unit.loc(node)
+            decls = self.unit.declarations.local(node)
+            return (
+                [DeclStmt(loc=decls[0].loc if decls else loc, decls=decls)] if decls else []
+            ), index + 1
+        return [self.statement(node)], index + 1
+
+    def statement(self, node: Any) -> Stmt:
+        """One statement that stands alone: the body of an `if`, a loop or a label."""
+        checker = self._checkers.get(type(node))
+        if checker is not None:
+            return checker(node)
+        if isinstance(node, c_ast.Pragma | c_ast.Case | c_ast.Default | c_ast.Decl | c_ast.Typedef):
+            loc = self.unit.loc(node)
+            body = self.block([node])
+            return (
+                body[0]
+                if len(body) == 1
+                else Compound(loc=loc, body=body)
+                if body
+                else Null(loc=loc)
+            )
+        if isinstance(node, c_ast.AttributedStatement):
+            return self.statement(node.stmt)
+        expr = self.unit.expressions.effect(node)
+        return ExprStmt(loc=expr.loc, expr=expr)
+
+    def _compound(self, node: Any) -> Stmt:
+        items: list[Any] = node.block_items or []
+        loc = self.unit.loc(node)
+        if items and isinstance(items[0], c_ast.Pragma) and items[0].coord is node.coord:
+            return self._pragma_body(items, loc)
+        with self.unit.nested_scope():
+            return Compound(loc=loc, body=self.block(items))
+
+    def _pragma_body(self, items: list[Any], loc: SourceLoc) -> Stmt:
+        """`if (c) #pragma … statement`: pycparser wraps the pragmas and the statement."""
+        self.unit.directives.require_body(items)
+        with self.unit.nested_scope():
+            stmts = self.block(items)
+        return stmts[0] if len(stmts) == 1 else Compound(loc=loc, body=stmts)
+
+    # Selection and iteration ------------------------------------------------------------------
+
+    def _scoped(self, node: Any) -> Stmt:
+        """A substatement, which is a block of its own (C11 6.8.4p3)."""
+        if isinstance(node, c_ast.Compound):
+            return self.statement(node)
+        with self.unit.nested_scope():
+            return self.statement(node)
+
+    def _if(self, node: Any) -> Stmt:
+        condition = self.unit.expressions.condition(node.cond, "the condition of 'if'")
+        then = self._scoped(node.iftrue)
+        otherwise = self._scoped(node.iffalse) if node.iffalse is not None else None
+        return If(loc=self.unit.loc(node), condition=condition, then=then, otherwise=otherwise)
+
+    def _for(self, node: Any) -> Stmt:
+        with self.unit.nested_scope():
+            init = self._for_init(node.init)
+            condition: Expr | None = None
+            if node.cond is not None:
+                condition = self.unit.expressions.condition(node.cond, "the condition of 'for'")
+            step = self.unit.expressions.effect(node.next) if node.next is not None else None
+            body = self._loop_body(node.stmt)
+        return For(loc=self.unit.loc(node), init=init, condition=condition, step=step, body=body)
+
+    def _for_init(self, node: Any) -> Stmt | None:
+        if node is None:
+            return None
+        loc = self.unit.loc(node)
+        if not isinstance(node, c_ast.DeclList):
+            return ExprStmt(loc=loc, expr=self.unit.expressions.effect(node))
+        declared = [d for d in node.decls if not isinstance(d, c_ast.Pragma)]
+        decls = [v for d in declared for v in self.unit.declarations.local(d)]
+        return DeclStmt(loc=loc, decls=decls)
+
+    def _loop_body(self, node: Any) -> Stmt:
+        self._function.targets.append(_LOOP)
+        body = self._scoped(node)
+        self._function.targets.pop()
+        return body
+
+    def _while(self, node: Any) -> Stmt:
+        condition = self.unit.expressions.condition(node.cond, "the condition of 'while'")
+        return While(loc=self.unit.loc(node), condition=condition, body=self._loop_body(node.stmt))
+
+    def _do_while(self, node: Any) -> Stmt:
+        body = self._loop_body(node.stmt)
+        condition = self.unit.expressions.condition(node.cond, "the condition of 'while'")
+        return DoWhile(loc=self.unit.loc(node), body=body, condition=condition)
+
+    # Switch -----------------------------------------------------------------------------------
+
+    def _switch(self, node: Any) -> Stmt:
+        loc = self.unit.loc(node)
+        value = promote(self.unit.expressions.value(node.cond))
+        if not isinstance(value.type, IntType):
+            raise error(value.loc, f"'switch' on '{value.type}'", "switch on an integer")
+        state = self._function
+        state.decl.contains_goto_or_switch = True
+        state.targets.append(_SWITCH)
+        state.switch_values.append({})
+        state.switch_types.append(value.type)
+        body = self._scoped(node.stmt)
+        state.switch_types.pop()
+        state.switch_values.pop()
+        state.targets.pop()
+        return Switch(loc=loc, value=value, body=body)
+
+    def _case(self, node: Any) -> list[Stmt]:
+        """`case v:` and the statements after it; the label stands on the first of them."""
+        loc = self.unit.loc(node)
+        state = self._function
+        if not state.switch_values:
+            word = "default" if isinstance(node, c_ast.Default) else "case"
+            raise error(loc, f"'{word}' outside 'switch'", "move it into a switch")
+        value: int | None = None
+        if isinstance(node, c_ast.Case):
+            value = integer_value(rvalue(self.unit.expressions.check(node.expr)))
+            if value is None:
+                raise error(
+                    loc,
+                    "the value of 'case' is not an integer constant",
+                    "use a constant, or an if",
+                )
+            value = wrap(value, state.switch_types[-1])
+        seen = state.switch_values[-1]
+        if value in seen:
+            text = "default" if value is None else f"case {value}"
+            raise error(
+                loc,
+                f"'{text}' appears twice in this switch",
+                "remove one",
+                [(seen[value], "first here")],
+            )
+        seen[value] = loc
+        stmts = self.block(list(node.stmts or ()))
+        first: Stmt = Null(loc=loc)
+        if stmts and not isinstance(stmts[0], DeclStmt):
+            first, *stmts = stmts
+        return [Case(loc=loc, value=value, body=first), *stmts]
+
+    # Jumps ------------------------------------------------------------------------------------
+
+    def _label(self, node: Any) -> Stmt:
+        loc, state = self.unit.loc(node), self._function
+        if node.name in state.labels:
+            first = state.labels[node.name].loc
+            raise error(
+                loc, f"label '{node.name}' is defined twice", "rename one", [(first, "first here")]
+            )
+        state.decl.contains_goto_or_switch = True
+        state.labels[node.name] = Jump(loc, state.constructs)
+        return Label(loc=loc, name=node.name, body=self.statement(node.stmt))
+
+    def _goto(self, node: Any) -> Stmt:
+        loc, state = self.unit.loc(node), self._function
+        state.decl.contains_goto_or_switch = True
+        state.gotos.append((node.name, Jump(loc, state.constructs)))
+        return Goto(loc=loc, label=node.name)
+
+    def _leave(self, loc: SourceLoc, word: str, kinds: tuple[str, ...]) -> None:
+        """Check that `break` or `continue` finds its target without leaving a construct."""
+        for target in reversed(self._function.targets):
+            if target.kind in kinds:
+                return
+            if target.kind == "construct":
+                raise error(
+                    loc,
+                    f"'{word}' leaves the '{target.name}' construct (OpenACC 3.4, 2.5)",
+                    "set a flag and test it after the construct",
+                )
+        where = "a loop or switch" if "switch" in kinds else "a loop"
+        raise error(loc, f"'{word}' outside {where}", "remove it, or move it into one")
+
+    def _break(self, node: Any) -> Stmt:
+        loc = self.unit.loc(node)
+        self._leave(loc, "break", ("loop", "switch"))
+        return Break(loc=loc)
+
+    def _continue(self, node: Any) -> Stmt:
+        loc = self.unit.loc(node)
+        self._leave(loc, "continue", ("loop",))
+        return Continue(loc=loc)
+
+    def _return(self, node: Any) -> Stmt:
+        loc, state = self.unit.loc(node), self._function
+        construct = next((t for t in state.targets if t.kind == "construct"), None)
+        if construct is not None:
+            raise error(
+                loc,
+                f"'return' leaves the '{construct.name}' construct (OpenACC 3.4, 2.5)",
+                "assign the result to a variable and return after the construct",
+            )
+        result = state.decl.type.result
+        name = state.decl.name
+        if node.expr is None:
+            if not isinstance(result, VoidType):
+                raise error(
+                    loc,
+                    f"'return' without a value in '{name}', which returns '{result}'",
+                    "return a value",
+                )
+            return Return(loc=loc)
+        value = self.unit.expressions.value(node.expr)
+        if isinstance(result, VoidType):
+            if not isinstance(value.type, VoidType):
+                raise error(
+                    loc,
+                    f"'{name}' returns void but this returns a value",
+                    "remove the value, or change the result type",
+                )
+            return Return(loc=loc, value=value)
+        return Return(
+            loc=loc,
+            value=convert_assigned(value, result, f"returning from '{name}'", self.unit.sink),
+        )

@@ -1,0 +1,474 @@
+"""
+Types from C syntax: specifiers, declarators, records and enumerations (C11 6.7.2 to 6.7.7).
+
+pycparser nests declarators outside-in (`PtrDecl(ArrayDecl(TypeDecl))` is a pointer to an array),
+so a type is built by recursion to the innermost `TypeDecl` and wrapped on the way out.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pycparser import c_ast
+
+from ...diagnostics import SourceLoc, error
+from ..ast import Expr, VarDecl
+from ..types import (
+    BOOL,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LDOUBLE,
+    LLONG,
+    LONG,
+    SCHAR,
+    SHORT,
+    UCHAR,
+    UINT,
+    ULLONG,
+    ULONG,
+    USHORT,
+    VOID,
+    ArrayType,
+    CType,
+    FunctionType,
+    IntType,
+    PointerType,
+    QualType,
+    RecordType,
+    VoidType,
+)
+from .constants import integer_value
+from .conversions import cast, rvalue
+from .literals import fits
+from .scopes import EnumTag, Enumerator, RecordTag, TypedefName, nearest
+from .unit import Unit
+
+_INTEGER_SPELLINGS: tuple[tuple[CType, str], ...] = (
+    (CHAR, "char"),
+    (SCHAR, "signed char"),
+    (UCHAR, "unsigned char"),
+    (SHORT, "short|short int|signed short|signed short int"),
+    (USHORT, "unsigned short|unsigned short int"),
+    (INT, "int|signed|signed int"),
+    (UINT, "unsigned|unsigned int"),
+    (LONG, "long|long int|signed long|signed long int"),
+    (ULONG, "unsigned long|unsigned long int"),
+    (LLONG, "long long|long long int|signed long long|signed long long int"),
+    (ULLONG, "unsigned long long|unsigned long long int"),
+    (BOOL, "_Bool"),
+    (FLOAT, "float"),
+    (DOUBLE, "double"),
+    (LDOUBLE, "long double"),
+    (VOID, "void"),
+)
+_BASIC = {
+    " ".join(sorted(words.split())): t
+    for t, spellings in _INTEGER_SPELLINGS
+    for words in spellings.split("|")
+}
+_KEYWORDS = frozenset(word for key in _BASIC for word in key.split())
+
+Member = tuple[str | None, QualType, int | None]
+
+
+def apply_qualifiers(q: QualType, quals: Sequence[str], loc: SourceLoc) -> QualType:
+    """`q` with qualifiers added; those of an array are its element's (C11 6.7.3p9)."""
+    if not quals:
+        return q
+    if "_Atomic" in quals:
+        raise error(loc, "_Atomic is not supported", "use '#pragma acc atomic' on the accesses")
+    if isinstance(q.type, ArrayType):
+        element = apply_qualifiers(q.type.element, quals, loc)
+        return replace(q, type=ArrayType(element, q.type.length))
+    return QualType(
+        q.type,
+        q.const or "const" in quals,
+        q.volatile or "volatile" in quals,
+        q.restrict or "restrict" in quals,
+    )
+
+
+class TypeBuilder:
+    """Builds types in the unit's current scope; definitions of tags are declared there."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        # `struct S {…} a, b;` shares one syntax node: it defines one type.
+        self._defined: dict[int, CType] = {}
+
+    # Declarators ------------------------------------------------------------------------------
+
+    def build(self, node: Any) -> QualType:
+        """The type a declarator or type name denotes."""
+        match node:
+            case c_ast.TypeDecl():
+                return apply_qualifiers(
+                    self.qualified_specifier(node.type), node.quals or (), self._loc(node)
+                )
+            case c_ast.PtrDecl():
+                pointer = QualType(PointerType(self.build(node.type)))
+                return apply_qualifiers(pointer, node.quals or (), self._loc(node))
+            case c_ast.ArrayDecl():
+                return QualType(self._array(node))
+            case c_ast.FuncDecl():
+                with self.unit.nested_scope():
+                    return QualType(self.function(node)[0])
+            case c_ast.Typename() | c_ast.AttributedType():
+                return self.build(node.type)
+            case _:
+                return self.qualified_specifier(node)
+
+    def _loc(self, node: Any) -> SourceLoc:
+        while node.coord is None and getattr(node, "type", None) is not None:
+            node = node.type
+        return self.unit.loc(node)
+
+    def _array(self, node: Any) -> ArrayType:
+        loc = self._loc(node)
+        element = self.build(node.type)
+        if isinstance(element.type, FunctionType):
+            raise error(
+                loc, "an array of functions is not possible", "use an array of function pointers"
+            )
+        if not element.type.is_complete:
+            raise error(
+                loc,
+                f"array elements of incomplete type '{element.type}'",
+                "every dimension but the first needs a length"
+                if isinstance(element.type, ArrayType)
+                else "define the type before this line",
+            )
+        return ArrayType(element, self._length(node.dim))
+
+    def _length(self, node: Any) -> int | None | Expr:
+        """An array length: a constant, None for `[]` and `[*]`, or an expression of type `long`."""
+        if node is None or (isinstance(node, c_ast.ID) and node.name == "*"):
+            return None
+        loc = self.unit.loc(node)
+        expr = rvalue(self.unit.expressions.check(node))
+        if not isinstance(expr.type, IntType):
+            raise error(loc, f"an array length has type '{expr.type}'", "use an integer length")
+        value = integer_value(expr)
+        if value is not None:
+            if value < 0:
+                raise error(loc, f"array length {value} is negative", "use a length of at least 1")
+            return value
+        if self.unit.scope.is_file:
+            raise error(
+                loc,
+                "the length of an array outside functions must be a constant",
+                "use a '#define' or an 'enum' constant ('const' variables are not constants in C)",
+            )
+        return cast(expr, LONG)
+
+    def function(self, node: Any) -> tuple[FunctionType, list[VarDecl]]:
+        """A function type and its parameters, which are declared in the current scope."""
+        result = self.build(node.type).type
+        loc = self._loc(node)
+        if isinstance(result, ArrayType | FunctionType):
+            raise error(loc, f"a function cannot return '{result}'", "return a pointer or a struct")
+        if node.args is None:
+            return FunctionType(result, (), prototyped=False), []
+        nodes = list(node.args.params)
+        variadic = isinstance(nodes[-1], c_ast.EllipsisParam)
+        if variadic:
+            nodes.pop()
+        if nodes and isinstance(nodes[0], c_ast.ID):
+            raise error(
+                loc,
+                "parameters without types are not supported",
+                "write 'type name' for each parameter",
+            )
+        if len(nodes) == 1 and isinstance(nodes[0], c_ast.Typename) and not variadic:
+            only = self.build(nodes[0])
+            if isinstance(only.type, VoidType):
+                return FunctionType(result, ()), []
+        params = [self._parameter(p, i) for i, p in enumerate(nodes)]
+        return FunctionType(result, tuple(p.type for p in params), variadic), params
+
+    def _parameter(self, node: Any, index: int) -> VarDecl:
+        loc = self._loc(node)
+        if isinstance(node, c_ast.Decl) and set(node.storage or ()) - {"register"}:
+            raise error(loc, f"'{node.storage[0]}' on a parameter", "remove it")
+        q = self.build(node.type)
+        if isinstance(q.type, ArrayType):
+            outer = node.type
+            quals = (
+                [w for w in outer.dim_quals if w != "static"]
+                if isinstance(outer, c_ast.ArrayDecl)
+                else []
+            )
+            q = apply_qualifiers(QualType(PointerType(q.type.element)), quals, loc)
+        elif isinstance(q.type, FunctionType):
+            q = QualType(PointerType(q))
+        elif isinstance(q.type, VoidType):
+            raise error(
+                loc,
+                "a parameter cannot have type void",
+                "use 'void *', or '(void)' for no parameters",
+            )
+        decl = VarDecl(node.name or "", q, loc, is_param=True)
+        if node.name:
+            if node.name in self.unit.scope.names:
+                raise error(loc, f"parameter '{node.name}' is declared twice", "rename one of them")
+            self.unit.scope.names[node.name] = decl
+        return decl
+
+    # Specifiers -------------------------------------------------------------------------------
+
+    def qualified_specifier(self, node: Any) -> QualType:
+        """The type of a declaration's specifiers, with the qualifiers of a typedef."""
+        match node:
+            case c_ast.IdentifierType():
+                return self._basic(node)
+            case c_ast.Struct() | c_ast.Union():
+                return QualType(self._record(node))
+            case c_ast.Enum():
+                return QualType(self._enum(node))
+            case c_ast.Typename() | c_ast.AttributedType():
+                return self.build(node.type)
+            case _:
+                name = {"TypeOf": "typeof", "BitIntType": "_BitInt"}.get(
+                    type(node).__name__, "this type"
+                )
+                raise error(self._loc(node), f"{name} is not supported", "write a standard C type")
+
+    def _basic(self, node: Any) -> QualType:
+        names: list[str] = node.names
+        loc = self.unit.loc(node)
+        if len(names) == 1 and names[0] not in _KEYWORDS:
+            symbol = self.unit.scope.find(names[0])
+            if isinstance(symbol, TypedefName):
+                return symbol.qual
+            if names[0] not in ("_Complex", "__int128"):
+                raise error(loc, f"unknown type name '{names[0]}'", self._type_remedy(names[0]))
+        if "_Complex" in names:
+            raise error(
+                loc, "complex numbers are not supported", "use a struct with two members, re and im"
+            )
+        if "__int128" in names:
+            raise error(loc, "__int128 is not supported", "use 'long long', or two of them")
+        t = _BASIC.get(" ".join(sorted(names)))
+        if t is None:
+            raise error(loc, f"'{' '.join(names)}' is not a type", "write e.g. 'unsigned long'")
+        return QualType(t)
+
+    def _type_remedy(self, name: str) -> str:
+        types = [n for n, s in self.unit.file_scope.names.items() if isinstance(s, TypedefName)]
+        near = nearest(name, types)
+        return (
+            f"did you mean '{near}'?" if near else "declare it with typedef, or include its header"
+        )
+
+    # Structs and unions -----------------------------------------------------------------------
+
+    def _record(self, node: Any) -> RecordType:
+        is_union = isinstance(node, c_ast.Union)
+        loc = self.unit.loc(node)
+        if node.decls is None:
+            return self._named_record(node.name, is_union, loc)
+        known = self._defined.get(id(node))
+        if isinstance(known, RecordType):
+            return known
+        record = self._new_record(node.name, is_union, loc)
+        self._defined[id(node)] = record
+        record.complete(self._members(node, record))
+        return record
+
+    def _named_record(self, tag: str, is_union: bool, loc: SourceLoc) -> RecordType:
+        found = self.unit.scope.find_tag(tag)
+        if found is None:
+            return self.declare_record(tag, is_union, loc)
+        if not isinstance(found, RecordTag) or found.type.is_union != is_union:
+            kind = "union" if is_union else "struct"
+            raise error(
+                loc,
+                f"'{tag}' is not a {kind}",
+                "use the keyword of its declaration",
+                [(found.loc, "declared here")],
+            )
+        return found.type
+
+    def declare_record(self, tag: str, is_union: bool, loc: SourceLoc) -> RecordType:
+        """`struct tag;`: an incomplete type of the current scope, or the one already there."""
+        here = self.unit.scope.tags.get(tag)
+        if isinstance(here, RecordTag) and here.type.is_union == is_union:
+            return here.type
+        record = RecordType(tag, is_union)
+        self.unit.scope.tags[tag] = RecordTag(record, loc)
+        return record
+
+    def _new_record(self, tag: str | None, is_union: bool, loc: SourceLoc) -> RecordType:
+        if tag is None:
+            return RecordType(None, is_union)
+        here = self.unit.scope.tags.get(tag)
+        if here is not None:
+            if isinstance(here, EnumTag) or here.type.is_union != is_union or here.type.is_complete:
+                raise error(
+                    loc,
+                    f"'{tag}' is defined twice",
+                    "rename one of them",
+                    [(here.loc, "first here")],
+                )
+            return here.type
+        return self.declare_record(tag, is_union, loc)
+
+    def _members(self, node: Any, record: RecordType) -> list[Member]:
+        members: list[Member] = []
+        seen: dict[str, SourceLoc] = {}
+        for decl in node.decls:
+            if isinstance(decl, c_ast.Pragma):
+                self.unit.directives.refuse_pragma(decl, "inside a struct or union")
+            elif isinstance(decl, c_ast.StaticAssert):
+                self.unit.declarations.static_assert(decl)
+            elif isinstance(decl, c_ast.Decl):
+                flexible = members[-1] if members else None
+                if (
+                    flexible
+                    and isinstance(flexible[1].type, ArrayType)
+                    and flexible[1].type.length is None
+                ):
+                    raise error(
+                        self._loc(decl),
+                        f"member after the flexible array '{flexible[0]}'",
+                        "put the array without length last",
+                    )
+                member = self._member(decl, record)
+                if member is not None:
+                    self._check_unique(member, seen, self._loc(decl))
+                    members.append(member)
+        if (
+            members
+            and isinstance(members[-1][1].type, ArrayType)
+            and members[-1][1].type.length is None
+        ):
+            if record.is_union or len(members) == 1:
+                raise error(
+                    self._loc(node),
+                    f"flexible array '{members[-1][0]}' must follow other members of a struct",
+                    "give it a length",
+                )
+        return members
+
+    def _member(self, node: Any, record: RecordType) -> Member | None:
+        loc = self._loc(node)
+        if node.align:
+            raise error(
+                loc, "_Alignas on a member is not supported", "put it on the variable instead"
+            )
+        if node.name is None and node.bitsize is None:
+            t = self.build(node.type).type
+            anonymous = isinstance(t, RecordType) and t.tag is None
+            return (None, QualType(t), None) if anonymous else None
+        q = self.build(node.type)
+        what = f"member '{node.name}'"
+        if isinstance(q.type, FunctionType):
+            raise error(loc, f"{what} has function type", "use a pointer to a function")
+        if isinstance(q.type, ArrayType) and q.type.is_vla:
+            raise error(loc, f"{what} has variable length", "use a constant length, or a pointer")
+        if not q.type.is_complete and not isinstance(q.type, ArrayType):
+            inside = q.type is record
+            raise error(
+                loc,
+                f"{what} has incomplete type '{q.type}'",
+                f"use a pointer: '{q.type} *{node.name}'"
+                if inside
+                else "define that type before this one",
+            )
+        return node.name, q, None if node.bitsize is None else self._bit_width(node, q.type)
+
+    def _bit_width(self, node: Any, t: CType) -> int:
+        loc = self.unit.loc(node.bitsize)
+        if not isinstance(t, IntType):
+            raise error(loc, f"a bit-field of type '{t}'", "use an integer type")
+        width = integer_value(rvalue(self.unit.expressions.check(node.bitsize)))
+        limit = 1 if t is BOOL else t.bits
+        if width is None or not 0 <= width <= limit or (width == 0 and node.name):
+            raise error(
+                loc, f"the width of a bit-field of '{t}' must be a constant from 1 to {limit}"
+            )
+        return width
+
+    def _check_unique(self, member: Member, seen: dict[str, SourceLoc], loc: SourceLoc) -> None:
+        for name in _names(member):
+            if name in seen:
+                raise error(
+                    loc,
+                    f"member '{name}' is declared twice",
+                    "rename one of them",
+                    [(seen[name], "first here")],
+                )
+            seen[name] = loc
+
+    # Enumerations -----------------------------------------------------------------------------
+
+    def _enum(self, node: Any) -> IntType:
+        loc = self.unit.loc(node)
+        if node.values is None:
+            found = self.unit.scope.find_tag(node.name)
+            if isinstance(found, EnumTag):
+                return found.type or UINT
+            if found is not None:
+                raise error(
+                    loc, f"'{node.name}' is not an enum", "use the keyword of its declaration"
+                )
+            self.unit.scope.tags[node.name] = EnumTag(None, loc)
+            return UINT
+        known = self._defined.get(id(node))
+        if isinstance(known, IntType):
+            return known
+        if node.name is not None:
+            here = self.unit.scope.tags.get(node.name)
+            if here is not None and not (isinstance(here, EnumTag) and here.type is None):
+                raise error(
+                    loc,
+                    f"'{node.name}' is defined twice",
+                    "rename one of them",
+                    [(here.loc, "first here")],
+                )
+        values = self._enumerators(node)
+        t = next(t for t in (UINT, INT, ULONG, LONG) if all(fits(v, t) for v in values))
+        self._defined[id(node)] = t
+        if node.name is not None:
+            self.unit.scope.tags[node.name] = EnumTag(t, loc)
+        return t
+
+    def _enumerators(self, node: Any) -> list[int]:
+        values: list[int] = []
+        for item in node.values.enumerators:
+            loc = self.unit.loc(item)
+            if isinstance(item, c_ast.Pragma):
+                self.unit.directives.refuse_pragma(item, "inside an enum")
+                continue
+            value = values[-1] + 1 if values else 0
+            if item.value is not None:
+                given = integer_value(rvalue(self.unit.expressions.check(item.value)))
+                if given is None:
+                    raise error(
+                        loc,
+                        f"the value of '{item.name}' is not an integer constant",
+                        "write a constant",
+                    )
+                value = given
+            t = next((t for t in (INT, UINT, LONG, ULONG) if fits(value, t)), ULONG)
+            self.unit.declarations.check_new(item.name, loc)
+            self.unit.scope.names[item.name] = Enumerator(item.name, value, t, loc)
+            values.append(value)
+        return values
+
+
+def _names(member: Member) -> list[str]:
+    """The names a member adds to its record, through anonymous members."""
+    name, q, _ = member
+    if name is not None:
+        return [name]
+    if isinstance(q.type, RecordType):
+        return [n for f in q.type.fields or () for n in _names((f.name, f.type, None))]
+    return []

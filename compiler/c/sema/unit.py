@@ -1,0 +1,104 @@
+"""The state of checking one translation unit, shared by the checkers of each concern."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...diagnostics import DiagnosticSink, SourceLoc
+from ..ast import FunctionDecl, TranslationUnit
+from ..types import IntType
+from .scopes import Scope
+
+if TYPE_CHECKING:
+    from .declarations import DeclarationChecker
+    from .directives import DirectiveChecker
+    from .expressions import ExpressionChecker
+    from .initialisers import InitialiserChecker
+    from .statements import StatementChecker
+    from .type_names import TypeBuilder
+
+
+@dataclass(frozen=True)
+class Target:
+    """
+    Something `break` or `continue` may leave: "loop" or "switch"; or a construct that may not be
+    left ("construct", with its directive's name).
+    """
+
+    kind: str
+    name: str = ""
+
+
+@dataclass
+class Jump:
+    """A label, or a `goto` of it, and the constructs around."""
+
+    loc: SourceLoc
+    constructs: tuple[int, ...]
+
+
+@dataclass
+class FunctionState:
+    """What is known while the body of a function is checked."""
+
+    decl: FunctionDecl
+    labels: dict[str, Jump] = field(default_factory=dict[str, Jump])
+    gotos: list[tuple[str, Jump]] = field(default_factory=list[tuple[str, Jump]])
+    targets: list[Target] = field(default_factory=list[Target])
+    constructs: tuple[int, ...] = ()
+    next_construct: int = 0
+    switch_values: list[dict[int | None, SourceLoc]] = field(
+        default_factory=list[dict[int | None, SourceLoc]]
+    )
+    switch_types: list[IntType] = field(default_factory=list[IntType])
+
+
+class Unit:
+    """
+    One translation unit being checked: the scope, the function, the typed tree so far, and the
+    checkers of each concern, which reach one another through here.
+    """
+
+    types: TypeBuilder
+    expressions: ExpressionChecker
+    initialisers: InitialiserChecker
+    declarations: DeclarationChecker
+    statements: StatementChecker
+    directives: DirectiveChecker
+
+    def __init__(self, file: str, sink: DiagnosticSink) -> None:
+        self.file = file
+        self.sink = sink
+        self.tree = TranslationUnit(file)
+        self.scope = Scope()
+        self.file_scope = self.scope
+        self.function: FunctionState | None = None
+        self._numbers = 0
+
+    def loc(self, node: Any) -> SourceLoc:
+        """The place of a pycparser node."""
+        coord = node.coord
+        if coord is None:
+            return SourceLoc(self.file, 0)
+        return SourceLoc(coord.file or self.file, coord.line, coord.column or 0)
+
+    def next_number(self) -> int:
+        """A number not given before in this unit, for names the compiler makes."""
+        self._numbers += 1
+        return self._numbers
+
+    @contextmanager
+    def nested_scope(self, scope: Scope | None = None) -> Iterator[Scope]:
+        """Check in a new scope (or in `scope`) inside the current one."""
+        outer = self.scope
+        self.scope = scope if scope is not None else Scope(outer)
+        try:
+            yield self.scope
+        finally:
+            self.scope = outer
