@@ -72,7 +72,7 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
         return found
     machine = host_machine(opt_level)
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
-    module = parse_module(header + ir, "host code")
+    module = parse_module(header + ir, "host code", llvm.create_context())
     optimize(module, machine, opt_level)
     code = bytes(machine.emit_object(module))
     if cache is not None:

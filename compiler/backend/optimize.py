@@ -11,14 +11,14 @@ from ..diagnostics import UNKNOWN_LOC, error
 OptLevel = Literal[0, 1, 2, 3]
 
 
-def parse_module(ir: str, what: str) -> llvm.ModuleRef:
+def parse_module(ir: str, what: str, context: llvm.ContextRef) -> llvm.ModuleRef:
     """
-    The verified module of an LLVM IR text. IR that LLVM rejects is a fault of a pass; the error
+    The verified module of an LLVM IR text; `context` owns it and must be its own: modules of one
+    context share the names of types, and are not thread-safe. IR that LLVM rejects is a fault of a pass; the error
     then quotes LLVM and `what` names the text.
     """
     try:
-        # A context of its own: modules of one context share type names and are not thread-safe.
-        module = llvm.parse_assembly(ir, llvm.create_context())
+        module = llvm.parse_assembly(ir, context)
         module.verify()
     except RuntimeError as exc:
         raise error(

@@ -1,0 +1,100 @@
+"""LLVM IR of kernels → PTX, with NVIDIA's libdevice linked in where it is used."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from ..diagnostics import UNKNOWN_LOC, error
+from .cache import DiskCache, content_key
+from .optimize import OptLevel, optimize, parse_module
+from .toolkit import find_libdevice
+
+_TRIPLE = "nvptx64-nvidia-cuda"
+
+_LIBDEVICE_USE = re.compile(r"^declare .*@__nv_", re.MULTILINE)
+
+_PTX_VERSIONS = ((89, 75), (90, 78), (101, 86), (120, 87))
+"""The PTX ISA version to write, by the highest compute capability (times ten) it is used for."""
+
+_NEWEST_PTX = 88
+
+
+def ptx_version(sm: int) -> int:
+    """
+    The oldest PTX ISA version (times ten) that fits a compute capability (times ten): drivers
+    reject versions newer than they are (PTX ISA, Release Notes).
+    """
+    return next((version for limit, version in _PTX_VERSIONS if sm <= limit), _NEWEST_PTX)
+
+
+def nvptx_machine(sm: int, opt_level: OptLevel = 3) -> llvm.TargetMachine:
+    """Code generation for GPUs of compute capability `sm` (90 for 9.0)."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(_TRIPLE).create_target_machine(
+        cpu=f"sm_{sm}", features=f"+ptx{ptx_version(sm)}", opt=opt_level
+    )
+
+
+def _libdevice_bitcode() -> bytes:
+    path = find_libdevice()
+    if path is None:
+        raise error(
+            UNKNOWN_LOC,
+            "kernels use mathematical functions, but NVIDIA's libdevice is not installed",
+            "pip install nvidia-nvvm, or set CUDA_HOME to a CUDA toolkit",
+        )
+    return Path(path).read_bytes()
+
+
+def _link_libdevice(
+    module: llvm.ModuleRef, context: llvm.ContextRef, machine: llvm.TargetMachine
+) -> None:
+    """
+    Links libdevice and makes its functions internal, so that the unused ones (nearly all) go away
+    before optimisation and the used ones can be inlined.
+    """
+    own = {function.name for function in module.functions if not function.is_declaration}
+    library = llvm.parse_bitcode(_libdevice_bitcode(), context)
+    library.data_layout = module.data_layout
+    library.triple = module.triple
+    module.link_in(library)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in own:
+            function.linkage = "internal"
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, builder)
+
+
+def emit_ptx(
+    llvm_ir: str,
+    *,
+    sm: int = 90,
+    opt_level: OptLevel = 3,
+    cache: DiskCache | None = None,
+) -> str:
+    """
+    PTX for GPUs of compute capability `sm` (90 for 9.0) and newer from the text that
+    `print_llvm_module(…, target="nvptx")` gives. With `cache`, equal texts are compiled once.
+
+    Raises `CompileError` if LLVM rejects the text, or if it needs libdevice and that is missing.
+    """
+    key = content_key("ptx", llvmlite.__version__, str(sm), str(opt_level), llvm_ir)
+    if cache is not None and (found := cache.get(key)) is not None:
+        return found.decode()
+    machine = nvptx_machine(sm, opt_level)
+    context = llvm.create_context()
+    module = parse_module(llvm_ir, "kernels", context)
+    if _LIBDEVICE_USE.search(llvm_ir):
+        _link_libdevice(module, context, machine)
+    optimize(module, machine, opt_level)
+    ptx = machine.emit_assembly(module)
+    if cache is not None:
+        cache.put(key, ptx.encode())
+    return ptx
