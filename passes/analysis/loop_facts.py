@@ -1,0 +1,142 @@
+"""Reads `schedule.LoopNode`s off the `acc.loop`s of a construct or routine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, llvm, scf
+from xdsl.ir import Operation, SSAValue
+
+from .acc_ops import child_loops, constant_value, has_level, source_loc
+from .levels import Level, loop_levels
+from .region_values import RegionSymbols
+from .schedule import LoopNode
+from .strides import count_accesses
+
+
+@dataclass
+class LoopForest:
+    """The loop trees of one construct, and the `acc.loop` behind each node."""
+
+    roots: list[LoopNode] = field(default_factory=list[LoopNode])
+    loops: dict[LoopNode, acc.LoopOp] = field(default_factory=dict[LoopNode, acc.LoopOp])
+
+
+def constant_trip(loop: acc.LoopOp) -> int | None:
+    """The number of iterations of all variables together, if constant."""
+    total = 1
+    for lower, upper, step in zip(loop.lowerbound, loop.upperbound, loop.step, strict=True):
+        low, high, stride = (constant_value(v) for v in (lower, upper, step))
+        if low is None or high is None or stride is None or stride == 0:
+            return None
+        total *= max(0, -(-(high - low) // stride))
+    return total
+
+
+def gang_argument(loop: acc.LoopOp, kind: acc.GangArgType) -> SSAValue | None:
+    """The `num`, `dim` or `static` value of the loop's gang clause."""
+    types = loop.gang_operands_arg_type
+    if types is None:
+        return None
+    for operand, type_ in zip(loop.gang_operands, types, strict=True):
+        if type_.data is kind:
+            return operand
+    return None
+
+
+def _is_tight(loop: acc.LoopOp, children: list[acc.LoopOp]) -> bool:
+    """Whether the body computes nothing that matters besides its one child loop."""
+    if len(children) != 1 or len(loop.region.blocks) != 1:
+        return False
+    child = children[0]
+    block = loop.region.blocks.first
+    if block is None or child.parent_block() is not block:
+        return False
+    for op in block.ops:
+        if op is child or isinstance(op, acc.YieldOp | acc.PrivateOp | llvm.LoadOp):
+            continue
+        if op.regions or isinstance(op, llvm.StoreOp | llvm.CallOp | acc.ReductionOp):
+            return False
+        if op.name.startswith(("acc.", "cf.", "scf.")):
+            return False
+    return True
+
+
+def _is_bound_of(loop: acc.LoopOp, symbols: RegionSymbols) -> bool:
+    """Whether the trip count is known before the construct and outside of other loops."""
+    for value in (*loop.lowerbound, *loop.upperbound, *loop.step):
+        poly = symbols.affine(value)
+        if poly is None:
+            if not _pure_outside(value, symbols, 32):
+                return False
+        elif any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in poly.symbols):
+            return False
+    return True
+
+
+def _pure_outside(value: SSAValue, symbols: RegionSymbols, depth: int) -> bool:
+    """Whether `HostEmitter.copy_expression` can copy a value."""
+    if not symbols.is_inside(value) or symbols.symbol(value) is not None:
+        return not symbols.is_inside(value) or not _is_loop_variable(value)
+    owner = value.owner
+    if depth == 0 or not isinstance(owner, Operation) or owner.regions:
+        return False
+    if not owner.name.startswith("arith."):
+        return False
+    return all(_pure_outside(operand, symbols, depth - 1) for operand in owner.operands)
+
+
+def _is_loop_variable(value: SSAValue) -> bool:
+    return not isinstance(value.owner, Operation)
+
+
+def _routine_need(loop: acc.LoopOp, level_of: Callable[[str], Level]) -> Level:
+    need = Level.SEQ
+    for op in loop.region.walk():
+        if isinstance(op, llvm.CallOp) and op.callee is not None:
+            need = max(need, level_of(op.callee.string_value()))
+    return need
+
+
+def _visit(
+    loop: acc.LoopOp, forest: LoopForest, symbols: RegionSymbols, level_of: Callable[[str], Level]
+) -> LoopNode:
+    children = child_loops(loop)
+    operations = list(loop.region.walk())
+    block = loop.region.blocks.first
+    assert block is not None
+    counts = count_accesses(operations, block.args[-1], symbols) if block.args else None
+    dim = gang_argument(loop, acc.GangArgType.DIM)
+    node = LoopNode(
+        parallel=not has_level(loop.seq) and not has_level(loop.auto_) and bool(block.args),
+        loc=source_loc(loop),
+        levels=frozenset(loop_levels(loop)),
+        gang_dim=constant_value(dim) if dim is not None else None,
+        static=gang_argument(loop, acc.GangArgType.STATIC) is not None,
+        trip=constant_trip(loop),
+        host_trip=_is_bound_of(loop, symbols),
+        tight=_is_tight(loop, children),
+        reduction=bool(loop.reduction_operands),
+        contiguous=counts.contiguous if counts else 0,
+        strided=counts.strided if counts else 0,
+        element_bytes=counts.element_bytes if counts else 0,
+        streaming=not any(
+            isinstance(op, scf.ForOp | scf.WhileOp | scf.ExecuteRegionOp | acc.LoopOp | llvm.CallOp)
+            for op in operations
+        ),
+        routine=_routine_need(loop, level_of),
+        children=[_visit(child, forest, symbols, level_of) for child in children],
+    )
+    forest.loops[node] = loop
+    return node
+
+
+def loop_forest(
+    parent: Operation, symbols: RegionSymbols, level_of: Callable[[str], Level]
+) -> LoopForest:
+    """The loops in the regions of a construct or function. `level_of` gives a routine's level."""
+    forest = LoopForest()
+    for loop in child_loops(parent):
+        forest.roots.append(_visit(loop, forest, symbols, level_of))
+    return forest

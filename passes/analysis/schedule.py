@@ -1,0 +1,508 @@
+"""
+Which loop runs on which level of parallelism, and how large a launch should be.
+
+`plan_construct` decides for the loops of one compute construct, described by `LoopNode`s; nothing
+here sees IR, so the decision can be replaced or tuned (`alternatives` lists the legal ones).
+
+What is written is kept: loops with explicit levels get exactly those. Free parallel loops are
+assigned along each path from the outermost loop inwards:
+
+- one parallel loop: gang and vector, tiles of contiguous iterations, several per thread when it
+  streams elements of at most 4 bytes (8 bytes saturate memory at one per thread);
+- tightly nested parallel loops with a contiguous inner one: a grid of as many dimensions, lanes on
+  the inner loop (`2_2`, `3_2`); a nest with code in between: gang outside, vector inside, the middle
+  loop on workers;
+- an inner loop with a reduction or a trip count known only on the device: one warp of lanes for it,
+  workers and gangs on the outer loop;
+- gang-level reductions: a grid no larger than the device holds at once, several elements a thread.
+
+The numbered schedules are those of chapter 7 of the dissertation in `shared/papers` on loop
+scheduling (x innermost): 2_1 is bx for y, tx for x; 2_2 by for y, bx and tx for x; 2_3 by and ty
+for y, bx and tx for x; 3_1 bx for z, ty for y, tx for x; 3_2 and 3_3 extend 2_2 and 2_3 by bz for z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ...compiler.diagnostics import UNKNOWN_LOC, SourceLoc, error
+from .levels import LEVEL_NAMES, Level
+
+Target = Literal["nvptx", "host"]
+Strategy = Literal["auto", "2_1", "2_2", "2_3", "3_1", "3_2", "3_3"]
+STRATEGIES: tuple[Strategy, ...] = ("auto", "2_1", "2_2", "2_3", "3_1", "3_2", "3_3")
+
+WARP = 32
+STREAM_LANES = 256
+COMPUTE_LANES = 128
+MAX_THREADS = 1024
+RESIDENT_GANGS = 132 * 8
+"""A grid that fills a large device once: 132 multiprocessors with 8 blocks each."""
+DEFAULT_GANGS = 1024
+"""Gangs for a loop whose trip count is known only on the device."""
+HOST_GANGS = 256
+MAX_GRID = {1: 2**31 - 1, 2: 65535, 3: 65535}
+
+
+@dataclass(eq=False)
+class LoopNode:
+    """
+    One `acc.loop`. `trip` is the constant number of iterations (of all collapsed loops together),
+    else None; `host_trip`: it can be computed before the construct. `tight`: its body is nothing
+    but its one child. `contiguous` counts accesses of neighbouring elements by neighbouring
+    iterations, `strided` the others that depend on the variable. `element_bytes` is the largest
+    element accessed, `streaming` says that the body has no loops and no calls.
+    """
+
+    parallel: bool
+    loc: SourceLoc = UNKNOWN_LOC
+    levels: frozenset[Level] = frozenset()
+    gang_dim: int | None = None
+    static: bool = False
+    trip: int | None = None
+    host_trip: bool = True
+    tight: bool = False
+    reduction: bool = False
+    contiguous: int = 0
+    strided: int = 0
+    element_bytes: int = 4
+    streaming: bool = True
+    routine: Level = Level.SEQ
+    children: list[LoopNode] = field(default_factory=list["LoopNode"])
+
+    def walk(self) -> Iterator[LoopNode]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    @property
+    def depth(self) -> int:
+        """How many free or partitioned parallel loops stand on the longest path from here down."""
+        below = max((child.depth for child in self.children), default=0)
+        return below + (1 if self.parallel else 0)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes the user gave: a number, or None for "not given"; `dynamic` ones are not constant."""
+
+    gangs: bool = False
+    workers: int | None = None
+    lanes: int | None = None
+    dynamic_workers: bool = False
+    dynamic_lanes: bool = False
+    single: bool = False
+    """1 gang, 1 worker, 1 lane: a serial construct."""
+
+
+@dataclass(frozen=True)
+class LoopPlan:
+    """The levels of one loop (none: it runs in order) and how iterations are dealt out."""
+
+    levels: frozenset[Level] = frozenset()
+    gang_dim: int = 1
+    elements: int = 1
+    capped: bool = False
+    """The grid is limited to what the device holds at once; threads loop over tiles."""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Plans by loop, threads per gang, and one sentence on the whole."""
+
+    loops: dict[LoopNode, LoopPlan]
+    num_workers: int
+    vector_length: int
+    why: str
+    name: str = "auto"
+
+
+def _conflict(node: LoopNode, outer: LoopNode, level: Level) -> Exception:
+    name = LEVEL_NAMES[level]
+    return error(
+        node.loc,
+        f"a {name} loop stands inside a loop that is already partitioned at the {name} level or a"
+        " narrower one",
+        "order the levels gang, worker, vector from the outermost loop inwards, each at most once",
+        [(outer.loc, "the outer loop is here")],
+    )
+
+
+def check_nesting(node: LoopNode, outer: tuple[LoopNode, ...] = ()) -> None:
+    """Raises `CompileError` for explicit levels nested against OpenACC 3.4, 2.9."""
+    for level in node.levels:
+        for ancestor in outer:
+            for taken in ancestor.levels:
+                dims = level is taken is Level.GANG and (ancestor.gang_dim or 1) > (
+                    node.gang_dim or 1
+                )
+                if taken <= level and not dims:
+                    raise _conflict(node, ancestor, level)
+    for child in node.children:
+        check_nesting(child, (*outer, node))
+
+
+def _inner_need(node: LoopNode) -> Level:
+    """The widest level that something below `node` already needs."""
+    need = node.routine
+    for child in node.children:
+        need = max(need, _inner_need(child), *child.levels, Level.SEQ)
+    return need
+
+
+def _is_free(node: LoopNode) -> bool:
+    return node.parallel and not node.levels
+
+
+def _chain(node: LoopNode) -> list[LoopNode]:
+    """Free parallel loops tightly nested from `node` inwards, outermost first."""
+    chain = [node]
+    while chain[-1].tight and len(chain[-1].children) == 1 and _is_free(chain[-1].children[0]):
+        chain.append(chain[-1].children[0])
+    return chain
+
+
+_NEST_LEVELS: dict[str, tuple[tuple[frozenset[Level], int], ...]] = {
+    "2_1": ((frozenset({Level.GANG}), 1), (frozenset({Level.VECTOR}), 1)),
+    "2_2": ((frozenset({Level.GANG}), 2), (frozenset({Level.GANG, Level.VECTOR}), 1)),
+    "2_3": (
+        (frozenset({Level.GANG, Level.WORKER}), 2),
+        (frozenset({Level.GANG, Level.VECTOR}), 1),
+    ),
+    "3_1": (
+        (frozenset({Level.GANG}), 1),
+        (frozenset({Level.WORKER}), 1),
+        (frozenset({Level.VECTOR}), 1),
+    ),
+    "3_2": (
+        (frozenset({Level.GANG}), 3),
+        (frozenset({Level.GANG}), 2),
+        (frozenset({Level.GANG, Level.VECTOR}), 1),
+    ),
+    "3_3": (
+        (frozenset({Level.GANG}), 3),
+        (frozenset({Level.GANG, Level.WORKER}), 2),
+        (frozenset({Level.GANG, Level.VECTOR}), 1),
+    ),
+}
+
+_NEST_SHAPES = {
+    "2_1": (1, COMPUTE_LANES),
+    "2_2": (1, STREAM_LANES),
+    "2_3": (8, WARP),
+    "3_1": (4, WARP * 2),
+    "3_2": (1, COMPUTE_LANES),
+    "3_3": (4, WARP * 2),
+}
+"""Workers and lanes of the numbered schedules."""
+
+
+class _Planner:
+    """Assigns levels along the loop trees of one construct."""
+
+    def __init__(self, sizes: Sizes, strategy: Strategy, ceiling: int):
+        self.sizes = sizes
+        self.strategy = strategy
+        self.ceiling = ceiling
+        self.plans: dict[LoopNode, LoopPlan] = {}
+        self.workers = 1
+        self.lanes = 1
+        self.names: list[str] = []
+
+    def want(self, workers: int = 1, lanes: int = 1) -> None:
+        self.workers = max(self.workers, workers)
+        self.lanes = max(self.lanes, lanes)
+
+    def visit(self, node: LoopNode, ceiling: int) -> None:
+        """`ceiling`: levels below it are still free."""
+        if node.levels:
+            self._explicit(node)
+            inner = min(node.levels)
+            # A gang loop of dimension 2 or 3 leaves the narrower dimensions to loops inside.
+            below = Level.GANG + 1 if (node.gang_dim or 1) > 1 and inner is Level.GANG else inner
+            self._children(node, min(ceiling, below))
+        elif not node.parallel:
+            self.plans[node] = LoopPlan(why="marked seq, or not proven independent")
+            self._children(node, ceiling)
+        else:
+            self._free(node, ceiling)
+
+    def _children(self, node: LoopNode, ceiling: int) -> None:
+        for child in node.children:
+            self.visit(child, ceiling)
+
+    def _explicit(self, node: LoopNode) -> None:
+        elements = 1
+        capped = False
+        if Level.VECTOR in node.levels:
+            wide = self._inner_lanes(node)
+            if node.levels >= {Level.GANG, Level.VECTOR} and Level.WORKER not in node.levels:
+                wide, elements, capped = _stream_shape(node)
+            self.want(lanes=_fitting_lanes(node, wide))
+        if Level.WORKER in node.levels:
+            self.want(workers=4)
+        if node.static:
+            elements, capped = 1, True
+        words = ", ".join(LEVEL_NAMES[level] for level in sorted(node.levels, reverse=True))
+        self.plans[node] = LoopPlan(
+            node.levels, node.gang_dim or 1, elements, capped, f"as written: {words}"
+        )
+
+    def _free(self, node: LoopNode, ceiling: int) -> None:
+        need = _inner_need(node)
+        available = {
+            level for level in (Level.GANG, Level.WORKER, Level.VECTOR) if need < level < ceiling
+        }
+        if not available or self.sizes.single:
+            reason = (
+                "the construct is serial"
+                if self.sizes.single
+                else "every level is taken by other loops or by a routine it calls"
+            )
+            self.plans[node] = LoopPlan(why=reason)
+            self._children(node, ceiling)
+            return
+        chain = _chain(node)
+        name = self._nest_name(chain, available)
+        if name is not None:
+            self._nest(chain, name)
+        elif node.depth == 1:
+            self._single(node, available)
+        else:
+            self._outer(node, available)
+
+    def _nest_name(self, chain: list[LoopNode], available: set[Level]) -> str | None:
+        """The numbered schedule for a tight nest, if one applies."""
+        whole = available == {Level.GANG, Level.WORKER, Level.VECTOR}
+        inside = chain[-1]
+        if not whole or any(n.reduction for n in chain) or inside.depth > 1:
+            return None
+        if len(chain) not in (2, 3):
+            return None
+        if self.strategy.startswith(str(len(chain))):
+            return self.strategy
+        if inside.strided > inside.contiguous or not all(n.host_trip for n in chain):
+            return None
+        if inside.trip is not None and inside.trip < WARP:
+            return None
+        return f"{len(chain)}_2"
+
+    def _nest(self, chain: list[LoopNode], name: str) -> None:
+        workers, lanes = _NEST_SHAPES[name]
+        inside = chain[-1]
+        elements = 1
+        if name in ("2_2", "3_2"):
+            stream_lanes, elements, _ = _stream_shape(inside)
+            lanes = min(lanes, stream_lanes)
+        self.want(workers, _fitting_lanes(inside, lanes))
+        why = f"tightly nested loops, schedule {name}: contiguous accesses on lanes"
+        self.names.append(name)
+        for node, (levels, dim) in zip(chain, _NEST_LEVELS[name], strict=True):
+            mine = elements if Level.VECTOR in levels else 1
+            self.plans[node] = LoopPlan(levels, dim, mine, False, why)
+        self._children(inside, Level.VECTOR)
+
+    def _single(self, node: LoopNode, available: set[Level]) -> None:
+        """The only parallel loop on its path."""
+        if Level.VECTOR not in available:
+            levels = frozenset({max(available)})
+            if Level.WORKER in available:
+                levels |= {Level.WORKER}
+                self.want(workers=4)
+            why = "a routine it calls takes the narrower levels"
+            self.plans[node] = LoopPlan(levels, why=why)
+        elif Level.GANG in available:
+            lanes, elements, capped = _stream_shape(node)
+            lanes = _fitting_lanes(node, lanes)
+            self.want(lanes=lanes)
+            why = "one parallel loop: tiles over gangs, neighbouring iterations on lanes"
+            if node.reduction:
+                why = "a reduction over all gangs: as many gangs as the device holds at once"
+            self.plans[node] = LoopPlan(
+                frozenset({Level.GANG, Level.VECTOR}), 1, elements, capped, why
+            )
+        else:
+            self.want(lanes=_fitting_lanes(node, self._inner_lanes(node)))
+            self.plans[node] = LoopPlan(
+                frozenset({Level.VECTOR}), why="innermost parallel loop: its iterations on lanes"
+            )
+        self._children(node, Level.VECTOR)
+
+    @staticmethod
+    def _inner_lanes(node: LoopNode) -> int:
+        return WARP if node.trip is None and not node.host_trip else COMPUTE_LANES
+
+    def _outer(self, node: LoopNode, available: set[Level]) -> None:
+        """A loop with parallel loops below it: the widest free level, workers over short rows."""
+        level = max(available)
+        if node.depth > len(available) and level is not Level.GANG:
+            self.plans[node] = LoopPlan(why="more parallel loops than levels: inner ones are used")
+            self._children(node, level + 1)
+            return
+        if level is Level.GANG and self._outer_lanes(node):
+            return
+        levels = frozenset({level})
+        why = "outermost parallel loop: its iterations over gangs"
+        if level is Level.WORKER:
+            self.want(workers=4)
+            why = "a parallel loop between others: its iterations over workers"
+        inner = [n for child in node.children for n in child.walk() if _is_free(n)]
+        rows = inner and node.depth == 2 and all(self._inner_lanes(n) == WARP for n in inner)
+        if level is Level.GANG and rows and Level.WORKER in available:
+            levels |= {Level.WORKER}
+            self.want(workers=8)
+            why = "short rows: a warp of lanes each, rows over gangs and workers"
+        self.plans[node] = LoopPlan(levels, why=why)
+        self._children(node, min(levels))
+
+    def _outer_lanes(self, node: LoopNode) -> bool:
+        """Lanes on the outer loop when only its variable makes accesses contiguous."""
+        chain = _chain(node)
+        inside = chain[-1]
+        enough = node.trip is None or node.trip >= 4096
+        only_outer = node.contiguous > node.strided and inside.strided > inside.contiguous
+        if len(chain) < 2 or not only_outer or not enough or any(n.reduction for n in chain):
+            return False
+        self.want(lanes=COMPUTE_LANES)
+        self.plans[node] = LoopPlan(
+            frozenset({Level.GANG, Level.VECTOR}),
+            why="neighbouring iterations of the outer loop access neighbouring elements",
+        )
+        for inner in node.walk():
+            if inner is not node:
+                self.plans[inner] = LoopPlan(why="the outer loop has all levels: runs in order")
+        return True
+
+
+def _stream_shape(node: LoopNode) -> tuple[int, int, bool]:
+    """Lanes, elements per thread and whether to cap the grid, for a gang and vector loop."""
+    if not node.streaming:
+        return COMPUTE_LANES, 1, node.reduction
+    small = node.trip is not None and node.trip < RESIDENT_GANGS * STREAM_LANES
+    if node.reduction:
+        return STREAM_LANES, 1 if small else 4, True
+    if small or node.element_bytes > 4 or node.strided > node.contiguous:
+        return STREAM_LANES, 1, False
+    return STREAM_LANES, 4, False
+
+
+def _fitting_lanes(node: LoopNode, lanes: int) -> int:
+    """No more warps than a constant trip count fills."""
+    if node.trip is None or node.static:
+        return lanes
+    return max(WARP, min(lanes, -(-node.trip // WARP) * WARP))
+
+
+def _fit_block(workers: int, lanes: int, sizes: Sizes) -> tuple[int, int, str]:
+    """Threads per gang within the device's limit; the user's sizes win, capped where they must."""
+    note = ""
+    if sizes.lanes is not None:
+        lanes = sizes.lanes
+    if sizes.workers is not None:
+        workers = sizes.workers
+    if lanes > MAX_THREADS:
+        lanes, note = MAX_THREADS, f"; vector_length capped at {MAX_THREADS}"
+    if workers * lanes > MAX_THREADS:
+        if sizes.workers is None or sizes.lanes is not None:
+            capped = max(1, MAX_THREADS // lanes)
+            if sizes.workers is not None:
+                note += f"; num_workers capped at {capped}"
+            workers = capped
+        else:
+            workers = min(workers, MAX_THREADS)
+            lanes = max(1, MAX_THREADS // workers)
+    return max(1, workers), max(1, lanes), note
+
+
+def plan_construct(
+    roots: list[LoopNode],
+    sizes: Sizes,
+    target: Target = "nvptx",
+    strategy: Strategy = "auto",
+    widest: Level = Level.GANG,
+) -> Schedule:
+    """
+    The schedule of one construct (or of a routine whose level is `widest`). Raises `CompileError`
+    for levels nested in a way OpenACC forbids.
+    """
+    for root in roots:
+        check_nesting(root)
+    if target == "host":
+        return _plan_host(roots, sizes, widest)
+    planner = _Planner(sizes, strategy, widest + 1)
+    for root in roots:
+        planner.visit(root, widest + 1)
+    need = max((node.routine for root in roots for node in root.walk()), default=Level.SEQ)
+    if need >= Level.VECTOR:
+        planner.want(lanes=COMPUTE_LANES)
+    if need >= Level.WORKER:
+        planner.want(workers=4)
+    if sizes.single:
+        return Schedule(planner.plans, 1, 1, "serial: one thread")
+    workers, lanes, note = _fit_block(planner.workers, planner.lanes, sizes)
+    name = planner.names[0] if planner.names else "auto"
+    why = f"{workers} workers of {lanes} lanes{note}"
+    return Schedule(planner.plans, workers, lanes, why, name)
+
+
+def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
+    """Gangs on the outermost parallel loop, a vector mark for SIMD on the innermost."""
+    plans: dict[LoopNode, LoopPlan] = {}
+
+    def visit(node: LoopNode, gang_free: bool) -> None:
+        partitioned = node.parallel or bool(node.levels)
+        innermost = partitioned and not any(
+            n.parallel or n.levels for c in node.children for n in c.walk()
+        )
+        levels: set[Level] = set()
+        why = "runs in order on the CPU thread of its gang"
+        if partitioned and gang_free and (Level.GANG in node.levels or not node.levels):
+            levels.add(Level.GANG)
+            why = "iterations over CPU threads"
+        if innermost and not sizes.single:
+            levels.add(Level.VECTOR)
+            why += ", SIMD within" if Level.GANG in levels else " with SIMD"
+        if sizes.single and not node.levels:
+            levels, why = set(), "the construct is serial"
+        plans[node] = LoopPlan(frozenset(levels), 1, 1, True, why)
+        for child in node.children:
+            visit(child, gang_free and Level.GANG not in levels)
+
+    for root in roots:
+        visit(root, widest is Level.GANG)
+    return Schedule(plans, 1, 1, "gangs are ranges of iterations on CPU threads", "host")
+
+
+def alternatives(roots: list[LoopNode], sizes: Sizes, widest: Level = Level.GANG) -> list[Schedule]:
+    """
+    The legal schedules of a construct for a GPU, the default first: the numbered ones where the
+    nest has their depth, and other block shapes where the user left them open.
+    """
+    found: list[Schedule] = []
+    for strategy in STRATEGIES:
+        schedule = plan_construct(roots, sizes, "nvptx", strategy, widest)
+        if all(_differs(schedule, other) for other in found):
+            found.append(schedule)
+    if sizes.lanes is None and not sizes.dynamic_lanes and not sizes.single:
+        for base in list(found):
+            uses_lanes = any(Level.VECTOR in plan.levels for plan in base.loops.values())
+            for lanes in (64, 128, 256, 512) if uses_lanes else ():
+                if lanes * base.num_workers <= MAX_THREADS and lanes != base.vector_length:
+                    why = f"{base.num_workers} workers of {lanes} lanes"
+                    found.append(replace(base, vector_length=lanes, why=why))
+    return found
+
+
+def _differs(left: Schedule, right: Schedule) -> bool:
+    return (
+        left.loops != right.loops
+        or left.num_workers != right.num_workers
+        or left.vector_length != right.vector_length
+    )
+
+
+schedule_alternatives = alternatives
+"""The name under which tuners know it."""
