@@ -1,0 +1,165 @@
+"""Rules about a whole directive: repeated, contradicting and missing clauses (OpenACC 3.4, 2)."""
+
+from __future__ import annotations
+
+from ..diagnostics import DiagnosticSink, error
+from .records import (
+    Clause,
+    Directive,
+    DirectiveKind,
+    ExprClause,
+    GangClause,
+    VarListClause,
+)
+from .rules import (
+    DEPRECATED,
+    EXCLUSIVE,
+    EXCLUSIVE_ROUTINE,
+    PEER_CLAUSES,
+    PEER_UPDATE,
+    REPEATABLE_FORMS,
+    DirectiveRule,
+)
+
+_LEVEL_SIZES = (("gang", "num_gangs"), ("worker", "num_workers"), ("vector", "vector_length"))
+
+
+def deprecated_spelling(clause: Clause, sink: DiagnosticSink) -> None:
+    """Warn about `pcopy`, `present_or_copy` and the like."""
+    if clause.spelling in DEPRECATED:
+        sink.warn(clause.loc, f"'{clause.spelling}' is deprecated", f"write '{clause.name}'")
+
+
+def check_directive(directive: Directive, rule: DirectiveRule) -> None:
+    """Raise `CompileError` if the clauses of `directive` do not go together."""
+    _check_repeats(directive, rule)
+    _check_exclusive(directive)
+    _check_needed(directive, rule)
+    _check_names_once(directive)
+    if directive.is_compute:
+        _check_gangs(directive)
+    if directive.is_combined:
+        _check_level_arguments(directive)
+
+
+def _check_repeats(directive: Directive, rule: DirectiveRule) -> None:
+    seen: dict[tuple[str, tuple[str, ...]], Clause] = {}
+    for clause in directive.clauses:
+        form = rule.clauses.get(clause.name)
+        if form is None or form in REPEATABLE_FORMS:
+            continue
+        first = seen.setdefault((clause.name, clause.device_types), clause)
+        if first is not clause:
+            raise error(
+                clause.loc,
+                f"clause '{clause.spelling}' stands twice on '{directive.kind.value}'",
+                "remove one of them",
+                [(first.loc, "the first one is here")],
+            )
+
+
+def _check_exclusive(directive: Directive) -> None:
+    if directive.kind is DirectiveKind.ROUTINE:
+        groups = EXCLUSIVE_ROUTINE
+    elif directive.kind is DirectiveKind.LOOP or directive.is_combined:
+        groups = EXCLUSIVE
+    else:
+        return
+    for position, clause in enumerate(directive.clauses):
+        for other in directive.clauses[:position]:
+            if other.device_types != clause.device_types:
+                continue
+            if frozenset((clause.name, other.name)) in groups:
+                raise error(
+                    clause.loc,
+                    f"clauses '{other.spelling}' and '{clause.spelling}' exclude each other",
+                    "remove one of them",
+                    [(other.loc, f"'{other.spelling}' is here")],
+                )
+
+
+def _check_needed(directive: Directive, rule: DirectiveRule) -> None:
+    if rule is PEER_UPDATE:
+        for name in PEER_CLAUSES:
+            if not directive.has(name):
+                raise error(
+                    directive.loc,
+                    f"'update peer' needs the clause '{name}'",
+                    "write update peer to(…) to_device(n) from(…) from_device(m)",
+                )
+        return
+    if rule.needs and not any(directive.has(name) for name in rule.needs):
+        names = ", ".join(f"'{name}'" for name in rule.needs if "compression" not in name)
+        which = "the clause" if len(rule.needs) == 1 else "at least one of the clauses"
+        raise error(
+            directive.loc,
+            f"'{directive.kind.value}' needs {which} {names}",
+            "add one, or remove the directive",
+        )
+
+
+def _check_names_once(directive: Directive) -> None:
+    """A variable stands once on a declare directive (2.13)."""
+    if directive.kind is not DirectiveKind.DECLARE:
+        return
+    seen: dict[str, VarListClause] = {}
+    for clause in directive.clauses:
+        assert isinstance(clause, VarListClause)
+        for item in clause.items:
+            if item.name in seen:
+                raise error(
+                    item.loc,
+                    f"'{item.name}' stands twice on 'declare'",
+                    "name it in one clause",
+                    [(seen[item.name].loc, "the other clause is here")],
+                )
+            seen[item.name] = clause
+
+
+def _check_gangs(directive: Directive) -> None:
+    """Several arguments of num_gangs forbid reduction (2.5.13)."""
+    for sizes in directive.all("num_gangs", ExprClause):
+        if len(sizes.args) < 2:
+            continue
+        for clause in directive.clauses:
+            if clause.name == "reduction":
+                raise error(
+                    clause.loc,
+                    "'reduction' cannot stand with a 'num_gangs' of several dimensions",
+                    "give 'num_gangs' one argument",
+                    [(sizes.loc, "'num_gangs' is here")],
+                )
+
+
+def _check_level_arguments(directive: Directive) -> None:
+    """
+    Arguments of gang, worker and vector on a combined construct (2.9.2 to 2.9.4): sizes of levels
+    only in kernels and only without the construct's own clause; `dim` not in kernels.
+    """
+    construct = directive.kind.value.split()[0]
+    for clause in directive.clauses:
+        sized = False
+        if isinstance(clause, GangClause):
+            sized = clause.num is not None
+            if clause.dim is not None and construct == "kernels":
+                raise error(
+                    clause.dim.loc, "'gang(dim:)' is not allowed on 'kernels loop'", "remove 'dim:'"
+                )
+        elif clause.name in ("worker", "vector") and isinstance(clause, ExprClause):
+            sized = bool(clause.args)
+        if not sized:
+            continue
+        size = dict(_LEVEL_SIZES)[clause.name]
+        if construct == "serial" or (construct == "parallel" and clause.name != "vector"):
+            remedy = f"write {size}(…)" if construct == "parallel" else "remove the argument"
+            raise error(
+                clause.loc,
+                f"'{clause.name}' takes no size on '{directive.kind.value}'",
+                remedy,
+            )
+        if construct == "kernels" and directive.has(size):
+            raise error(
+                clause.loc,
+                f"'{clause.name}' takes no size beside '{size}'",
+                "remove one of the two",
+            )

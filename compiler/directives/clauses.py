@@ -1,0 +1,405 @@
+"""
+The arguments of clauses, one function per form of `rules.Form`, its grammar above it.
+
+Every function starts behind the clause's name and ends behind its ')'.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+
+from ..diagnostics import DiagnosticSink, error
+from .cursor import Cursor
+from .lexer import Token, TokenKind
+from .records import (
+    BindClause,
+    Clause,
+    DefaultClause,
+    DeviceTypeClause,
+    DirectiveKind,
+    ExprClause,
+    FlagClause,
+    GangClause,
+    PeerClause,
+    ReductionClause,
+    ScanClause,
+    TileClause,
+    VarListClause,
+    WaitClause,
+)
+from .rules import DEVICE_TYPES, REDUCTION_OPERATORS, Form
+from .variables import parse_list, parse_variables, variable
+
+
+def parse_clause(cursor: Cursor, kind: DirectiveKind, form: Form, name: str, word: Token) -> Clause:
+    """The clause `name` (spelled `word`) of a directive of `kind`, whose argument has `form`."""
+    loc, spelling = cursor.loc_of(word), word.text
+    match form:
+        case Form.VARS | Form.NAMES | Form.SECTIONS:
+            clause = VarListClause(name=name, spelling=spelling, loc=loc)
+            parse_variables(cursor, clause, kind, four_parts=form is Form.SECTIONS)
+            if form is Form.NAMES:
+                _require_names(clause)
+            return clause
+        case Form.WAIT:
+            wait = WaitClause(name=name, spelling=spelling, loc=loc)
+            if cursor.next.text == "(":
+                parse_wait(cursor, wait)
+            return wait
+        case _:
+            return _PARSERS[form](cursor, name, word)
+
+
+def _flag(cursor: Cursor, name: str, word: Token) -> Clause:
+    if cursor.next.text == "(":
+        raise cursor.error(f"clause '{word.text}' takes no argument", "remove the parentheses")
+    return FlagClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+
+
+# '(' expression ')'
+def _one_expression(cursor: Cursor, name: str, word: Token) -> Clause:
+    clause = ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+    opening = cursor.open(word.text)
+    clause.args.append(cursor.expression())
+    if cursor.next.text == ",":
+        raise cursor.error(f"clause '{word.text}' takes one argument", "remove the others")
+    cursor.close(opening, word.text)
+    return clause
+
+
+# [ '(' expression ')' ]
+def _optional_expression(cursor: Cursor, name: str, word: Token) -> Clause:
+    if cursor.next.text == "(":
+        return _one_expression(cursor, name, word)
+    if name == "self":
+        return FlagClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+    return ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+
+
+# '(' expression [ ',' expression [ ',' expression ] ] ')'
+def _sizes(cursor: Cursor, name: str, word: Token) -> Clause:
+    clause = ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+    opening = cursor.open(word.text)
+    clause.args = cursor.expressions()
+    cursor.close(opening, word.text)
+    if len(clause.args) > 3:
+        raise error(
+            clause.args[3].loc,
+            f"clause '{word.text}' takes at most three arguments",
+            "gangs have three dimensions",
+        )
+    return clause
+
+
+# '(' [ keyword ':' ] expression ')'
+def _with_keyword(cursor: Cursor, name: str, word: Token, keyword: str) -> ExprClause:
+    clause = ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+    opening = cursor.open(word.text)
+    clause.keyword = cursor.accept_keyword(keyword)
+    if not clause.keyword and cursor.next.kind is TokenKind.NAME and cursor.ahead(1).text == ":":
+        raise cursor.error(
+            f"unknown argument '{cursor.next.text}:' of '{word.text}'", f"write '{keyword}:'"
+        )
+    clause.args.append(cursor.expression())
+    cursor.close(opening, word.text)
+    return clause
+
+
+def _collapse(cursor: Cursor, name: str, word: Token) -> Clause:
+    return _with_keyword(cursor, name, word, "force")
+
+
+def _worker(cursor: Cursor, name: str, word: Token) -> Clause:
+    if cursor.next.text != "(":
+        return ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+    return _with_keyword(cursor, name, word, "num")
+
+
+def _vector(cursor: Cursor, name: str, word: Token) -> Clause:
+    if cursor.next.text != "(":
+        return ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+    return _with_keyword(cursor, name, word, "length")
+
+
+# [ '(' gang-argument { ',' gang-argument } ')' ]
+# gang-argument : [ 'num' ':' ] expression | 'dim' ':' expression | 'static' ':' ( expression | '*' )
+def _gang(cursor: Cursor, name: str, word: Token) -> Clause:
+    clause = GangClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+    if cursor.next.text != "(":
+        return clause
+    opening = cursor.advance()
+    seen: set[str] = set()
+    while True:
+        start = cursor.next
+        keyword = cursor.accept_keyword("num", "dim", "static") or "num"
+        if start.kind is TokenKind.NAME and cursor.next is start and cursor.ahead(1).text == ":":
+            raise cursor.error(
+                f"unknown argument '{start.text}:' of '{word.text}'",
+                "write 'num:', 'dim:' or 'static:'",
+            )
+        if keyword in seen:
+            raise error(
+                cursor.loc_of(start),
+                f"clause '{word.text}' has two '{keyword}' arguments",
+                "remove one of them",
+            )
+        seen.add(keyword)
+        if (
+            keyword == "static"
+            and cursor.ahead(0).text == "*"
+            and cursor.ahead(1).text in (",", ")")
+        ):
+            cursor.advance()
+            clause.static_any = True
+        else:
+            setattr(clause, keyword, cursor.expression())
+        if not cursor.accept(","):
+            break
+    cursor.close(opening, word.text)
+    return clause
+
+
+# [ '(' 'dim' ':' expression ')' ]
+def _routine_gang(cursor: Cursor, name: str, word: Token) -> Clause:
+    clause = GangClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+    if cursor.next.text != "(":
+        return clause
+    opening = cursor.advance()
+    if not cursor.accept_keyword("dim"):
+        raise cursor.error("'gang' on 'routine' takes only 'dim:'", "write gang(dim:1)")
+    clause.dim = cursor.expression()
+    cursor.close(opening, word.text)
+    return clause
+
+
+# '(' size { ',' size } ')'        size : '*' | expression
+def _tile(cursor: Cursor, name: str, word: Token) -> Clause:
+    clause = TileClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
+    opening = cursor.open(word.text)
+    while True:
+        if cursor.ahead(0).text == "*" and cursor.ahead(1).text in (",", ")"):
+            cursor.advance()
+            clause.sizes.append(None)
+        else:
+            clause.sizes.append(cursor.expression("a tile size"))
+        if not cursor.accept(","):
+            break
+    cursor.close(opening, word.text)
+    return clause
+
+
+# '(' [ 'devnum' ':' expression ':' ] [ 'queues' ':' ] expression { ',' expression } ')'
+def parse_wait(cursor: Cursor, clause: WaitClause) -> None:
+    """The argument of a `wait` clause or directive, into `clause`."""
+    opening = cursor.open(clause.spelling)
+    if cursor.accept_keyword("devnum"):
+        clause.devnum = cursor.expression("a device number")
+        if not cursor.accept(":"):
+            raise cursor.error(
+                f"expected ':' behind the device number, not {cursor.next.described}",
+                "write wait(devnum:n:queues:q)",
+            )
+    cursor.accept_keyword("queues")
+    clause.queues = cursor.expressions()
+    cursor.close(opening, clause.spelling)
+
+
+# '(' ( 'none' | 'present' ) ')'
+def _default(cursor: Cursor, name: str, word: Token) -> Clause:
+    opening = cursor.open(word.text)
+    value = cursor.next
+    if value.text not in ("none", "present"):
+        raise cursor.error(
+            f"expected 'none' or 'present' in 'default', not {value.described}",
+            "write default(none) or default(present)",
+        )
+    cursor.advance()
+    cursor.close(opening, word.text)
+    return DefaultClause(name=name, spelling=word.text, loc=cursor.loc_of(word), value=value.text)
+
+
+def _device_type_name(cursor: Cursor) -> Token:
+    token = cursor.next
+    if token.text != "*" and token.kind is not TokenKind.NAME:
+        raise cursor.error(
+            f"expected a device type, not {token.described}",
+            f"the device types are {', '.join(DEVICE_TYPES)}",
+        )
+    return cursor.advance()
+
+
+# '(' device-type ')'
+def _device_type(cursor: Cursor, name: str, word: Token) -> Clause:
+    opening = cursor.open(word.text)
+    token = _device_type_name(cursor)
+    known = [t for t in DEVICE_TYPES if t != "*"]
+    if token.text.lower() not in known:
+        close = difflib.get_close_matches(token.text.lower(), known, 1)
+        suggestion = f"; did you mean '{close[0]}'?" if close else ""
+        raise error(
+            cursor.loc_of(token),
+            f"unknown device type '{token.text}'{suggestion}",
+            f"the device types are {', '.join(known)}",
+        )
+    if cursor.next.text == ",":
+        raise cursor.error(f"'{word.text}' takes one device type here", "remove the others")
+    cursor.close(opening, word.text)
+    return DeviceTypeClause(
+        name=name,
+        spelling=word.text,
+        loc=cursor.loc_of(word),
+        types=(token.text.lower(),),
+    )
+
+
+# '(' device-type { ',' device-type } ')'
+def parse_device_types(cursor: Cursor, spelling: str, sink: DiagnosticSink) -> tuple[str, ...]:
+    """The list of a `device_type` clause that makes later clauses specific, in lower case."""
+    opening = cursor.open(spelling)
+    types: list[str] = []
+    while True:
+        token = _device_type_name(cursor)
+        name = token.text.lower()
+        if name not in DEVICE_TYPES:
+            sink.warn(
+                cursor.loc_of(token),
+                f"unknown device type '{token.text}': the clauses behind it will not apply",
+                f"the device types are {', '.join(DEVICE_TYPES)}",
+            )
+        types.append(name)
+        if not cursor.accept(","):
+            break
+    cursor.close(opening, spelling)
+    return tuple(types)
+
+
+# '(' ( name | string ) ')'
+def _bind(cursor: Cursor, name: str, word: Token) -> Clause:
+    opening = cursor.open(word.text)
+    token = cursor.next
+    is_string = token.kind is TokenKind.STRING
+    target = token.text
+    if is_string:
+        target = token.text[1:-1]
+        if not token.text.startswith('"') or not target or "\\" in target:
+            raise cursor.error(f"{token.text} is not the name of a symbol")
+        cursor.advance()
+    else:
+        target = cursor.name("a function name or a string").text
+    cursor.close(opening, word.text)
+    return BindClause(
+        name=name,
+        spelling=word.text,
+        loc=cursor.loc_of(word),
+        target=target,
+        is_string=is_string,
+    )
+
+
+def _operator(cursor: Cursor, clause: str) -> str:
+    token = cursor.next
+    if token.text in REDUCTION_OPERATORS and cursor.ahead(1).text == ":":
+        cursor.advance()
+        cursor.advance()
+        return token.text
+    listed = " ".join(REDUCTION_OPERATORS)
+    if cursor.ahead(1).text == ":":
+        raise cursor.error(
+            f"'{token.text}' is not a {clause} operator", f"the operators are {listed}"
+        )
+    raise cursor.error(
+        f"expected an operator and ':' in '{clause}', not {token.described}",
+        f"write for example {clause}(+: …); the operators are {listed}",
+    )
+
+
+# '(' operator ':' variables ')'
+def _reduction(cursor: Cursor, name: str, word: Token) -> Clause:
+    opening = cursor.open(word.text)
+    clause = ReductionClause(
+        name=name,
+        spelling=word.text,
+        loc=cursor.loc_of(word),
+        operator=_operator(cursor, word.text),
+    )
+    clause.items = parse_list(cursor)
+    cursor.close(opening, word.text)
+    return clause
+
+
+# '(' operator ':' variable ',' variable ',' expression ',' expression ')'
+def _scan(cursor: Cursor, name: str, word: Token) -> Clause:
+    form = "write scan(op: in, out, identity, count)"
+
+    def comma() -> None:
+        if not cursor.accept(","):
+            raise cursor.error(f"expected ',' in 'scan', not {cursor.next.described}", form)
+
+    opening = cursor.open(word.text)
+    operator = _operator(cursor, word.text)
+    source = variable(cursor)
+    comma()
+    target = variable(cursor)
+    comma()
+    identity = cursor.expression("the identity")
+    comma()
+    count = cursor.expression("the number of elements")
+    cursor.close(opening, word.text)
+    return ScanClause(
+        name=name,
+        spelling=word.text,
+        loc=cursor.loc_of(word),
+        operator=operator,
+        input=source,
+        output=target,
+        identity=identity,
+        count=count,
+    )
+
+
+# '(' variable ')'
+def _peer_section(cursor: Cursor, name: str, word: Token) -> Clause:
+    opening = cursor.open(word.text)
+    item = variable(cursor)
+    cursor.close(opening, word.text)
+    return PeerClause(name=name, spelling=word.text, loc=cursor.loc_of(word), item=item)
+
+
+# '(' expression ')'
+def _peer_device(cursor: Cursor, name: str, word: Token) -> Clause:
+    opening = cursor.open(word.text)
+    device = cursor.expression("a device number")
+    cursor.close(opening, word.text)
+    return PeerClause(name=name, spelling=word.text, loc=cursor.loc_of(word), device=device)
+
+
+def _require_names(clause: VarListClause) -> None:
+    for item in clause.items:
+        if item.sections or not item.name.isidentifier():
+            raise error(
+                item.loc,
+                f"clause '{clause.spelling}' on 'declare' takes names of variables only",
+                "name the whole variable",
+            )
+
+
+_PARSERS: Mapping[Form, Callable[[Cursor, str, Token], Clause]] = {
+    Form.FLAG: _flag,
+    Form.EXPR: _one_expression,
+    Form.OPTIONAL_EXPR: _optional_expression,
+    Form.SIZES: _sizes,
+    Form.REDUCTION: _reduction,
+    Form.GANG: _gang,
+    Form.WORKER: _worker,
+    Form.VECTOR: _vector,
+    Form.ROUTINE_GANG: _routine_gang,
+    Form.COLLAPSE: _collapse,
+    Form.TILE: _tile,
+    Form.DEFAULT: _default,
+    Form.DEVICE_TYPE: _device_type,
+    Form.BIND: _bind,
+    Form.SCAN: _scan,
+    Form.PEER_SECTION: _peer_section,
+    Form.PEER_DEVICE: _peer_device,
+}

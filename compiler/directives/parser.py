@@ -1,0 +1,195 @@
+"""
+The text of a `#pragma acc` line → a `Directive` record (grammar of OpenACC 3.4).
+
+    directive : name [ '(' … ')' ] { [ ',' ] clause }
+    clause    : name [ '(' argument ')' ]
+
+`clauses.py` parses what stands in the parentheses, `rules.py` says which clause may stand where, and
+`checks.py` looks at the finished directive. Expressions are not parsed here: they are slices of the
+text, found by their brackets, and keep their places.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+from ..diagnostics import CompileError, DiagnosticSink, SourceLoc, error
+from .checks import check_directive, deprecated_spelling
+from .clauses import parse_clause, parse_device_types, parse_wait
+from .cursor import Cursor
+from .lexer import DirectiveText, TokenKind
+from .records import (
+    AtomicKind,
+    Clause,
+    Directive,
+    DirectiveKind,
+    VarListClause,
+    WaitClause,
+)
+from .rules import DIRECTIVES, PEER_CLAUSES, PEER_UPDATE, DirectiveRule, aliases_on
+from .variables import parse_variables
+
+_FIRST_WORDS = tuple(dict.fromkeys(kind.value.split()[0] for kind in DirectiveKind))
+_COMPUTE = ("parallel", "serial", "kernels")
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """A suffix for messages, "; did you mean 'copyin'?", or nothing."""
+    close = difflib.get_close_matches(word, list(choices), 1)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def parse_directive(text: str, loc: SourceLoc, sink: DiagnosticSink | None = None) -> Directive:
+    """
+    Parse one directive. `text` is everything behind `#pragma acc`, `loc` the place of its first
+    character; deprecated spellings are warned about in `sink`. Raises `CompileError` at the word
+    that is wrong.
+    """
+    source = DirectiveText(text, loc)
+    cursor = Cursor(source)
+    kind = _parse_kind(cursor)
+    directive = Directive(kind, source.loc_at(cursor.tokens[0].start), source.text.strip())
+    rule = _parse_head(cursor, directive)
+    _parse_clauses(cursor, directive, rule, sink or DiagnosticSink())
+    check_directive(directive, rule)
+    return directive
+
+
+def _parse_kind(cursor: Cursor) -> DirectiveKind:
+    """One or two words: `parallel`, `parallel loop`, `enter data`, …"""
+    first = cursor.next
+    if first.kind is not TokenKind.NAME:
+        raise cursor.error(
+            f"expected a directive behind '#pragma acc', not {first.described}"
+            if first.text
+            else "expected a directive behind '#pragma acc'",
+            "write for example: #pragma acc parallel loop",
+        )
+    if first.text not in _FIRST_WORDS:
+        suggestion = did_you_mean(first.text, _FIRST_WORDS)
+        raise cursor.error(
+            f"unknown directive '{first.text}'{suggestion}",
+            None if suggestion else f"the directives are {', '.join(_FIRST_WORDS)}",
+        )
+    word = cursor.advance().text
+    if word in _COMPUTE:
+        return DirectiveKind(f"{word} loop" if cursor.accept("loop") else word)
+    if word in ("enter", "exit"):
+        if not cursor.accept("data"):
+            raise cursor.error(
+                f"expected 'data' behind '{word}', not {cursor.next.described}",
+                f"write '{word} data'",
+            )
+        return DirectiveKind(f"{word} data")
+    return DirectiveKind(word)
+
+
+def _parse_head(cursor: Cursor, directive: Directive) -> DirectiveRule:
+    """What stands between a directive's name and its clauses; the rule for these."""
+    match directive.kind:
+        case DirectiveKind.CACHE:
+            directive.clauses.append(_parse_cache(cursor))
+        case DirectiveKind.ATOMIC:
+            directive.atomic = AtomicKind.UPDATE
+            if cursor.next.text in [kind.value for kind in AtomicKind]:
+                directive.atomic = AtomicKind(cursor.advance().text)
+        case DirectiveKind.ROUTINE if cursor.next.text == "(":
+            opening = cursor.advance()
+            directive.routine_name = cursor.name("a function name").text
+            cursor.close(opening, "routine")
+        case DirectiveKind.WAIT if cursor.next.text == "(":
+            clause = WaitClause(name="wait", spelling="wait", loc=directive.loc)
+            parse_wait(cursor, clause)
+            directive.clauses.append(clause)
+        case DirectiveKind.UPDATE if cursor.accept("peer"):
+            return PEER_UPDATE
+        case _:
+            pass
+    return DIRECTIVES[directive.kind]
+
+
+def _parse_cache(cursor: Cursor) -> Clause:
+    """cache : '(' [ 'readonly' ':' ] variables ')'"""
+    if cursor.next.text != "(":
+        raise cursor.error("expected '(' behind 'cache'", "name what to cache: cache(a[i-1:3])")
+    clause = VarListClause(name="cache", spelling="cache", loc=cursor.loc_of(cursor.tokens[0]))
+    parse_variables(cursor, clause, DirectiveKind.CACHE)
+    return clause
+
+
+def _parse_clauses(
+    cursor: Cursor, directive: Directive, rule: DirectiveRule, sink: DiagnosticSink
+) -> None:
+    aliases: Mapping[str, str] = {} if rule is PEER_UPDATE else aliases_on(directive.kind)
+    device_types: tuple[str, ...] = ()
+    behind_device_type = False
+    first = cursor.position
+    while cursor.next.kind is not TokenKind.END:
+        if cursor.position > first:
+            cursor.accept(",")
+        word = cursor.next
+        if word.kind is not TokenKind.NAME:
+            raise _not_a_clause(cursor, directive)
+        name = aliases.get(word.text, word.text)
+        loc = cursor.loc_of(word)
+        if name == "device_type" and rule.after_device_type:
+            cursor.advance()
+            device_types = parse_device_types(cursor, word.text, sink)
+            behind_device_type = True
+            continue
+        form = rule.clauses.get(name)
+        if form is None:
+            raise _unknown_clause(loc, word.text, directive, rule)
+        if behind_device_type and name not in rule.after_device_type:
+            raise error(
+                loc,
+                f"clause '{word.text}' may not follow 'device_type' on '{directive.kind.value}'",
+                f"write '{word.text}' before 'device_type'",
+            )
+        cursor.advance()
+        clause = parse_clause(cursor, directive.kind, form, name, word)
+        clause.device_types = device_types
+        deprecated_spelling(clause, sink)
+        directive.clauses.append(clause)
+
+
+def _not_a_clause(cursor: Cursor, directive: Directive) -> CompileError:
+    found = cursor.next
+    previous = cursor.tokens[cursor.position - 1]
+    if found.kind is TokenKind.END:
+        return error(cursor.loc_of(previous), "expected a clause behind ','", "remove the ','")
+    if found.text == "(":
+        return cursor.error(f"'{previous.text}' takes no argument here", "remove the parentheses")
+    remedy = "remove it" if found.text in (")", ",", ";") else None
+    what = f"expected a clause of '{directive.kind.value}', not {found.described}"
+    return cursor.error(what, remedy)
+
+
+def _unknown_clause(
+    loc: SourceLoc, word: str, directive: Directive, rule: DirectiveRule
+) -> CompileError:
+    kind = directive.kind
+    where = f"{kind.value} peer" if rule is PEER_UPDATE else kind.value
+    homes: list[str] = []
+    for other, candidate in DIRECTIVES.items():
+        name = aliases_on(other).get(word, word)
+        device_type = name == "device_type" and bool(candidate.after_device_type)
+        if name in candidate.clauses or device_type:
+            homes.append(other.value)
+    if word in PEER_CLAUSES:
+        homes.append("update peer")
+    if homes:
+        allowed = ", ".join(f"'{home}'" for home in homes)
+        return error(
+            loc, f"clause '{word}' is not allowed on '{where}'", f"it may stand on {allowed}"
+        )
+    if word == "data" and kind in (DirectiveKind.DATA, DirectiveKind.HOST_DATA):
+        return error(loc, f"unexpected 'data' behind '{where}'", "remove it")
+    known = [*rule.clauses, *(a for a, n in aliases_on(kind).items() if n in rule.clauses)]
+    if rule.after_device_type:
+        known += ["device_type", "dtype"]
+    suggestion = did_you_mean(word, known)
+    listed = ", ".join(rule.clauses) or "none"
+    remedy = None if suggestion else f"the clauses of '{where}' are: {listed}"
+    return error(loc, f"unknown clause '{word}' on '{where}'{suggestion}", remedy)

@@ -1,0 +1,293 @@
+"""
+Which clauses each directive takes, as data (OpenACC 3.4, 2.5 to 2.16, and our reference, section 8).
+
+`DIRECTIVES` has one `DirectiveRule` per directive: its clauses and their forms, which of them may
+follow `device_type`, and which must be there. `ALIASES`, `MODIFIERS` and `EXCLUSIVE` hold for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from .records import DirectiveKind
+
+K = DirectiveKind
+
+
+class Form(Enum):
+    """What stands in a clause's parentheses."""
+
+    FLAG = auto()  # nothing, and no parentheses
+    EXPR = auto()  # one expression
+    OPTIONAL_EXPR = auto()  # one expression, or no parentheses
+    SIZES = auto()  # one to three expressions
+    VARS = auto()  # [modifiers:] variables and sections
+    NAMES = auto()  # [modifiers:] variables without sections
+    SECTIONS = auto()  # variables with sections [start:length] or [start:length:min:max]
+    REDUCTION = auto()  # operator: variables
+    GANG = auto()  # [num:]n, dim:d, static:s
+    WORKER = auto()  # [num:]n, or no parentheses
+    VECTOR = auto()  # [length:]n, or no parentheses
+    ROUTINE_GANG = auto()  # dim:d, or no parentheses
+    COLLAPSE = auto()  # [force:]n
+    TILE = auto()  # sizes, each an expression or *
+    WAIT = auto()  # [devnum:n:][queues:]queues, or no parentheses
+    DEFAULT = auto()  # none or present
+    DEVICE_TYPE = auto()  # one device type
+    BIND = auto()  # a name or a string
+    SCAN = auto()  # operator: in, out, identity, count
+    PEER_SECTION = auto()  # one section
+    PEER_DEVICE = auto()  # one expression
+
+
+REPEATABLE_FORMS = frozenset((Form.VARS, Form.NAMES, Form.SECTIONS, Form.REDUCTION, Form.WAIT))
+"""Clauses of other forms stand at most once on a directive and once behind each device_type."""
+
+
+@dataclass(frozen=True)
+class DirectiveRule:
+    """
+    `clauses` maps each clause to its form. Those in `after_device_type` may follow a `device_type`
+    clause (when empty, the directive takes none). At least one of `needs` must be there.
+    """
+
+    clauses: Mapping[str, Form]
+    after_device_type: frozenset[str] = frozenset()
+    needs: tuple[str, ...] = ()
+
+
+_COMPRESSED = (
+    "compression_copy",
+    "compression_copyin",
+    "compression_copyout",
+    "compression_create",
+)
+_DATA_CLAUSES = (
+    "copy", "copyin", "copyout", "create", "no_create", "present", "deviceptr", "attach",
+)  # fmt: skip
+_DECLARED = (
+    "copy", "copyin", "copyout", "create", "present", "deviceptr", "device_resident", "link",
+)  # fmt: skip
+_SYNC: Mapping[str, Form] = {"async": Form.OPTIONAL_EXPR, "wait": Form.WAIT}
+_DATA: Mapping[str, Form] = {
+    **dict.fromkeys(_DATA_CLAUSES, Form.VARS),
+    **dict.fromkeys(_COMPRESSED, Form.SECTIONS),
+}
+_DEVICE: Mapping[str, Form] = {"deviceid": Form.EXPR}
+
+_KERNELS: Mapping[str, Form] = {
+    **_DATA,
+    **_SYNC,
+    **_DEVICE,
+    "num_gangs": Form.EXPR,
+    "num_workers": Form.EXPR,
+    "vector_length": Form.EXPR,
+    "if": Form.EXPR,
+    "self": Form.OPTIONAL_EXPR,
+    "default": Form.DEFAULT,
+    "compression": Form.VARS,
+}
+_PARALLEL: Mapping[str, Form] = {
+    **_KERNELS,
+    "num_gangs": Form.SIZES,
+    "private": Form.VARS,
+    "firstprivate": Form.VARS,
+    "reduction": Form.REDUCTION,
+}
+_SIZES = frozenset(("num_gangs", "num_workers", "vector_length"))
+_SERIAL = {name: form for name, form in _PARALLEL.items() if name not in _SIZES}
+_LOOP: Mapping[str, Form] = {
+    "collapse": Form.COLLAPSE,
+    "gang": Form.GANG,
+    "worker": Form.WORKER,
+    "vector": Form.VECTOR,
+    "seq": Form.FLAG,
+    "auto": Form.FLAG,
+    "independent": Form.FLAG,
+    "tile": Form.TILE,
+    "private": Form.VARS,
+    "reduction": Form.REDUCTION,
+    "scan": Form.SCAN,
+}
+_AFTER_SYNC = frozenset(_SYNC)
+_AFTER_COMPUTE = _AFTER_SYNC | _SIZES
+_AFTER_LOOP = frozenset(_LOOP) - {"private", "reduction", "scan"}
+
+DIRECTIVES: Mapping[DirectiveKind, DirectiveRule] = {
+    K.PARALLEL: DirectiveRule(_PARALLEL, _AFTER_COMPUTE),
+    K.SERIAL: DirectiveRule(_SERIAL, _AFTER_SYNC),
+    K.KERNELS: DirectiveRule(_KERNELS, _AFTER_COMPUTE),
+    K.LOOP: DirectiveRule(_LOOP, _AFTER_LOOP),
+    K.PARALLEL_LOOP: DirectiveRule({**_PARALLEL, **_LOOP}, _AFTER_COMPUTE | _AFTER_LOOP),
+    K.SERIAL_LOOP: DirectiveRule({**_SERIAL, **_LOOP}, _AFTER_SYNC | _AFTER_LOOP),
+    K.KERNELS_LOOP: DirectiveRule({**_KERNELS, **_LOOP}, _AFTER_COMPUTE | _AFTER_LOOP),
+    K.DATA: DirectiveRule(
+        {**_DATA, **_SYNC, **_DEVICE, "if": Form.EXPR, "default": Form.DEFAULT},
+        _AFTER_SYNC,
+        (*_DATA_CLAUSES, "default", *_COMPRESSED),
+    ),
+    K.ENTER_DATA: DirectiveRule(
+        {
+            **_SYNC,
+            **_DEVICE,
+            "if": Form.EXPR,
+            **dict.fromkeys(("copyin", "create", "attach"), Form.VARS),
+            **dict.fromkeys(("compression_copyin", "compression_create"), Form.SECTIONS),
+        },
+        needs=("copyin", "create", "attach", "compression_copyin", "compression_create"),
+    ),
+    K.EXIT_DATA: DirectiveRule(
+        {
+            **_SYNC,
+            **_DEVICE,
+            "if": Form.EXPR,
+            "finalize": Form.FLAG,
+            **dict.fromkeys(("copyout", "delete", "detach"), Form.VARS),
+            "compression_copyout": Form.SECTIONS,
+        },
+        needs=("copyout", "delete", "detach", "compression_copyout"),
+    ),
+    K.HOST_DATA: DirectiveRule(
+        {"use_device": Form.VARS, "if": Form.EXPR, "if_present": Form.FLAG}, needs=("use_device",)
+    ),
+    K.CACHE: DirectiveRule({}),
+    K.ATOMIC: DirectiveRule({"if": Form.EXPR}),
+    K.DECLARE: DirectiveRule(
+        dict.fromkeys(_DECLARED, Form.NAMES),
+        needs=_DECLARED,
+    ),
+    K.ROUTINE: DirectiveRule(
+        {
+            "gang": Form.ROUTINE_GANG,
+            "worker": Form.FLAG,
+            "vector": Form.FLAG,
+            "seq": Form.FLAG,
+            "bind": Form.BIND,
+            "nohost": Form.FLAG,
+        },
+        frozenset(("gang", "worker", "vector", "seq", "bind")),
+    ),
+    K.INIT: DirectiveRule(
+        {"device_type": Form.DEVICE_TYPE, "device_num": Form.EXPR, "if": Form.EXPR}
+    ),
+    K.SHUTDOWN: DirectiveRule(
+        {"device_type": Form.DEVICE_TYPE, "device_num": Form.EXPR, "if": Form.EXPR}
+    ),
+    K.SET: DirectiveRule(
+        {
+            "default_async": Form.EXPR,
+            "device_num": Form.EXPR,
+            "device_type": Form.DEVICE_TYPE,
+            "if": Form.EXPR,
+        },
+        needs=("default_async", "device_num", "device_type"),
+    ),
+    K.UPDATE: DirectiveRule(
+        {
+            **_SYNC,
+            **_DEVICE,
+            "if": Form.EXPR,
+            "if_present": Form.FLAG,
+            "self": Form.VARS,
+            "device": Form.VARS,
+        },
+        _AFTER_SYNC,
+        ("self", "device"),
+    ),
+    K.WAIT: DirectiveRule({"async": Form.OPTIONAL_EXPR, "if": Form.EXPR, **_DEVICE}),
+}  # fmt: skip
+
+PEER_UPDATE = DirectiveRule(
+    {
+        **_SYNC,
+        "if": Form.EXPR,
+        "to": Form.PEER_SECTION,
+        "to_device": Form.PEER_DEVICE,
+        "from": Form.PEER_SECTION,
+        "from_device": Form.PEER_DEVICE,
+    }
+)
+"""`update peer …` (reference, section 8): all four of its own clauses must be there."""
+
+PEER_CLAUSES = ("to", "to_device", "from", "from_device")
+
+ALIASES: Mapping[str, str] = {
+    **{f"{prefix}{name}": name
+       for prefix in ("p", "present_or_") for name in ("copy", "copyin", "copyout", "create")},
+    **{f"{prefix}{name}": f"compression_{name}"
+       for prefix in ("c", "pc", "present_or_compression_")
+       for name in ("copy", "copyin", "copyout", "create")},
+    "dtype": "device_type",
+}  # fmt: skip
+"""Other spellings and the canonical clause name. `pc…` and `present_or_compression_…` mean the same
+as the plain compression clause, which also looks for present data first."""
+
+DEPRECATED = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("p", "present_or_")
+    for name in ("copy", "copyin", "copyout", "create")
+)
+"""Spellings to warn about (OpenACC 3.4, 2.7)."""
+
+
+def aliases_on(kind: DirectiveKind) -> Mapping[str, str]:
+    """
+    All other spellings on this directive: those of `ALIASES`; `host` for `self` on update; and
+    `device` for `deviceid` where `device` has no meaning of its own.
+    """
+    if kind is K.UPDATE:
+        return {**ALIASES, "host": "self"}
+    if "deviceid" in DIRECTIVES[kind].clauses:
+        return {**ALIASES, "device": "deviceid"}
+    return ALIASES
+
+
+_CAPTURE_DIRECTIVES = frozenset(
+    kind
+    for kind in K
+    if kind is K.DATA or kind.value.split()[0] in ("parallel", "serial", "kernels")
+)
+
+_MODIFIERS: Mapping[str, tuple[str, ...]] = {
+    "copy": ("always", "alwaysin", "alwaysout"),
+    "copyin": ("always", "alwaysin", "readonly"),
+    "copyout": ("always", "alwaysout", "zero"),
+    "create": ("zero",),
+    "cache": ("readonly",),
+}
+
+ALL_MODIFIERS = ("always", "alwaysin", "alwaysout", "capture", "readonly", "zero")
+
+
+def modifiers_of(clause: str, kind: DirectiveKind) -> tuple[str, ...]:
+    """The modifiers a clause takes; `capture` only on structured constructs (3.4, 2.7.4)."""
+    plain = _MODIFIERS.get(clause, ())
+    captures = clause != "cache" and plain and kind in _CAPTURE_DIRECTIVES
+    return (*plain, "capture") if captures else plain
+
+
+EXCLUSIVE: tuple[frozenset[str], ...] = (
+    frozenset(("seq", "auto")),
+    frozenset(("seq", "independent")),
+    frozenset(("auto", "independent")),
+    frozenset(("seq", "gang")),
+    frozenset(("seq", "worker")),
+    frozenset(("seq", "vector")),
+)
+"""Clauses that may not stand together on a loop (3.4, 2.9)."""
+
+EXCLUSIVE_ROUTINE: tuple[frozenset[str], ...] = tuple(
+    frozenset((a, b))
+    for a, b in (
+        ("gang", "worker"), ("gang", "vector"), ("gang", "seq"),
+        ("worker", "vector"), ("worker", "seq"), ("vector", "seq"),
+    )
+)  # fmt: skip
+"""A routine has one level (3.4, 2.15.1)."""
+
+REDUCTION_OPERATORS = ("+", "*", "max", "min", "&", "|", "^", "&&", "||")
+
+DEVICE_TYPES = ("*", "default", "host", "multicore", "nvidia", "radeon")
+"""Names of `device_type`, in lower case (3.4, 2.4)."""
