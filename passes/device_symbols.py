@@ -22,8 +22,9 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..compiler.diagnostics import SourceLoc, error
+from ..runtime.abi import DataKind
 from .analysis.layout import size_of, type_name
-from .analysis.sites import SiteTable, SiteVariable
+from .analysis.sites import DeclaredVariable, SiteTable, SiteVariable
 from .building import PTR, Cursor, erase
 from .host_loops import GangRange, LoopLowering
 from .outline import select_device_type
@@ -39,6 +40,19 @@ _HOST_TYPES = (
 _DIMENSIONS = (1, 2, 3)
 
 Gangs = dict[int, GangRange]
+
+_DECLARE_KINDS = {
+    acc.DataClause.ACC_COPYIN: DataKind.COPYIN,
+    acc.DataClause.ACC_COPYIN_READONLY: DataKind.COPYIN,
+    acc.DataClause.ACC_DECLARE_DEVICE_RESIDENT: DataKind.DEVICE_RESIDENT,
+    acc.DataClause.ACC_DECLARE_LINK: DataKind.LINK,
+    acc.DataClause.ACC_DEVICEPTR: DataKind.DEVICEPTR,
+}
+
+
+def declare_kind(attr: acc.DeclareAttr) -> DataKind:
+    """What a global variable's `declare` clause asks of the runtime; `create` unless it says."""
+    return _DECLARE_KINDS.get(attr.data_clause.data, DataKind.CREATE)
 
 
 def bound_names(routines: Iterator[acc.RoutineOp]) -> dict[str, str]:
@@ -103,7 +117,6 @@ class DeviceSymbols:
         attr = variable.attributes["acc.declare"]
         assert isinstance(attr, acc.DeclareAttr)
         name = variable.sym_name.data
-        clause = attr.data_clause.data.value.removeprefix("acc_").removeprefix("declare_")
         is_link = attr.data_clause.data is acc.DataClause.ACC_DECLARE_LINK
         type = PTR if is_link else variable.global_type
         twin = llvm.GlobalOp(
@@ -122,14 +135,16 @@ class DeviceSymbols:
         self.module.body.block.insert_op_after(twin, variable)
         self.symbols[name + SUFFIX] = twin
         self._done[name] = name + SUFFIX
-        unit = variable.global_type
-        while isinstance(unit, llvm.LLVMArrayType):
-            unit = unit.type
+        declared = DeclaredVariable(
+            name, name + SUFFIX, size_of(variable.global_type), declare_kind(attr)
+        )
         self.sites.add(
-            "declare", SourceLoc.from_attr(variable.location), "",
-            [SiteVariable(name, type_name(unit), size_of(unit))],
-            host=name, device=name + SUFFIX, bytes=size_of(variable.global_type), clause=clause,
-        )  # fmt: skip
+            "declare",
+            SourceLoc.from_attr(variable.location),
+            "",
+            [SiteVariable(name, type_name(variable.global_type))],
+            declared=[declared],
+        )
 
     def _retarget_address(self, op: llvm.AddressOfOp) -> None:
         name = op.global_name.string_value()

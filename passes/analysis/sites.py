@@ -11,12 +11,11 @@ do not apply):
 | `vars` | names of the data records' variables, indexed by `DataRecord.var` |
 | `types` | element type of each variable, as `"f32"`, `"i32"`, `"struct.point"` |
 | `element_bytes` | size of that type in bytes, 0 if unknown |
-| `kernel` | symbol of the kernel (launch sites) |
-| `host`, `device`, `bytes`, `clause` | declare sites: host symbol, device symbol, size, clause name |
+| `kernel`, `arg_bytes` | symbol of the kernel, size of each of its arguments (launch sites) |
+| `declare` | arrays of host symbol, device symbol, size in bytes, `DataKind` (declare sites) |
 
-`clause` is the user's: `create`, `copyin`, `device_resident`, `link`, `copy`, `copyout`, `present`,
-`deviceptr`. For `link`, the device symbol is a pointer that the runtime sets when the variable
-becomes present.
+For a `link` variable the device symbol is a pointer that the runtime sets when the variable becomes
+present.
 """
 
 from __future__ import annotations
@@ -37,6 +36,7 @@ from xdsl.ir import Attribute
 
 from ...compiler.diagnostics import SourceLoc
 from ...dialects.accx import SITES
+from ...runtime.abi import DataKind
 
 SiteKind = Literal[
     "compute", "data", "enter data", "exit data", "host_data", "update", "declare", "wait", "launch",
@@ -54,6 +54,34 @@ class SiteVariable:
 
 
 @dataclass(frozen=True)
+class DeclaredVariable:
+    """A global variable in a `declare` clause: its two symbols, size in bytes, and the clause."""
+
+    host: str
+    device: str
+    bytes: int
+    kind: DataKind
+
+    def to_attr(self) -> ArrayAttr[Attribute]:
+        return ArrayAttr(
+            [
+                StringAttr(self.host),
+                StringAttr(self.device),
+                IntegerAttr(self.bytes, i64),
+                IntegerAttr(int(self.kind), i64),
+            ]
+        )
+
+    @staticmethod
+    def from_attr(attr: Attribute) -> DeclaredVariable:
+        assert isinstance(attr, ArrayAttr)
+        host, device, size, kind = attr.data
+        return DeclaredVariable(
+            _text(host) or "", _text(device) or "", _number(size), DataKind(_number(kind))
+        )
+
+
+@dataclass(frozen=True)
 class Site:
     """One entry of the site table; see the file's docstring."""
 
@@ -63,10 +91,8 @@ class Site:
     function: str
     variables: tuple[SiteVariable, ...] = ()
     kernel: str | None = None
-    host: str | None = None
-    device: str | None = None
-    bytes: int | None = None
-    clause: str | None = None
+    arg_bytes: tuple[int, ...] = ()
+    declared: tuple[DeclaredVariable, ...] = ()
 
     def to_attr(self) -> DictionaryAttr:
         """The entry as it stands in the IR."""
@@ -82,12 +108,12 @@ class Site:
             entry["element_bytes"] = ArrayAttr(
                 [IntegerAttr(v.element_bytes, i64) for v in self.variables]
             )
-        for key in ("kernel", "host", "device", "clause"):
-            text = getattr(self, key)
-            if text is not None:
-                entry[key] = StringAttr(text)
-        if self.bytes is not None:
-            entry["bytes"] = IntegerAttr(self.bytes, i64)
+        if self.kernel is not None:
+            entry["kernel"] = StringAttr(self.kernel)
+        if self.arg_bytes:
+            entry["arg_bytes"] = ArrayAttr([IntegerAttr(n, i64) for n in self.arg_bytes])
+        if self.declared:
+            entry["declare"] = ArrayAttr([d.to_attr() for d in self.declared])
         return DictionaryAttr(entry)
 
     @staticmethod
@@ -98,7 +124,7 @@ class Site:
         types = _texts(entry.get("types")) or [""] * len(names)
         sizes = _numbers(entry.get("element_bytes")) or [0] * len(names)
         kind = _text(entry["kind"])
-        size = entry.get("bytes")
+        declared = entry.get("declare")
         return Site(
             kind=kind,  # pyright: ignore[reportArgumentType]
             file=_text(entry["file"]) or "",
@@ -106,10 +132,11 @@ class Site:
             function=_text(entry["function"]) or "",
             variables=tuple(map(SiteVariable, names, types, sizes)),
             kernel=_text(entry.get("kernel")),
-            host=_text(entry.get("host")),
-            device=_text(entry.get("device")),
-            clause=_text(entry.get("clause")),
-            bytes=None if size is None else _number(size),
+            arg_bytes=tuple(_numbers(entry.get("arg_bytes"))),
+            declared=tuple(
+                DeclaredVariable.from_attr(d)
+                for d in (declared.data if isinstance(declared, ArrayAttr) else ())
+            ),
         )
 
 
@@ -152,17 +179,15 @@ class SiteTable:
         variables: Sequence[SiteVariable] = (),
         *,
         kernel: str | None = None,
-        host: str | None = None,
-        device: str | None = None,
-        bytes: int | None = None,
-        clause: str | None = None,
+        arg_bytes: Sequence[int] = (),
+        declared: Sequence[DeclaredVariable] = (),
     ) -> int:
         """Adds an entry for the directive at `loc` and gives its index."""
         place = SourceLoc.from_attr(loc) if isinstance(loc, Attribute) else loc
         self.sites.append(
             Site(
-                kind, place.file, place.line, function, tuple(variables), kernel, host, device,
-                bytes, clause,
+                kind, place.file, place.line, function, tuple(variables), kernel, tuple(arg_bytes),
+                tuple(declared),
             )
         )  # fmt: skip
         return len(self.sites) - 1
