@@ -13,6 +13,7 @@ be parsed in a scope where some names are types.
 # pycparser has no type information: its trees are Any here.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportPrivateUsage=false, reportArgumentType=false
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from pycparser import c_ast
-from pycparser.c_parser import Coord, CParser, _TokenStream  # pyright: ignore[reportPrivateUsage]
+from pycparser.c_parser import Coord, CParser, _TokenStream
 
 from ..diagnostics import SourceLoc, error
 

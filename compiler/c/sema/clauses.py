@@ -39,7 +39,7 @@ class ClauseResolver:
         self.unit = unit
 
     def resolve(self, directive: Directive) -> None:
-        """Give every expression of `directive` its typed form. Raises on names and types that do not fit."""
+        """Give every expression of `directive` its typed form. Raises on what does not fit."""
         for clause in directive.clauses:
             for field in dataclasses.fields(clause):
                 self._resolve(getattr(clause, field.name), clause, directive)

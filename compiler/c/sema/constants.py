@@ -68,7 +68,7 @@ def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | Non
     if isinstance(target, IntType):
         if isinstance(value, float):
             if target.rank == 0:
-                return int(value != 0)
+                return int(bool(value))
             if not math.isfinite(value):
                 return None
             value = int(value)
@@ -196,8 +196,8 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
 _BITWISE: dict[str, Callable[[int, int], int]] = {
-    "&": operator.and_, "|": operator.or_, "^": operator.xor,
-    "+": operator.add, "-": operator.sub, "*": operator.mul,
+    "&": int.__and__, "|": int.__or__, "^": int.__xor__,
+    "+": int.__add__, "-": int.__sub__, "*": int.__mul__,
 }  # fmt: skip
 
 

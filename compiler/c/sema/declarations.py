@@ -189,7 +189,9 @@ class DeclarationChecker:
             )
         if not is_extern and storage is not old.storage:
             raise error(
-                loc, f"'{name}' is both static and not static", "use 'static' on every declaration, or on none",
+                loc,
+                f"'{name}' is both static and not static",
+                "use 'static' on every declaration, or on none",
                 [(old.loc, "first declaration")],
             )  # fmt: skip
         self._merge(old, q, loc)
@@ -443,6 +445,8 @@ class DeclarationChecker:
             )
         self._check_definition(decl, t, params)
         decl.loc, decl.params = loc, params
+        if decl.is_inline and "extern" not in decl_node.storage:
+            decl.is_static = True  # each file that includes its header has its own (C11 6.7.4p7)
         self.unit.directives.attach_routines(decl)
         self.unit.function = FunctionState(decl)
         # Lets a recursive definition be found, and a second one be refused.

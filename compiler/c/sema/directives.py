@@ -16,8 +16,9 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...directives.records import Directive, DirectiveKind
 from ...diagnostics import SourceLoc, error
+from ...directives.parser import parse_directive
+from ...directives.records import Directive, DirectiveKind
 from ..ast import AccStmt, Compound, DeclStmt, ExprStmt, For, FunctionDecl, Stmt
 from .clauses import ClauseResolver
 from .literals import string_literal
@@ -34,9 +35,15 @@ class DirectiveChecker:
         self.unit = unit
         self.clauses = ClauseResolver(unit)
         self._pending: list[Directive] = []
+        self._parsed: dict[int, Directive | None] = {}
 
     def parse(self, node: Any) -> Directive | None:
-        """The directive of a pragma; None for pragmas that are not OpenACC."""
+        """The directive of a pragma, parsed once; None for pragmas that are not OpenACC."""
+        if id(node) not in self._parsed:
+            self._parsed[id(node)] = self._parse(node)
+        return self._parsed[id(node)]
+
+    def _parse(self, node: Any) -> Directive | None:
         loc = self.unit.loc(node)
         text = node.string
         if not isinstance(text, str):  # _Pragma("…")
@@ -46,9 +53,7 @@ class DirectiveChecker:
         if m is None:
             return None
         place = SourceLoc(loc.file, loc.line, loc.column + m.end() if loc.column else 0)
-        from ...directives.parser import parse_directive
-
-        return parse_directive(text[m.end() :], place)
+        return parse_directive(text[m.end() :], place, self.unit.sink)
 
     def refuse_pragma(self, node: Any, where: str) -> None:
         """Raise if `node` is an OpenACC directive in a place where none can stand."""

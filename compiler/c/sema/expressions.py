@@ -5,7 +5,7 @@ Expressions: names, postfix and unary operators, casts, `sizeof`, conditionals (
 Binary and assignment operators are in `operators`, calls and built-ins in `calls`.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportAttributeAccessIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ list; sub-aggregates without braces of their own take their values from the curs
 (6.7.9p20), so they share it.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportAttributeAccessIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
 
 from __future__ import annotations

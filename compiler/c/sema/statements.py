@@ -5,7 +5,7 @@ Blocks are checked as lists, because a pragma belongs to the statement after it,
 the statements of a `case` in the case's own list.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportAttributeAccessIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ pycparser nests declarators outside-in (`PtrDecl(ArrayDecl(TypeDecl))` is a poin
 so a type is built by recursion to the innermost `TypeDecl` and wrapped on the way out.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportAttributeAccessIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from ..types import (
 from .constants import integer_value
 from .conversions import cast, rvalue
 from .literals import fits
-from .scopes import EnumTag, Enumerator, RecordTag, TypedefName, nearest
+from .scopes import Enumerator, EnumTag, RecordTag, TypedefName, nearest
 from .unit import Unit
 
 _INTEGER_SPELLINGS: tuple[tuple[CType, str], ...] = (
@@ -147,7 +147,7 @@ class TypeBuilder:
             )
         return ArrayType(element, self._length(node.dim))
 
-    def _length(self, node: Any) -> int | None | Expr:
+    def _length(self, node: Any) -> int | Expr | None:
         """An array length: a constant, None for `[]` and `[*]`, or an expression of type `long`."""
         if node is None or (isinstance(node, c_ast.ID) and node.name == "*"):
             return None
@@ -329,32 +329,23 @@ class TypeBuilder:
             elif isinstance(decl, c_ast.StaticAssert):
                 self.unit.declarations.static_assert(decl)
             elif isinstance(decl, c_ast.Decl):
-                flexible = members[-1] if members else None
-                if (
-                    flexible
-                    and isinstance(flexible[1].type, ArrayType)
-                    and flexible[1].type.length is None
-                ):
+                if members and _is_flexible(members[-1]):
                     raise error(
                         self._loc(decl),
-                        f"member after the flexible array '{flexible[0]}'",
+                        f"member after the flexible array '{members[-1][0]}'",
                         "put the array without length last",
                     )
                 member = self._member(decl, record)
                 if member is not None:
                     self._check_unique(member, seen, self._loc(decl))
                     members.append(member)
-        if (
-            members
-            and isinstance(members[-1][1].type, ArrayType)
-            and members[-1][1].type.length is None
-        ):
-            if record.is_union or len(members) == 1:
-                raise error(
-                    self._loc(node),
-                    f"flexible array '{members[-1][0]}' must follow other members of a struct",
-                    "give it a length",
-                )
+        alone = record.is_union or len(members) == 1
+        if members and alone and _is_flexible(members[-1]):
+            raise error(
+                self._loc(node),
+                f"flexible array '{members[-1][0]}' must follow other members of a struct",
+                "give it a length",
+            )
         return members
 
     def _member(self, node: Any, record: RecordType) -> Member | None:
@@ -434,7 +425,7 @@ class TypeBuilder:
                     [(here.loc, "first here")],
                 )
         values = self._enumerators(node)
-        t = next(t for t in (UINT, INT, ULONG, LONG) if all(fits(v, t) for v in values))
+        t = next((t for t in (UINT, INT, ULONG) if all(fits(v, t) for v in values)), LONG)
         self._defined[id(node)] = t
         if node.name is not None:
             self.unit.scope.tags[node.name] = EnumTag(t, loc)
@@ -462,6 +453,11 @@ class TypeBuilder:
             self.unit.scope.names[item.name] = Enumerator(item.name, value, t, loc)
             values.append(value)
         return values
+
+
+def _is_flexible(member: Member) -> bool:
+    t = member[1].type
+    return isinstance(t, ArrayType) and t.length is None
 
 
 def _names(member: Member) -> list[str]:

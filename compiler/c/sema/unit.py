@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -94,7 +94,7 @@ class Unit:
         return self._numbers
 
     @contextmanager
-    def nested_scope(self, scope: Scope | None = None) -> Iterator[Scope]:
+    def nested_scope(self, scope: Scope | None = None) -> Generator[Scope]:
         """Check in a new scope (or in `scope`) inside the current one."""
         outer = self.scope
         self.scope = scope if scope is not None else Scope(outer)

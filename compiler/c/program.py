@@ -1,0 +1,90 @@
+"""
+The C files of one program, preprocessed, parsed and checked.
+
+The files become one module; IR generation names its symbols. What only the whole program shows is
+checked here: that files which share a name agree on what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..diagnostics import CompileError, Diagnostic, DiagnosticSink, error
+from .ast import FunctionDecl, Storage, TranslationUnit, VarDecl
+from .preprocess import PreprocessOptions, preprocess
+from .sema import check_translation_unit
+from .sema.conversions import compatible
+
+
+def load_program(
+    paths: Sequence[Path], options: PreprocessOptions | None, sink: DiagnosticSink
+) -> list[TranslationUnit]:
+    """
+    The typed trees of the C files `paths`, in order. Warnings go to `sink`. Raises `CompileError`
+    with the first mistake of every file that has one, or where two files disagree.
+    """
+    units: list[TranslationUnit] = []
+    mistakes: list[Diagnostic] = []
+    for path in paths:
+        try:
+            units.append(check_translation_unit(preprocess(path, options, sink), sink))
+        except CompileError as e:
+            mistakes += e.diagnostics
+    if mistakes:
+        raise CompileError(mistakes)
+    check_agreement(units)
+    return units
+
+
+def check_agreement(units: Sequence[TranslationUnit]) -> None:
+    """
+    Raise `CompileError` where an external name is defined in two units, or is declared in ways that
+    do not fit (C11 6.2.7, 6.9p5).
+    """
+    externals: dict[str, FunctionDecl | VarDecl] = {}
+    for unit in units:
+        for decl in (*unit.functions, *unit.variables):
+            if not _is_external(decl):
+                continue
+            old = externals.setdefault(decl.name, decl)
+            if old is not decl:
+                _check_pair(old, decl)
+            if _is_defined(decl):
+                externals[decl.name] = decl
+
+
+def _is_external(decl: FunctionDecl | VarDecl) -> bool:
+    if isinstance(decl, FunctionDecl):
+        return not decl.is_static
+    return decl.storage is Storage.GLOBAL
+
+
+def _is_defined(decl: FunctionDecl | VarDecl) -> bool:
+    return decl.body is not None if isinstance(decl, FunctionDecl) else decl.is_defined
+
+
+def _check_pair(old: FunctionDecl | VarDecl, decl: FunctionDecl | VarDecl) -> None:
+    notes = [(old.loc, "the other declaration")]
+    if isinstance(old, FunctionDecl) != isinstance(decl, FunctionDecl):
+        raise error(
+            decl.loc,
+            f"'{decl.name}' is a function in one file and a variable in another",
+            "rename one of them",
+            notes,
+        )
+    if _is_defined(old) and _is_defined(decl):
+        raise error(
+            decl.loc,
+            f"'{decl.name}' is defined in two files",
+            "make one 'static', or declare it 'extern' in all files but one",
+            notes,
+        )
+    mentions_tags = any(word in f"{old.type} {decl.type}" for word in ("struct ", "union "))
+    if not mentions_tags and not compatible(old.type, decl.type):
+        raise error(  # with tags: each file has types of its own for the same tags
+            decl.loc,
+            f"'{decl.name}' is '{decl.type}' here and '{old.type}' in another file",
+            "declare it in one header that both files include",
+            notes,
+        )
