@@ -91,7 +91,8 @@ def geometric_mean(values: list[float]) -> float:
 
 def print_table(rows: list[Row]) -> None:
     print(
-        f"{'kernel':14s} {'CUDA µs':>10s} {'accopt µs':>10s} {'ratio':>6s} {'GB/s':>7s} {'GFLOP/s':>8s} {'roof':>5s}"
+        f"{'kernel':14s} {'CUDA µs':>10s} {'accopt µs':>10s} {'ratio':>6s} {'GB/s':>7s} {'GFLOP/s':>8s}"
+        f" {'roof':>5s}"
     )
     for row in rows:
         if row.ratio == 0:
@@ -104,7 +105,8 @@ def print_table(rows: list[Row]) -> None:
         )
     good = [row.ratio for row in rows if row.ratio > 0]
     print(
-        f"geometric mean {geometric_mean(good):.3f} over {len(good)} kernels, lowest {min(good, default=0):.2f}"
+        f"geometric mean {geometric_mean(good):.3f} over {len(good)} kernels,"
+        f" lowest {min(good, default=0):.2f}"
     )
 
 

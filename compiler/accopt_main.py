@@ -33,6 +33,7 @@ from .diagnostics import (
 )
 from .driver_options import add_compile_arguments, options_from_arguments
 from .emit import TEXT_STAGES, emit_text
+from .executable import front_end
 from .ir.context import make_context
 from .ir.printing import print_ir
 from .options import CompileOptions
@@ -88,14 +89,6 @@ def _parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
             UNKNOWN_LOC, f"cannot parse IR: {e}", "check the text at the place shown"
         ) from e
     return module
-
-
-def _front_end(paths: Sequence[str], options: CompileOptions, sink: DiagnosticSink) -> ModuleOp:
-    from .c.program import load_program
-    from .irgen import generate_module
-
-    units = load_program([Path(p) for p in paths], options, sink)
-    return generate_module(units, sink)
 
 
 class AccoptMain:
@@ -167,7 +160,8 @@ class AccoptMain:
 
     def run_piece(self, name: str, text: str | None) -> str:
         if text is None:
-            module = _front_end(self.args.inputs, self.options, self.sink)
+            paths = [Path(name) for name in self.args.inputs]
+            module = front_end(paths, self.options, self.sink)
             default_stage = ACC.name
         else:
             module = _parse_ir(self.ctx, text, name)

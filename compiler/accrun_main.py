@@ -81,12 +81,6 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         _report(sink)
     run_options = RunOptions(number, tuple(args.libraries), args.threads, args.shared_memory, trace)
     program = Program(executable, run_options)
-    if not program.host.defines("main"):
-        raise error(
-            UNKNOWN_LOC,
-            "the program has no function 'main'",
-            "name the file that defines it, or call functions through the Python API",
-        )
     status = program.main([args.sources[0], *program_arguments])
     program.close()
     return status

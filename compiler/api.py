@@ -114,13 +114,11 @@ class Program:
         return self.runtime.current.queue(queue, queue).stream  # pyright: ignore[reportAttributeAccessIssue]
 
     def main(self, argv: Sequence[str]) -> int:
-        """Runs `main` with these arguments, the program's name first; its exit status."""
-        argc = len(argv)
-        values = (ctypes.c_char_p * (argc + 1))(*(a.encode() for a in argv), None)
-        entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-        environment = ctypes.c_void_p.in_dll(ctypes.CDLL(None), "environ")
-        status = entry(self.host.address("main"))(argc, ctypes.addressof(values), environment)
-        return status & 0xFF
+        """
+        Runs `main` with these arguments, the program's name first; its exit status. Raises
+        `CompileError` if there is no `main`.
+        """
+        return self.host.run_main(argv)
 
     def close(self) -> None:
         """Waits for all device work and releases the device."""

@@ -71,6 +71,18 @@ def site_table(module: ModuleOp) -> tuple[dict[str, Any], ...]:
     return tuple(entry for entry in table if isinstance(entry, dict))
 
 
+def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSink) -> ModuleOp:
+    """The acc-level module of the C files of one program. Raises `CompileError`."""
+    from .c.preprocess import PreprocessOptions
+    from .c.program import load_program
+    from .irgen import generate_module
+
+    preprocess_options = PreprocessOptions(
+        options.include_dirs, options.defines, options.undefines, options.use_system_cpp
+    )
+    return generate_module(load_program(paths, preprocess_options, sink), sink)
+
+
 def build(
     paths: Sequence[Path],
     options: CompileOptions,
@@ -82,11 +94,9 @@ def build(
 
     Raises `CompileError` for what is wrong with the program; warnings and remarks go to `sink`.
     """
-    from .c.program import load_program
     from .ir.context import make_context
-    from .irgen import generate_module
 
-    module = generate_module(load_program(paths, options, sink), sink)
+    module = front_end(paths, options, sink)
     run_to_stage(make_context(), module, "nvvm", options, after_stage=after_stage)
     ptx = emit_text(module, "ptx", options) if options.target == "nvptx" else ""
     return Executable(emit_text(module, "llvm", options), ptx, site_table(module), options)

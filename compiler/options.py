@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 TargetName = Literal["nvptx", "host"]
+OptLevel = Literal[0, 1, 2, 3]
 TARGETS: tuple[TargetName, ...] = ("nvptx", "host")
 
 DEFAULT_SM = 90
@@ -24,7 +25,7 @@ class CompileOptions:
 
     target: TargetName = "host"
     sm: int = DEFAULT_SM
-    opt_level: int = 2
+    opt_level: OptLevel = 2
     fma: bool = True
     debug_info: bool = False
     verify: bool = False
