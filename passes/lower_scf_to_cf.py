@@ -1,0 +1,255 @@
+"""
+Turn structured control flow into branches between blocks.
+
+Takes:  any IR whose `scf` operations are `if`, `for`, `while`, `execute_region` and `index_switch`.
+Leaves: no `scf`; every other operation untouched. The properties of a loop (`accx.simd`,
+        `accx.unroll`, `accx.access_groups`) stand on the branch that closes it, where LLVM wants
+        them.
+Fails:  on other `scf` operations, by name.
+
+Blocks are taken from the last to the first operation, so each operation moves once.
+
+Before:
+  scf.for %i = %lb to %ub step %s : i64 {
+    "test.op"(%i) : (i64) -> ()
+  }
+After:
+  cf.br ^header(%lb : i64)
+^header(%i : i64):
+  %more = arith.cmpi slt, %i, %ub : i64
+  cf.cond_br %more, ^body, ^done
+^body:
+  "test.op"(%i) : (i64) -> ()
+  %next = arith.addi %i, %s overflow<nsw> : i64
+  cf.br ^header(%next : i64)
+^done:
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, cf, scf
+from xdsl.dialects.builtin import DenseIntElementsAttr, ModuleOp, VectorType, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..compiler.diagnostics import SourceLoc, error
+from ..dialects.accx import ACCESS_GROUPS, SIMD, UNROLL
+
+_LOOP_ATTRIBUTES = (SIMD, UNROLL, ACCESS_GROUPS)
+
+
+def _append(block: Block, op: Operation, origin: Operation) -> Operation:
+    op.location = origin.location
+    block.add_op(op)
+    return op
+
+
+def _split_after(op: Operation) -> Block:
+    """
+    Moves what follows `op` into a new block right after its own, with an argument for each result
+    of `op`, which takes over the result's uses.
+    """
+    block = op.parent
+    assert block is not None and block.parent is not None
+    rest = Block(arg_types=[result.type for result in op.results])
+    block.parent.insert_block_after(rest, block)
+    following = op.next_op
+    while following is not None:
+        after = following.next_op
+        following.detach()
+        rest.add_op(following)
+        following = after
+    for result, argument in zip(op.results, rest.args, strict=True):
+        argument.name_hint = result.name_hint
+        result.replace_all_uses_with(argument)
+    return rest
+
+
+def _erase(op: Operation) -> None:
+    op.detach()
+    op.erase(safe_erase=False)
+
+
+def _entry_of(region: Region, target: Block) -> Block:
+    """Moves the blocks of `region` before `target` and gives the first of them."""
+    entry = region.blocks[0]
+    region.move_blocks_before(target)
+    return entry
+
+
+def _replace_arguments(block: Block, values: Sequence[SSAValue]) -> None:
+    """Lets `values` stand for the arguments of `block`, which loses them."""
+    for argument, value in zip(tuple(block.args), values, strict=True):
+        value.name_hint = value.name_hint or argument.name_hint
+        argument.replace_all_uses_with(value)
+        block.erase_arg(argument)
+
+
+def _yields_of(region: Region) -> list[scf.YieldOp]:
+    return [op for block in region.blocks if isinstance(op := block.last_op, scf.YieldOp)]
+
+
+def _end_with_branch(yield_op: Operation, target: Block, values: Sequence[SSAValue]) -> Operation:
+    """Replaces a terminator by a branch."""
+    block = yield_op.parent
+    assert block is not None
+    branch = _append(block, cf.BranchOp(target, *values), yield_op)
+    _erase(yield_op)
+    return branch
+
+
+def _lower_if(op: scf.IfOp) -> None:
+    block = op.parent
+    assert block is not None
+    rest = _split_after(op)
+    targets: list[Block] = []
+    for region in (op.true_region, op.false_region):
+        if not region.blocks:
+            targets.append(rest)
+            continue
+        for yield_op in _yields_of(region):
+            _end_with_branch(yield_op, rest, yield_op.operands)
+        targets.append(_entry_of(region, rest))
+    branch = cf.ConditionalBranchOp(op.cond, targets[0], (), targets[1], ())
+    _append(block, branch, op)
+    _erase(op)
+
+
+def _copy_loop_attributes(op: Operation, branch: Operation) -> None:
+    for name in _LOOP_ATTRIBUTES:
+        if (value := op.attributes.get(name)) is not None:
+            branch.attributes[name] = value
+
+
+def _lower_for(op: scf.ForOp) -> None:
+    block = op.parent
+    assert block is not None
+    rest = _split_after(op)
+    header = Block(arg_types=[argument.type for argument in op.body.blocks[0].args])
+    assert rest.parent is not None
+    rest.parent.insert_block_before(header, rest)
+    (yield_op,) = _yields_of(op.body)
+    body = _entry_of(op.body, rest)
+    _replace_arguments(body, header.args)
+    counter, carried = header.args[0], header.args[1:]
+    _append(block, cf.BranchOp(header, op.lb, *op.iter_args), op)
+    more = _append(header, arith.CmpiOp(counter, op.ub, "slt"), op)
+    more.results[0].name_hint = "more"
+    for argument, value in zip(rest.args, carried, strict=True):
+        argument.replace_all_uses_with(value)
+    while rest.args:
+        rest.erase_arg(rest.args[-1])
+    _append(header, cf.ConditionalBranchOp(more.results[0], body, (), rest, ()), op)
+    latch = yield_op.parent
+    assert latch is not None
+    # C's counter does not overflow, and a compiler's that did would never end.
+    no_wrap = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
+    step = arith.AddiOp(counter, op.step, overflow=no_wrap)
+    _append(latch, step, op)
+    step.result.name_hint = counter.name_hint
+    branch = _end_with_branch(yield_op, header, (step.result, *yield_op.operands))
+    branch.location = op.location
+    _copy_loop_attributes(op, branch)
+    _erase(op)
+
+
+def _lower_while(op: scf.WhileOp) -> None:
+    block = op.parent
+    assert block is not None
+    rest = _split_after(op)
+    (condition,) = (
+        last
+        for block in op.before_region.blocks
+        if isinstance(last := block.last_op, scf.ConditionOp)
+    )
+    (yield_op,) = _yields_of(op.after_region)
+    before = _entry_of(op.before_region, rest)
+    after = _entry_of(op.after_region, rest)
+    _append(block, cf.BranchOp(before, *op.arguments), op)
+    branch = _end_with_branch(yield_op, before, yield_op.operands)
+    branch.location = op.location
+    _copy_loop_attributes(op, branch)
+    decision = condition.parent
+    assert decision is not None
+    values = condition.args
+    test = cf.ConditionalBranchOp(condition.condition, after, values, rest, values)
+    _append(decision, test, condition)
+    _erase(condition)
+    _erase(op)
+
+
+def _lower_execute_region(op: scf.ExecuteRegionOp) -> None:
+    block = op.parent
+    assert block is not None
+    rest = _split_after(op)
+    for yield_op in _yields_of(op.region):
+        _end_with_branch(yield_op, rest, yield_op.operands)
+    _append(block, cf.BranchOp(_entry_of(op.region, rest)), op)
+    _erase(op)
+
+
+def _lower_index_switch(op: scf.IndexSwitchOp) -> None:
+    block = op.parent
+    assert block is not None
+    rest = _split_after(op)
+    targets: list[Block] = []
+    for region in (op.default_region, *op.case_regions):
+        for yield_op in _yields_of(region):
+            _end_with_branch(yield_op, rest, yield_op.operands)
+        targets.append(_entry_of(region, rest))
+    flag = _append(block, arith.IndexCastOp(op.arg, i64), op)
+    numbers = [int(number) for number in op.cases.iter_values()]
+    values = DenseIntElementsAttr.from_list(VectorType(i64, [len(numbers)]), numbers)
+    default, *cases = targets
+    no_operands: list[list[SSAValue]] = [[] for _ in cases]
+    switch = cf.SwitchOp(
+        flag.results[0], default, [], values if cases else None, cases, no_operands
+    )
+    _append(block, switch, op)
+    _erase(op)
+
+
+_LOWERINGS: dict[type[Operation], Callable[..., None]] = {
+    scf.IfOp: _lower_if,
+    scf.ForOp: _lower_for,
+    scf.WhileOp: _lower_while,
+    scf.ExecuteRegionOp: _lower_execute_region,
+    scf.IndexSwitchOp: _lower_index_switch,
+}
+
+_TERMINATORS: tuple[type[Operation], ...] = (scf.YieldOp, scf.ConditionOp)
+
+
+def lower_region(region: Region) -> None:
+    """Lowers everything in `region`, innermost first."""
+    for block in tuple(region.blocks):
+        op = block.last_op
+        while op is not None:
+            previous = op.prev_op
+            for inner in op.regions:
+                lower_region(inner)
+            lowering = _LOWERINGS.get(op.__class__)
+            if lowering is not None:
+                lowering(op)
+            elif op.name.startswith("scf.") and not isinstance(op, _TERMINATORS):
+                raise error(
+                    SourceLoc.from_attr(op.location),
+                    f"'{op.name}' cannot be lowered to branches",
+                    "use scf.if, scf.for, scf.while, scf.execute_region or scf.index_switch",
+                )
+            op = previous
+
+
+@dataclass(frozen=True)
+class LowerScfToCfPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "lower-scf-to-cf"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for region in op.regions:
+            lower_region(region)
