@@ -38,7 +38,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     i32,
-    i64,
 )
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass

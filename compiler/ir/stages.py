@@ -60,9 +60,12 @@ def _illegal(module: ModuleOp, stage: str) -> Iterator[tuple[Operation, str]]:
 
 
 def is_scheduled(loop: acc.LoopOp) -> bool:
-    """Whether the loop is seq or mapped to at least one level, and nothing else."""
+    """
+    Whether the loop is seq or mapped to at least one level. A mapped loop is also marked
+    independent, because `acc.loop` has to carry one of seq, auto and independent.
+    """
     mapped = any(level is not None for level in (loop.gang, loop.worker, loop.vector))
-    return (loop.seq is not None) != mapped and loop.auto_ is None and loop.independent is None
+    return (loop.seq is not None) != mapped and loop.auto_ is None
 
 
 def check_stage(module: ModuleOp, stage: str) -> None:
