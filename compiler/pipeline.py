@@ -54,7 +54,7 @@ _SCHEDULED = Stage(
 )
 _TRANSFORMED = Stage(
     "transformed",
-    ("lower-acc-atomics",),
+    ("jam-outer-iterations", "lower-acc-atomics"),
     "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole.",
 )
 

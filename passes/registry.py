@@ -14,6 +14,7 @@ PASS_CLASSES = {
     "infer-data-attributes": "InferDataAttributesPass",
     "lower-if-clauses": "LowerIfClausesPass",
     "schedule-loops": "ScheduleLoopsPass",
+    "jam-outer-iterations": "JamOuterIterationsPass",
     "lower-acc-atomics": "LowerAccAtomicsPass",
     "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
     "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
