@@ -17,14 +17,17 @@ be parsed in a scope where some names are types.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from pycparser import c_ast
+from pycparser.c_lexer import Token
 from pycparser.c_parser import Coord, CParser, _TokenStream
 
 from ..diagnostics import SourceLoc, error
+from .known_headers import header_of
 
 BUILTIN_TYPEDEFS = frozenset(
     (
@@ -191,7 +194,7 @@ def _is_declared_use(text: str, m: re.Match[str]) -> bool:
     """Whether `asm` or `typeof` (ordinary names in ISO C) is used as a name of the program's own."""
     if m.group().startswith("_"):
         return False
-    following = re.compile(r"\s*(\S\w*)").match(text, m.end())
+    following = re.compile(r"\s*(\w+|\S)").match(text, m.end())
     return following is None or following.group(1) not in ("(", "volatile", "goto", "__volatile__")
 
 
@@ -204,21 +207,68 @@ class _Parser(CParser):
         self.is_typedef: Callable[[str], bool] | None = None
 
     def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
+        token = self._current()
+        if msg in _TYPE_MESSAGES:
+            self._check_type_name(token)
         if not isinstance(coord, Coord):
-            token = self._peek()
             coord = self._tok_coord(token) if token is not None else None
         if coord is None:
-            line = self.clex._lineno
-            loc = SourceLoc(self.clex.filename or self.filename, line)
+            loc = SourceLoc(self.clex.filename or self.filename, self.clex._lineno)
         else:
             loc = SourceLoc(coord.file or self.filename, coord.line, coord.column or 0)
-        raise error(loc, *_explain(msg, self._peek_text()))
+        raise error(loc, *_explain(msg, token.value if token is not None else None))
 
-    def _peek_text(self) -> str | None:
-        if self._tokens._index < len(self._tokens._buffer):
-            token = self._tokens._buffer[self._tokens._index]
-            return token.value if token is not None else None
-        return None
+    def _token_before(self, count: int) -> Token | None:
+        """The token `count` places before the current one."""
+        index = self._tokens._index - count
+        return self._tokens._buffer[index] if index >= 0 else None
+
+    def _current(self) -> Token | None:
+        index, buffer = self._tokens._index, self._tokens._buffer
+        return buffer[index] if index < len(buffer) else None
+
+    def _check_type_name(self, token: Token | None) -> None:
+        """Raise if two names in a row, the first where a declaration may begin, show an unknown type."""
+        name, before = self._token_before(1), self._token_before(2)
+        if name is None or name.type != "ID":
+            name, before = token, name
+        if name is None or name.type != "ID":
+            return
+        if before is None or before.type in _BEFORE_DECLARATION:
+            header = header_of(name.value)
+            known = {n for scope in self._scope_stack for n, is_type in scope.items() if is_type}
+            near = difflib.get_close_matches(name.value, known, 1)
+            remedy = "declare it with typedef, or include its header"
+            if header is not None:
+                remedy = f"add '#include <{header}>'"
+            elif near:
+                remedy = f"did you mean '{near[0]}'?"
+            loc = SourceLoc(name.filename or self.filename, name.lineno, name.column)
+            raise error(loc, f"unknown type name '{name.value}'", remedy)
+
+    def _expect(self, token_type: str) -> Token:
+        token = self._peek()
+        if token is not None and token.type == token_type:
+            return self._advance()
+        if token is None:
+            self._parse_error("At end of input", None)
+        if token.type == "ID" and token_type in ("SEMI", "RPAREN"):
+            previous = self._token_before(1)
+            if previous is not None and previous.type == "ID":
+                self._check_type_name(token)
+        expected = _PUNCTUATION.get(token_type)
+        if expected is None:
+            self._parse_error(f"before: {token.value}", self._tok_coord(token))
+        previous = self._token_before(1)
+        place = self._tok_coord(token)
+        if token_type == "SEMI" and previous is not None:
+            column = previous.column + len(previous.value)
+            place = Coord(previous.filename, previous.lineno, column)
+        loc = SourceLoc(place.file or self.filename, place.line, place.column or 0)
+        remedy = f"write {expected} here"
+        if token_type == "SEMI" and token.value == "{":
+            remedy = "functions cannot be defined inside functions; otherwise write ';' here"
+        raise error(loc, f"expected {expected} before '{token.value}'", remedy)
 
     def _is_type_in_scope(self, name: str) -> bool:
         for scope in reversed(self._scope_stack):
@@ -255,6 +305,40 @@ class _Parser(CParser):
         return node
 
 
+_PUNCTUATION = {
+    "SEMI": "';'",
+    "RPAREN": "')'",
+    "LPAREN": "'('",
+    "RBRACKET": "']'",
+    "RBRACE": "'}'",
+    "LBRACE": "'{'",
+    "COLON": "':'",
+    "COMMA": "','",
+    "WHILE": "'while'",
+}
+_TYPE_MESSAGES = frozenset(
+    (
+        "Invalid function definition",
+        "Invalid declaration",
+        "Invalid specifier list",
+        "Invalid expression",
+    )
+)
+_BEFORE_DECLARATION = frozenset(
+    (
+        "SEMI",
+        "LBRACE",
+        "RBRACE",
+        "LPAREN",
+        "COMMA",
+        "COLON",
+        "PPPRAGMASTR",
+        "STATIC",
+        "CONST",
+        "EXTERN",
+    )
+)
+
 _REMEDIES = {
     ";": "check the line before for a missing operator or parenthesis",
     "}": "check for a missing ';' or parenthesis before it",
@@ -285,6 +369,15 @@ def _explain(message: str, token: str | None) -> tuple[str, str]:
         return "unterminated comment", "close it with '*/'"
     if message.startswith("Attributes require C23"):
         return "C23 attributes are not supported", "remove the [[...]]"
+    if message.startswith("Illegal character '\"'"):
+        return "unterminated string literal", "close it with '\"' on the same line"
+    if message.startswith("Unmatched '"):
+        return "unterminated character constant", "close it with ' on the same line"
+    if message == "Invalid function definition":
+        return (
+            "expected a declaration",
+            "write e.g. 'int name;', or move the statement into a function",
+        )
     if "previously declared" in message:
         return message[0].lower() + message[1:], "use a different name"
     if message == "Missing type in declaration":

@@ -33,6 +33,7 @@ from ..ast import (
     VaArg,
     VaOp,
 )
+from ..known_headers import header_of
 from ..types import (
     DOUBLE,
     FLOAT,
@@ -54,7 +55,6 @@ from ..types import (
 )
 from .constants import constant_value
 from .conversions import convert_assigned, decay, promote_argument, promoted_type, rvalue
-from .known_headers import header_of
 from .unit import Unit
 
 VA_LIST_TAG = "__va_list_tag"

@@ -59,6 +59,13 @@ def wrap(value: int, t: IntType) -> int:
     return value - (1 << t.bits) if t.signed and value >> (t.bits - 1) else value
 
 
+def _saturate(value: int, t: IntType) -> int:
+    """Floating to integer out of range is undefined; like GCC, take the nearest value."""
+    lowest = -(1 << (t.bits - 1)) if t.signed else 0
+    highest = (1 << (t.bits - t.signed)) - 1
+    return min(max(value, lowest), highest)
+
+
 def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | None:
     """A constant converted to scalar type `target`; None when that is not constant."""
     if isinstance(value, AddressConstant):
@@ -71,7 +78,7 @@ def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | Non
                 return int(bool(value))
             if not math.isfinite(value):
                 return None
-            value = int(value)
+            return _saturate(int(value), target)
         return wrap(value, target)
     if isinstance(target, FloatType):
         try:

@@ -256,7 +256,7 @@ def convert_assigned(expr: Expr, target: CType, what: str, sink: DiagnosticSink)
         if isinstance(source, IntType):
             raise error(
                 loc,
-                f"{what}: integer '{source}' is not a pointer '{target}'",
+                f"{what}: integer '{source}' does not convert to pointer '{target}'",
                 f"take an address with '&', or write the cast '({target})' if the number is an address",
             )
     if isinstance(target, IntType) and isinstance(source, PointerType):
@@ -264,7 +264,7 @@ def convert_assigned(expr: Expr, target: CType, what: str, sink: DiagnosticSink)
             return cast(expr, target)
         raise error(
             loc,
-            f"{what}: pointer '{source}' is not an integer '{target}'",
+            f"{what}: pointer '{source}' does not convert to integer '{target}'",
             "dereference it with '*' or '[…]', or cast it to 'intptr_t'",
         )
     if isinstance(source, VoidType):

@@ -38,6 +38,7 @@ from ..ast import (
     VarDecl,
     VarRef,
 )
+from ..known_headers import header_of
 from ..types import (
     CHAR,
     INT,
@@ -69,7 +70,6 @@ from .conversions import (
     rvalue,
     usual_conversions,
 )
-from .known_headers import header_of
 from .literals import character_literal, floating_literal, integer_literal, string_literal
 from .operators import OperatorChecker
 from .scopes import Enumerator, nearest
@@ -318,7 +318,9 @@ class ExpressionChecker:
 
     def _increment(self, node: Any) -> Expr:
         loc = self.unit.loc(node)
-        target = self.operators.modifiable(self.check(node.expr), f"'{node.op.lstrip('p')}'")
+        target = self.operators.modifiable(
+            self.check(node.expr), f"apply '{node.op.lstrip('p')}' to"
+        )
         if not is_scalar(target.type):
             raise error(
                 loc, f"'{node.op.lstrip('p')}' on '{target.type}'", "use a number or a pointer"

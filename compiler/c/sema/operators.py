@@ -13,12 +13,14 @@ from ..ast import (
     BinaryOp,
     CompoundAssign,
     CompoundLiteral,
+    Decay,
+    Deref,
     Expr,
     IntConst,
     Load,
+    Member,
     PtrAdd,
     PtrDiff,
-    StringLiteral,
     VarRef,
 )
 from ..types import (
@@ -59,11 +61,16 @@ def name_of(place: Expr) -> str:
     match place:
         case VarRef():
             return f"'{place.decl.name}'"
-        case StringLiteral():
-            return "a string literal"
+        case Member(field=field) if field.name is not None:
+            return f"member '{field.name}'"
+        case Deref(pointer=PtrAdd(pointer=Decay(operand=VarRef(decl=decl)))):
+            return f"an element of '{decl.name}'"
+        case Deref(pointer=PtrAdd(pointer=Load(lvalue=VarRef(decl=decl)))):
+            return f"an element of '{decl.name}'"
+        case Deref(pointer=Load(lvalue=VarRef(decl=decl))):
+            return f"what '{decl.name}' points to"
         case _:
-            field = getattr(place, "field", None)
-            return f"member '{field.name}'" if field is not None and field.name else "this object"
+            return "this object"
 
 
 class OperatorChecker:
@@ -186,35 +193,36 @@ class OperatorChecker:
 
     # Assignment -------------------------------------------------------------------------------
 
-    def modifiable(self, target: Expr, what: str) -> Expr:
-        """`target`, checked to be a modifiable lvalue (C11 6.3.2.1)."""
-        loc = target.loc
+    def modifiable(self, target: Expr, verb: str) -> Expr:
+        """`target`, checked to be a modifiable lvalue (C11 6.3.2.1); `verb` is as "assign to"."""
+        loc, t = target.loc, target.type
         if not target.is_lvalue:
-            inner = target.lvalue if isinstance(target, Load) else None
-            name = name_of(inner) if inner is not None else "this expression"
             raise error(
                 loc,
-                f"{what} on {name}, which is not an object",
-                "the target must be a variable or an element",
+                f"cannot {verb} a value that is not an object",
+                "the target must be a variable, a member or an element",
             )
-        if isinstance(target.type, ArrayType):
+        name = name_of(target)
+        if isinstance(t, ArrayType):
             raise error(
                 loc,
-                f"{what} on array {name_of(target)}",
+                f"cannot {verb} {name}: it is an array",
                 "assign its elements in a loop, or use memcpy",
             )
-        if isinstance(target.type, RecordType) and not target.type.is_complete:
-            raise error(loc, f"{what} on incomplete type '{target.type}'", "include its definition")
-        if isinstance(target.type, VoidType):
+        if isinstance(t, RecordType) and not t.is_complete:
+            raise error(loc, f"cannot {verb} {name}: '{t}' is incomplete", "include its definition")
+        if isinstance(t, VoidType):
             raise error(
-                loc, f"{what} through a 'void *'", "cast it to a pointer to an object type first"
+                loc,
+                f"cannot {verb} {name}: it is a 'void'",
+                "cast the pointer to an object type first",
             )
-        if qualified(target).const or _has_const_member(target.type):
+        if qualified(target).const or _has_const_member(t):
             decl = target.decl if isinstance(target, VarRef | CompoundLiteral) else None
             notes = [(decl.loc, "declared const here")] if decl is not None else []
             raise error(
                 loc,
-                f"{what} on {name_of(target)}, which is const",
+                f"cannot {verb} {name}: it is const",
                 "remove 'const' from its declaration",
                 notes,
             )
@@ -226,7 +234,7 @@ class OperatorChecker:
         target = self.unit.expressions.check(node.lvalue)
         if isinstance(target.type, FunctionType):
             raise error(loc, "a function cannot be assigned to", "use a function pointer variable")
-        target = self.modifiable(target, "assignment" if node.op == "=" else f"'{node.op}'")
+        target = self.modifiable(target, "assign to" if node.op == "=" else f"apply '{node.op}' to")
         value = self.unit.expressions.value(node.rvalue)
         volatile = qualified(target).volatile
         if node.op == "=":

@@ -20,6 +20,7 @@ _BY_HEADER = {
     "ctype.h": "isalpha isdigit isalnum isspace isupper islower ispunct isprint isxdigit toupper tolower",
     "time.h": "time clock clock_gettime difftime localtime strftime time_t clock_t CLOCKS_PER_SEC "
     "CLOCK_MONOTONIC CLOCK_REALTIME",
+    "complex.h": "complex",
     "sys/time.h": "gettimeofday",
     "stddef.h": "NULL size_t ptrdiff_t offsetof",
     "stdint.h": "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t "
