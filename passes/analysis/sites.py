@@ -21,7 +21,7 @@ present.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from xdsl.dialects.builtin import (
@@ -191,6 +191,10 @@ class SiteTable:
             )
         )  # fmt: skip
         return len(self.sites) - 1
+
+    def set_arg_bytes(self, index: int, sizes: Sequence[int]) -> None:
+        """Says how large the arguments of launch site `index` are."""
+        self.sites[index] = replace(self.sites[index], arg_bytes=tuple(sizes))
 
     def store(self, module: ModuleOp) -> None:
         """Writes the table to `accx.sites` (removed if empty)."""
