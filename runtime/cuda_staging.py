@@ -22,6 +22,7 @@ THRESHOLD = 4 << 20
 
 BUFFERS = 2
 MAX_COPY_THREADS = 8
+PAGE = 4096
 
 
 class StagingCopier:
@@ -86,7 +87,8 @@ class StagingCopier:
         self._buffers.clear()
 
     def _move(self, target: int, source: int, size: int) -> None:
-        step = -(-size // self._threads + 4095) // 4096 * 4096 if self._threads > 1 else size
+        share = size // self._threads + 1
+        step = (share + PAGE - 1) // PAGE * PAGE
         move: Callable[[int, int, int], object] = ctypes.memmove
         pending = [
             self._pool.submit(move, target + at, source + at, min(step, size - at))
