@@ -431,6 +431,15 @@ def _only_named(uses: PointerUses) -> bool:
     )
 
 
+def infer_construct(construct: ComputeOp, module: ModuleOp) -> None:
+    """Makes the data attributes of one construct explicit. Raises `CompileError` as the pass does."""
+    _infer(construct, _globals(module))
+
+
+def _globals(module: ModuleOp) -> Globals:
+    return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, llvm.GlobalOp)}
+
+
 def _infer(construct: ComputeOp, globals_: Globals) -> None:
     _hoist_addresses(construct, globals_)
     values = _settle_live_ins(construct)
@@ -480,10 +489,6 @@ class InferDataAttributesPass(ModulePass):
     name = "infer-data-attributes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        globals_: Globals = {
-            inner.sym_name.data: inner
-            for inner in op.body.block.ops
-            if isinstance(inner, llvm.GlobalOp)
-        }
+        globals_ = _globals(op)
         for construct in constructs_of(op, COMPUTE_OPS):
             _infer(cast(ComputeOp, construct), globals_)

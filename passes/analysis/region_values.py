@@ -103,7 +103,8 @@ class RegionSymbols:
             return value if isinstance(value.type, IntegerType) else None
         if isinstance(value, BlockArgument):
             parent = value.block.parent_op()
-            return value if isinstance(parent, acc.LoopOp | scf.ForOp) else None
+            given = parent is self.construct and isinstance(value.type, IntegerType)
+            return value if given or isinstance(parent, acc.LoopOp | scf.ForOp) else None
         owner = value.owner
         if isinstance(owner, llvm.LoadOp) and isinstance(value.type, IntegerType):
             key = variable_key(owner.ptr)

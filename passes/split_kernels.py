@@ -1,0 +1,491 @@
+"""
+Turn acc.kernels into parallel constructs that run one after another (OpenACC 3.4, 2.5.3), and
+decide every `auto` loop.
+
+Takes:  acc level.
+Leaves: no acc.kernels and no `auto` loop. Each top-level loop nest of a kernels region that runs in
+        parallel is an acc.parallel; code between nests runs in one thread (sizes 1, 1, 1). With
+        several pieces, the data attributes of the region become explicit on an acc.data around
+        them, so that data stays on the device in between. Parts are marked `accx.from_kernels`.
+        Auto loops and plain counted loops proven independent are marked so, with private and
+        reduction clauses for their scalars; others are `seq` with the reason in `accx.why`.
+Fails:  as infer-data-attributes does.
+
+Steps, for each kernels construct:
+1. judge its loops, outer before inner;
+2. cut its block: values later pieces need are copied there when that is possible, otherwise the
+   pieces stay together in one gang;
+3. wrap the pieces in an acc.data when there are several.
+
+Before:
+  acc.kernels { scf.for %i = ... { a[i] = 0 }  scf.for %i = ... { b[i] = a[i] } }
+After:
+  %a_dev = acc.copyin ...
+  acc.data dataOperands(%a_dev, %b_dev : ...) {
+    acc.parallel { acc.loop ... {independent} } attributes {accx.from_kernels}
+    acc.parallel { acc.loop ... {independent} } attributes {accx.from_kernels}
+  }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i1,
+    i32,
+)
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.accx import FROM_KERNELS, WHY
+from .analysis.acc_ops import (
+    COMPUTE_OPS,
+    ENTRY_OPS,
+    NONE,
+    constant_i32,
+    has_level,
+    operand_groups,
+    replace_inside,
+    set_operand_groups,
+    set_prop,
+    variable_name,
+)
+from .analysis.loop_dependence import LoopLike, Verdict, judge_loop
+from .analysis.recipes import private_recipe, reduction_recipe
+from .analysis.region_values import RegionSymbols, variable_key
+from .infer_data_attributes import infer_construct
+from .legalize_serial import CLAUSE_PROPERTIES, single_gang_parallel
+
+# Step 1: judge loops.
+
+
+def _privatize(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
+    """Private and reduction operations for the scalars of an independent loop."""
+    block = loop.parent_block()
+    assert block is not None
+    privates, reductions = list(loop.private_operands), list(loop.reduction_operands)
+    for variable in verdict.privates:
+        type_ = _scalar_type(variable)
+        entry = acc.PrivateOp(
+            var=variable,
+            var_type=type_,
+            implicit=True,
+            var_name=variable_name(variable),
+            recipe=private_recipe(module, type_, loop.location),
+        )
+        _enter(loop, block, entry, variable)
+        privates.append(entry.acc_var)
+    for variable, kind in verdict.reductions:
+        type_ = _scalar_type(variable)
+        entry = acc.ReductionOp(
+            var=variable,
+            var_type=type_,
+            implicit=True,
+            var_name=variable_name(variable),
+            recipe=reduction_recipe(module, kind, type_, loop.location),
+        )
+        _enter(loop, block, entry, variable)
+        reductions.append(entry.acc_var)
+    set_operand_groups(loop, private_operands=privates, reduction_operands=reductions)
+
+
+def _enter(loop: acc.LoopOp, block: Block, entry: Operation, variable: SSAValue) -> None:
+    entry.location = loop.location
+    entry.results[0].name_hint = variable_name(variable)
+    block.insert_op_before(entry, loop)
+    replace_inside(loop, variable, entry.results[0])
+
+
+def _scalar_type(variable: SSAValue):
+    owner = variable.owner
+    if isinstance(owner, llvm.AllocaOp):
+        return owner.elem_type
+    assert isinstance(owner, ENTRY_OPS)
+    return owner.var_type
+
+
+def _to_acc_loop(loop: scf.ForOp) -> acc.LoopOp:
+    """A plain counted loop under a loop directive of its own."""
+    block = loop.parent_block()
+    assert block is not None
+    body = loop.detach_region(0)
+    terminator = body.block.last_op
+    assert terminator is not None
+    body.block.erase_op(terminator)
+    body.block.add_op(acc.YieldOp())
+    directive = acc.LoopOp(
+        region=body,
+        lowerbound=[loop.lb],
+        upperbound=[loop.ub],
+        step=[loop.step],
+        inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+        independent=NONE,
+    )
+    directive.location = loop.location
+    block.insert_op_before(directive, loop)
+    block.erase_op(loop)
+    return directive
+
+
+def _settle(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
+    set_prop(loop, "auto_", None)
+    if verdict.independent:
+        set_prop(loop, "independent", NONE)
+        _privatize(loop, verdict, module)
+        return
+    set_prop(loop, "seq", NONE)
+    for name in ("gang", "worker", "vector"):
+        set_prop(loop, name, None)
+    set_operand_groups(loop, gang_operands=[], worker_num_operands=[], vector_operands=[])
+    for name in (
+        "gangOperandsArgType",
+        "gangOperandsSegments",
+        "gangOperandsDeviceType",
+        "workerNumOperandsDeviceType",
+        "vectorOperandsDeviceType",
+    ):
+        set_prop(loop, name, None)
+    loop.attributes[WHY] = StringAttr(f"auto: {verdict.why}")
+
+
+def decide_loops(construct: Operation, module: ModuleOp, *, plain_loops: bool) -> None:
+    """
+    Decides the `auto` loops of a construct, outer before inner; with `plain_loops` counted loops
+    without a directive become independent `acc.loop`s where that is proven.
+    """
+    candidates: list[LoopLike] = [
+        op
+        for op in construct.walk()
+        if (isinstance(op, acc.LoopOp) and has_level(op.auto_))
+        or (plain_loops and isinstance(op, scf.ForOp))
+    ]
+    for loop in candidates:
+        verdict = judge_loop(loop)
+        if isinstance(loop, acc.LoopOp):
+            _settle(loop, verdict, module)
+        elif verdict.independent:
+            directive = _to_acc_loop(loop)
+            directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
+            _privatize(directive, verdict, module)
+
+
+# Step 2: cut the block.
+
+
+@dataclass
+class Piece:
+    """Operations that become one construct: a parallel loop nest, or code for one gang."""
+
+    ops: list[Operation] = field(default_factory=list[Operation])
+    loop: bool = False
+    mixed: bool = False
+    """Loops and other code that share values: one gang runs all of it in order."""
+
+
+def _is_parallel_nest(op: Operation) -> bool:
+    return isinstance(op, acc.LoopOp) and any(
+        isinstance(inner, acc.LoopOp) and not has_level(inner.seq) for inner in op.walk()
+    )
+
+
+def _is_movable(op: Operation, written: set[object]) -> bool:
+    """Whether a copy of `op` in another piece computes the same."""
+    if op.regions:
+        return False
+    if isinstance(op, llvm.LoadOp):
+        return variable_key(op.ptr) not in written
+    if isinstance(op, acc.PrivateOp | acc.ReductionOp | acc.CacheOp | acc.DataBoundsOp):
+        return True
+    return isinstance(op, llvm.GEPOp | llvm.AddressOfOp | llvm.ZeroOp | llvm.ConstantOp) or (
+        op.name.startswith(("arith.", "math."))
+    )
+
+
+def cut(ops: list[Operation], written: set[object]) -> tuple[list[Piece], list[Operation]]:
+    """
+    Pieces in order, and the movable operations that every piece may copy. Pieces between the
+    definition of a value that cannot be copied and its last use are merged.
+    """
+    pieces: list[Piece] = []
+    movable: list[Operation] = []
+    for op in ops:
+        if _is_movable(op, written):
+            movable.append(op)
+        elif _is_parallel_nest(op):
+            pieces.append(Piece([op], loop=True))
+        elif pieces and not pieces[-1].loop:
+            pieces[-1].ops.append(op)
+        else:
+            pieces.append(Piece([op]))
+    place = {op: index for index, piece in enumerate(pieces) for op in piece.ops}
+    last: dict[int, int] = {}
+    for op, index in place.items():
+        for result in op.results:
+            for user in _users(result, place, set(movable)):
+                last[index] = max(last.get(index, index), user)
+    merged: list[Piece] = []
+    end = -1
+    for index, piece in enumerate(pieces):
+        if index <= end:
+            merged[-1].ops += piece.ops
+            merged[-1].mixed = True
+        else:
+            merged.append(piece)
+        end = max(end, last.get(index, index))
+    return merged, movable
+
+
+def _users(value: SSAValue, place: dict[Operation, int], movable: set[Operation]) -> list[int]:
+    """Indices of the pieces that use a value, directly or through movable operations."""
+    found: list[int] = []
+    for use in value.uses:
+        top: Operation | None = use.operation
+        while top is not None and top not in place and top not in movable:
+            top = top.parent_op()
+        if top is None:
+            continue
+        if top in place:
+            found.append(place[top])
+        else:
+            found += [index for r in top.results for index in _users(r, place, movable)]
+    return found
+
+
+def _fill(piece: Piece, movable: list[Operation]) -> Block:
+    """A block with the piece's operations and copies of the movable ones they need."""
+    block = Block()
+    for op in piece.ops:
+        op.detach()
+        block.add_op(op)
+    terminator = acc.YieldOp()
+    block.add_op(terminator)
+    for op in reversed(movable):
+        users = [
+            use
+            for result in op.results
+            for use in result.uses
+            if _is_in_block(use.operation, block)
+        ]
+        if not users:
+            continue
+        clone = op.clone()
+        first = block.first_op
+        assert first is not None
+        block.insert_op_before(clone, first)
+        for use in users:
+            index = op.results.index(use.operation.operands[use.index])  # pyright: ignore
+            use.operation.operands[use.index] = clone.results[index]
+    return block
+
+
+def _is_in_block(op: Operation, block: Block) -> bool:
+    current: Operation | None = op
+    while current is not None:
+        if current.parent_block() is block:
+            return True
+        current = current.parent_op()
+    return False
+
+
+# Step 3: constructs.
+
+
+def _kernel(kernels: acc.KernelsOp, region: Region) -> acc.ParallelOp:
+    """A parallel construct with all clauses and sizes of the kernels construct."""
+    groups = operand_groups(kernels)
+    parallel = acc.ParallelOp(
+        region=region,
+        **{
+            name: groups[name]
+            for name in (
+                "async_operands",
+                "wait_operands",
+                "num_gangs",
+                "num_workers",
+                "vector_length",
+                "reduction_operands",
+                "private_operands",
+                "firstprivate_operands",
+                "data_clause_operands",
+            )
+        },
+        if_cond=next(iter(groups["if_cond"]), None),
+        self_cond=next(iter(groups["self_cond"]), None),
+    )
+    for name in (
+        *CLAUSE_PROPERTIES,
+        "numGangsSegments",
+        "numGangsDeviceType",
+        "numWorkersDeviceType",
+        "vectorLengthDeviceType",
+    ):
+        if name in kernels.properties:
+            parallel.properties[name] = kernels.properties[name]
+    parallel.attributes.update(kernels.attributes)
+    parallel.attributes[FROM_KERNELS] = UnitAttr()
+    parallel.location = kernels.location
+    return parallel
+
+
+def _construct(kernels: acc.KernelsOp, piece: Piece, block: Block, one: SSAValue) -> acc.ParallelOp:
+    """The construct of one piece, at the place of the C code it holds."""
+    region = Region(block)
+    if piece.loop and not piece.mixed:
+        parallel = _kernel(kernels, region)
+    elif piece.mixed:
+        parallel = _kernel(kernels, region)
+        set_operand_groups(parallel, num_gangs=[one])
+        parallel.properties["numGangsDeviceType"] = NONE
+        parallel.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])
+    else:
+        parallel = single_gang_parallel(kernels, region, one)
+        parallel.attributes[FROM_KERNELS] = UnitAttr()
+    return parallel
+
+
+def _drop_wait(parallel: acc.ParallelOp) -> None:
+    """Only the first piece waits: the others follow it in the same queue."""
+    set_operand_groups(parallel, wait_operands=[])
+    for name in ("waitOperandsDeviceType", "waitOperandsSegments", "hasWaitDevnum", "waitOnly"):
+        set_prop(parallel, name, None)
+
+
+def _data_condition(kernels: acc.KernelsOp, block: Block) -> SSAValue | None:
+    """When data actions happen: `if` and not `self`."""
+    condition = kernels.if_cond
+    negated: SSAValue | None = None
+    if kernels.self_cond is not None:
+        true = arith.ConstantOp(IntegerAttr(1, i1))
+        flip = arith.XOrIOp(kernels.self_cond, true)
+        block.insert_ops_before([true, flip], kernels)
+        negated = flip.result
+    elif kernels.self_attr is not None:
+        false = arith.ConstantOp(IntegerAttr(0, i1))
+        block.insert_op_before(false, kernels)
+        negated = false.result
+    if condition is None or negated is None:
+        return condition or negated
+    both = arith.AndIOp(condition, negated)
+    block.insert_op_before(both, kernels)
+    return both.result
+
+
+def _wrap(kernels: acc.KernelsOp, block: Block, constructs: list[Operation]) -> list[Operation]:
+    """The pieces inside an acc.data with the region's data clauses, if it has any."""
+    entries = [operand.owner for operand in kernels.data_clause_operands]
+    if not entries and kernels.default_attr is None:
+        return constructs
+    inner = Block([*constructs, acc.TerminatorOp()])
+    data = acc.DataOp(
+        region=Region(inner),
+        if_cond=_data_condition(kernels, block),
+        data_clause_operands=list(kernels.data_clause_operands),
+        async_operands=list(kernels.async_operands),
+        async_operands_device_type=kernels.async_operands_device_type,
+        async_only=kernels.async_only,
+        default_attr=kernels.default_attr,
+    )
+    data.location = kernels.location
+    return [data]
+
+
+def _use_host_values(kernels: acc.KernelsOp) -> None:
+    """The region uses variables again; each piece gets its own data operations from the next pass."""
+    for operand in (*kernels.data_clause_operands, *kernels.firstprivate_operands):
+        entry = operand.owner
+        if isinstance(entry, ENTRY_OPS):
+            replace_inside(kernels, operand, entry.var)
+    local = [operand.owner for operand in kernels.firstprivate_operands]
+    set_operand_groups(kernels, firstprivate_operands=[])
+    for entry in local:
+        if isinstance(entry, acc.FirstprivateOp) and entry.acc_var.first_use is None:
+            entry.detach()
+            entry.erase()
+
+
+def _split(kernels: acc.KernelsOp, module: ModuleOp) -> None:
+    decide_loops(kernels, module, plain_loops=True)
+    block = kernels.parent_block()
+    assert block is not None
+    one = constant_i32(1, kernels.location)
+    one.result.name_hint = "one"
+    if len(kernels.region.blocks) > 1:
+        _single_piece(kernels, block, one)
+        return
+    written = RegionSymbols(kernels).written
+    pieces, _ = cut(_body_ops(kernels), written)
+    if len(pieces) > 1:
+        infer_construct(kernels, module)
+        _use_host_values(kernels)
+        pieces, movable = cut(_body_ops(kernels), RegionSymbols(kernels).written)
+    else:
+        movable = []
+        if pieces:
+            pieces = [Piece(_body_ops(kernels), pieces[0].loop, pieces[0].mixed)]
+    block.insert_op_before(one, kernels)
+    constructs: list[Operation] = []
+    for index, piece in enumerate(pieces):
+        parallel = _construct(kernels, piece, _fill(piece, movable), one.result)
+        if index:
+            _drop_wait(parallel)
+        if len(pieces) > 1:
+            set_operand_groups(parallel, data_clause_operands=[])
+        constructs.append(parallel)
+    if len(pieces) > 1:
+        constructs = _wrap(kernels, block, constructs)
+    elif not pieces:
+        constructs = [single_gang_parallel(kernels, Region(Block([acc.YieldOp()])), one.result)]
+    block.insert_ops_before(constructs, kernels)
+    for op in reversed(_body_ops(kernels)):
+        op.detach()
+        op.erase()
+    block.erase_op(kernels)
+
+
+def _single_piece(kernels: acc.KernelsOp, block: Block, one: Operation) -> None:
+    """A region with jumps at its top level runs in one thread."""
+    body = kernels.detach_region(0)
+    for inner in body.blocks:
+        last = inner.last_op
+        if isinstance(last, acc.TerminatorOp | acc.YieldOp):
+            inner.erase_op(last)
+            inner.add_op(scf.YieldOp())
+    execute = scf.ExecuteRegionOp([], body)
+    execute.location = kernels.location
+    region = Region(Block([execute, acc.YieldOp()]))
+    block.insert_op_before(one, kernels)
+    parallel = single_gang_parallel(kernels, region, one.results[0])
+    parallel.attributes[FROM_KERNELS] = UnitAttr()
+    block.insert_op_before(parallel, kernels)
+    block.erase_op(kernels)
+
+
+def _body_ops(kernels: acc.KernelsOp) -> list[Operation]:
+    return [
+        op for op in kernels.region.block.ops if not isinstance(op, acc.TerminatorOp | acc.YieldOp)
+    ]
+
+
+@dataclass(frozen=True)
+class SplitKernelsPass(ModulePass):
+    """See the module's description."""
+
+    name = "split-kernels"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for construct in [inner for inner in op.walk() if isinstance(inner, COMPUTE_OPS)]:
+            if isinstance(construct, acc.KernelsOp):
+                _split(construct, op)
+            else:
+                decide_loops(construct, op, plain_loops=False)
+        for function in op.body.block.ops:
+            if isinstance(function, llvm.FuncOp):
+                decide_loops(function, op, plain_loops=False)
