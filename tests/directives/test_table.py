@@ -1,0 +1,236 @@
+"""Every directive with every clause: legal ones parse, all others are refused by name."""
+
+from __future__ import annotations
+
+import pytest
+from accopt.compiler.diagnostics import CompileError, DiagnosticSink, SourceLoc
+from accopt.compiler.directives.parser import parse_directive
+from accopt.compiler.directives.records import (
+    BindClause,
+    Clause,
+    DefaultClause,
+    DeviceTypeClause,
+    Directive,
+    DirectiveKind,
+    ExprClause,
+    FlagClause,
+    GangClause,
+    PeerClause,
+    ReductionClause,
+    ScanClause,
+    TileClause,
+    VarListClause,
+    WaitClause,
+)
+from accopt.compiler.directives.rules import (
+    ALIASES,
+    ALL_MODIFIERS,
+    DEPRECATED,
+    DIRECTIVES,
+    EXCLUSIVE,
+    EXCLUSIVE_ROUTINE,
+    PEER_CLAUSES,
+    Form,
+    modifiers_of,
+)
+
+LOC = SourceLoc("f.c", 7, 12)
+
+ARGUMENTS: dict[Form, tuple[tuple[str, type[Clause]], ...]] = {
+    Form.FLAG: (("", FlagClause),),
+    Form.EXPR: (("(n + f(1, 2))", ExprClause), ("(a ? b : c)", ExprClause)),
+    Form.OPTIONAL_EXPR: (("(n)", ExprClause),),
+    Form.SIZES: (("(4)", ExprClause), ("(x, y, z)", ExprClause)),
+    Form.VARS: (("(a, b[0:n], s.x, p->q[i].r[1:2][:])", VarListClause),),
+    Form.NAMES: (("(a, b)", VarListClause),),
+    Form.SECTIONS: (("(a[0:n:-1.0:1.0], b[0:n], c)", VarListClause),),
+    Form.REDUCTION: (("(+: s, t[0:4])", ReductionClause), ("(max: s)", ReductionClause)),
+    Form.GANG: (("", GangClause), ("(static: *)", GangClause)),
+    Form.WORKER: (("", ExprClause),),
+    Form.VECTOR: (("", ExprClause),),
+    Form.ROUTINE_GANG: (("", GangClause), ("(dim: 2)", GangClause)),
+    Form.COLLAPSE: (("(2)", ExprClause), ("(force: 2)", ExprClause)),
+    Form.TILE: (("(4, *, n)", TileClause),),
+    Form.WAIT: (("", WaitClause), ("(1, q)", WaitClause), ("(devnum:1:queues:2)", WaitClause)),
+    Form.DEFAULT: (("(none)", DefaultClause), ("(present)", DefaultClause)),
+    Form.DEVICE_TYPE: (("(NVIDIA)", DeviceTypeClause),),
+    Form.BIND: (("(g)", BindClause), ('("g")', BindClause)),
+    Form.SCAN: (("(+: a, b, 0, n)", ScanClause),),
+    Form.PEER_SECTION: (("(a[0:n])", PeerClause),),
+    Form.PEER_DEVICE: (("(1)", PeerClause),),
+}
+
+# What a directive needs besides the clause under test, and what stands before its clauses.
+HEADS = {DirectiveKind.CACHE: "(a[0:4])"}
+NEEDED = {
+    DirectiveKind.DATA: "copy(needed)",
+    DirectiveKind.ENTER_DATA: "create(needed)",
+    DirectiveKind.EXIT_DATA: "delete(needed)",
+    DirectiveKind.HOST_DATA: "use_device(needed)",
+    DirectiveKind.DECLARE: "link(needed)",
+    DirectiveKind.UPDATE: "self(needed)",
+    DirectiveKind.SET: "device_num(0)",
+}
+ALL_CLAUSES = sorted({name for rule in DIRECTIVES.values() for name in rule.clauses})
+LEGAL = [
+    (kind, name, argument, cls)
+    for kind, rule in DIRECTIVES.items()
+    for name, form in rule.clauses.items()
+    for argument, cls in ARGUMENTS[form]
+]
+ILLEGAL = [
+    (kind, name)
+    for kind, rule in DIRECTIVES.items()
+    for name in (*ALL_CLAUSES, *PEER_CLAUSES)
+    if name not in rule.clauses
+    and not (name == "device_type" and rule.after_device_type)
+    and not (name == "device" and "deviceid" in rule.clauses)
+]
+
+
+def parse(text: str, sink: DiagnosticSink | None = None) -> Directive:
+    return parse_directive(text, LOC, sink)
+
+
+def fails(text: str) -> tuple[str, int]:
+    """The message and the offset in `text` of the error it causes."""
+    with pytest.raises(CompileError) as caught:
+        parse(text)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.loc.file == "f.c"
+    assert diagnostic.loc.line == 7
+    return diagnostic.message, diagnostic.loc.column - LOC.column
+
+
+def with_needs(kind: DirectiveKind, clause: str, name: str) -> str:
+    needed = "" if name in DIRECTIVES[kind].needs else NEEDED.get(kind, "")
+    return f" {kind.value}{HEADS.get(kind, '')} {needed} {clause}"
+
+
+@pytest.mark.parametrize(("kind", "name", "argument", "cls"), LEGAL)
+def test_legal_clause(kind: DirectiveKind, name: str, argument: str, cls: type[Clause]) -> None:
+    text = with_needs(kind, f"{name}{argument}", name)
+    directive = parse(text)
+    assert directive.kind is kind
+    assert directive.loc == SourceLoc("f.c", 7, 13)
+    clause = directive.clauses[-1]
+    assert (type(clause), clause.name, clause.spelling) == (cls, name, name)
+    assert clause.loc.column - LOC.column == text.rindex(f" {name}") + 1
+    assert clause.device_types == ()
+
+
+@pytest.mark.parametrize(("kind", "name"), ILLEGAL)
+def test_illegal_clause_is_refused_naming_both(kind: DirectiveKind, name: str) -> None:
+    text = with_needs(kind, f"{name}(x)", name)
+    message, column = fails(text)
+    assert message == f"clause '{name}' is not allowed on '{kind.value}'"
+    assert column == text.rindex(f" {name}") + 1
+
+
+@pytest.mark.parametrize(("kind", "name", "argument", "cls"), LEGAL)
+def test_after_device_type(
+    kind: DirectiveKind, name: str, argument: str, cls: type[Clause]
+) -> None:
+    rule = DIRECTIVES[kind]
+    if not rule.after_device_type:
+        return
+    needed = NEEDED.get(kind, "")
+    text = f" {kind.value} {needed} device_type(nvidia, Host) {name}{argument}"
+    if name in rule.after_device_type:
+        assert parse(text).clauses[-1].device_types == ("nvidia", "host")
+    else:
+        message, column = fails(text)
+        assert f"clause '{name}' may not follow 'device_type' on '{kind.value}'" in message
+        assert column == text.rindex(name + argument)
+
+
+@pytest.mark.parametrize("kind", list(DirectiveKind))
+def test_repetition(kind: DirectiveKind) -> None:
+    for name, form in DIRECTIVES[kind].clauses.items():
+        argument = ARGUMENTS[form][0][0]
+        text = with_needs(kind, f"{name}{argument}, {name}{argument}", name)
+        repeatable = form in (Form.VARS, Form.SECTIONS, Form.REDUCTION, Form.WAIT)
+        if repeatable:
+            assert len(parse(text).clauses) >= 2
+        else:
+            message, column = fails(text)
+            assert "twice" in message
+            assert column > text.index(name)
+
+
+@pytest.mark.parametrize("kind", [DirectiveKind.LOOP, DirectiveKind.ROUTINE])
+def test_exclusive_clauses(kind: DirectiveKind) -> None:
+    groups = EXCLUSIVE if kind is DirectiveKind.LOOP else EXCLUSIVE_ROUTINE
+    levels = ("gang", "worker", "vector", "seq", "auto", "independent")
+    for first in levels:
+        for second in levels:
+            legal = {first, second} <= set(DIRECTIVES[kind].clauses)
+            if first == second or not legal:
+                continue
+            text = f"{kind.value} {first} {second}"
+            if frozenset((first, second)) in groups:
+                message, column = fails(text)
+                assert f"'{first}'" in message
+                assert f"'{second}'" in message
+                assert column == text.rindex(second)
+                apart = parse(f"{kind.value} {first} device_type(nvidia) {second}")
+                assert apart.clauses[1].device_types == ("nvidia",)
+            else:
+                assert [c.name for c in parse(text).clauses] == [first, second]
+
+
+@pytest.mark.parametrize("kind", [k for k, rule in DIRECTIVES.items() if rule.needs])
+def test_needed_clauses(kind: DirectiveKind) -> None:
+    message, column = fails(f" {kind.value}")
+    assert f"'{kind.value}' needs" in message
+    assert column == 1
+
+
+@pytest.mark.parametrize("alias", sorted(ALIASES))
+def test_aliases(alias: str) -> None:
+    canonical = ALIASES[alias]
+    sink = DiagnosticSink()
+    if canonical == "device_type":
+        assert parse(f"loop {alias}(host) seq", sink).clauses[0].device_types == ("host",)
+        return
+    clause = parse(f"parallel {alias}(a)", sink).clauses[0]
+    assert (clause.name, clause.spelling) == (canonical, alias)
+    assert [d.loc for d in sink.diagnostics] == ([clause.loc] if alias in DEPRECATED else [])
+
+
+def test_host_is_self_only_on_update() -> None:
+    clause = parse("update host(a[0:4]) device(b)").clauses[0]
+    assert (clause.name, clause.spelling, type(clause)) == ("self", "host", VarListClause)
+    assert "'host' is not allowed on 'parallel'" in fails("parallel host(a)")[0]
+
+
+def test_device_is_deviceid_but_data_on_update() -> None:
+    for head in ("parallel", "data copy(a)", "enter data create(a)", "wait", "kernels loop"):
+        clause = parse(f"{head} device(1)").clauses[-1]
+        assert (clause.name, clause.spelling, type(clause)) == ("deviceid", "device", ExprClause)
+    assert type(parse("update device(a)").clauses[0]) is VarListClause
+    assert parse("update device(a) deviceid(1)").clauses[1].name == "deviceid"
+
+
+@pytest.mark.parametrize("kind", list(DirectiveKind))
+def test_modifiers(kind: DirectiveKind) -> None:
+    for name, form in DIRECTIVES[kind].clauses.items():
+        if form not in (Form.VARS, Form.NAMES, Form.SECTIONS):
+            continue
+        allowed = modifiers_of(name, kind)
+        for modifier in ALL_MODIFIERS:
+            text = f"{kind.value} {name}({modifier}: a)"
+            if modifier in allowed:
+                clause = parse(text).clauses[0]
+                assert isinstance(clause, VarListClause)
+                assert clause.modifiers == (modifier,)
+            else:
+                message, column = fails(text)
+                assert f"modifier '{modifier}' is not allowed" in message
+                assert column == text.index(modifier + ":")
+
+
+def test_capture_only_on_structured_constructs() -> None:
+    capturing = {k for k in DirectiveKind if "capture" in modifiers_of("copyin", k)}
+    compute = {k for k in DirectiveKind if k.value.split()[0] in ("parallel", "serial", "kernels")}
+    assert capturing == compute | {DirectiveKind.DATA}
