@@ -49,8 +49,9 @@ _DATA = Stage(
 )
 _SCHEDULED = Stage(
     "scheduled",
-    ("schedule-loops",),
-    "Launch shapes are computed from trip counts before the loops are torn apart.",
+    ("split-collapsed-loops", "schedule-loops"),
+    "Collapsed loops without levels are split first, so that the schedule sees which loop walks along "
+    "memory. Launch shapes are computed from trip counts before the loops are torn apart.",
 )
 _TRANSFORMED = Stage(
     "transformed",

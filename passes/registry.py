@@ -13,6 +13,7 @@ PASS_CLASSES = {
     "infer-routines": "InferRoutinesPass",
     "infer-data-attributes": "InferDataAttributesPass",
     "lower-if-clauses": "LowerIfClausesPass",
+    "split-collapsed-loops": "SplitCollapsedLoopsPass",
     "schedule-loops": "ScheduleLoopsPass",
     "jam-outer-iterations": "JamOuterIterationsPass",
     "lower-acc-atomics": "LowerAccAtomicsPass",

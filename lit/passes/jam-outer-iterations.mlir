@@ -1,0 +1,87 @@
+// RUN: accopt %s -p jam-outer-iterations | filecheck %s
+
+// Two rows of a product: one inner loop carries both sums, what does not depend on the row is there
+// once, and a tile that is not full runs row after row.
+// CHECK-LABEL: llvm.func @product
+llvm.func @product(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    // CHECK:      %tiles = arith.divui
+    // CHECK:      acc.loop gang control(%i : i32) = (%{{.*}} : i32) to (%tiles : i32)
+    // CHECK-NEXT:   acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    // CHECK-NEXT:     %first = arith.muli %i, %c2 overflow<nsw> : i32
+    // CHECK:          scf.if %full {
+    // CHECK:            %r = arith.muli %{{.*}}, %n : i32
+    // CHECK-NEXT:       %r_1 = arith.muli %{{.*}}, %n : i32
+    // CHECK:            scf.for %k = %c0 to %n step %c1 iter_args(%sum = %z, %sum_1 = %z) -> (f32, f32)
+    // CHECK-NEXT:         %kj = arith.addi %k, %j : i32
+    // CHECK-NEXT:         %p = llvm.getelementptr
+    // CHECK-NOT:          %p_{{[0-9]}} = llvm.getelementptr
+    // CHECK:              scf.yield %t, %t_1 : f32, f32
+    // CHECK:            llvm.store %s,
+    // CHECK-NEXT:       llvm.store %s_1,
+    // CHECK:          } else {
+    // CHECK:            scf.for %row = %first to %trips step
+    acc.loop gang control(%i : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) {
+      %r = arith.muli %i, %n : i32
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %z = arith.constant 0.0 : f32
+        %ij = arith.addi %r, %j : i32
+        %s = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %z) -> (f32) : i32 {
+          %kj = arith.addi %k, %j : i32
+          %p = llvm.getelementptr %a[%kj] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v = llvm.load %p : !llvm.ptr -> f32
+          %t = arith.addf %sum, %v : f32
+          scf.yield %t : f32
+        }
+        %o = llvm.getelementptr %b[%ij] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        llvm.store %s, %o : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    // CHECK: accx.why = "2 iterations side by side in each thread"
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.elements = 2 : i32}
+    acc.yield
+  }
+  llvm.return
+}
+
+// A triangular nest: the inner bound changes from row to row.
+// CHECK-LABEL: llvm.func @triangle
+llvm.func @triangle(%n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    // CHECK: acc.loop gang control(%{{.*}} : i32) = (%{{.*}} : i32) to (%{{.*}} : i32)
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%i : i32) step (%c1 : i32) {
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    // CHECK: accx.why = "rows not kept side by side: an inner loop's bounds change from row to row"
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.elements = 2 : i32}
+    acc.yield
+  }
+  llvm.return
+}
+
+// A variable of the thread that outlives an iteration would be shared by the rows.
+// CHECK-LABEL: llvm.func @temporary
+llvm.func @temporary(%n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    %t = llvm.alloca %c1 x i32 : (i32) -> !llvm.ptr
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        llvm.store %j, %t : i32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    // CHECK: the body stores to a variable that lives outside of it
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.elements = 4 : i32}
+    acc.yield
+  }
+  llvm.return
+}
