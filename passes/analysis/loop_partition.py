@@ -1,0 +1,67 @@
+"""
+Which threads share the iterations of a scheduled loop, and how many threads then run its body.
+
+A `vector` loop that is not inside a worker loop is shared by all threads of the gang: the other
+workers would be idle otherwise, and the order of its iterations is free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from .block_shape import BlockShape
+
+
+class Mode(Enum):
+    """Which threads execute the current code, all with the same values."""
+
+    GANG = "gang"
+    """All threads of the gang redundantly."""
+    WORKER = "worker"
+    """All lanes of a worker redundantly, each worker on its own."""
+    THREAD = "thread"
+    """Every thread on its own."""
+
+
+class Unit(Enum):
+    """What a loop's iterations are distributed over within a gang."""
+
+    NONE = "none"
+    WORKERS = "workers"
+    LANES = "lanes"
+    THREADS = "threads"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """`gang_dim` 1 to 3 if gangs share the loop; `inside` is the mode of the loop's body."""
+
+    gang_dim: int | None
+    unit: Unit
+    inside: Mode
+
+    @property
+    def sequential(self) -> bool:
+        return self.gang_dim is None and self.unit is Unit.NONE
+
+
+def _unit_in_gang(worker: bool, vector: bool, shape: BlockShape) -> tuple[Unit, Mode]:
+    if vector:
+        return Unit.THREADS, Mode.THREAD
+    if worker and shape.workers != 1:
+        return Unit.WORKERS, Mode.THREAD if shape.lanes == 1 else Mode.WORKER
+    return Unit.NONE, Mode.GANG
+
+
+def partition_loop(
+    *, gang_dim: int | None, worker: bool, vector: bool, mode: Mode, shape: BlockShape
+) -> Partition:
+    """The partition of a loop with these levels in code that runs in `mode`."""
+    if mode is Mode.GANG:
+        unit, inside = _unit_in_gang(worker, vector, shape)
+    elif mode is Mode.WORKER and vector:
+        unit, inside = Unit.LANES, Mode.THREAD
+    else:
+        unit, inside = Unit.NONE, mode
+    return Partition(gang_dim, unit, inside)

@@ -1,0 +1,50 @@
+"""
+How the gangs' partial results of a reduction become one value.
+
+- `FOLD`: there is one gang; its leader folds its result into the variable.
+- `LAST_BLOCK`: every gang stores its partial result, takes a ticket, and the gang with the last
+  ticket reduces all of them in a fixed order. Works for every operator and type, and floating-point
+  results do not depend on which gang finishes when.
+- `ATOMIC`: every gang's leader updates the variable with one atomic operation. No scratch memory,
+  but floating-point sums differ from run to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Literal
+
+StrategyOption = Literal["auto", "last-block", "atomic"]
+
+_ATOMIC_INTEGER = frozenset(("add", "min", "max", "iand", "ior", "xor"))
+_ATOMIC_FLOAT = frozenset(("add",))
+
+
+class Strategy(Enum):
+    """How gangs combine."""
+
+    FOLD = "fold"
+    LAST_BLOCK = "last-block"
+    ATOMIC = "atomic"
+
+
+def has_atomic(operator: str, *, is_float: bool, bits: int) -> bool:
+    """Whether the device updates a value of `bits` bits with `operator` in one instruction."""
+    if is_float:
+        return operator in _ATOMIC_FLOAT and bits in (32, 64)
+    return operator in _ATOMIC_INTEGER and bits in (32, 64)
+
+
+def choose_strategy(
+    option: StrategyOption, *, single_gang: bool, atomics: Sequence[bool]
+) -> Strategy:
+    """
+    The strategy for the reductions of one kernel, which share a ticket; `atomics` says for each
+    variable whether its operator is one atomic instruction.
+    """
+    if single_gang:
+        return Strategy.FOLD
+    if option == "atomic" and all(atomics):
+        return Strategy.ATOMIC
+    return Strategy.LAST_BLOCK

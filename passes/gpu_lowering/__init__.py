@@ -1,0 +1,1 @@
+"""The parts of `convert-acc-compute-to-gpu`: one file per concern; `lower.py` ties them together."""

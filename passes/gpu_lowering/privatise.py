@@ -1,0 +1,184 @@
+"""
+Private copies: where each variable of a gang, worker or thread lives.
+
+Scalars and structures live in stack slots of every thread (LLVM makes them registers), even for a
+gang's copy: code in gang-redundant mode keeps them equal in all threads. Arrays of a gang or worker
+are shared by its threads, so they live in shared memory; when they do not fit or their length is
+known only at run time, in scratch memory. Arrays of a thread are stack slots, or scratch memory.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import i8, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...compiler.diagnostics import SourceLoc, error
+from ..analysis.block_shape import WARP
+from ..analysis.layout import size_of
+from ..analysis.loop_partition import Mode
+from ..building import Cursor, constant_value
+from .barriers import accesses
+from .context import STATIC_SHARED_LIMIT, Kernel, ScratchArea
+from .operators import CopyLayout, copy_layout
+
+
+def local_variable(k: Kernel, op: llvm.AllocaOp) -> SSAValue:
+    """The memory of a variable declared in device code."""
+    count = constant_value(op.size)
+    hint = op.res.name_hint or "local"
+    layout = CopyLayout(op.elem_type, None if count == 1 else count, None)
+    if count is None:
+        if k.mode is Mode.THREAD:
+            return k.value(llvm.AllocaOp(k.values[op.size], op.elem_type, alignment=16), hint)
+        raise error(
+            SourceLoc.from_attr(op.location),
+            f"the array '{hint}' of a gang has a length known only at run time",
+            "declare it inside the vector loop, or make it an array outside the construct and"
+            " private",
+        )
+    return allocate(k, layout, hint, op)
+
+
+def allocate(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> SSAValue:
+    """Memory for a copy in the current mode; the result is where element 0 of the variable is."""
+    storage = layout.storage
+    if storage is None:
+        address = _in_scratch(k, layout, hint, op)
+    elif k.mode is Mode.THREAD or not isinstance(storage, llvm.LLVMArrayType):
+        address = k.stack_slot(storage, hint)
+    else:
+        address = _in_shared(k, layout, storage, hint, op)
+    return shift_to_zero(k, layout, address)
+
+
+def shift_to_zero(k: Kernel, layout: CopyLayout, address: SSAValue) -> SSAValue:
+    """The address where element 0 of the variable would be, for a copy of a section."""
+    if layout.lower is None:
+        return address
+    lower = k.values.get(layout.lower, layout.lower)
+    if constant_value(lower) == 0:
+        return address
+    lower = k.to_i64(lower)
+    back = k.sub(k.constant(0, i64), lower)
+    shifted = k.value(
+        llvm.GEPOp.from_mixed_indices(address, [back], layout.element), address.name_hint
+    )
+    return shifted
+
+
+def _in_shared(
+    k: Kernel, layout: CopyLayout, storage: Attribute, hint: str, op: Operation
+) -> SSAValue:
+    copies = 1 if k.mode is Mode.GANG else k.shape.workers or WARP
+    bytes = copies * -(-size_of(storage) // 16) * 16
+    if k.shared_bytes + bytes > STATIC_SHARED_LIMIT:
+        if isinstance(layout.length, int) and k.is_kernel:
+            return _in_scratch(k, layout, hint, op)
+        elements = storage.size.data if isinstance(storage, llvm.LLVMArrayType) else 1
+        element = storage.type if isinstance(storage, llvm.LLVMArrayType) else storage
+        return _in_scratch(k, CopyLayout(element, elements, None), hint, op)
+    k.shared_bytes += bytes
+    key = op.results[0]
+    if copies == 1:
+        return k.shared_variable(storage, hint, key)
+    array = llvm.LLVMArrayType.from_size_and_type(copies, storage)
+    base = k.shared_variable(array, hint, key)
+    return k.in_prologue().element(base, k.worker(), storage, hint)
+
+
+def _host_known(k: Kernel, length: int | SSAValue) -> int | SSAValue | None:
+    if isinstance(length, int):
+        return length
+    mapped = k.values.get(length, length)
+    constant = constant_value(mapped)
+    if constant is not None:
+        return constant
+    owner = mapped.owner
+    if isinstance(owner, arith.ExtSIOp | arith.ExtUIOp):
+        mapped = owner.operands[0]
+    return mapped if mapped.owner is k.entry else None
+
+
+def _in_scratch(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> SSAValue:
+    """Memory of the gang, worker or thread in the kernel's scratch memory."""
+    assert layout.length is not None
+    length = _host_known(k, layout.length)
+    if length is None or not k.is_kernel:
+        raise error(
+            SourceLoc.from_attr(op.location),
+            f"the length of the private array '{hint}' is not known before the compute construct",
+            "give it a constant length, or compute the length before the construct",
+        )
+    base, offset = k.scratch_base(), k.add_argument(i64, f"{hint}_offset")
+    element_bytes = size_of(layout.element)
+    k.scratch.areas.append(ScratchArea(length, element_bytes, k.mode, offset))
+    number = k.gang_number()
+    if k.mode is Mode.WORKER:
+        number = k.add(k.mul(number, k.workers()), k.worker())
+    elif k.mode is Mode.THREAD:
+        number = k.add(k.mul(number, k.threads()), k.thread())
+    elements = k.constant(length, i64) if isinstance(length, int) else k.to_i64(length)
+    bytes = k.mul(elements, k.constant(element_bytes, i64))
+    start = k.add(offset, k.mul(k.to_i64(number), bytes))
+    address = k.value(llvm.GEPOp.from_mixed_indices(base, [start], i8), hint)
+    if k.mode is not Mode.THREAD:
+        k.shared_roots[address] = op.results[0]
+    else:
+        k.own_memory.add(address)
+    return address
+
+
+def private_copy(k: Kernel, op: acc.PrivateOp) -> SSAValue:
+    """The uninitialised copy of a `private` clause in the current mode (OpenACC 3.4, 2.5.13)."""
+    hint = "private" if op.var_name is None else op.var_name.data
+    return allocate(k, copy_layout(op), hint, op)
+
+
+def firstprivate_copy(k: Kernel, op: acc.FirstprivateOp) -> SSAValue:
+    """
+    The copy of a `firstprivate` clause, initialised from the variable (OpenACC 3.4, 2.5.14). A
+    gang's array is copied by its threads together.
+    """
+    hint = "firstprivate" if op.var_name is None else op.var_name.data
+    source = k.values[op.var]
+    layout = copy_layout(op)
+    if layout.length is None and not isinstance(layout.element, llvm.LLVMArrayType):
+        if k.root(source) is None:
+            return source
+        copy = k.stack_slot(layout.element, hint)
+        k.store(k.load(source, layout.element, hint), copy)
+        return copy
+    copy = allocate(k, layout, hint, op)
+    storage = layout.storage
+    lower = k.constant(0, i64)
+    if layout.lower is not None:
+        lower = k.to_i64(k.values.get(layout.lower, layout.lower))
+    if isinstance(layout.length, SSAValue):
+        length = k.to_i64(k.values.get(layout.length, layout.length))
+        element = layout.element
+    else:
+        assert isinstance(storage, llvm.LLVMArrayType)
+        length, element = k.constant(storage.size.data, i64), storage.type
+    root = k.root(copy)
+    shared = root is not None and k.mode is not Mode.THREAD
+    if shared:
+        k.access(accesses((), (root,), leader=False))
+    first = k.constant(0, i64)
+    step = k.constant(1, i64)
+    if shared:
+        thread = k.thread() if k.mode is Mode.GANG else k.lane()
+        threads = k.threads() if k.mode is Mode.GANG else k.lanes()
+        first, step = k.zero_extend(thread, i64), k.zero_extend(threads, i64)
+    _, body = k.for_loop(first, length, step, "element")
+    with k.at(body):
+        index = k.add(lower, _induction(body), "index")
+        k.store(
+            k.load(k.element(source, index, element), element, hint),
+            k.element(copy, index, element),
+        )
+    return copy
+
+
+def _induction(body: Cursor) -> SSAValue:
+    return body.point.block.args[0]

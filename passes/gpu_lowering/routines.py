@@ -1,0 +1,180 @@
+"""
+Device functions: calls in kernels, the routines they reach (OpenACC 3.4, 2.15.1), and globals.
+
+A routine without parallelism is copied into the device module once. One with worker or vector
+loops is copied for each block shape and calling mode that needs it, so that it, too, knows its
+threads. Functions without a body (the math library) keep their declaration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import IntAttr, ModuleOp
+from xdsl.ir import Operation
+
+from ...compiler.diagnostics import SourceLoc, error
+from ...dialects import llvm_ext, nvvm
+from ..analysis.acc_ops import has_level
+from ..analysis.device_functions import INTEGER, MATH_F32, MATH_F64, PREDICATES
+from ..outline import symbol_table
+from .context import DeviceModule
+
+GLOBAL_PTR = llvm.LLVMPointerType(IntAttr(nvvm.ADDRESS_SPACE_GLOBAL))
+
+
+class CallKind(Enum):
+    """How redundant code makes a call."""
+
+    PURE = "pure"
+    """Every thread calls: the function only computes (and reads)."""
+    EFFECTS = "effects"
+    """One thread calls."""
+    COLLECTIVE = "collective"
+    """All threads call together: the function has partitioned loops."""
+
+
+def callee_name(op: llvm.CallOp) -> str | None:
+    """The called function's name; None for a call through a pointer."""
+    return None if op.callee is None else op.callee.string_value()
+
+
+@dataclass
+class Calls:
+    """What is known of the program's functions."""
+
+    symbols: dict[str, Operation]
+    routines: dict[str, acc.RoutineOp]
+    _pure: dict[str, bool] = field(default_factory=dict[str, bool])
+
+    @staticmethod
+    def of(module: ModuleOp) -> Calls:
+        """The functions and routine directives of a module."""
+        routines: dict[str, acc.RoutineOp] = {}
+        for op in module.body.block.ops:
+            if isinstance(op, acc.RoutineOp):
+                routines[op.func_name.string_value()] = op
+        return Calls(symbol_table(module), routines)
+
+    def has_parallelism(self, name: str) -> bool:
+        """Whether a function is a routine with gang, worker or vector parallelism."""
+        routine = self.routines.get(name)
+        return routine is not None and (
+            any(has_level(level) for level in (routine.gang, routine.worker, routine.vector))
+            or routine.gang_dim is not None
+        )
+
+    def bound_name(self, name: str) -> str:
+        """The function that device code calls for `name` (the `bind` clause)."""
+        routine = self.routines.get(name)
+        if routine is None:
+            return name
+        if routine.bind_id_name is not None and routine.bind_id_name.data:
+            return routine.bind_id_name.data[0].string_value()
+        if routine.bind_str_name is not None and routine.bind_str_name.data:
+            return routine.bind_str_name.data[0].data
+        return name
+
+    def kind(self, op: llvm.CallOp) -> CallKind:
+        """How redundant code makes this call."""
+        name = callee_name(op)
+        if name is None:
+            return CallKind.EFFECTS
+        if self.has_parallelism(name):
+            return CallKind.COLLECTIVE
+        return CallKind.PURE if self.is_pure(self.bound_name(name)) else CallKind.EFFECTS
+
+    def is_pure(self, name: str) -> bool:
+        """Whether a function has no effects but reading memory and its own variables."""
+        if name not in self._pure:
+            self._pure[name] = False  # while it is being found out: recursion
+            self._pure[name] = self._find_pure(name)
+        return self._pure[name]
+
+    def _find_pure(self, name: str) -> bool:
+        function = self.symbols.get(name)
+        if not isinstance(function, llvm.FuncOp) or not function.body.blocks:
+            plain = name.removeprefix("__builtin_")
+            known = plain in MATH_F32 | MATH_F64 | INTEGER | PREDICATES
+            pointers = not isinstance(function, llvm.FuncOp) or any(
+                isinstance(t, llvm.LLVMPointerType) for t in function.function_type.inputs
+            )
+            return known and (function is None or not pointers)
+        return all(self._is_pure_op(op) for op in function.walk())
+
+    def _is_pure_op(self, op: Operation) -> bool:
+        match op:
+            case llvm.StoreOp():
+                return _is_own(op.ptr.owner)
+            case llvm_ext.MemcpyOp() | llvm_ext.MemmoveOp() | llvm_ext.MemsetOp():
+                return _is_own(op.dst.owner)
+            case llvm.CallOp():
+                callee = callee_name(op)
+                return callee is not None and self.is_pure(callee)
+            case (
+                llvm_ext.AtomicRMWOp()
+                | llvm_ext.CmpXchgOp()
+                | llvm_ext.FenceOp()
+                | llvm_ext.TrapOp()
+                | llvm.InlineAsmOp()
+            ):
+                return False
+            case _:
+                return True
+
+
+def _is_own(owner: object) -> bool:
+    """Whether an address computed by this operation is that of a local variable."""
+    while isinstance(owner, llvm.GEPOp):
+        owner = owner.ptr.owner
+    return isinstance(owner, llvm.AllocaOp)
+
+
+@dataclass
+class DeviceSymbols:
+    """Copies what device code refers to into the device module."""
+
+    device: DeviceModule
+    calls: Calls
+    copied: set[str] = field(default_factory=set[str])
+
+    def declare(self, name: str) -> None:
+        """Copies the declaration of a function without a body."""
+        function = self.calls.symbols.get(name)
+        if name in self.copied or not isinstance(function, llvm.FuncOp):
+            return
+        self.copied.add(name)
+        self.device.names.add(name)
+        self.device.add(function.clone())
+
+    def global_variable(self, op: llvm.AddressOfOp) -> llvm.LLVMPointerType:
+        """Copies a global variable; the result is the type of its address on the device."""
+        name = op.global_name.string_value()
+        variable = self.calls.symbols.get(name)
+        if not isinstance(variable, llvm.GlobalOp):
+            raise error(
+                SourceLoc.from_attr(op.location),
+                f"'{name}' is used in device code but is not a variable of this program",
+            )
+        if name not in self.copied:
+            self.copied.add(name)
+            self.device.names.add(name)
+            copy = variable.clone()
+            copy.properties["addr_space"] = type(copy.addr_space)(
+                nvvm.ADDRESS_SPACE_GLOBAL, copy.addr_space.type
+            )
+            self.device.add(copy)
+            self._globals_of_initialiser(copy)
+        return GLOBAL_PTR
+
+    def _globals_of_initialiser(self, variable: llvm.GlobalOp) -> None:
+        for op in variable.body.walk():
+            if isinstance(op, llvm.AddressOfOp):
+                raise error(
+                    SourceLoc.from_attr(variable.location),
+                    f"the initial value of '{variable.sym_name.data}', used in device code,"
+                    " contains an address",
+                    "initialise the pointers in device code, or map the data",
+                )
