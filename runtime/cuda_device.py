@@ -22,6 +22,7 @@ from .device import (
     Launcher,
     LaunchValues,
     ModuleImage,
+    NativeDriver,
     PtxImage,
     Queue,
     Strips,
@@ -256,6 +257,16 @@ class CudaDevice:
                 self._relaunch(symbol, function, values, queue, status)
 
         return launch
+
+    def native_driver(self) -> NativeDriver | None:
+        return NativeDriver(
+            self.driver.address("cuLaunchKernel"),
+            self.driver.address("cuStreamSynchronize"),
+            self.driver.failure,
+        )
+
+    def native_handles(self, symbol: str, queue: Queue) -> tuple[int, int]:
+        return int(self._function(symbol)), _stream(queue)
 
     def close(self) -> None:
         self.enter_thread()

@@ -66,6 +66,10 @@ class Driver:
         function.restype = ctypes.c_int
         return function
 
+    def address(self, name: str) -> int:
+        """The address of a driver function, for compiled code."""
+        return ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value or 0
+
     def call(self, function: Callable[..., Any], *args: object) -> Any:
         """Calls a function of cuda.bindings; its result without the status, or raises."""
         status, *values = function(*args)

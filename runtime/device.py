@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from .abi import DeviceType
+from .errors import AccRuntimeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,18 @@ Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
 """Runs one kernel. The values behind its argument pointers are taken at the call."""
 
 
+@dataclass(frozen=True, slots=True)
+class NativeDriver:
+    """
+    A driver that compiled code may call: addresses of functions with the signatures of
+    `cuLaunchKernel` and `cuStreamSynchronize`, and the error that stands for a failed status.
+    """
+
+    launch_kernel: int
+    stream_synchronize: int
+    failure: Callable[[int, str], AccRuntimeError]
+
+
 class Device(Protocol):
     """One accelerator: memory, transfers, kernels."""
 
@@ -150,6 +163,14 @@ class Device(Protocol):
 
     def launcher(self, symbol: str, arg_bytes: Sequence[int]) -> Launcher:
         """A function that launches kernel `symbol`, whose arguments have these sizes."""
+        ...
+
+    def native_driver(self) -> NativeDriver | None:
+        """For launches from compiled code; None when every launch must come through Python."""
+        ...
+
+    def native_handles(self, symbol: str, queue: Queue) -> tuple[int, int]:
+        """The kernel and the stream as `NativeDriver` functions take them."""
         ...
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ from .device import (
     Launcher,
     LaunchValues,
     ModuleImage,
+    NativeDriver,
     NativeImage,
     Queue,
     Strips,
@@ -247,6 +248,12 @@ class HostDevice:
             _submit(queue, lambda: self._run_gangs(kernel, gangs, pointers, keep))
 
         return launch
+
+    def native_driver(self) -> NativeDriver | None:
+        return None
+
+    def native_handles(self, symbol: str, queue: Queue) -> tuple[int, int]:
+        raise NotImplementedError("the host device has no native driver")
 
     def close(self) -> None:
         for queue in self._queues:

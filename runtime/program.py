@@ -34,9 +34,10 @@ from .abi import (
     DeviceType,
 )
 from .api import api_callbacks
-from .device import Device, DeviceProvider, ModuleImage, Queue
+from .device import Device, DeviceProvider, ModuleImage, NativeDriver, Queue
 from .errors import AccRuntimeError, ErrorClass, Place
 from .mapping import Request, no_watch
+from .native_launch import NativeLauncher
 from .sites import Site
 from .state import DeviceState
 from .trace import Trace, TraceOptions
@@ -85,6 +86,8 @@ class Runtime:
         self.trace = Trace(trace or TraceOptions())
         self.lock = threading.RLock()
         self._fast = not self.trace.active
+        self._keep: list[Any] = []
+        self._native: NativeLauncher | None = None
         self._watching: tuple[Place, DeviceState] | None = None
         self._image: ModuleImage | None = None
         self._host_address: Callable[[str], int] = _no_symbols
@@ -109,6 +112,8 @@ class Runtime:
                     ErrorClass.DEVICE_UNAVAILABLE,
                     f"there is no device {number}: devices 0 to {self.provider.count - 1} can be used",
                 )
+            if self._native is not None:
+                self._native.forget()
             watch = self._watch if self.trace.active else no_watch
             state = DeviceState(number, self.provider.open(number), self.sites, watch)
             self._states[number] = state
@@ -139,6 +144,8 @@ class Runtime:
         for state in self._states.values():
             state.close()
         self._states.clear()
+        if self._native is not None:
+            self._native.forget()
 
     def callbacks(self) -> dict[str, int]:
         """C addresses of all entry points and `acc_*` routines, by name; alive with the runtime."""
@@ -148,10 +155,23 @@ class Runtime:
                 prototype = ctypes.CFUNCTYPE(result, *arguments)
                 self._callbacks[name] = prototype(self._guarded(name, method))
             self._callbacks |= api_callbacks(self)
-        return {
-            name: ctypes.cast(function, ctypes.c_void_p).value or 0
-            for name, function in self._callbacks.items()
-        }
+        addresses = {name: _address(function) for name, function in self._callbacks.items()}
+        driver = self.current.device.native_driver()
+        if self._fast and driver is not None:
+            self._native = self._native or self._native_launcher(driver)
+            addresses["__accopt_launch"] = self._native.address
+        return addresses
+
+    def _native_launcher(self, driver: NativeDriver) -> NativeLauncher:
+        def failed(site: int, status: int) -> None:
+            kernel = self.sites[site].kernel
+            self.die(driver.failure(status, f"waiting for {kernel}"), self.sites[site].place)
+
+        callback = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32)(failed)
+        slow = _address(self._callbacks["__accopt_launch"])
+        launcher = NativeLauncher(len(self.sites), driver, slow, _address(callback))
+        self._keep.append(callback)
+        return launcher
 
     # Entry points (docs/design.md, "Runtime interface")
 
@@ -190,15 +210,16 @@ class Runtime:
         number = values[8]
         if not self._fast:
             self._launch_traced(state, site, values, number)
-        elif number == ASYNC_SYNC:
-            queue = state.sync_queue
-            launcher(values, queue)
+            return
+        queue = (
+            state.sync_queue if number == ASYNC_SYNC else state.queue(number, thread.default_async)
+        )
+        launcher(values, queue)
+        if queue is state.sync_queue:
             queue.wait()
-        else:
-            queue = state.queue(number, thread.default_async)
-            launcher(values, queue)
-            if queue is state.sync_queue:
-                queue.wait()
+        if self._native is not None and len(self._states) == 1 and number != ASYNC_NOVAL:
+            handles = state.device.native_handles(self.sites[site].kernel, queue)
+            self._native.remember(site, *handles, None if number == ASYNC_SYNC else number)
 
     def scratch(self, site: int, size: int) -> int:
         """Zeroed device memory owned by the site (see `DeviceState.scratch`)."""
@@ -449,6 +470,10 @@ def _request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
         triples,
         str(site.place),
     )
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 def _no_symbols(symbol: str) -> int:

@@ -1,0 +1,120 @@
+"""
+The launch path in native code: `__accopt_launch` for kernels and queues that have been used before.
+
+A repeated launch needs three words: the kernel's handle, the queue's stream, and the status. They
+stand in two tables that Python fills on the first launch of each site and queue; a native function
+compiled once per program reads them and calls `cuLaunchKernel` by address. Whatever it does not
+know, or fails, goes to the Python entry point, which launches again and reports.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from .device import NativeDriver
+
+MAX_QUEUES = 64
+"""Queues with numbers from 0 to this take the native path; the last slot is the synchronous one."""
+
+_IR = """
+define void @launch(i32 %site, ptr %launch) {{
+entry:
+  %queue_at = getelementptr i8, ptr %launch, i64 32
+  %queue = load i64, ptr %queue_at
+  %sync = icmp eq i64 %queue, -2
+  %index = select i1 %sync, i64 {sync_slot}, i64 %queue
+  %known_queue = icmp ule i64 %index, {sync_slot}
+  br i1 %known_queue, label %find, label %slow
+find:
+  %kernel_at = getelementptr i64, ptr inttoptr (i64 {kernels} to ptr), i32 %site
+  %kernel = load i64, ptr %kernel_at
+  %stream_at = getelementptr i64, ptr inttoptr (i64 {streams} to ptr), i64 %index
+  %stream = load i64, ptr %stream_at
+  %no_kernel = icmp eq i64 %kernel, 0
+  %no_stream = icmp eq i64 %stream, 0
+  %unknown = or i1 %no_kernel, %no_stream
+  br i1 %unknown, label %slow, label %go
+go:
+  %gx = load i32, ptr %launch
+  %p1 = getelementptr i32, ptr %launch, i64 1
+  %gy = load i32, ptr %p1
+  %p2 = getelementptr i32, ptr %launch, i64 2
+  %gz = load i32, ptr %p2
+  %p3 = getelementptr i32, ptr %launch, i64 3
+  %bx = load i32, ptr %p3
+  %p4 = getelementptr i32, ptr %launch, i64 4
+  %by = load i32, ptr %p4
+  %p5 = getelementptr i32, ptr %launch, i64 5
+  %bz = load i32, ptr %p5
+  %p6 = getelementptr i32, ptr %launch, i64 6
+  %shared = load i32, ptr %p6
+  %p7 = getelementptr i8, ptr %launch, i64 40
+  %args = load ptr, ptr %p7
+  %status = call i32 inttoptr (i64 {launch_kernel} to ptr)(i64 %kernel, i32 %gx, i32 %gy, i32 %gz,
+      i32 %bx, i32 %by, i32 %bz, i32 %shared, i64 %stream, ptr %args, ptr null)
+  %launched = icmp eq i32 %status, 0
+  br i1 %launched, label %after, label %slow
+after:
+  br i1 %sync, label %join, label %done
+join:
+  %result = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %finished = icmp eq i32 %result, 0
+  br i1 %finished, label %done, label %failed
+failed:
+  call void inttoptr (i64 {failed} to ptr)(i32 %site, i32 %result)
+  br label %done
+slow:
+  call void inttoptr (i64 {slow} to ptr)(i32 %site, ptr %launch)
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
+class NativeLauncher:
+    """
+    The compiled function (`address`) and its tables, for one device.
+
+    `slow(site, launch)` and `failed(site, status)` are C addresses of the Python entry points.
+    """
+
+    def __init__(self, sites: int, driver: NativeDriver, slow: int, failed: int):
+        self._kernels = (ctypes.c_int64 * max(sites, 1))()
+        self._streams = (ctypes.c_int64 * (MAX_QUEUES + 1))()
+        llvm: Any = import_module("llvmlite.binding")
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        text = _IR.format(
+            sync_slot=MAX_QUEUES,
+            kernels=ctypes.addressof(self._kernels),
+            streams=ctypes.addressof(self._streams),
+            launch_kernel=driver.launch_kernel,
+            synchronize=driver.stream_synchronize,
+            failed=failed,
+            slow=slow,
+        )
+        machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
+        self._engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+        self._engine.finalize_object()
+        self.address: int = self._engine.get_function_address("launch")
+
+    def remember(self, site: int, kernel: int, stream: int, queue: int | None) -> None:
+        """From now on this site, and this queue (None: the synchronous one), go the native way."""
+        self._kernels[site] = kernel
+        if queue is None:
+            self._streams[MAX_QUEUES] = stream
+        elif 0 <= queue < MAX_QUEUES:
+            self._streams[queue] = stream
+
+    def forget(self) -> None:
+        """Back to Python for everything: another device has come into play."""
+        for table in (self._kernels, self._streams):
+            ctypes.memset(table, 0, ctypes.sizeof(table))
+
+    def known(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The tables, for tests."""
+        return list(self._kernels), list(self._streams)
