@@ -1,0 +1,180 @@
+"""
+What stands for a C library function in GPU code: an LLVM intrinsic that NVPTX has instructions for,
+a function of NVIDIA's libdevice, or an expansion of its own. `device_functions.py` says which
+functions may be called at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from .device_functions import MATH_F32, MATH_F64
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsic:
+    """An operation `llvm.intr.<name>` with the call's operands and result type."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Libdevice:
+    """
+    A function of libdevice with the call's operands. `narrow_last`: its last operand is i32 where
+    C's is `long`.
+    """
+
+    symbol: str
+    narrow_last: bool = False
+
+
+class Expansion(Enum):
+    """Functions that the lowering spells out."""
+
+    ABSOLUTE = auto()
+    MEMCPY = auto()
+    MEMMOVE = auto()
+    MEMSET = auto()
+    PRINTF = auto()
+    TRAP = auto()
+    ASSERT_FAIL = auto()
+    IS_NAN = auto()
+    IS_INFINITE = auto()
+    IS_FINITE = auto()
+    IS_NORMAL = auto()
+    SIGN_BIT = auto()
+    CLASSIFY = auto()
+    ON_DEVICE = auto()
+
+
+DeviceFunction = Intrinsic | Libdevice | Expansion
+
+_NATIVE = {
+    "ceil": "ceil",
+    "copysign": "copysign",
+    "fabs": "fabs",
+    "floor": "floor",
+    "fma": "fma",
+    "fmax": "maxnum",
+    "fmin": "minnum",
+    "nearbyint": "nearbyint",
+    "rint": "rint",
+    "sqrt": "sqrt",
+    "trunc": "trunc",
+}
+
+_RENAMED = {
+    "lrint": Libdevice("__nv_llrint"),
+    "lrintf": Libdevice("__nv_llrintf"),
+    "lround": Libdevice("__nv_llround"),
+    "lroundf": Libdevice("__nv_llroundf"),
+    "scalbln": Libdevice("__nv_scalbn", narrow_last=True),
+    "scalblnf": Libdevice("__nv_scalbnf", narrow_last=True),
+}
+"""`long` is `long long` on GPUs' hosts, and exponents outside i32 saturate the result anyway."""
+
+_APPROXIMATE = frozenset(
+    ("cosf", "exp10f", "expf", "log10f", "log2f", "logf", "powf", "sincosf", "sinf", "tanf")
+)
+"""f32 functions with a faster, less accurate version in libdevice (`__nv_fast_sinf`)."""
+
+_EXPANSIONS = {
+    "abs": Expansion.ABSOLUTE,
+    "labs": Expansion.ABSOLUTE,
+    "llabs": Expansion.ABSOLUTE,
+    "memcpy": Expansion.MEMCPY,
+    "memmove": Expansion.MEMMOVE,
+    "memset": Expansion.MEMSET,
+    "printf": Expansion.PRINTF,
+    "abort": Expansion.TRAP,
+    "__assert_fail": Expansion.ASSERT_FAIL,
+    "isnormal": Expansion.IS_NORMAL,
+    "acc_on_device": Expansion.ON_DEVICE,
+    **dict.fromkeys(("isnan", "isnanf", "__isnan", "__isnanf"), Expansion.IS_NAN),
+    **dict.fromkeys(("isinf", "isinff", "__isinf", "__isinff"), Expansion.IS_INFINITE),
+    **dict.fromkeys(
+        ("isfinite", "finite", "finitef", "__finite", "__finitef"), Expansion.IS_FINITE
+    ),
+    **dict.fromkeys(("signbit", "__signbit", "__signbitf"), Expansion.SIGN_BIT),
+    **dict.fromkeys(("__fpclassify", "__fpclassifyf", "fpclassify"), Expansion.CLASSIFY),
+}
+
+
+def device_function(name: str, *, approximate: bool = False) -> DeviceFunction | None:
+    """
+    What stands for the C function `name` (with or without `__builtin_`) in GPU code, `None` if
+    nothing does. `approximate` allows the less accurate functions (about 2 to 4 ulp more).
+    """
+    name = name.removeprefix("__builtin_")
+    if (expansion := _EXPANSIONS.get(name)) is not None:
+        return expansion
+    if name not in MATH_F64 and name not in MATH_F32:
+        return None
+    if approximate and name in _APPROXIMATE:
+        return Libdevice(f"__nv_fast_{name}")
+    base = name[:-1] if name in MATH_F32 and name not in MATH_F64 else name
+    if base in _NATIVE:
+        return Intrinsic(_NATIVE[base])
+    return _RENAMED.get(name, Libdevice(f"__nv_{name}"))
+
+
+MATH_OPERATIONS = {
+    "math.acos": "acos",
+    "math.acosh": "acosh",
+    "math.asin": "asin",
+    "math.asinh": "asinh",
+    "math.atan": "atan",
+    "math.atan2": "atan2",
+    "math.atanh": "atanh",
+    "math.cbrt": "cbrt",
+    "math.cos": "cos",
+    "math.cosh": "cosh",
+    "math.erf": "erf",
+    "math.exp": "exp",
+    "math.exp2": "exp2",
+    "math.expm1": "expm1",
+    "math.fpowi": "powi",
+    "math.log": "log",
+    "math.log10": "log10",
+    "math.log1p": "log1p",
+    "math.log2": "log2",
+    "math.powf": "pow",
+    "math.round": "round",
+    "math.rsqrt": "rsqrt",
+    "math.sin": "sin",
+    "math.sinh": "sinh",
+    "math.tan": "tan",
+    "math.tanh": "tanh",
+}
+"""Operations of `math` that NVPTX has no instruction for → the f64 function in C's spelling."""
+
+LLVM_OPERATIONS = {
+    f"llvm.intr.{intrinsic}": name
+    for intrinsic, name in (
+        ("acos", "acos"),
+        ("asin", "asin"),
+        ("atan", "atan"),
+        ("atan2", "atan2"),
+        ("cos", "cos"),
+        ("cosh", "cosh"),
+        ("exp", "exp"),
+        ("exp10", "exp10"),
+        ("exp2", "exp2"),
+        ("log", "log"),
+        ("log10", "log10"),
+        ("log2", "log2"),
+        ("pow", "pow"),
+        ("powi", "powi"),
+        ("round", "round"),
+        ("sin", "sin"),
+        ("sinh", "sinh"),
+        ("tan", "tan"),
+        ("tanh", "tanh"),
+    )
+}
+"""The same for operations of `llvm`."""
+
+DEVICE_RUNTIME = frozenset(("vprintf", "__assertfail"))
+"""What the CUDA driver provides to kernels (CUDA C++ Programming Guide, "Formatted Output")."""
