@@ -1,0 +1,82 @@
+"""The native launch path with a driver made of ctypes callbacks."""
+
+import ctypes
+
+import pytest
+from accopt.runtime.abi import Launch
+from accopt.runtime.device import NativeDriver
+from accopt.runtime.errors import AccRuntimeError, ErrorClass
+from accopt.runtime.native_launch import MAX_QUEUES, NativeLauncher
+
+_i, _u, _q, _p = ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64, ctypes.c_void_p
+
+
+class Driver:
+    """Records what compiled code calls; `status` is what the driver answers."""
+
+    def __init__(self):
+        self.log, self.launch_status, self.wait_status = [], 0, 0
+        self.keep = [
+            ctypes.CFUNCTYPE(_i, _q, *[_u] * 7, _q, _q, _q)(self.launch),
+            ctypes.CFUNCTYPE(_i, _q)(self.wait),
+            ctypes.CFUNCTYPE(None, _i, _q)(lambda *a: self.log.append(("slow", *a))),
+            ctypes.CFUNCTYPE(None, _i, _i)(lambda *a: self.log.append(("failed", *a))),
+        ]
+        launch, wait, slow, failed = (ctypes.cast(f, _p).value for f in self.keep)
+        native = NativeDriver(launch, wait, lambda s, n: AccRuntimeError(ErrorClass.EXECUTION, n))
+        self.launcher = NativeLauncher(3, native, slow, failed)
+        self.entry = ctypes.CFUNCTYPE(None, _i, _q)(self.launcher.address)
+
+    def launch(self, *arguments):
+        self.log.append(("launch", *arguments))
+        return self.launch_status
+
+    def wait(self, stream):
+        self.log.append(("wait", stream))
+        return self.wait_status
+
+    def run(self, site, queue):
+        launch = Launch((2, 3, 4), (5, 6, 7), 8, 1, queue, 0x1234)
+        self.entry(site, ctypes.addressof(launch))
+        log, self.log = self.log, []
+        slow = ("slow", site, ctypes.addressof(launch))
+        return ["slow" if event == slow else event for event in log]
+
+
+@pytest.fixture
+def driver():
+    return Driver()
+
+
+def test_unknown_sites_and_queues_go_to_python(driver):
+    assert driver.run(0, -2) == ["slow"]
+    driver.launcher.remember(0, 77, 500, 3)
+    for site, queue in ((1, 3), (0, 4), (0, -2), (0, -1), (0, -3), (0, MAX_QUEUES), (0, 1 << 40)):
+        assert driver.run(site, queue) == ["slow"]
+
+
+def test_a_known_launch_passes_everything_on(driver):
+    driver.launcher.remember(2, 77, 500, 3)
+    assert driver.run(2, 3) == [("launch", 77, 2, 3, 4, 5, 6, 7, 8, 500, 0x1234, 0)]
+
+
+def test_a_synchronous_launch_waits(driver):
+    driver.launcher.remember(1, 77, 600, None)
+    assert driver.run(1, -2) == [("launch", 77, 2, 3, 4, 5, 6, 7, 8, 600, 0x1234, 0), ("wait", 600)]
+    driver.wait_status = 700
+    assert driver.run(1, -2)[1:] == [("wait", 600), ("failed", 1, 700)]
+
+
+def test_a_failed_launch_is_repeated_by_python(driver):
+    driver.launcher.remember(1, 77, 600, None)
+    driver.launch_status = 201
+    log = driver.run(1, -2)
+    assert log[0][0] == "launch" and log[1:] == ["slow"]
+
+
+def test_forgetting(driver):
+    driver.launcher.remember(1, 77, 600, 0)
+    driver.launcher.remember(1, 77, 600, MAX_QUEUES + 5)  # a number without a slot is not kept
+    assert sum(1 for s in driver.launcher.known()[1] if s) == 1
+    driver.launcher.forget()
+    assert driver.run(1, 0) == ["slow"]
