@@ -66,6 +66,7 @@ from .analysis.region_values import HostEmitter, RegionSymbols, same_variable, v
 from .analysis.sections import PointerUses, Section, pointer_uses, section_of
 
 Globals = dict[str, llvm.GlobalOp]
+MappingOp = acc.CopyinOp | acc.PresentOp | acc.NoCreateOp | acc.DevicePtrOp
 
 
 def _first_op(construct: ComputeOp) -> Operation:
@@ -154,13 +155,12 @@ def _settle_live_ins(construct: ComputeOp) -> list[SSAValue]:
                 block.insert_op_before(op, first)
             elif isinstance(op, MAPPING_OPS):
                 replace_inside(construct, value, op.var)
-            elif constant_value(value) is not None or isinstance(
-                op, arith.ConstantOp | llvm.ConstantOp | llvm.ZeroOp | llvm.UndefOp
+            elif (
+                constant_value(value) is not None
+                or isinstance(op, arith.ConstantOp | llvm.ConstantOp | llvm.ZeroOp | llvm.UndefOp)
+                or (isinstance(op, llvm.AddressOfOp) and _is_constant_address(op))
+                or (isinstance(op, llvm.GEPOp) and visible_clause(construct, value) is None)
             ):
-                _clone_into(construct, value)
-            elif isinstance(op, llvm.AddressOfOp) and _is_constant_address(op):
-                _clone_into(construct, value)
-            elif isinstance(op, llvm.GEPOp) and visible_clause(construct, value) is None:
                 _clone_into(construct, value)
             else:
                 continue
@@ -211,9 +211,11 @@ def visible_clause(construct: Operation, value: SSAValue) -> acc.DataClause | No
 def _clause_for(operands: object, value: SSAValue) -> acc.DataClause | None:
     for operand in cast("tuple[SSAValue, ...]", operands):
         entry = operand.owner
+        if isinstance(entry, acc.AttachOp):
+            continue
         if isinstance(entry, ENTRY_OPS) and same_variable(entry.var, value):
             clause = entry.data_clause
-            return clause.data if clause is not None else acc.DataClause.ACC_PRESENT
+            return clause.data
     return None
 
 
@@ -333,7 +335,7 @@ def _section_values(section: Section, emit: HostEmitter) -> tuple[SSAValue, SSAV
     return lower, emit.insert(arith.MaxSIOp(extent, emit.constant(0)), "extent")
 
 
-_ENTRY: dict[DataAction, tuple[type[Operation], acc.DataClause]] = {
+_ENTRY: dict[DataAction, tuple[type[MappingOp], acc.DataClause]] = {
     DataAction.COPY: (acc.CopyinOp, acc.DataClause.ACC_COPY),
     DataAction.COPYIN: (acc.CopyinOp, acc.DataClause.ACC_COPYIN),
     DataAction.PRESENT: (acc.PresentOp, acc.DataClause.ACC_PRESENT),
@@ -363,7 +365,7 @@ def _map_variable(
     else:
         bounds = _bounds(variable, action, type_, emit)
         cls, clause = _ENTRY[action]
-        entry = cls(  # pyright: ignore[reportCallIssue]
+        entry = cls(
             var=variable.value,
             var_type=type_,
             bounds=bounds,

@@ -26,7 +26,6 @@ After:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
@@ -129,7 +128,7 @@ def _device_condition(construct: acc.ParallelOp) -> SSAValue | bool:
         block.insert_op_before(op, construct)
     if condition is True:
         return negated.result
-    return _and(block, construct, cast(SSAValue, condition), negated.result)
+    return _and(block, construct, condition, negated.result)
 
 
 def _drop_conditions(construct: acc.ParallelOp) -> None:
@@ -156,9 +155,7 @@ def lower_conditions(construct: acc.ParallelOp) -> None:
             op.erase()
         return
     _drop_conditions(construct)
-    branch = scf.IfOp(
-        cast(SSAValue, condition), [], Region(Block()), Region(Block([*host, scf.YieldOp()]))
-    )
+    branch = scf.IfOp(condition, [], Region(Block()), Region(Block([*host, scf.YieldOp()])))
     branch.location = construct.location
     block.insert_op_before(branch, construct)
     device = branch.true_region.block

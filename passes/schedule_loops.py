@@ -33,7 +33,6 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerAttr,
-    IntegerType,
     ModuleOp,
     StringAttr,
     UnitAttr,
@@ -45,8 +44,8 @@ from xdsl.passes import ModulePass
 from ..compiler.diagnostics import error
 from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, WHY
 from .analysis.acc_ops import (
-    MAPPING_OPS,
     NONE,
+    bit_width,
     constant_value,
     loops_in,
     set_operand_groups,
@@ -70,6 +69,7 @@ from .analysis.schedule import (
     Target,
     plan_construct,
 )
+from .analysis.trip_counts import Arithmetic, Count, trip_count
 
 LevelOf = Callable[[str], Level]
 
@@ -102,8 +102,7 @@ def _clause_size(construct: acc.ParallelOp, group: str, emit: HostEmitter) -> li
 def _as_i32(value: SSAValue, emit: HostEmitter) -> SSAValue:
     if value.type == i32:
         return value
-    assert isinstance(value.type, IntegerType)
-    if value.type.width.data < 32:
+    if (bit_width(value.type) or 64) < 32:
         return emit.insert(arith.ExtSIOp(value, i32), value.name_hint)
     return emit.insert(arith.TruncIOp(value, i32), value.name_hint)
 
@@ -166,114 +165,6 @@ def _given_sizes(construct: acc.ParallelOp, symbols: RegionSymbols, emit: HostEm
 
 
 # Launch sizes.
-
-
-Count = SSAValue | int
-"""An i64 value before the construct, or a constant."""
-
-
-class Arithmetic:
-    """i64 arithmetic in front of a construct that folds constants."""
-
-    def __init__(self, emit: HostEmitter):
-        self.emit = emit
-
-    def value(self, count: Count) -> SSAValue:
-        return self.emit.constant(count) if isinstance(count, int) else count
-
-    def _binary(
-        self, op: type[arith.AddiOp | arith.SubiOp | arith.MuliOp], a: Count, b: Count
-    ) -> SSAValue:
-        return self.emit.insert(op(self.value(a), self.value(b)))
-
-    def add(self, a: Count, b: Count) -> Count:
-        if isinstance(a, int) and isinstance(b, int):
-            return a + b
-        return a if b == 0 else self._binary(arith.AddiOp, a, b)
-
-    def subtract(self, a: Count, b: Count) -> Count:
-        if isinstance(a, int) and isinstance(b, int):
-            return a - b
-        return a if b == 0 else self._binary(arith.SubiOp, a, b)
-
-    def multiply(self, a: Count, b: Count) -> Count:
-        if isinstance(a, int) and isinstance(b, int):
-            return a * b
-        if 1 in (a, b):
-            return b if a == 1 else a
-        return self._binary(arith.MuliOp, a, b)
-
-    def ceil_divide(self, a: Count, b: Count) -> Count:
-        """`a / b` rounded up, for `b > 0`; not positive where `a` is not."""
-        if isinstance(a, int) and isinstance(b, int):
-            return -(-a // b)
-        if b == 1:
-            return a
-        rounded = self.add(a, self.subtract(b, 1))
-        return self.emit.insert(arith.DivSIOp(self.value(rounded), self.value(b)))
-
-    def minimum(self, a: Count, b: Count) -> Count:
-        if isinstance(a, int) and isinstance(b, int):
-            return min(a, b)
-        return self.emit.insert(arith.MinSIOp(self.value(a), self.value(b)))
-
-    def maximum(self, a: Count, b: Count) -> Count:
-        if isinstance(a, int) and isinstance(b, int):
-            return max(a, b)
-        return self.emit.insert(arith.MaxSIOp(self.value(a), self.value(b)))
-
-
-def _host_value(value: SSAValue, symbols: RegionSymbols, math: Arithmetic) -> Count | None:
-    """An integer of the region before the construct; None if only the device knows it."""
-    poly = symbols.affine(value)
-    if poly is not None:
-        if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in poly.symbols):
-            return None
-        known = poly.as_constant
-        return math.emit.emit(poly) if known is None else known
-    copied = math.emit.copy_expression(value, symbols)
-    return None if copied is None else math.emit.symbol(copied)
-
-
-def _trip_count(
-    loop: acc.LoopOp, symbols: RegionSymbols, math: Arithmetic
-) -> tuple[Count, bool] | None:
-    """
-    The number of iterations before the construct, and whether the device must agree with it (a
-    mapped scalar may hold another value there). None if only the device knows.
-    """
-    total: Count = 1
-    exact = True
-    inclusive = loop.inclusive_upperbound
-    ends = [bool(v) for v in inclusive.get_values()] if inclusive is not None else []
-    for index, bounds in enumerate(zip(loop.lowerbound, loop.upperbound, loop.step, strict=True)):
-        lower, upper, step = (_host_value(value, symbols, math) for value in bounds)
-        if lower is None or upper is None or step is None:
-            return None
-        exact = exact and all(_is_exact(value, symbols, 32) for value in bounds)
-        span = math.subtract(upper, lower)
-        if index < len(ends) and ends[index]:
-            span = math.add(span, 1)
-        span = math.ceil_divide(span, step)
-        if len(loop.upperbound) > 1:
-            span = math.maximum(span, 0)
-        total = math.multiply(total, span)
-    if isinstance(total, SSAValue):
-        total.name_hint = total.name_hint or "trip"
-    return total, exact
-
-
-def _is_exact(value: SSAValue, symbols: RegionSymbols, depth: int) -> bool:
-    """Whether no load of a mapped variable takes part in `value`."""
-    if not symbols.is_inside(value) or depth == 0:
-        return depth > 0
-    owner = value.owner
-    if isinstance(owner, llvm.LoadOp):
-        return not isinstance(owner.ptr.owner, MAPPING_OPS)
-    if isinstance(owner, arith.ConstantOp):
-        return True
-    operands = getattr(owner, "operands", ())
-    return all(_is_exact(operand, symbols, depth - 1) for operand in operands)
 
 
 class _Launch:
@@ -340,7 +231,7 @@ class _Launch:
     ) -> None:
         """Enough gangs in the loop's dimension for its iterations, and whether they cover it."""
         plan = self.schedule.loops[node]
-        trip = _trip_count(loop, self.symbols, self.math)
+        trip = trip_count(loop, self.symbols, self.math)
         dim = plan.gang_dim
         limit = HOST_GANGS if self.host else MAX_GRID[dim]
         if plan.capped and not self.host:
@@ -360,10 +251,7 @@ class _Launch:
 
     def _fits(self, loop: acc.LoopOp, tile: Count) -> bool:
         """Whether a grid of dimension 1 is always large enough: 2^31 gangs of some iterations."""
-        bits = sum(
-            value.type.width.data if isinstance(value.type, IntegerType) else 64
-            for value in loop.upperbound
-        )
+        bits = sum(bit_width(value.type) or 64 for value in loop.upperbound)
         return bits <= 32 or (isinstance(tile, int) and tile >= WARP_TILE)
 
     def _at_least(self, dim: int, count: Count) -> None:

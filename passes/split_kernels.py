@@ -29,7 +29,9 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
@@ -42,7 +44,7 @@ from xdsl.dialects.builtin import (
     i1,
     i32,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import FROM_KERNELS, WHY
@@ -104,10 +106,10 @@ def _enter(loop: acc.LoopOp, block: Block, entry: Operation, variable: SSAValue)
     replace_inside(loop, variable, entry.results[0])
 
 
-def _scalar_type(variable: SSAValue):
+def _scalar_type(variable: SSAValue) -> TypeAttribute:
     owner = variable.owner
     if isinstance(owner, llvm.AllocaOp):
-        return owner.elem_type
+        return cast(TypeAttribute, owner.elem_type)
     assert isinstance(owner, ENTRY_OPS)
     return owner.var_type
 
@@ -196,7 +198,7 @@ def _is_parallel_nest(op: Operation) -> bool:
     )
 
 
-def _is_movable(op: Operation, written: set[object]) -> bool:
+def _is_movable(op: Operation, written: set[Hashable]) -> bool:
     """Whether a copy of `op` in another piece computes the same."""
     if op.regions:
         return False
@@ -209,7 +211,7 @@ def _is_movable(op: Operation, written: set[object]) -> bool:
     )
 
 
-def cut(ops: list[Operation], written: set[object]) -> tuple[list[Piece], list[Operation]]:
+def cut(ops: list[Operation], written: set[Hashable]) -> tuple[list[Piece], list[Operation]]:
     """
     Pieces in order, and the movable operations that every piece may copy. Pieces between the
     definition of a value that cannot be copied and its last use are merged.
@@ -303,20 +305,15 @@ def _kernel(kernels: acc.KernelsOp, region: Region) -> acc.ParallelOp:
     groups = operand_groups(kernels)
     parallel = acc.ParallelOp(
         region=region,
-        **{
-            name: groups[name]
-            for name in (
-                "async_operands",
-                "wait_operands",
-                "num_gangs",
-                "num_workers",
-                "vector_length",
-                "reduction_operands",
-                "private_operands",
-                "firstprivate_operands",
-                "data_clause_operands",
-            )
-        },
+        async_operands=groups["async_operands"],
+        wait_operands=groups["wait_operands"],
+        num_gangs=groups["num_gangs"],
+        num_workers=groups["num_workers"],
+        vector_length=groups["vector_length"],
+        reduction_operands=groups["reduction_operands"],
+        private_operands=groups["private_operands"],
+        firstprivate_operands=groups["firstprivate_operands"],
+        data_clause_operands=groups["data_clause_operands"],
         if_cond=next(iter(groups["if_cond"]), None),
         self_cond=next(iter(groups["self_cond"]), None),
     )

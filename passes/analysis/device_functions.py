@@ -26,11 +26,13 @@ MEMORY = frozenset(("memcpy", "memset", "memmove"))
 
 OUTPUT = frozenset(("printf",))
 
-PREDICATES = frozenset(
+_PREDICATES = (
     "isnan isinf isfinite isnormal signbit __isnan __isinf __finite __signbit"
     " __isnanf __isinff __finitef __signbitf __fpclassify __fpclassifyf isnanf isinff finite"
-    " finitef".split()
+    " finitef"
 )
+
+PREDICATES = frozenset(_PREDICATES.split())
 
 RUNTIME = frozenset(("acc_on_device",))
 """OpenACC routines that device code may call."""

@@ -11,13 +11,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from .acc_ops import (
     MAPPING_OPS,
     PRIVATIZING_OPS,
     alloca_count,
+    bit_width,
     constant_value,
     is_defined_inside,
     is_inside,
@@ -184,7 +184,7 @@ def _is_restrict(root: SSAValue) -> bool:
 
 def _same_scalar_type(left: Attribute, right: Attribute) -> bool:
     """Types C lets alias: equal ones, and characters with everything."""
-    character = any(isinstance(t, IntegerType) and t.width.data == 8 for t in (left, right))
+    character = any(bit_width(t) == 8 for t in (left, right))
     return left == right or character
 
 

@@ -7,6 +7,7 @@ Their regions make the IR complete for upstream tools; our lowerings read operat
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
@@ -20,6 +21,8 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+
+from .acc_ops import bit_width
 
 
 def mnemonic(type_: Attribute) -> str:
@@ -102,9 +105,8 @@ def _identity(kind: acc.ReductionOpKind, type_: Attribute) -> Operation:
     """The constant a participant starts at. `max` and `min` take the extremes of signed types."""
     if isinstance(type_, AnyFloat):
         values = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}
-        return arith.ConstantOp(FloatAttr(values[kind.value], type_))
-    assert isinstance(type_, IntegerType)
-    width = type_.width.data
+        return arith.ConstantOp(FloatAttr(values[kind.value], cast("AnyFloat", type_)))
+    width = bit_width(type_) or 64
     integers = {
         "add": 0,
         "mul": 1,
@@ -114,7 +116,7 @@ def _identity(kind: acc.ReductionOpKind, type_: Attribute) -> Operation:
         "ior": 0,
         "xor": 0,
     }
-    return arith.ConstantOp(IntegerAttr(integers[kind.value], type_))
+    return arith.ConstantOp(IntegerAttr(integers[kind.value], IntegerType(width)))
 
 
 _INTEGER_COMBINERS: dict[str, type[Operation]] = {

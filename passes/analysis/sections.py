@@ -9,6 +9,7 @@ demands, so a section is a range of the outermost one.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
@@ -192,10 +193,12 @@ _SWAPPED = {2: 4, 3: 5, 4: 2, 5: 3, 0: 0, 1: 1}
 
 
 def _refine(
-    ranges: dict[object, LoopRange], condition: SSAValue, taken: bool, symbols: RegionSymbols
+    ranges: dict[Hashable, LoopRange], condition: SSAValue, taken: bool, symbols: RegionSymbols
 ) -> None:
     owner = condition.owner
-    if isinstance(owner, arith.AndIOp) and taken or isinstance(owner, arith.OrIOp) and not taken:
+    if (isinstance(owner, arith.AndIOp) and taken) or (
+        isinstance(owner, arith.OrIOp) and not taken
+    ):
         _refine(ranges, owner.operands[0], taken, symbols)
         _refine(ranges, owner.operands[1], taken, symbols)
         return
@@ -237,7 +240,7 @@ def _unextended(compare: arith.CmpiOp) -> SSAValue | None:
 
 
 def _refine_short_circuit(
-    ranges: dict[object, LoopRange], branch: scf.IfOp, condition: SSAValue, symbols: RegionSymbols
+    ranges: dict[Hashable, LoopRange], branch: scf.IfOp, condition: SSAValue, symbols: RegionSymbols
 ) -> None:
     """`a && b` as `scf.if a { yield b } else { yield false }`: both hold where it is true."""
     index = list(branch.results).index(condition)  # pyright: ignore[reportArgumentType]
