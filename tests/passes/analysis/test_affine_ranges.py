@@ -1,0 +1,91 @@
+"""Polynomials and their ranges, against brute force."""
+
+from __future__ import annotations
+
+import random
+
+from accopt.passes.analysis.affine import Affine
+from accopt.passes.analysis.ranges import LoopRange, extremes
+
+
+def evaluate(poly: Affine, values: dict[object, int]) -> int:
+    total = 0
+    for monomial, coefficient in poly.terms.items():
+        for symbol in monomial:
+            coefficient *= values[symbol]
+        total += coefficient
+    return total
+
+
+def random_poly(rng: random.Random, symbols: str) -> Affine:
+    poly = Affine.constant(rng.randint(-3, 3))
+    for _ in range(3):
+        term = Affine.constant(rng.randint(-3, 3))
+        for symbol in rng.sample(symbols, rng.randint(1, 2)):
+            term = term * Affine.symbol(symbol)
+        poly = poly + term
+    return poly
+
+
+def test_arithmetic_agrees_with_integers():
+    rng = random.Random(1)
+    for _ in range(200):
+        p, q = random_poly(rng, "ijn"), random_poly(rng, "ijn")
+        values: dict[object, int] = {s: rng.randint(-5, 5) for s in "ijn"}
+        a, b = evaluate(p, values), evaluate(q, values)
+        assert evaluate(p + q, values) == a + b
+        assert evaluate(p - q, values) == a - b
+        assert evaluate(p * q, values) == a * b
+
+
+def test_split_and_substitute():
+    i, n = Affine.symbol("i"), Affine.symbol("n")
+    poly = i * n + i * 2 + n * n + 7
+    rest, factor = poly.split("i") or (None, None)
+    assert rest == n * n + 7
+    assert factor == n + 2
+    assert poly.split("n") is None
+    assert poly.substitute("i", Affine.constant(3)) == n * n + n * 3 + 13
+
+
+def test_extremes_hold_and_are_tight_over_a_triangular_nest():
+    """for i in [1, n), for j in [i, m]: random subscripts stay within, and constants are exact."""
+    rng = random.Random(2)
+    i, j = Affine.symbol("i"), Affine.symbol("j")
+    for _ in range(300):
+        n, m = rng.randint(2, 6), rng.randint(6, 9)
+        ci, cj = rng.randint(-3, 3), rng.randint(-3, 3)
+        ranges = [
+            LoopRange("j", i, Affine.constant(m)),
+            LoopRange("i", Affine.constant(1), Affine.constant(n - 1)),
+        ]
+        bounds = extremes(i * ci + j * cj + 1, ranges)
+        assert bounds is not None
+        reached = [ci * a + cj * b + 1 for a in range(1, n) for b in range(a, m + 1)]
+        low = min(p.as_constant for p in bounds.lows if p.as_constant is not None)
+        high = max(p.as_constant for p in bounds.highs if p.as_constant is not None)
+        assert (low, high) == (min(reached), max(reached))
+
+
+def test_unknown_signs_leave_both_ends_as_candidates():
+    i, n = Affine.symbol("i"), Affine.symbol("n")
+    bounds = extremes(i * n, [LoopRange("i", Affine.constant(1), Affine.constant(4))])
+    assert bounds is not None
+    assert set(bounds.lows) == {n, n * 4}
+    assert set(bounds.highs) == {n, n * 4}
+
+
+def test_quadratic_subscripts_are_refused():
+    i = Affine.symbol("i")
+    assert extremes(i * i, [LoopRange("i", Affine.constant(0), Affine.constant(4))]) is None
+
+
+def test_union_keeps_the_tighter_of_comparable_bounds():
+    i = Affine.symbol("i")
+    n = Affine.symbol("n")
+    loop = [LoopRange("i", Affine.constant(1), n - 2)]
+    left, right = extremes(i - 1, loop), extremes(i + 1, loop)
+    assert left is not None and right is not None
+    both = left.union(right)
+    assert both.lows == (Affine.constant(0),)
+    assert both.highs == (n - 1,)

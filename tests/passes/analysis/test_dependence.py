@@ -1,0 +1,70 @@
+"""Dependence tests against brute force: 'independent' must never be claimed wrongly."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+from accopt.passes.analysis.affine import Affine
+from accopt.passes.analysis.dependence import LoopContext, independent_subscripts
+from accopt.passes.analysis.ranges import LoopRange
+
+I, J, N = Affine.symbol("i"), Affine.symbol("j"), Affine.symbol("n")
+PLAIN = LoopContext("i", 1, None)
+
+
+def inner(low: int, last: Affine | int) -> LoopContext:
+    end = last if isinstance(last, Affine) else Affine.constant(last)
+    return LoopContext("i", 1, None, (LoopRange("j", Affine.constant(low), end),))
+
+
+def test_the_classical_cases():
+    assert independent_subscripts((I,), (I,), PLAIN)
+    assert not independent_subscripts((I,), (I - 1,), PLAIN)
+    assert independent_subscripts((I * 2,), (I * 2 + 1,), PLAIN)
+    assert not independent_subscripts((Affine.constant(3),), (Affine.constant(3),), PLAIN)
+    assert not independent_subscripts((None,), (I,), PLAIN)
+    assert independent_subscripts((I,), (I - 8,), LoopContext("i", 1, 8))
+    assert not independent_subscripts((I,), (I - 7,), LoopContext("i", 1, 8))
+    assert independent_subscripts((I,), (I - 1,), LoopContext("i", 2, None))
+
+
+def test_one_dimension_is_enough():
+    assert independent_subscripts((I, None), (I, J), PLAIN)
+    assert independent_subscripts((J, I), (J + 1, I), inner(0, 9))
+
+
+def test_linearised_rows_do_not_meet():
+    assert independent_subscripts((I * N + J,), (I * N + J,), inner(0, N - 1))
+    assert independent_subscripts((I * N + J + 1,), (I * N + J,), inner(0, N - 2))
+    assert not independent_subscripts((I * N + J + 1,), (I * N + J,), inner(0, N - 1))
+    assert not independent_subscripts((I * N + J,), (I * N - N + J,), inner(0, N - 1))
+
+
+def test_constant_strides_wider_than_the_inner_range():
+    assert independent_subscripts((I * 4 + J,), (I * 4 + J,), inner(0, 3))
+    assert not independent_subscripts((I * 4 + J,), (I * 4 + J,), inner(0, 4))
+
+
+def test_never_wrong_on_random_subscripts():
+    rng = random.Random(3)
+    claims = 0
+    for _ in range(3000):
+        k1, k2, c1, c2 = (rng.randint(-3, 3) for _ in range(4))
+        m1, m2 = rng.randint(0, 2), rng.randint(0, 2)
+        trip, step, width = rng.randint(1, 6), rng.randint(1, 2), rng.randint(0, 3)
+        loop = LoopContext(
+            "i", step, trip, (LoopRange("j", Affine.constant(0), Affine.constant(width)),)
+        )
+        left, right = I * k1 + J * m1 + c1, I * k2 + J * m2 + c2
+        iterations = range(0, trip * step, step)
+        meets = any(
+            k1 * a + m1 * x + c1 == k2 * b + m2 * y + c2
+            for a, b in product(iterations, iterations)
+            if a != b
+            for x, y in product(range(width + 1), repeat=2)
+        )
+        if independent_subscripts((left,), (right,), loop):
+            claims += 1
+            assert not meets, (left.terms, right.terms, loop)
+    assert claims > 100

@@ -1,0 +1,159 @@
+"""The mapping decision on plain loop descriptions."""
+
+from __future__ import annotations
+
+import pytest
+from accopt.compiler.diagnostics import CompileError
+from accopt.passes.analysis.levels import Level
+from accopt.passes.analysis.schedule import (
+    LoopNode,
+    Sizes,
+    alternatives,
+    check_nesting,
+    plan_construct,
+)
+
+G, W, V = Level.GANG, Level.WORKER, Level.VECTOR
+
+
+def loop(*children: LoopNode, **facts: object) -> LoopNode:
+    facts.setdefault("parallel", True)
+    node = LoopNode(**facts)  # pyright: ignore
+    node.children = list(children)
+    node.streaming = not children
+    return node
+
+
+def test_single_streaming_loop_takes_gangs_and_lanes():
+    node = loop(contiguous=3)
+    schedule = plan_construct([node], Sizes())
+    plan = schedule.loops[node]
+    assert plan.levels == {G, V}
+    assert (plan.elements, schedule.vector_length, schedule.num_workers) == (4, 256, 1)
+
+
+def test_doubles_saturate_memory_at_one_element():
+    node = loop(contiguous=3, element_bytes=8)
+    assert plan_construct([node], Sizes()).loops[node].elements == 1
+
+
+def test_reduction_grid_is_capped():
+    node = loop(contiguous=1, reduction=True)
+    assert plan_construct([node], Sizes()).loops[node].capped
+
+
+def test_tight_nest_is_a_two_dimensional_grid():
+    inner = loop(contiguous=4)
+    outer = loop(inner, tight=True)
+    schedule = plan_construct([outer], Sizes())
+    assert schedule.name == "2_2"
+    assert schedule.loops[outer].levels == {G} and schedule.loops[outer].gang_dim == 2
+    assert schedule.loops[inner].levels == {G, V} and schedule.loops[inner].gang_dim == 1
+
+
+@pytest.mark.parametrize(
+    "name, levels, block",
+    [("2_1", [{G}, {V}], (1, 128)), ("2_3", [{G, W}, {G, V}], (8, 32))],
+)
+def test_numbered_strategies(name: str, levels: list[set[Level]], block: tuple[int, int]):
+    inner = loop(contiguous=4)
+    outer = loop(inner, tight=True)
+    schedule = plan_construct([outer], Sizes(), "nvptx", name)  # pyright: ignore
+    assert [schedule.loops[n].levels for n in (outer, inner)] == levels
+    assert (schedule.num_workers, schedule.vector_length) == block
+
+
+def test_triple_nests():
+    inner = loop(contiguous=4)
+    middle = loop(inner, tight=True)
+    outer = loop(middle, tight=True)
+    schedule = plan_construct([outer], Sizes(), "nvptx", "3_1")
+    assert [schedule.loops[n].levels for n in (outer, middle, inner)] == [{G}, {W}, {V}]
+    schedule = plan_construct([outer], Sizes())
+    assert [schedule.loops[n].gang_dim for n in (outer, middle, inner)] == [3, 2, 1]
+
+
+def test_sparse_rows_get_a_warp_each():
+    inner = loop(reduction=True, host_trip=False)
+    outer = loop(inner)
+    schedule = plan_construct([outer], Sizes())
+    assert schedule.loops[outer].levels == {G, W}
+    assert schedule.loops[inner].levels == {V}
+    assert schedule.vector_length == 32 and schedule.num_workers >= 4
+
+
+def test_explicit_levels_are_kept_and_free_loops_fill_in():
+    inner = loop(contiguous=1)
+    outer = loop(inner, levels=frozenset({G}))
+    schedule = plan_construct([outer], Sizes())
+    assert schedule.loops[outer].levels == {G}
+    assert schedule.loops[inner].levels == {V}
+    vector = loop(levels=frozenset({V}))
+    free = loop(vector)
+    assert plan_construct([free], Sizes()).loops[free].levels <= {G, W}
+
+
+def test_a_gang_and_vector_loop_leaves_nothing_inside():
+    inner = loop()
+    outer = loop(inner, levels=frozenset({G, V}))
+    assert not plan_construct([outer], Sizes()).loops[inner].levels
+
+
+@pytest.mark.parametrize("outer, inner", [(V, V), (V, W), (W, G), (G, G), (V, G)])
+def test_levels_in_the_wrong_order_are_refused(outer: Level, inner: Level):
+    nest = loop(loop(levels=frozenset({inner})), levels=frozenset({outer}))
+    with pytest.raises(CompileError, match="stands inside a loop"):
+        check_nesting(nest)
+
+
+def test_gang_dimensions_nest_outward_in():
+    check_nesting(loop(loop(levels=frozenset({G})), levels=frozenset({G}), gang_dim=2))
+    with pytest.raises(CompileError):
+        check_nesting(loop(loop(levels=frozenset({G}), gang_dim=2), levels=frozenset({G})))
+
+
+def test_routine_levels_constrain_the_caller():
+    node = loop(routine=V)
+    schedule = plan_construct([node], Sizes())
+    assert V not in schedule.loops[node].levels and G in schedule.loops[node].levels
+    assert schedule.vector_length >= 32
+
+
+def test_sizes_are_capped_at_the_device_limit_and_said_so():
+    node = loop(levels=frozenset({G, W, V}))
+    schedule = plan_construct([node], Sizes(workers=64, lanes=128))
+    assert (schedule.num_workers, schedule.vector_length) == (8, 128)
+    assert "capped" in schedule.why
+    schedule = plan_construct([node], Sizes(lanes=4096))
+    assert schedule.num_workers * schedule.vector_length <= 1024
+
+
+def test_user_sizes_win():
+    node = loop(contiguous=1)
+    assert plan_construct([node], Sizes(lanes=64)).vector_length == 64
+
+
+def test_serial_runs_in_order():
+    node = loop()
+    schedule = plan_construct([node], Sizes(gangs=True, workers=1, lanes=1, single=True))
+    assert not schedule.loops[node].levels
+
+
+def test_host_puts_gangs_outside_and_simd_inside():
+    inner = loop()
+    outer = loop(inner)
+    schedule = plan_construct([outer], Sizes(), "host")
+    assert schedule.loops[outer].levels == {G} and schedule.loops[inner].levels == {V}
+    assert (schedule.num_workers, schedule.vector_length) == (1, 1)
+
+
+def test_every_alternative_is_legal_and_distinct():
+    inner = loop(contiguous=4)
+    outer = loop(inner, tight=True)
+    found = alternatives([outer], Sizes())
+    assert {"2_1", "2_2", "2_3"} <= {s.name for s in found}
+    for schedule in found:
+        assert 1 <= schedule.num_workers * schedule.vector_length <= 1024
+        assert set(schedule.loops) == {outer, inner}
+    shapes = [(tuple(s.loops.values()), s.num_workers, s.vector_length) for s in found]
+    assert len(set(shapes)) == len(shapes)
