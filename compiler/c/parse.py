@@ -13,7 +13,7 @@ be parsed in a scope where some names are types.
 # pycparser has no type information: its trees are Any here.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportPrivateUsage=false, reportArgumentType=false
+# pyright: reportPrivateUsage=false, reportArgumentType=false, reportUnknownParameterType=false
 
 from __future__ import annotations
 
@@ -205,6 +205,7 @@ class _Parser(CParser):
         super().__init__()
         self.filename = ""
         self.is_typedef: Callable[[str], bool] | None = None
+        self.end: SourceLoc | None = None  # of a lone expression
 
     def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
         token = self._current()
@@ -212,6 +213,8 @@ class _Parser(CParser):
             self._check_type_name(token)
         if not isinstance(coord, Coord):
             coord = self._tok_coord(token) if token is not None else None
+        if coord is None and self.end is not None:
+            raise error(self.end, "the expression ends too early", "write the missing operand")
         if coord is None:
             loc = SourceLoc(self.clex.filename or self.filename, self.clex._lineno)
         else:
@@ -232,6 +235,8 @@ class _Parser(CParser):
         name, before = self._token_before(1), self._token_before(2)
         if name is None or name.type != "ID":
             name, before = token, name
+        elif token is None or token.type not in ("ID", "TIMES"):
+            return
         if name is None or name.type != "ID":
             return
         if before is None or before.type in _BEFORE_DECLARATION:
@@ -293,6 +298,7 @@ class _Parser(CParser):
         self._scope_stack = [{}]
         self.is_typedef = is_typedef
         self.filename = loc.file
+        self.end = SourceLoc(loc.file, loc.line, loc.column + len(text.rstrip()))
         self._typedef_checked_token = None
         self.clex.input(text, loc.file)
         self.clex._lineno = loc.line
@@ -317,12 +323,7 @@ _PUNCTUATION = {
     "WHILE": "'while'",
 }
 _TYPE_MESSAGES = frozenset(
-    (
-        "Invalid function definition",
-        "Invalid declaration",
-        "Invalid specifier list",
-        "Invalid expression",
-    )
+    ("Invalid function definition", "Invalid declaration", "Invalid specifier list")
 )
 _BEFORE_DECLARATION = frozenset(
     (
@@ -381,7 +382,10 @@ def _explain(message: str, token: str | None) -> tuple[str, str]:
     if "previously declared" in message:
         return message[0].lower() + message[1:], "use a different name"
     if message == "Missing type in declaration":
-        return "missing type in declaration", "write the type, e.g. 'int'"
+        return (
+            "missing type in declaration",
+            "write the type, e.g. 'int', or include the header that declares it",
+        )
     return message[0].lower() + message[1:], "check the C syntax here"
 
 

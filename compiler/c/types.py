@@ -108,8 +108,12 @@ class QualType:
     restrict: bool = False
 
     def __str__(self) -> str:
-        quals = [q for q in ("const", "volatile", "restrict") if getattr(self, q)]
-        return " ".join([*quals, str(self.type)])
+        return spelling(self)
+
+    @property
+    def words(self) -> str:
+        """The qualifiers as C writes them, separated by spaces."""
+        return " ".join(q for q in ("const", "volatile", "restrict") if getattr(self, q))
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ class PointerType(CType):
     pointee: QualType
 
     def __str__(self) -> str:
-        return f"{self.pointee} *"
+        return spelling(QualType(self))
 
     @property
     def size(self) -> int:
@@ -132,11 +136,10 @@ class ArrayType(CType):
     """
 
     element: QualType
-    length: int | None | Expr
+    length: int | Expr | None
 
     def __str__(self) -> str:
-        n = self.length if isinstance(self.length, int) else "" if self.length is None else "*"
-        return f"{self.element}[{n}]"
+        return spelling(QualType(self))
 
     @property
     def is_vla(self) -> bool:
@@ -261,8 +264,26 @@ class FunctionType(CType):
     prototyped: bool = True
 
     def __str__(self) -> str:
-        params = ", ".join(map(str, self.params)) + (", ..." if self.variadic else "")
-        return f"{self.result} ({params})"
+        return spelling(QualType(self))
+
+
+def spelling(q: QualType, declarator: str = "") -> str:
+    """How C writes the type of something declared as `declarator`: `int (*)[3]`, `char *const p`."""
+    t = q.type
+    if isinstance(t, PointerType):
+        star = f"*{q.words}" + (" " if q.words and declarator else "") + declarator
+        nested = isinstance(t.pointee.type, ArrayType | FunctionType)
+        return spelling(t.pointee, f"({star})" if nested else star)
+    if isinstance(t, ArrayType):
+        n = t.length if isinstance(t.length, int) else "" if t.length is None else "*"
+        return spelling(t.element, f"{declarator}[{n}]")
+    if isinstance(t, FunctionType):
+        params = [str(p) for p in t.params] + (["..."] if t.variadic else [])
+        inside = ", ".join(params) or ("void" if t.prototyped else "")
+        return spelling(QualType(t.result), f"{declarator}({inside})")
+    words = f"{q.words} {t}" if q.words else str(t)
+    separator = "" if not declarator or declarator.startswith("[") else " "
+    return f"{words}{separator}{declarator}"
 
 
 def pointer_to(t: CType, *, const: bool = False) -> PointerType:

@@ -108,7 +108,7 @@ class ClauseResolver:
         if maps and isinstance(t, PointerType) and directive.kind is not DirectiveKind.DECLARE:
             self.unit.sink.warn(
                 item.loc,
-                f"'{item.name}' is a pointer: '{clause.spelling}' moves the pointer, not the data it points to",
+                f"'{item.name}' is a pointer: '{clause.spelling}' moves the pointer, not its data",
                 f"write {item.name}[0:n] with the number of elements",
             )
 

@@ -173,7 +173,8 @@ def common_type(a: CType, b: CType) -> CType:
 
 def usual_conversions(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, CType]:
     """Both arithmetic values in their common type, and that type."""
-    lhs, rhs = promote(lhs), promote(rhs)
+    if not isinstance(lhs.type, FloatType) and not isinstance(rhs.type, FloatType):
+        lhs, rhs = promote(lhs), promote(rhs)
     t = common_type(lhs.type, rhs.type)
     return cast(lhs, t), cast(rhs, t), t
 
