@@ -42,8 +42,6 @@ from .sites import Site
 from .state import DeviceState
 from .trace import Trace, TraceOptions
 
-_LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
-_NOT_SIMPLE = int(DataFlag.ALWAYS_IN | DataFlag.ALWAYS_OUT | DataFlag.FINALIZE | DataFlag.DYNAMIC)
 _unpack_record = RECORD_FORMAT.unpack_from
 _unpack_launch = LAUNCH_FORMAT.unpack
 _string_at = ctypes.string_at
@@ -178,22 +176,20 @@ class Runtime:
     def data_enter(self, site: int, records: int, count: int, queue: int) -> None:
         """Entry to a data region, or `enter data`; fills in each record's `device`."""
         state = self.thread.state
-        buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
         with self.lock:
-            done = self._enter_present(state, buffer, count) if self._fast else 0
-            if done == count:
-                return
-            self._perform(state, site, buffer, range(done, count), queue, "enter")
+            done = state.quick.enter(site, records, count) if self._fast else 0
+            if done < count:
+                buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
+                self._perform(state, site, buffer, range(done, count), queue, "enter")
 
     def data_exit(self, site: int, records: int, count: int, queue: int) -> None:
         """Exit from a data region (with the records of its entry), or `exit data`."""
         state = self.thread.state
-        buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
         with self.lock:
-            left = self._exit_held(state, buffer, count) if self._fast else count
-            if left == 0:
-                return
-            self._perform(state, site, buffer, range(left), queue, "exit")
+            left = state.quick.exit(site, records, count) if self._fast else count
+            if left > 0:
+                buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
+                self._perform(state, site, buffer, range(left), queue, "exit")
 
     def update(self, site: int, records: int, count: int, queue: int) -> None:
         """The `update` directive."""
@@ -327,46 +323,6 @@ class Runtime:
             queue.wait()
 
     # Details
-
-    @staticmethod
-    def _enter_present(state: DeviceState, buffer: ctypes.Array[Any], count: int) -> int:
-        """
-        Enters the leading records whose data is present and whose clause only counts it; returns
-        how many. This is the path of a compute construct in a data region.
-        """
-        containing = state.table.containing
-        pack = _DEVICE_FIELD.pack_into
-        for index in range(count):
-            at = index * RECORD_BYTES
-            base, offset, size, pointer, _, kind, flags, *_ = _unpack_record(buffer, at)
-            if pointer or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
-                return index
-            entry = containing(base + offset, size)
-            if entry is None:
-                return index
-            entry.structured += 1
-            pack(buffer, at + RECORD_DEVICE_AT, entry.device + base - entry.host)
-        return count
-
-    @staticmethod
-    def _exit_held(state: DeviceState, buffer: ctypes.Array[Any], count: int) -> int:
-        """The mirror of `_enter_present`, from the last record: returns how many records remain."""
-        containing = state.table.containing
-        for index in range(count - 1, -1, -1):
-            at = index * RECORD_BYTES
-            base, offset, size, pointer, device, kind, flags, *_ = _unpack_record(buffer, at)
-            if pointer or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
-                return index + 1
-            entry = containing(base + offset, size)
-            if (
-                entry is None
-                or entry.structured == 0
-                or device != entry.device + base - entry.host
-                or not (entry.pinned or entry.structured + entry.dynamic > 1)
-            ):
-                return index + 1
-            entry.structured -= 1
-        return 0
 
     def _perform(
         self,

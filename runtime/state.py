@@ -11,6 +11,7 @@ from .device import Device, Launcher, ModuleImage, Queue
 from .errors import AccRuntimeError, ErrorClass
 from .mapping import Link, Mapper, Request, Watch
 from .present import Entry, PresentTable
+from .quick_entry import QuickEntry
 from .sites import Declared, Site
 
 
@@ -23,6 +24,7 @@ class DeviceState:
         self.sync_queue = device.sync_queue
         self.table = PresentTable()
         self.mapper = Mapper(device, self.table, watch)
+        self.quick = QuickEntry(self.table)
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
         self._queues: dict[int, Queue] = {ASYNC_SYNC: device.sync_queue}
