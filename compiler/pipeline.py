@@ -108,8 +108,8 @@ StageCallback = Callable[[str, ModuleOp], None]
 
 def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]) -> ModulePass:
     spec = overrides.get(name, ArgSpec(name, {}))
-    if name in TARGET_PASSES and "target" not in spec.args:
-        spec = ArgSpec(name, {**spec.args, "target": (options.target,)})
+    if name in TARGET_PASSES and "target" not in spec.parameters:
+        spec = ArgSpec(name, {**spec.parameters, "target": (options.target,)})
     return load_pass(name).from_spec(spec)
 
 
