@@ -139,7 +139,8 @@ class _Kernels:
         sizes = [kernel.argument(n) for n in kernel.num_gangs] if len(kernel.num_gangs) > 1 else []
         at = Cursor.before(end, kernel.loc)
         body = kernel.region.blocks[0]
-        _load_arguments(at, body, entry.args[3])
+        loaded = _load_arguments(at, body, entry.args[3])
+        sizes = [loaded[size] for size in sizes]
         prologue, operations = _split(body, kernel.body_start)
         for op in prologue:
             _move(op, at)
@@ -202,13 +203,16 @@ def _split(body: Block, start: Operation) -> tuple[list[Operation], list[Operati
     return operations[:position], operations[position:]
 
 
-def _load_arguments(at: Cursor, body: Block, args: SSAValue) -> None:
-    """Loads what `args` points at in place of the arguments of `body`."""
+def _load_arguments(at: Cursor, body: Block, args: SSAValue) -> dict[SSAValue, SSAValue]:
+    """Loads what `args` points at in place of the arguments of `body`; gives the values loaded."""
+    loaded: dict[SSAValue, SSAValue] = {}
     for index, arg in enumerate(tuple(body.args)):
         hint = arg.name_hint or f"arg{index}"
         slot = at.value(llvm.GEPOp(args, [index], PTR, inbounds=True))
-        arg.replace_all_uses_with(at.load(at.load(slot, PTR), arg.type, hint))
+        loaded[arg] = at.load(at.load(slot, PTR), arg.type, hint)
+        arg.replace_all_uses_with(loaded[arg])
         body.erase_arg(arg)
+    return loaded
 
 
 def _is_one_gang_loop(operations: list[Operation]) -> bool:
