@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..diagnostics import SourceLoc, error
 
@@ -37,25 +37,23 @@ _LITERAL_PREFIXES = frozenset(("L", "u", "U", "u8"))
 
 class Token:
     """
-    One preprocessing token, with the attributes pcpp's macro engine reads and writes. `source` is
-    the place of the token, or of the macro use it was expanded from (`expanded_from` is then set).
+    One preprocessing token, with the attributes pcpp reads. `source` is the place of the token, or
+    of the macro use it was expanded from (then `is_expanded`). A `painted` name is not replaced.
     """
 
-    __slots__ = ("expanded_from", "lineno", "source", "type", "value")
-
-    expanded_from: list[str]
+    __slots__ = ("is_expanded", "lineno", "painted", "source", "type", "value")
 
     def __init__(self, type: str, value: str, source: Position) -> None:
         self.type = type
         self.value = value
         self.source = source
         self.lineno = source[1]
+        self.painted = False
+        self.is_expanded = False
 
     def __copy__(self) -> Token:
         twin = Token(self.type, self.value, self.source)
-        twin.lineno = self.lineno
-        if hasattr(self, "expanded_from"):
-            twin.expanded_from = list(self.expanded_from)
+        twin.painted, twin.is_expanded = self.painted, self.is_expanded
         return twin
 
     def __repr__(self) -> str:
@@ -69,9 +67,15 @@ class Token:
     def is_space(self) -> bool:
         return self.type == "CPP_WS"
 
-    @property
-    def is_expanded(self) -> bool:
-        return bool(getattr(self, "expanded_from", None))
+
+def strip(tokens: Sequence[Token]) -> list[Token]:
+    """`tokens` without space at either end."""
+    first, last = 0, len(tokens)
+    while first < last and tokens[first].type == "CPP_WS":
+        first += 1
+    while last > first and tokens[last - 1].type == "CPP_WS":
+        last -= 1
+    return list(tokens[first:last])
 
 
 def tokenize(text: str, source: Position, *, fixed: bool = False) -> list[Token]:

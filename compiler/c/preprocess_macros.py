@@ -1,7 +1,7 @@
 """
 Translation phase 4 (C11 6.10): directives, conditional groups, inclusion, pragmas.
 
-Macro definition and expansion are pcpp's; the loop over lines is ours, because pcpp's knows no
+pcpp parses and keeps macro definitions; the loop over lines is ours, because pcpp's knows no
 columns, prints its errors and leaves `_Pragma` in the text. Text collects in a chunk until
 something changes the set of macros, then the chunk is expanded and written, so that a call of a
 function-like macro may span lines.
@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import cast
 
 from pcpp.parser import Macro
-from pcpp.preprocessor import Preprocessor
 
 from ..diagnostics import CompileError, DiagnosticSink, SourceLoc, error
+from .preprocess_expand import MacroExpander
 from .preprocess_expr import evaluate
-from .preprocess_lexer import LineReader, Position, ProbeLexer, Token, tokenize
+from .preprocess_lexer import LineReader, Position, Token, strip, tokenize
 from .preprocess_output import OutputWriter
 
 _MAX_INCLUDE_DEPTH = 200
@@ -53,15 +53,6 @@ class _Conditional:
     closed: bool = False
 
 
-def _strip(tokens: Sequence[Token]) -> list[Token]:
-    first, last = 0, len(tokens)
-    while first < last and tokens[first].is_space:
-        first += 1
-    while last > first and tokens[last - 1].is_space:
-        last -= 1
-    return list(tokens[first:last])
-
-
 def _spelling(tokens: Sequence[Token]) -> str:
     return re.sub(r"\s+", " ", "".join(t.value for t in tokens)).strip()
 
@@ -76,19 +67,17 @@ def _destringize(token: Token) -> list[Token]:
     return tokenize(text, (place[0], place[1], place[2] + 1))
 
 
-class MacroPreprocessor(Preprocessor):
+class MacroPreprocessor(MacroExpander):
     """
     Preprocesses one translation unit into `output`. `search` lists the directories of #include,
     in order; `sink` receives warnings.
     """
 
     def __init__(self, output: OutputWriter, search: Sequence[Path], sink: DiagnosticSink) -> None:
-        super().__init__(lexer=ProbeLexer())
+        super().__init__()
         self._output = output
         self._search = tuple(search)
         self._sink = sink
-        self._macros = cast(dict[str, Macro], self.macros)
-        self._macros.pop("__PCPP__")
         self._conditionals: list[_Conditional] = []
         self._live = True
         self._chunk: list[Token] = []
@@ -96,7 +85,6 @@ class MacroPreprocessor(Preprocessor):
         self._once: set[Path] = set()
         self._depth = 0
         self._path: Path | None = None
-        self._unclosed: Token | None = None
         self._directives: dict[str, Callable[[Token, list[Token]], None]] = {
             "define": self._define,
             "undef": self._undef,
@@ -116,28 +104,12 @@ class MacroPreprocessor(Preprocessor):
             "endif": self._endif,
         }
 
-    # What pcpp calls back
-
-    def on_error(self, file: object, line: int, msg: str) -> None:
-        """pcpp's report of an error; `file` is the `Position` of the token it blames."""
-        loc = SourceLoc(*file) if isinstance(file, tuple) else SourceLoc(str(file), line)
-        raise error(loc, msg[:1].lower() + msg[1:])
-
-    def collect_args(
-        self, tokenlist: list[Token], ignore_errors: bool = False
-    ) -> tuple[int, list[list[Token]], list[int]]:
-        """pcpp's argument collection; remembers a '(' that nothing closes."""
-        result = super().collect_args(tokenlist, ignore_errors)
-        if result[0] == 0:
-            self._unclosed = next((t for t in tokenlist if not t.is_space), None)
-        return result
-
     # Files and lines
 
     def predefine(self, name: str, body: str) -> None:
         """`#define name body`; `name` may have parameters. Raises on a malformed definition."""
         text = f"{name} {body}"
-        tokens = _strip(tokenize(text, ("<command line>", 1, 1)))
+        tokens = strip(tokenize(text, ("<command line>", 1, 1)))
         if not tokens or tokens[0].type != "CPP_ID":
             raise error(
                 SourceLoc("<command line>", 0),
@@ -148,11 +120,11 @@ class MacroPreprocessor(Preprocessor):
 
     def undefine(self, name: str) -> None:
         """`#undef name`; nothing if it is not defined."""
-        self._macros.pop(name, None)
+        self.table.pop(name, None)
 
     def process(self, text: str, file: str, path: Path | None) -> None:
         """Preprocess `text`, known as `file` in messages and found at `path` (None: in memory)."""
-        outer = self._reader, self._conditionals, self._path, self._macros.get("__FILE__")
+        outer = self._reader, self._conditionals, self._path, self.table.get("__FILE__")
         self._reader, self._conditionals, self._path = LineReader(text, file), [], path
         self._set_file(file)
         for line in self._reader:
@@ -170,20 +142,18 @@ class MacroPreprocessor(Preprocessor):
             raise error(start.loc, f"unterminated #{start.value}", "close it with #endif")
         self._reader, self._conditionals, self._path, name = outer
         if name is not None:
-            self._macros["__FILE__"] = name
+            self.table["__FILE__"] = name
 
     def _set_file(self, file: str) -> None:
         name = file.replace("\\", "\\\\").replace('"', '\\"')
-        self._macros["__FILE__"] = Macro(
-            "__FILE__", [Token("CPP_STRING", f'"{name}"', (file, 1, 1))]
-        )
+        self.table["__FILE__"] = Macro("__FILE__", [Token("CPP_STRING", f'"{name}"', (file, 1, 1))])
 
     def _directive(self, tokens: list[Token]) -> None:
         end = tokens[-1]
-        tokens = _strip(tokens)
+        tokens = strip(tokens)
         if not tokens:
             return
-        name, args = tokens[0], _strip(tokens[1:])
+        name, args = tokens[0], strip(tokens[1:])
         conditional = self._conditional_directives.get(name.value)
         if conditional is not None:
             conditional(name, args or [end])
@@ -207,26 +177,13 @@ class MacroPreprocessor(Preprocessor):
         if not self._chunk:
             return
         tokens, self._chunk = self._chunk, []
-        expanded = self._expanded(tokens)
+        expanded = self.expanded(tokens)
         start = 0
         for index, token in enumerate(expanded):
             if token.value == "_Pragma" and index >= start:
                 self._output.tokens(expanded[start:index])
                 start = self._pragma_operator(expanded, index)
         self._output.tokens(expanded[start:] if start else expanded)
-
-    def _expanded(self, tokens: list[Token]) -> list[Token]:
-        self._unclosed = None
-        first = tokens[0]
-        try:
-            expanded = cast(list[Token], self.expand_macros(tokens))
-        except RecursionError:
-            raise error(first.loc, "macros behind this place nest too deeply") from None
-        if self._unclosed is not None and any(t is self._unclosed for t in expanded):
-            raise error(
-                self._unclosed.loc, "the arguments of this macro are not closed", "add a ')'"
-            )
-        return expanded
 
     # Macros
 
@@ -237,11 +194,9 @@ class MacroPreprocessor(Preprocessor):
         if macro.type != "CPP_ID" or macro.value == "defined":
             raise error(macro.loc, f"'{macro.value}' cannot be the name of a macro")
         self._check_parameters(args)
-        known = self._macros.get(macro.value)
+        known = self.table.get(macro.value)
         self.define(args)
-        new = self._macros[macro.value]
-        if new.arglist is None:
-            new.value = self._pasted(cast(list[Token], new.value))
+        new = self.table[macro.value]
         if known is not None and name is not macro:
             same = known.arglist == new.arglist and _spelling(
                 cast(list[Token], known.value)
@@ -272,17 +227,9 @@ class MacroPreprocessor(Preprocessor):
             body = args[close + 1 :]
         elif len(args) > 1 and not args[1].is_space:
             raise error(args[1].loc, f"expected a space behind the macro name '{args[0].value}'")
-        body = _strip(body)
+        body = strip(body)
         if body and "##" in (body[0].value, body[-1].value):
             raise error(body[0].loc, "'##' cannot stand at either end of a macro's text")
-
-    def _pasted(self, tokens: list[Token]) -> list[Token]:
-        """Carry out `##` in an object-like macro, which pcpp does not."""
-        while (at := next((i for i, t in enumerate(tokens) if t.value == "##"), None)) is not None:
-            left, right = _strip(tokens[:at]), _strip(tokens[at + 1 :])
-            joined = tokenize(left[-1].value + right[0].value, left[-1].source, fixed=True)
-            tokens = [*left[:-1], *joined, *right[1:]]
-        return tokens
 
     def _undef(self, name: Token, args: list[Token]) -> None:
         if not args or args[0].type != "CPP_ID":
@@ -306,10 +253,10 @@ class MacroPreprocessor(Preprocessor):
         return defined == (name.value == "ifdef")
 
     def _is_defined(self, name: str) -> bool:
-        return name in self._macros or name in ("__LINE__", "__COUNTER__")
+        return name in self.table or name in ("__LINE__", "__COUNTER__")
 
     def _evaluate(self, name: Token, args: list[Token]) -> bool:
-        tokens = self._expanded(self._without_defined(args))
+        tokens = self.expanded(self._without_defined(args))
         end = args[-1].loc
         if not any(not t.is_space for t in tokens):
             raise error(name.loc, f"#{name.value} needs an expression")
@@ -370,7 +317,7 @@ class MacroPreprocessor(Preprocessor):
     def _include(self, name: Token, args: list[Token]) -> None:
         """`#include "f"`, `#include <f>`, or macros that expand to one of them (C11 6.10.2)."""
         if args and args[0].type == "CPP_ID":
-            args = _strip(self._expanded(args))
+            args = strip(self.expanded(args))
         if not args:
             raise error(name.loc, "#include needs a file name", 'write <file.h> or "file.h"')
         text = "".join(t.value for t in args)
@@ -416,7 +363,7 @@ class MacroPreprocessor(Preprocessor):
 
     def _renumber(self, name: Token, args: list[Token]) -> None:
         """`#line n "file"`, or the `# n "file"` of text that was preprocessed before."""
-        words = [t for t in self._expanded(args) if not t.is_space] if args else []
+        words = [t for t in self.expanded(args) if not t.is_space] if args else []
         if not words or not words[0].value.isdecimal():
             raise error(name.loc, "#line needs a line number")
         file = words[1].value[1:-1] if len(words) > 1 else None
@@ -435,7 +382,7 @@ class MacroPreprocessor(Preprocessor):
             tokens[rest[1]].type != "CPP_STRING"
         ):
             raise error(operator.loc, "_Pragma needs one string literal", 'write _Pragma("acc …")')
-        self._run_pragma(operator.source, _strip(_destringize(tokens[rest[1]])))
+        self._run_pragma(operator.source, strip(_destringize(tokens[rest[1]])))
         return rest[2] + 1
 
     def _run_pragma(self, place: Position, args: list[Token]) -> None:
@@ -448,7 +395,7 @@ class MacroPreprocessor(Preprocessor):
             hash_column = args[0].source[2] - len("#pragma ")
             if place[1] == args[0].source[1] and not args[0].is_expanded:
                 place = (place[0], place[1], max(hash_column, 1))
-            self._output.pragma(place, self._expanded(rest) if rest else rest)
+            self._output.pragma(place, self.expanded(rest) if rest else rest)
         elif word == "once" and self._path is not None:
             self._once.add(self._path)
         elif word in _REFUSED_PRAGMAS:

@@ -1,0 +1,298 @@
+"""
+Macro expansion (C11 6.10.3).
+
+pcpp keeps the macros; it expands a macro again in its own arguments (without end), does not know
+placemarkers, and pastes only in function-like macros, so replacement is done here, the way gcc does
+it: the input is a stack of contexts, one per macro being replaced. A macro is disabled while its
+context is on the stack, and a name met while its macro is disabled is painted: it is never replaced.
+Arguments are collected unexpanded and expanded on their own where the macro's text uses them, except
+beside `#` and `##`.
+"""
+
+# pcpp has no type information.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingImports=false
+# pyright: reportUntypedBaseClass=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cache
+from typing import cast
+
+from pcpp.parser import Macro
+from pcpp.preprocessor import Preprocessor
+
+from ..diagnostics import SourceLoc, error
+from .preprocess_lexer import Position, ProbeLexer, Token, strip, tokenize
+
+
+@dataclass(slots=True)
+class _Context:
+    """Tokens still to read; `macro` is the macro they replace, None for the text itself."""
+
+    tokens: Sequence[Token]
+    macro: str | None = None
+    position: int = 0
+
+
+class MacroExpander(Preprocessor):
+    """A table of macros and the replacement of macros in text."""
+
+    def __init__(self) -> None:
+        super().__init__(lexer=ProbeLexer())
+        self.table = cast(dict[str, Macro], self.macros)
+        self.table.pop("__PCPP__")
+        self._disabled: set[str] = set()
+
+    def on_error(self, file: object, line: int, msg: str) -> None:
+        """pcpp's report of an error; `file` is the `Position` of the token it blames."""
+        loc = SourceLoc(*file) if isinstance(file, tuple) else SourceLoc(str(file), line)
+        raise error(loc, msg[:1].lower() + msg[1:])
+
+    def macro_prescan(self, macro: Macro) -> None:
+        """pcpp rewrites a macro's text here; `substituted` wants it as written."""
+
+    def expanded(self, tokens: Sequence[Token]) -> list[Token]:
+        """`tokens` with all macros replaced."""
+        try:
+            return _Expansion(self.table, self._disabled, self._count).run(tokens)
+        except RecursionError:
+            raise error(tokens[0].loc, "macros behind this place nest too deeply") from None
+
+    def _count(self) -> int:
+        self.countermacro += 1
+        return self.countermacro - 1
+
+
+class _Expansion:
+    """One run over a list of tokens; arguments are expanded by runs of their own."""
+
+    def __init__(
+        self, table: Mapping[str, Macro], disabled: set[str], count: Callable[[], int]
+    ) -> None:
+        self._table = table
+        self._disabled = disabled
+        self._count = count
+        self._stack: list[_Context] = []
+
+    def run(self, tokens: Sequence[Token]) -> list[Token]:
+        self._stack.append(_Context(tokens))
+        out: list[Token] = []
+        table = self._table
+        while (token := self._read()) is not None:
+            if token.type != "CPP_ID" or token.painted:
+                out.append(token)
+                continue
+            macro = table.get(token.value)
+            if macro is None:
+                out.append(self._builtin(token))
+            elif token.value in self._disabled:
+                painted = copy(token)
+                painted.painted = True
+                out.append(painted)
+            elif not self._replace(token, macro):
+                out.append(token)
+        return out
+
+    def _read(self) -> Token | None:
+        """The next token of the innermost context that has one; None at the end of the text."""
+        while True:
+            context = self._stack[-1]
+            if context.position < len(context.tokens):
+                context.position += 1
+                return context.tokens[context.position - 1]
+            if len(self._stack) == 1:
+                return None
+            self._pop()
+
+    def _pop(self) -> None:
+        name = self._stack.pop().macro
+        assert name is not None
+        self._disabled.discard(name)
+
+    def _push(self, name: str, tokens: Sequence[Token]) -> None:
+        self._disabled.add(name)
+        self._stack.append(_Context(tokens, name))
+
+    def _replace(self, name: Token, macro: Macro) -> bool:
+        """Push what a macro's name stands for; false if it is not followed by its arguments."""
+        body = cast(list[Token], macro.value)
+        if macro.arglist is None:
+            self._push(name.value, _substituted(body, {}, _no_argument, None, name.source))
+            return True
+        if not self._at_parenthesis():
+            return False
+        names = cast(list[str], macro.arglist)
+        arguments = self._arguments(name, names, bool(macro.variadic))
+
+        @cache
+        def expanded(parameter: str) -> list[Token]:
+            run = _Expansion(self._table, self._disabled, self._count)
+            return run.run(arguments[parameter])
+
+        rest = names[-1] if macro.variadic else None
+        self._push(name.value, _substituted(body, arguments, expanded, rest, name.source))
+        return True
+
+    def _at_parenthesis(self) -> bool:
+        """Whether the next token that is not space is '('; space before it is then skipped."""
+        while True:
+            context = self._stack[-1]
+            at = context.position
+            while at < len(context.tokens) and context.tokens[at].is_space:
+                at += 1
+            if at < len(context.tokens):
+                if context.tokens[at].value != "(":
+                    return False
+                context.position = at
+                return True
+            if len(self._stack) == 1:
+                return False
+            spaces = context.tokens[context.position :]
+            self._pop()
+            outer = self._stack[-1]
+            outer.tokens = [*spaces, *outer.tokens[outer.position :]]
+            outer.position = 0
+
+    def _arguments(
+        self, name: Token, parameters: Sequence[str], variadic: bool
+    ) -> dict[str, list[Token]]:
+        """The arguments of a call, by parameter; the next token is its '('."""
+        self._read()
+        arguments: list[list[Token]] = [[]]
+        depth = 1
+        while depth:
+            token = self._read()
+            if token is None:
+                raise error(
+                    name.loc, f"the arguments of macro '{name.value}' are not closed", "add a ')'"
+                )
+            depth += (token.value == "(") - (token.value == ")")
+            splits = not variadic or len(arguments) < len(parameters)
+            if token.value == "," and depth == 1 and splits:
+                arguments.append([])
+            elif depth:
+                arguments[-1].append(token)
+        found = [strip(argument) for argument in arguments]
+        if not parameters and found == [[]]:
+            found = []
+        if variadic and len(found) == len(parameters) - 1:
+            found.append([])
+        if len(found) != len(parameters):
+            least = "at least " if variadic else ""
+            wanted = len(parameters) - variadic
+            raise error(
+                name.loc,
+                f"macro '{name.value}' takes {least}{wanted} arguments and is given {len(found)}",
+            )
+        return dict(zip(parameters, found, strict=True))
+
+    def _builtin(self, token: Token) -> Token:
+        if token.value == "__LINE__":
+            return Token("CPP_INTEGER", str(token.lineno), token.source)
+        if token.value == "__COUNTER__":
+            return Token("CPP_INTEGER", str(self._count()), token.source)
+        return token
+
+
+def _no_argument(parameter: str) -> list[Token]:
+    raise KeyError(parameter)
+
+
+def _placed(tokens: Sequence[Token], place: Position) -> list[Token]:
+    """Copies of `tokens` that stand at the macro's use."""
+    out: list[Token] = []
+    for token in tokens:
+        twin = Token(token.type, token.value, place)
+        twin.painted = token.painted
+        twin.is_expanded = True
+        out.append(twin)
+    return out
+
+
+def _substituted(
+    body: Sequence[Token],
+    arguments: Mapping[str, list[Token]],
+    expanded: Callable[[str], list[Token]],
+    rest: str | None,
+    place: Position,
+) -> list[Token]:
+    """
+    A macro's text with parameters replaced by their `arguments` (beside `#` and `##`) or by what
+    `expanded` makes of them, and `##` carried out. `rest` is the parameter of variable arguments.
+    """
+    out: list[Token] = []
+    index = 0
+    while index < len(body):
+        token = body[index]
+        behind = _skip_space(body, index + 1)
+        following = body[behind] if behind < len(body) else None
+        if token.value == "#" and following is not None and following.value in arguments:
+            text = _stringized(arguments[following.value])
+            out += _placed([Token("CPP_STRING", text, place)], place)
+            index = behind + 1
+        elif token.value == "##" and following is not None:
+            index = behind + 1
+            after = _skip_space(body, index)
+            if rest is not None and following.value == rest and out and out[-1].value == ",":
+                out = out if arguments[rest] else out[:-1]
+                out += _placed(expanded(rest), place)
+                continue
+            right = arguments.get(following.value, [following])
+            if following.value == "#" and after < len(body) and body[after].value in arguments:
+                right = [Token("CPP_STRING", _stringized(arguments[body[after].value]), place)]
+                index = after + 1
+            _paste(out, _placed(right, place) or [_placemarker(place)], place)
+        elif token.is_space and following is not None and following.value == "##":
+            index = behind
+        elif token.value in arguments:
+            pasted = following is not None and following.value == "##"
+            argument = arguments[token.value] if pasted else expanded(token.value)
+            tokens = _placed(argument, place)
+            out += tokens or ([_placemarker(place)] if pasted else [])
+            index += 1
+        else:
+            out += _placed([token], place)
+            index += 1
+    return [token for token in out if token.value]
+
+
+def _skip_space(tokens: Sequence[Token], index: int) -> int:
+    while index < len(tokens) and tokens[index].is_space:
+        index += 1
+    return index
+
+
+def _placemarker(place: Position) -> Token:
+    return Token("CPP_PLACEMARKER", "", place)
+
+
+def _paste(out: list[Token], right: Sequence[Token], place: Position) -> None:
+    """Join the last token of `out` and the first of `right`, and append the others of `right`."""
+    left = out.pop() if out else _placemarker(place)
+    text = left.value + right[0].value
+    joined = tokenize(text, place, fixed=True) if text else [_placemarker(place)]
+    if len(joined) != 1 or joined[0].type.startswith("CPP_COMMENT"):
+        raise error(
+            SourceLoc(*place),
+            f"'##' cannot join '{left.value}' and '{right[0].value}' to one token",
+        )
+    out += _placed(joined, place)
+    out += right[1:]
+
+
+def _stringized(tokens: Sequence[Token]) -> str:
+    """The string literal that `#` makes of an argument (C11 6.10.3.2)."""
+    parts: list[str] = []
+    for index, token in enumerate(tokens):
+        if token.is_space:
+            if index and not tokens[index - 1].is_space:
+                parts.append(" ")
+        elif token.type in ("CPP_STRING", "CPP_CHAR"):
+            parts.append(token.value.replace("\\", "\\\\").replace('"', '\\"'))
+        else:
+            parts.append(token.value)
+    return '"' + "".join(parts) + '"'
