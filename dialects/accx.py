@@ -19,6 +19,8 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.access_groups` | back edges, memory accesses | loops in which the accesses are independent: array of i32 |
 | `accx.from_kernels` | `acc.parallel` | a part of a kernels construct: its rules for scalars apply |
 | `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
+| `accx.unsigned` | `acc.reduction` and its recipe | max/min compare as unsigned integers |
+| `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 """
 
@@ -41,6 +43,8 @@ UNROLL = "accx.unroll"
 ACCESS_GROUPS = "accx.access_groups"
 FROM_KERNELS = "accx.from_kernels"
 ATOMIC = "accx.atomic"
+UNSIGNED = "accx.unsigned"
+VOLATILE = "accx.volatile"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 
 GPU_MODULE_NAME = "accopt_kernels"

@@ -1,0 +1,125 @@
+"""C's arithmetic, comparisons and conversions on IR values (C11 6.3, 6.5.3 to 6.5.14)."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import IntegerType, i1, i8, i32, i64
+from xdsl.ir import SSAValue
+
+from ..c.types import BOOL, CType, FloatType, IntType, PointerType, VoidType
+from .builder import NSW, Builder
+from .layout import TypeLowering
+
+_INT_OPS = {
+    "&": arith.AndIOp,
+    "|": arith.OrIOp,
+    "^": arith.XOrIOp,
+}
+_WRAPPING = {"+": arith.AddiOp, "-": arith.SubiOp, "*": arith.MuliOp}
+_FLOAT_OPS = {"+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp}
+_SIGNED = {"<": "slt", "<=": "sle", ">": "sgt", ">=": "sge", "==": "eq", "!=": "ne"}
+_UNSIGNED = {"<": "ult", "<=": "ule", ">": "ugt", ">=": "uge", "==": "eq", "!=": "ne"}
+_FLOAT = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge", "==": "oeq", "!=": "une"}
+
+COMPARISONS = frozenset(_SIGNED)
+
+
+def binary(b: Builder, op: str, x: SSAValue, y: SSAValue, t: CType) -> SSAValue:
+    """`x op y` for arithmetic operands of common type `t` (shifts: `t` is that of `x`)."""
+    if isinstance(t, FloatType):
+        return b.value(_FLOAT_OPS[op](x, y))
+    assert isinstance(t, IntType)
+    if op in _WRAPPING:
+        if t.signed:
+            return b.value(_WRAPPING[op](x, y, overflow=NSW))
+        return b.value(_WRAPPING[op](x, y))
+    if op in _INT_OPS:
+        return b.value(_INT_OPS[op](x, y))
+    if op == "/":
+        return b.value(arith.DivSIOp(x, y) if t.signed else arith.DivUIOp(x, y))
+    if op == "%":
+        return b.value(arith.RemSIOp(x, y) if t.signed else arith.RemUIOp(x, y))
+    width = x.type
+    assert isinstance(width, IntegerType)
+    y = b.resize(y, width, signed=False)
+    if op == "<<":
+        return b.value(arith.ShLIOp(x, y))
+    assert op == ">>", op
+    return b.value(arith.ShRSIOp(x, y) if t.signed else arith.ShRUIOp(x, y))
+
+
+def compare(b: Builder, op: str, x: SSAValue, y: SSAValue, t: CType) -> SSAValue:
+    """`x op y` as i1, for operands of common type `t`."""
+    if isinstance(t, FloatType):
+        return b.value(arith.CmpfOp(x, y, _FLOAT[op]))
+    if isinstance(t, IntType):
+        return b.cmp((_SIGNED if t.signed else _UNSIGNED)[op], x, y)
+    return b.cmp(_UNSIGNED[op], b.to_int(x), b.to_int(y))
+
+
+def truth(b: Builder, x: SSAValue, t: CType) -> SSAValue:
+    """Whether `x` compares unequal to 0, as i1."""
+    if isinstance(t, FloatType):
+        return b.value(arith.CmpfOp(x, b.float(0.0, x.type), "une"))
+    if isinstance(t, IntType):
+        owner = x.owner
+        if isinstance(owner, arith.ExtUIOp) and owner.input.type == i1:
+            return owner.input
+        return b.cmp("ne", x, b.int(0, x.type))
+    return b.cmp("ne", b.to_int(x), b.int(0, i64))
+
+
+def from_truth(b: Builder, x: SSAValue, t: CType) -> SSAValue:
+    """An i1 as the C integer type `t` (0 or 1)."""
+    width = i8 if t == BOOL else IntegerType(t.bits) if isinstance(t, IntType) else i32
+    return b.resize(x, width, signed=False)
+
+
+def negate(b: Builder, x: SSAValue, t: CType) -> SSAValue:
+    if isinstance(t, FloatType):
+        return b.value(arith.NegfOp(x))
+    zero = b.int(0, x.type)
+    signed = isinstance(t, IntType) and t.signed
+    return b.sub_nsw(zero, x) if signed else b.value(arith.SubiOp(zero, x))
+
+
+def convert(
+    b: Builder, types: TypeLowering, x: SSAValue, source: CType, target: CType
+) -> SSAValue:
+    """`x` of scalar type `source` converted to scalar type `target` (C11 6.3.1, 6.3.2.3)."""
+    if source == target or isinstance(target, VoidType):
+        return x
+    if target == BOOL:
+        return from_truth(b, truth(b, x, source), BOOL)
+    match source, target:
+        case IntType(), IntType():
+            return b.resize(x, IntegerType(target.bits), signed=source.signed)
+        case IntType(), FloatType():
+            to = types.convert(target)
+            op = arith.SIToFPOp(x, to) if source.signed else arith.UIToFPOp(x, to)
+            return b.value(op, x.name_hint)
+        case FloatType(), IntType():
+            return _float_to_int(b, x, target)
+        case FloatType(), FloatType():
+            to = types.convert(target)
+            if x.type == to:
+                return x
+            wider = target.bits > source.bits
+            return b.value(arith.ExtFOp(x, to) if wider else arith.TruncFOp(x, to), x.name_hint)
+        case IntType(), PointerType():
+            wide = b.resize(x, i64, signed=source.signed)
+            return b.value(llvm.IntToPtrOp(wide), x.name_hint)
+        case PointerType(), IntType():
+            return b.resize(b.to_int(x), IntegerType(target.bits), signed=False)
+        case _:
+            return x
+
+
+def _float_to_int(b: Builder, x: SSAValue, target: IntType) -> SSAValue:
+    """Narrow targets go through i32, as C's promotions would."""
+    if target.bits < 32:
+        wide = b.value(arith.FPToSIOp(x, i32), x.name_hint)
+        return b.resize(wide, IntegerType(target.bits), signed=True)
+    to = IntegerType(target.bits)
+    op = arith.FPToSIOp(x, to) if target.signed else arith.FPToUIOp(x, to)
+    return b.value(op, x.name_hint)

@@ -1,0 +1,166 @@
+"""
+Statements with jumps → basic blocks. Variables assigned in them are in memory (`facts.py`), so blocks
+carry no arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import cf, llvm
+from xdsl.dialects.builtin import DenseIntElementsAttr, IntegerType, VectorType
+from xdsl.ir import Block
+
+from ..c import ast as c
+from ..c.types import RecordType
+from . import expressions, statements
+from .function import FunctionState, JumpTargets
+from .tree import children
+
+
+def emit_if(fn: FunctionState, s: c.If) -> None:
+    truth = expressions.condition(fn, s.condition)
+    fn.b.at(s.loc)
+    then, end = fn.new_block(), Block()
+    otherwise = end if s.otherwise is None else fn.new_block()
+    fn.b.cond_branch(truth, then, otherwise)
+    _branch_part(fn, then, s.then, end)
+    if s.otherwise is not None:
+        _branch_part(fn, otherwise, s.otherwise, end)
+    _append(fn, end)
+
+
+def _branch_part(fn: FunctionState, block: Block, part: c.Stmt, end: Block) -> None:
+    saved = dict(fn.values)
+    fn.b.block = block
+    statements.emit(fn, part)
+    fn.b.branch(end)
+    fn.values = saved
+
+
+def _append(fn: FunctionState, block: Block) -> None:
+    region = fn.b.block.parent
+    assert region is not None
+    region.add_block(block)
+    fn.b.block = block
+
+
+def emit_loop(fn: FunctionState, s: c.For | c.While | c.DoWhile) -> None:
+    """A loop with jumps out of its body (C11 6.8.5)."""
+    fn.loop_level += 1
+    if isinstance(s, c.For) and s.init is not None:
+        statements.emit(fn, s.init)
+    body, step, test, end = Block(), Block(), Block(), Block()
+    saved_targets, saved_values = fn.targets, dict(fn.values)
+    fn.targets = JumpTargets(on_break=end, on_continue=step)
+    fn.b.at(s.loc)
+    fn.b.branch(body if isinstance(s, c.DoWhile) else test)
+    if not isinstance(s, c.DoWhile):
+        _append(fn, test)
+        _emit_test(fn, s.condition, body, end)
+    _append(fn, body)
+    statements.emit(fn, s.body)
+    fn.b.branch(step)
+    _append(fn, step)
+    if isinstance(s, c.DoWhile):
+        _emit_test(fn, s.condition, body, end)
+    else:
+        if isinstance(s, c.For) and s.step is not None:
+            expressions.discard(fn, s.step)
+        fn.b.branch(test)
+    fn.targets, fn.values = saved_targets, saved_values
+    _append(fn, end)
+    fn.loop_level -= 1
+
+
+def _emit_test(fn: FunctionState, test: c.Expr | None, body: Block, end: Block) -> None:
+    if test is None:
+        fn.b.branch(body)
+        return
+    truth = expressions.condition(fn, test)
+    fn.b.cond_branch(truth, body, end)
+
+
+def emit_switch(fn: FunctionState, s: c.Switch) -> None:
+    """`switch` (C11 6.8.4.2): one block per label, in the order of the body."""
+    value = expressions.rvalue(fn, s.value)
+    fn.b.at(s.loc)
+    t = value.type
+    assert isinstance(t, IntegerType)
+    end, default = Block(), None
+    cases: dict[int, Block] = {}
+    for label in _labels(s.body):
+        block = Block()
+        fn.case_blocks[id(label)] = block
+        if label.value is None:
+            default = block
+        else:
+            width = t.width.data
+            wrapped = (label.value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
+            cases[wrapped] = block
+    values = None
+    if cases:
+        values = DenseIntElementsAttr.from_list(VectorType(t, [len(cases)]), list(cases))
+    targets = list(cases.values())
+    fn.b.add(cf.SwitchOp(value, default or end, [], values, targets, [[] for _ in targets]))
+    saved_targets, saved_values = fn.targets, dict(fn.values)
+    fn.targets = JumpTargets(on_break=end, on_continue=fn.targets.on_continue)
+    fn.b.block = fn.new_block()
+    statements.emit(fn, s.body)
+    fn.b.branch(end)
+    fn.targets, fn.values = saved_targets, saved_values
+    _append(fn, end)
+
+
+def _labels(s: c.Stmt) -> Iterator[c.Case]:
+    """The labels of a switch with body `s`, not those of switches inside."""
+    if isinstance(s, c.Case):
+        yield s
+    for child in children(s):
+        if isinstance(child, c.Stmt) and not isinstance(child, c.Switch):
+            yield from _labels(child)
+
+
+def emit_case(fn: FunctionState, s: c.Case) -> None:
+    block = fn.case_blocks.pop(id(s))
+    fn.b.branch(block)
+    _append(fn, block)
+    statements.emit(fn, s.body)
+
+
+def emit_label(fn: FunctionState, s: c.Label) -> None:
+    block = fn.labels.setdefault(s.name, Block())
+    fn.b.branch(block)
+    _append(fn, block)
+    statements.emit(fn, s.body)
+
+
+def emit_jump(fn: FunctionState, s: c.Break | c.Continue | c.Goto) -> None:
+    """`break`, `continue`, `goto` (C11 6.8.6)."""
+    fn.b.at(s.loc)
+    if isinstance(s, c.Goto):
+        target = fn.labels.setdefault(s.label, Block())
+    elif isinstance(s, c.Break):
+        target = fn.targets.on_break
+    else:
+        target = fn.targets.on_continue
+    if target is None:
+        raise fn.leaves_construct(f"this '{type(s).__name__.lower()}'", s.loc)
+    fn.b.branch(target)
+
+
+def emit_return(fn: FunctionState, s: c.Return) -> None:
+    """`return` (C11 6.8.6.4)."""
+    if fn.constructs:
+        raise fn.leaves_construct("this 'return'", s.loc)
+    value = None
+    if s.value is not None:
+        if isinstance(s.value.type, RecordType):
+            value = expressions.rvalue(fn, s.value)
+        elif fn.returns_value:
+            value = expressions.rvalue(fn, s.value)
+        else:
+            expressions.discard(fn, s.value)
+    fn.b.at(s.loc)
+    fn.leave()
+    fn.b.add(llvm.ReturnOp(value))

@@ -1,0 +1,198 @@
+"""Appends operations to the current block, with locations, names and C's arithmetic conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from xdsl.dialects import arith, cf, llvm
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FileLineColLoc,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    UnitAttr,
+    i1,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from ...dialects.accx import VOLATILE
+from ...dialects.llvm_ext import MemcpyOp, MemsetOp
+from ..diagnostics import UNKNOWN_LOC, SourceLoc
+from .layout import PTR
+
+OpT = TypeVar("OpT", bound=Operation)
+
+NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+
+
+class Builder:
+    """
+    A cursor at the end of `block`. `loc` is given to every operation added. Constants are reused
+    within a block.
+    """
+
+    def __init__(self, block: Block):
+        self.block = block
+        self.loc: FileLineColLoc = UNKNOWN_LOC.to_attr()
+        self._constants: dict[tuple[Block, int | str, Attribute], SSAValue] = {}
+        self._locs: dict[SourceLoc, FileLineColLoc] = {}
+
+    def at(self, loc: SourceLoc) -> None:
+        """Operations added from now on come from `loc`."""
+        attr = self._locs.get(loc)
+        if attr is None:
+            attr = self._locs[loc] = loc.to_attr()
+        self.loc = attr
+
+    @property
+    def terminated(self) -> bool:
+        last = self.block.last_op
+        return last is not None and last.has_trait(IsTerminator)
+
+    def add(self, op: OpT, hint: str | None = None) -> OpT:
+        op.location = self.loc
+        if hint is not None and op.results:
+            op.results[0].name_hint = _clean(hint)
+        self.block.add_op(op)
+        return op
+
+    def value(self, op: Operation, hint: str | None = None) -> SSAValue:
+        """Adds `op` and returns its only result."""
+        return self.add(op, hint).results[0]
+
+    # Constants --------------------------------------------------------------------------------
+
+    def int(self, value: int, t: Attribute = i32) -> SSAValue:
+        assert isinstance(t, IntegerType)
+        width = t.width.data
+        if width > 1:
+            value = (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
+        key = (self.block, value, t)
+        found = self._constants.get(key)
+        if found is None:
+            if width == 1:
+                attr = IntegerAttr.from_bool(bool(value))
+                hint = "true" if value else "false"
+            else:
+                attr = IntegerAttr(value, t)
+                hint = f"c{value}" if value >= 0 else f"cm{-value}"
+            found = self._constants[key] = self.value(
+                arith.ConstantOp(attr), hint if t == i32 or width == 1 else f"{hint}_{t}"
+            )
+        return found
+
+    def float(self, value: float, t: Attribute) -> SSAValue:
+        assert isinstance(t, AnyFloat)
+        key = (self.block, repr(value), t)
+        found = self._constants.get(key)
+        if found is None:
+            found = self._constants[key] = self.value(
+                arith.ConstantOp(FloatAttr(value, t)), "cst"
+            )
+        return found
+
+    def zero(self, t: Attribute) -> SSAValue:
+        """The zero of any first-class type."""
+        if isinstance(t, IntegerType):
+            return self.int(0, t)
+        if isinstance(t, AnyFloat):
+            return self.float(0.0, t)
+        return self.value(llvm.ZeroOp.create(result_types=[t]), "null" if t == PTR else "zero")
+
+    def undef(self, t: Attribute, hint: str | None = None) -> SSAValue:
+        return self.value(llvm.UndefOp(t), hint)
+
+    # Memory -----------------------------------------------------------------------------------
+
+    def load(
+        self, address: SSAValue, t: Attribute, hint: str | None = None, *, volatile: bool = False
+    ) -> SSAValue:
+        op = llvm.LoadOp(address, t)
+        if volatile:
+            op.attributes[VOLATILE] = UnitAttr()
+        return self.value(op, hint)
+
+    def store(self, value: SSAValue, address: SSAValue, *, volatile: bool = False) -> None:
+        self.add(llvm.StoreOp(value, address, volatile=volatile))
+
+    def gep(
+        self,
+        pointer: SSAValue,
+        indices: Sequence[int | SSAValue],
+        element: Attribute,
+        hint: str | None = None,
+    ) -> SSAValue:
+        return self.value(
+            llvm.GEPOp.from_mixed_indices(pointer, indices, element, inbounds=True), hint
+        )
+
+    def offset(self, pointer: SSAValue, n: int, hint: str | None = None) -> SSAValue:
+        """`pointer` plus `n` bytes."""
+        return pointer if n == 0 else self.gep(pointer, [n], i8, hint)
+
+    def alloca(
+        self, t: Attribute, align: int, hint: str | None = None, count: SSAValue | None = None
+    ) -> SSAValue:
+        size = self.int(1, i32) if count is None else count
+        return self.value(llvm.AllocaOp(size, t, alignment=align), hint)
+
+    def copy(self, target: SSAValue, source: SSAValue, size: int) -> None:
+        if size:
+            self.add(MemcpyOp(target, source, self.int(size, i64)))
+
+    def clear(self, target: SSAValue, size: SSAValue) -> None:
+        self.add(MemsetOp(target, self.int(0, i8), size))
+
+    # Arithmetic -------------------------------------------------------------------------------
+
+    def cmp(self, predicate: str, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+        return self.value(arith.CmpiOp(a, b, predicate), hint)
+
+    def add_nsw(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+        return self.value(arith.AddiOp(a, b, overflow=NSW), hint)
+
+    def sub_nsw(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+        return self.value(arith.SubiOp(a, b, overflow=NSW), hint)
+
+    def mul_nsw(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+        return self.value(arith.MuliOp(a, b, overflow=NSW), hint)
+
+    def resize(self, value: SSAValue, t: IntegerType, *, signed: bool) -> SSAValue:
+        """An integer of another width: truncated, or extended by its signedness."""
+        source = value.type
+        assert isinstance(source, IntegerType)
+        if source == t:
+            return value
+        if source.width.data > t.width.data:
+            return self.value(arith.TruncIOp(value, t), value.name_hint)
+        owner = value.owner
+        if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+            n = owner.value.value.data
+            return self.int(n if signed and source != i1 else n % (1 << source.width.data), t)
+        op = arith.ExtSIOp(value, t) if signed else arith.ExtUIOp(value, t)
+        return self.value(op, value.name_hint)
+
+    def to_int(self, pointer: SSAValue) -> SSAValue:
+        return self.value(llvm.PtrToIntOp(pointer, i64), pointer.name_hint)
+
+    # Control ----------------------------------------------------------------------------------
+
+    def branch(self, target: Block) -> None:
+        if not self.terminated:
+            self.add(cf.BranchOp(target))
+
+    def cond_branch(self, condition: SSAValue, then: Block, otherwise: Block) -> None:
+        self.add(cf.ConditionalBranchOp(condition, then, (), otherwise, ()))
+
+
+def _clean(hint: str) -> str | None:
+    out = "".join(c if c.isalnum() or c in "_$" else "_" for c in hint)
+    if not out:
+        return None
+    return f"_{out}" if out[0].isdigit() else out

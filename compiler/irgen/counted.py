@@ -1,0 +1,195 @@
+"""
+Recognises `for` loops whose trip count is known before they start (C11 6.8.5.3 restricted as
+OpenACC 3.4, 2.9 requires of loops under a `loop` directive).
+
+The variable is a local integer or pointer that the body neither assigns nor leaks; the condition
+compares it with a bound that the loop does not change; the step adds or subtracts an invariant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..c import ast as c
+from ..c.types import CType, IntType, PointerType, RecordType, is_scalar
+from .tree import assigned_variable, int_constant, loaded_variable, strip_casts, walk
+
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+
+
+@dataclass(frozen=True)
+class CountedLoop:
+    """
+    `for (var = start; var OP bound; var += step)`. `compare_type` is the type C compares in.
+    `down` means the loop subtracts; `step` is the positive amount, a constant or an expression.
+    """
+
+    var: c.VarDecl
+    declared: bool
+    start: c.Expr
+    op: str
+    bound: c.Expr
+    compare_type: CType
+    step: int | c.Expr
+    down: bool
+
+
+@dataclass
+class Effects:
+    """What a loop may change: variables by name, types stored through memory, unknown callees."""
+
+    variables: set[c.VarDecl] = field(default_factory=set[c.VarDecl])
+    stored: list[CType] = field(default_factory=list[CType])
+    calls: bool = False
+
+
+def effects_of(nodes: list[c.Expr | c.Stmt], may_write: Callable[[c.FunctionDecl], bool]) -> Effects:
+    """The effects of executing `nodes`; `may_write` says whether a function can change memory."""
+    out = Effects()
+    for root in nodes:
+        for node in walk(root):
+            var = assigned_variable(node)
+            if var is not None:
+                out.variables.add(var)
+            elif isinstance(node, c.Assign | c.CompoundAssign | c.IncDec):
+                out.stored.append(node.target.type)
+            elif isinstance(node, c.VaOp | c.VaArg):
+                out.calls = True
+            elif isinstance(node, c.Call):
+                callee = node.callee
+                if not isinstance(callee, c.FunctionRef) or may_write(callee.decl):
+                    out.calls = True
+    return out
+
+
+def recognize(
+    loop: c.For, may_write: Callable[[c.FunctionDecl], bool], *, directive: bool
+) -> CountedLoop | str:
+    """
+    The counted form of `loop`, or the reason why it has none. Under a loop directive the user
+    promises that memory behind the bounds does not change, and small integer variables count too.
+    """
+    start = _start(loop.init)
+    if isinstance(start, str):
+        return start
+    var, first, declared = start
+    if not isinstance(var.type, IntType | PointerType):
+        return f"its variable '{var.name}' is neither an integer nor a pointer"
+    if var.storage is not c.Storage.AUTO or var.address_taken or var.qual.volatile:
+        return f"its variable '{var.name}' can change behind the loop's back (global, volatile or address taken)"
+    if not directive and isinstance(var.type, IntType) and var.type.bits < 32:
+        return f"its variable '{var.name}' may wrap around"
+    condition = _condition(loop.condition, var)
+    if isinstance(condition, str):
+        return condition
+    op, bound, compare_type = condition
+    step = _step(loop.step, var)
+    if isinstance(step, str):
+        return step
+    amount, down = step
+    if isinstance(amount, int):
+        if amount == 0:
+            return f"its step leaves '{var.name}' unchanged"
+        if amount < 0:
+            amount, down = -amount, not down
+    if op == "!=":
+        if amount != 1:
+            return "it compares with != but its step is not 1"
+        op = ">" if down else "<"
+    if (op in ("<", "<=")) == down:
+        return f"its step moves '{var.name}' away from the bound"
+    effects = effects_of([loop.body], may_write)
+    if var in effects.variables:
+        return f"its body assigns '{var.name}'"
+    invariants = [bound] if isinstance(amount, int) else [bound, amount]
+    for e in invariants:
+        changed = _variant(e, var, effects, strict=not directive)
+        if changed is not None:
+            return changed
+    return CountedLoop(var, declared, first, op, bound, compare_type, amount, down)
+
+
+def _start(init: c.Stmt | None) -> tuple[c.VarDecl, c.Expr, bool] | str:
+    match init:
+        case c.DeclStmt(decls=[decl]) if decl.init is not None and is_scalar(decl.type):
+            if len(decl.init.items) == 1:
+                return decl, decl.init.items[0][1], True
+        case c.ExprStmt(expr=e):
+            e = strip_casts(e)
+            if isinstance(e, c.Assign) and isinstance(e.target, c.VarRef):
+                return e.target.decl, e.value, False
+        case _:
+            pass
+    return "its first part does not assign one variable"
+
+
+def _condition(condition: c.Expr | None, var: c.VarDecl) -> tuple[str, c.Expr, CType] | str:
+    e = None if condition is None else strip_casts(condition)
+    if isinstance(e, c.BinaryOp) and e.op in _FLIPPED:
+        if loaded_variable(e.lhs) is var:
+            return e.op, e.rhs, e.lhs.type
+        if loaded_variable(e.rhs) is var:
+            return _FLIPPED[e.op], e.lhs, e.lhs.type
+    return f"its condition does not compare '{var.name}' with a bound by < <= > >= or !="
+
+
+def _step(step: c.Expr | None, var: c.VarDecl) -> tuple[int | c.Expr, bool] | str:
+    e = None if step is None else strip_casts(step)
+    match e:
+        case c.IncDec() if assigned_variable(e) is var:
+            return 1, not e.is_increment
+        case c.CompoundAssign(op="+" | "-" | "+=" | "-=") if assigned_variable(e) is var:
+            return _amount(e.value), e.op.startswith("-")
+        case c.Assign() if assigned_variable(e) is var:
+            value = strip_casts(e.value)
+            if isinstance(value, c.BinaryOp) and value.op in "+-":
+                if loaded_variable(value.lhs) is var:
+                    return _amount(value.rhs), value.op == "-"
+                if value.op == "+" and loaded_variable(value.rhs) is var:
+                    return _amount(value.lhs), False
+            if isinstance(value, c.PtrAdd) and loaded_variable(value.pointer) is var:
+                return _amount(value.index), value.subtract
+        case _:
+            pass
+    return f"its last part does not add to or subtract from '{var.name}'"
+
+
+def _amount(e: c.Expr) -> int | c.Expr:
+    value = int_constant(e)
+    return e if value is None else value
+
+
+def _variant(e: c.Expr, var: c.VarDecl, effects: Effects, *, strict: bool) -> str | None:
+    """Why the value of `e` may change while the loop runs; None if it cannot."""
+    for node in walk(e):
+        if isinstance(node, c.Call) and strict:
+            return "its bound calls a function"
+        if isinstance(node, c.Assign | c.CompoundAssign | c.IncDec):
+            return "its bound has side effects"
+        if not isinstance(node, c.Load):
+            continue
+        if isinstance(node.lvalue, c.VarRef):
+            decl = node.lvalue.decl
+            if decl is var:
+                return f"its bound depends on its variable '{var.name}'"
+            if decl in effects.variables:
+                return f"its body assigns '{decl.name}', which its bound or step uses"
+            exposed = decl.address_taken or decl.storage is not c.Storage.AUTO
+            if strict and exposed and effects.calls:
+                return f"its body calls functions that may change '{decl.name}'"
+            if strict and decl.address_taken and _may_alias(node.type, effects.stored):
+                return f"its body stores to memory that may be '{decl.name}'"
+        elif strict and (effects.calls or _may_alias(node.type, effects.stored)):
+            return "its body may change the memory its bound reads"
+    return None
+
+
+def _may_alias(t: CType, stored: list[CType]) -> bool:
+    """Whether a store of one of the types may change an object of type `t` (C11 6.5p7)."""
+    return any(
+        isinstance(s, RecordType)
+        or s == t
+        or (isinstance(s, IntType) and (s.bits == 8 or (isinstance(t, IntType) and s.bits == t.bits)))
+        for s in stored
+    )

@@ -1,0 +1,143 @@
+"""
+Counted loops → counters of the form every `scf.for` and `acc.loop` has: i32 or i64, signed comparison,
+positive step, exclusive upper bound; the C variable is computed from the counter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
+from xdsl.ir import SSAValue
+
+from ..c.types import IntType, PointerType
+from . import arithmetic, expressions, lvalues
+from .counted import CountedLoop
+from .function import FunctionState
+
+
+@dataclass
+class Counter:
+    """Bounds (evaluated before the loop), and the C variable at a count and after the loop."""
+
+    lower: SSAValue
+    upper: SSAValue
+    step: SSAValue
+    variable: Callable[[SSAValue], SSAValue]
+    final: Callable[[], SSAValue]
+
+
+def make_counter(fn: FunctionState, loop: CountedLoop) -> Counter:
+    """Evaluates start, bound and step of `loop` here."""
+    if isinstance(loop.var.type, PointerType):
+        return _pointer_counter(fn, loop, loop.var.type)
+    assert isinstance(loop.var.type, IntType)
+    if isinstance(loop.compare_type, PointerType):
+        raise AssertionError("an integer loop variable compared as a pointer")
+    return _integer_counter(fn, loop, loop.var.type)
+
+
+def _constant(value: SSAValue) -> int | None:
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
+def _plus(fn: FunctionState, value: SSAValue, n: int, hint: str) -> SSAValue:
+    constant = _constant(value)
+    if constant is not None:
+        return fn.b.int(constant + n, value.type)
+    return fn.b.add_nsw(value, fn.b.int(n, value.type), hint)
+
+
+def _step(fn: FunctionState, loop: CountedLoop, t: IntegerType) -> SSAValue:
+    if isinstance(loop.step, int):
+        return fn.b.int(loop.step, t)
+    value = expressions.rvalue(fn, loop.step)
+    signed = isinstance(loop.step.type, IntType) and loop.step.type.signed
+    return fn.b.resize(value, t, signed=signed)
+
+
+def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Counter:
+    b, compare = fn.b, loop.compare_type
+    assert isinstance(compare, IntType)
+    start = expressions.rvalue(fn, loop.start)
+    bound = expressions.rvalue(fn, loop.bound)
+    b.at(loop.start.loc)
+    width = _width(loop, compare, _constant(bound))
+    name = loop.var.name
+    # The comparison's type decides how both sides extend to the counter.
+    compared = arithmetic.convert(b, fn.module.types, start, var, compare)
+    first = b.resize(compared, width, signed=compare.signed)
+    last = b.resize(bound, width, signed=compare.signed)
+    last.name_hint = last.name_hint or f"{name}_end"
+    step = _step(fn, loop, width)
+    if not loop.down and not compare.signed and var.signed and compare.bits == 64:
+        # A negative start compares as a huge unsigned number: no iteration.
+        constant = _constant(first)
+        if constant is None or constant < 0:
+            enters = b.cmp("ult", first, last)
+            last = b.value(arith.SelectOp(enters, last, first), f"{name}_end")
+
+    def to_variable(value: SSAValue) -> SSAValue:
+        value.name_hint = value.name_hint or name
+        return b.resize(value, IntegerType(var.bits), signed=var.signed)
+
+    if loop.down:
+        count = b.sub_nsw(first, last, f"{name}_count")
+        if loop.op == ">=":
+            count = _plus(fn, count, 1, f"{name}_count")
+        lower = b.int(0, width)
+        return Counter(
+            lower,
+            count,
+            step,
+            lambda k: to_variable(b.sub_nsw(first, k, name)),
+            lambda: to_variable(b.sub_nsw(first, _after(fn, lower, count, step), name)),
+        )
+    upper = _plus(fn, last, 1, f"{name}_end") if loop.op == "<=" else last
+    return Counter(first, upper, step, to_variable, lambda: to_variable(_after(fn, first, upper, step)))
+
+
+def _width(loop: CountedLoop, compare: IntType, bound: int | None) -> IntegerType:
+    """i64 where 32 bits could overflow: unsigned comparisons, and differences counting down."""
+    if compare.bits == 64 or not compare.signed:
+        return i64
+    if loop.down and (bound is None or bound < (1 if loop.op == ">=" else 0)):
+        return i64
+    return i32
+
+
+def _pointer_counter(fn: FunctionState, loop: CountedLoop, var: PointerType) -> Counter:
+    b, pointee, name = fn.b, var.pointee.type, loop.var.name
+    start = expressions.rvalue(fn, loop.start)
+    bound = expressions.rvalue(fn, loop.bound)
+    b.at(loop.start.loc)
+    ends = (b.to_int(start), b.to_int(bound)) if loop.down else (b.to_int(bound), b.to_int(start))
+    size = lvalues.pointee_size(fn, pointee)
+    count = b.value(arith.DivSIOp(b.value(arith.SubiOp(*ends)), size), f"{name}_count")
+    if loop.op in ("<=", ">="):
+        count = _plus(fn, count, 1, f"{name}_count")
+    step = _step(fn, loop, i64)
+    lower = b.int(0, i64)
+
+    def at(k: SSAValue) -> SSAValue:
+        index = b.sub_nsw(b.int(0, i64), k) if loop.down else k
+        return lvalues.element_address(fn, start, index, pointee, name)
+
+    return Counter(lower, count, step, at, lambda: at(_after(fn, lower, count, step)))
+
+
+def _after(fn: FunctionState, lower: SSAValue, upper: SSAValue, step: SSAValue) -> SSAValue:
+    """What the counter holds after the loop: the first `lower + k·step` not below `upper`."""
+    b, t = fn.b, lower.type
+    runs = b.cmp("slt", lower, upper)
+    if _constant(step) == 1:
+        return b.value(arith.SelectOp(runs, upper, lower), "end")
+    span = b.sub_nsw(upper, lower)
+    trips = b.value(arith.CeilDivSIOp(span, step), "trips")
+    end = b.add_nsw(lower, b.mul_nsw(trips, step))
+    return b.value(arith.SelectOp(runs, end, lower), "end")

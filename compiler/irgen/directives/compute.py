@@ -1,0 +1,180 @@
+"""`parallel`, `serial`, `kernels`, alone or combined with `loop` (OpenACC 3.4, 2.5 and 2.11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnitAttr, i32
+from xdsl.ir import Block, Region, SSAValue
+
+from ...c import ast as c
+from ...directives.records import (
+    Directive,
+    DirectiveKind,
+    ExprClause,
+    FlagClause,
+    ReductionClause,
+    VarListClause,
+)
+from .. import statements
+from ..facts import names_pointee
+from ..function import AllocaScope, FunctionState
+from . import data, loops
+from .common import DEFAULT_DEVICE, Queues, condition_of, queues, single_i32, slot_i32
+from .privatization import Privates, privates
+from .regions import default_attr
+
+_LOOP_CLAUSES = frozenset(
+    "collapse gang worker vector seq auto independent tile private reduction".split()
+)
+
+
+def split_combined(directive: Directive) -> tuple[Directive, Directive]:
+    """A combined directive as its compute part and its `loop` part (2.11)."""
+    loop = [cl for cl in directive.clauses if cl.name in _LOOP_CLAUSES]
+    rest = [cl for cl in directive.clauses if cl.name not in _LOOP_CLAUSES]
+    return replace(directive, clauses=rest), replace(
+        directive, clauses=loop, kind=DirectiveKind.LOOP
+    )
+
+
+def emit(fn: FunctionState, s: c.AccStmt) -> None:
+    """A compute construct with its data clauses around it."""
+    assert s.body is not None
+    directive, loop = s.directive, None
+    if directive.is_combined:
+        directive, loop = split_combined(directive)
+    kind = s.directive.kind.value.split()[0]
+    if_cond = condition_of(fn, directive, "if")
+    self_cond = condition_of(fn, directive, "self")
+    q = queues(fn, directive)
+    sizes = _sizes(fn, directive)
+    mappings = data.enter_clauses(fn, directive)
+    if loop is not None:
+        mappings += _reduction_copies(fn, loop, mappings)
+    copies = privates(fn, directive)
+    block = Block()
+    with (
+        fn.region(block, flat=False) as region,
+        fn.construct(s.directive.kind.value, kind, s.directive.loc),
+    ):
+        fn.allocas.append(AllocaScope(block))
+        for m in mappings:
+            m.located.bind(fn, m.device, s.body)
+        copies.bind(fn, s.body)
+        if loop is not None:
+            loops.emit_loop(fn, loop, s.body, combined=kind)
+        else:
+            statements.emit_body(fn, s.body)
+        fn.allocas.pop()
+        fn.b.at(directive.loc)
+        fn.b.add(acc.TerminatorOp() if kind == "kernels" else acc.YieldOp())
+    op = _construct(kind, directive, region, if_cond, self_cond, q, sizes, mappings, copies)
+    if loop is not None:
+        op.properties["combined"] = UnitAttr()
+    fn.b.add(op)
+    data.leave(fn, mappings)
+
+
+def _reduction_copies(
+    fn: FunctionState, loop: Directive, mappings: list[data.Mapping]
+) -> list[data.Mapping]:
+    """A combined construct's `reduction` implies `copy` of variables no data clause names (2.11)."""
+    named = {m.located.decl for m in mappings}
+    out: list[data.Mapping] = []
+    for clause in loop.all("reduction", ReductionClause):
+        for item in clause.items:
+            base = item.base.expr
+            if not isinstance(base, c.VarRef) or base.decl in named:
+                continue
+            named.add(base.decl)
+            if names_pointee(clause, item) and not item.sections:
+                continue
+            copy = VarListClause(name="copy", spelling="copy", loc=clause.loc, items=[item])
+            mapping = data.enter_item(fn, copy, item, structured=True)
+            owner = mapping.device.owner
+            assert isinstance(owner, acc.CopyinOp)
+            owner.properties["implicit"] = IntegerAttr.from_bool(True)
+            out.append(mapping)
+    fn.b.at(loop.loc)
+    return out
+
+
+def _sizes(fn: FunctionState, directive: Directive) -> dict[str, list[SSAValue]]:
+    gangs = directive.find("num_gangs", ExprClause)
+    out = {"num_gangs": [slot_i32(fn, a) for a in gangs.args] if gangs is not None else []}
+    for name in ("num_workers", "vector_length"):
+        value = single_i32(fn, directive, name)
+        out[name] = [] if value is None else [value]
+    fn.b.at(directive.loc)
+    return out
+
+
+def _construct(
+    kind: str,
+    directive: Directive,
+    region: Region,
+    if_cond: SSAValue | None,
+    self_cond: SSAValue | None,
+    q: Queues,
+    sizes: dict[str, list[SSAValue]],
+    mappings: list[data.Mapping],
+    copies: Privates,
+) -> acc.ParallelOp | acc.SerialOp | acc.KernelsOp:
+    self_flag = directive.find("self", FlagClause)
+    self_clause = directive.find("self", ExprClause)
+    bare_self = self_flag is not None or (self_clause is not None and not self_clause.args)
+    devices = [m.device for m in mappings]
+    if kind == "serial":
+        return acc.SerialOp(
+            region=region,
+            async_operands=q.async_operands,
+            wait_operands=q.wait_group,
+            if_cond=if_cond,
+            self_cond=self_cond,
+            reduction_operands=copies.reduction,
+            private_operands=copies.private,
+            firstprivate_operands=copies.firstprivate,
+            data_clause_operands=devices,
+            async_operands_device_type=q.async_types,
+            async_only=q.async_only,
+            wait_operands_device_type=q.wait_types,
+            wait_operands_segments=q.wait_segments,
+            has_wait_devnum=q.has_devnum,
+            wait_only=q.wait_only,
+            self_attr=bare_self,
+            default_attr=default_attr(directive),
+        )
+
+    def types(name: str) -> ArrayAttr[acc.DeviceTypeAttr] | None:
+        return DEFAULT_DEVICE if sizes[name] else None
+
+    op = acc.ParallelOp if kind == "parallel" else acc.KernelsOp
+    gangs = sizes["num_gangs"]
+    return op(
+        region=region,
+        async_operands=q.async_operands,
+        wait_operands=q.wait_group,
+        num_gangs=gangs,
+        num_workers=sizes["num_workers"],
+        vector_length=sizes["vector_length"],
+        if_cond=if_cond,
+        self_cond=self_cond,
+        reduction_operands=copies.reduction,
+        private_operands=copies.private,
+        firstprivate_operands=copies.firstprivate,
+        data_clause_operands=devices,
+        async_operands_device_type=q.async_types,
+        async_only=q.async_only,
+        wait_operands_device_type=q.wait_types,
+        wait_operands_segments=q.wait_segments,
+        has_wait_devnum=q.has_devnum,
+        wait_only=q.wait_only,
+        num_gangs_segments=DenseArrayBase.from_list(i32, [len(gangs)]) if gangs else None,
+        num_gangs_device_type=types("num_gangs"),
+        num_workers_device_type=types("num_workers"),
+        vector_length_device_type=types("vector_length"),
+        self_attr=bare_self,
+        default_attr=default_attr(directive),
+    )

@@ -1,0 +1,125 @@
+"""`private`, `firstprivate` and `reduction` clauses (OpenACC 3.4, 2.5.13 to 2.5.15, 2.9.10, 2.9.11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import SymbolRefAttr, UnitAttr
+from xdsl.ir import OpResult, SSAValue
+
+from ....dialects.accx import UNSIGNED
+from ...c import ast as c
+from ...c.types import ArrayType, CType, FloatType, IntType
+from ...diagnostics import error
+from ...directives.records import (
+    Clause,
+    Directive,
+    ReductionClause,
+    VarListClause,
+    VarRefItem,
+)
+from ..function import FunctionState
+from . import data, recipes
+
+
+@dataclass
+class Privates:
+    """The operations of one construct's clauses, and what they stand for."""
+
+    private: list[SSAValue] = field(default_factory=list[SSAValue])
+    firstprivate: list[SSAValue] = field(default_factory=list[SSAValue])
+    reduction: list[SSAValue] = field(default_factory=list[SSAValue])
+    bindings: list[tuple[data.Located, SSAValue]] = field(
+        default_factory=list[tuple[data.Located, SSAValue]]
+    )
+
+    def bind(self, fn: FunctionState, body: c.Stmt | None) -> None:
+        """Inside the construct, the names mean the copies."""
+        for located, value in self.bindings:
+            located.bind(fn, value, body)
+
+
+def privates(
+    fn: FunctionState, directive: Directive, own_loops: frozenset[c.VarDecl] = frozenset()
+) -> Privates:
+    """
+    The operations for `directive`'s clauses, emitted here. The variables of the loops it applies to
+    (`own_loops`) are private anyway and get none.
+    """
+    out = Privates()
+    for clause in directive.clauses:
+        if isinstance(clause, ReductionClause):
+            for item in clause.items:
+                _reduction(fn, out, clause, item)
+        elif isinstance(clause, VarListClause) and clause.name in ("private", "firstprivate"):
+            for item in clause.items:
+                base = item.base.expr
+                if isinstance(base, c.VarRef) and base.decl in own_loops:
+                    continue
+                _private(fn, out, clause, item)
+    fn.b.at(directive.loc)
+    return out
+
+
+def _private(fn: FunctionState, out: Privates, clause: Clause, item: VarRefItem) -> None:
+    located = data.locate(fn, clause, item)
+    state = fn.module
+    if clause.name == "private":
+        recipe = recipes.private_recipe(state, located.var_type)
+        value = data.entry(fn, acc.PrivateOp, located, recipe=recipe)
+        out.private.append(value)
+    else:
+        recipe = recipes.firstprivate_recipe(state, located.var_type)
+        value = data.entry(fn, acc.FirstprivateOp, located, recipe=recipe)
+        out.firstprivate.append(value)
+    out.bindings.append((located, value))
+
+
+def _reduction(
+    fn: FunctionState, out: Privates, clause: ReductionClause, item: VarRefItem
+) -> None:
+    base = item.base.expr
+    assert base is not None
+    if not isinstance(base, c.VarRef):
+        raise error(
+            item.loc,
+            f"'{item.name}' in 'reduction' is not a variable",
+            "reduce into a local variable and assign the member afterwards",
+        )
+    located = data.locate(fn, clause, item)
+    check_operator(clause, item, located.c_type)
+    recipe: SymbolRefAttr = recipes.reduction_recipe(
+        fn.module, clause.operator, located.var_type, located.c_type
+    )
+    value = data.entry(fn, acc.ReductionOp, located, recipe=recipe)
+    if "_u" in recipe.root_reference.data and isinstance(value, OpResult):
+        value.op.attributes[UNSIGNED] = UnitAttr()
+    out.reduction.append(value)
+    out.bindings.append((located, value))
+
+
+def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
+    """Raises if values of type `t` cannot be reduced with the clause's operator."""
+    scalar = t
+    while isinstance(scalar, ArrayType):
+        scalar = scalar.element.type
+    if isinstance(scalar, FloatType):
+        if clause.operator in ("&", "|", "^"):
+            raise error(
+                item.loc,
+                f"'{clause.operator}' cannot reduce '{item.name}' of type '{t}'",
+                "use an integer variable, or + * max min && ||",
+            )
+        if scalar.bits == 80:
+            raise error(
+                item.loc,
+                f"reduction of '{item.name}' of type 'long double' is not supported",
+                "use double",
+            )
+    elif not isinstance(scalar, IntType):
+        raise error(
+            item.loc,
+            f"reduction of '{item.name}' of type '{t}' is not supported",
+            "reduce integer or floating-point variables or arrays of them",
+        )

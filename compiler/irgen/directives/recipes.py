@@ -1,0 +1,223 @@
+"""
+Recipes of `private`, `firstprivate` and `reduction` (docs/design.md, "Data clauses").
+
+One recipe per operation and type, named `@private_f32`, `@firstprivate_struct_point`,
+`@reduction_add_f64_10`. Lowerings read the operator and `varType`; the regions make the IR complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    IntegerType,
+    SymbolRefAttr,
+    UnitAttr,
+    f32,
+    f64,
+    i1,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ....dialects.accx import UNSIGNED
+from ...c.types import ArrayType, CType, IntType
+from ..builder import Builder
+from ..layout import PTR, ir_size_align
+from ..symbols import ModuleState
+
+_KINDS = {
+    "+": acc.ReductionOpKind.ADD,
+    "*": acc.ReductionOpKind.MUL,
+    "max": acc.ReductionOpKind.MAX,
+    "min": acc.ReductionOpKind.MIN,
+    "&": acc.ReductionOpKind.IAND,
+    "|": acc.ReductionOpKind.IOR,
+    "^": acc.ReductionOpKind.XOR,
+    "&&": acc.ReductionOpKind.LAND,
+    "||": acc.ReductionOpKind.LOR,
+}
+
+
+def type_name(t: Attribute) -> str:
+    """The part of a recipe's name that says its type."""
+    match t:
+        case LLVMArrayType():
+            sizes: list[str] = []
+            inner: Attribute = t
+            while isinstance(inner, LLVMArrayType):
+                sizes.append(str(inner.size.data))
+                inner = inner.type
+            return "_".join([type_name(inner), *sizes])
+        case LLVMStructType():
+            return t.struct_name.data.replace(".", "_") or "struct"
+        case llvm.LLVMPointerType():
+            return "ptr"
+        case _:
+            return str(t)
+
+
+def private_recipe(state: ModuleState, t: Attribute) -> SymbolRefAttr:
+    """A recipe that makes an uninitialised copy."""
+
+    def build(name: str) -> Operation:
+        return acc.PrivateRecipeOp(sym_name=name, var_type=PTR, init_region=_alloca_region(t))
+
+    return _recipe(state, f"private_{type_name(t)}", build)
+
+
+def firstprivate_recipe(state: ModuleState, t: Attribute) -> SymbolRefAttr:
+    """A recipe that makes an initialised copy."""
+
+    def build(name: str) -> Operation:
+        block = Block(arg_types=[PTR, PTR])
+        b = Builder(block)
+        if isinstance(t, LLVMArrayType | LLVMStructType):
+            b.copy(block.args[1], block.args[0], ir_size_align(t)[0])
+        else:
+            b.store(b.load(block.args[0], t), block.args[1])
+        b.add(acc.YieldOp())
+        return acc.FirstprivateRecipeOp(
+            sym_name=name,
+            var_type=PTR,
+            init_region=_alloca_region(t),
+            copy_region=Region(block),
+        )
+
+    return _recipe(state, f"firstprivate_{type_name(t)}", build)
+
+
+def reduction_recipe(
+    state: ModuleState, operator: str, t: Attribute, c_type: CType
+) -> SymbolRefAttr:
+    """A recipe that makes a copy holding the identity and combines two copies into the first."""
+    while isinstance(c_type, ArrayType):
+        c_type = c_type.element.type
+    kind = _KINDS[operator]
+    unsigned = (
+        operator in ("max", "min") and isinstance(c_type, IntType) and not c_type.signed
+    )
+    suffix = type_name(t)
+    if unsigned:
+        suffix = f"u{suffix}"
+
+    def build(name: str) -> Operation:
+        init = Block(arg_types=[PTR])
+        b = Builder(init)
+        copy = b.alloca(t, ir_size_align(t)[1], "copy")
+        _each(b, t, lambda e, at: b.store(_identity(b, operator, e, unsigned), at(copy)))
+        b.add(acc.YieldOp(copy))
+        combiner = Block(arg_types=[PTR, PTR])
+        d = Builder(combiner)
+        mine, other = combiner.args
+
+        def fold(e: Attribute, at: Callable[[SSAValue], SSAValue]) -> None:
+            target = at(mine)
+            x, y = d.load(target, e), d.load(at(other), e)
+            d.store(_combine(d, operator, x, y, unsigned), target)
+
+        _each(d, t, fold)
+        d.add(acc.YieldOp(mine))
+        op = acc.ReductionRecipeOp(
+            sym_name=name,
+            var_type=PTR,
+            reduction_operator=kind,
+            init_region=Region(init),
+            combiner_region=Region(combiner),
+        )
+        if unsigned:
+            op.attributes[UNSIGNED] = UnitAttr()
+        return op
+
+    return _recipe(state, f"reduction_{kind.value}_{suffix}", build)
+
+
+def _recipe(state: ModuleState, name: str, build: Callable[[str], Operation]) -> SymbolRefAttr:
+    if name not in state.recipes:
+        state.recipes[name] = build(name)
+    return SymbolRefAttr(name)
+
+
+def _alloca_region(t: Attribute) -> Region:
+    block = Block(arg_types=[PTR])
+    b = Builder(block)
+    b.add(acc.YieldOp(b.alloca(t, ir_size_align(t)[1], "copy")))
+    return Region(block)
+
+
+def _each(
+    b: Builder,
+    t: Attribute,
+    act: Callable[[Attribute, Callable[[SSAValue], SSAValue]], None],
+) -> None:
+    """Runs `act` for every scalar of an object of type `t`: element type, and address from base."""
+    count, scalar = 1, t
+    while isinstance(scalar, LLVMArrayType):
+        count *= scalar.size.data
+        scalar = scalar.type
+    if not isinstance(t, LLVMArrayType):
+        act(t, lambda base: base)
+        return
+    body = Block(arg_types=[i64])
+    outer = b.block
+    lower, upper, step = b.int(0, i64), b.int(count, i64), b.int(1, i64)
+    b.block = body
+    act(scalar, lambda base: b.gep(base, [body.args[0]], scalar))
+    b.add(scf.YieldOp())
+    b.block = outer
+    b.add(scf.ForOp(lower, upper, step, [], Region(body)))
+
+
+def _identity(b: Builder, operator: str, t: Attribute, unsigned: bool) -> SSAValue:
+    """The value that leaves others unchanged (OpenACC 3.4, 2.5.15)."""
+    if isinstance(t, AnyFloat):
+        largest = {f32: 3.4028234663852886e38, f64: 1.7976931348623157e308}.get(t, float("inf"))
+        values = {"max": -largest, "min": largest, "*": 1.0, "&&": 1.0}
+        return b.float(values.get(operator, 0.0), t)
+    assert isinstance(t, IntegerType)
+    bits = t.width.data
+    least, greatest = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    integers = {"max": least, "min": greatest, "*": 1, "&&": 1, "&": -1}
+    return b.int(integers.get(operator, 0), t)
+
+
+def _combine(b: Builder, operator: str, x: SSAValue, y: SSAValue, unsigned: bool) -> SSAValue:
+    is_float = isinstance(x.type, AnyFloat)
+    if operator in ("&&", "||"):
+        return _combine_logical(b, operator, x, y)
+    if operator in ("max", "min"):
+        if is_float:
+            op = arith.MaxNumfOp if operator == "max" else arith.MinNumfOp
+        elif unsigned:
+            op = arith.MaxUIOp if operator == "max" else arith.MinUIOp
+        else:
+            op = arith.MaxSIOp if operator == "max" else arith.MinSIOp
+        return b.value(op(x, y))
+    floats = {"+": arith.AddfOp, "*": arith.MulfOp}
+    integers = {
+        "+": arith.AddiOp,
+        "*": arith.MuliOp,
+        "&": arith.AndIOp,
+        "|": arith.OrIOp,
+        "^": arith.XOrIOp,
+    }
+    return b.value((floats if is_float else integers)[operator](x, y))
+
+
+def _combine_logical(b: Builder, operator: str, x: SSAValue, y: SSAValue) -> SSAValue:
+    zero = b.zero(x.type)
+
+    def truth(v: SSAValue) -> SSAValue:
+        if isinstance(v.type, AnyFloat):
+            return b.value(arith.CmpfOp(v, zero, "une"))
+        return b.cmp("ne", v, zero)
+
+    p, q = truth(x), truth(y)
+    both = b.value(arith.AndIOp(p, q) if operator == "&&" else arith.OrIOp(p, q))
+    if isinstance(x.type, AnyFloat):
+        return b.value(arith.UIToFPOp(both, x.type))
+    assert isinstance(x.type, IntegerType)
+    return both if x.type == i1 else b.resize(both, x.type, signed=False)

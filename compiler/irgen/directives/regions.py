@@ -1,0 +1,81 @@
+"""`data` and `host_data` constructs (OpenACC 3.4, 2.6.5 and 2.8)."""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc
+from xdsl.ir import Block
+
+from ...c import ast as c
+from ...directives.records import DefaultClause, Directive, VarListClause
+from .. import statements
+from ..function import FunctionState
+from . import data
+from .common import condition_of, queues
+
+
+def default_attr(directive: Directive) -> acc.ClauseDefaultValueAttr | None:
+    """The attribute of `default(none)` or `default(present)`."""
+    clause = directive.find("default", DefaultClause)
+    if clause is None:
+        return None
+    return acc.ClauseDefaultValueAttr(acc.ClauseDefaultValue(clause.value))
+
+
+def emit_data(fn: FunctionState, s: c.AccStmt) -> None:
+    """`data`: its region is host code and keeps using host values."""
+    directive = s.directive
+    assert s.body is not None
+    if_cond = condition_of(fn, directive, "if")
+    q = queues(fn, directive)
+    mappings = data.enter_clauses(fn, directive)
+    block = Block()
+    with fn.region(block, flat=False) as region, fn.construct("data", "data", s.loc):
+        statements.emit_body(fn, s.body)
+        fn.b.at(directive.loc)
+        fn.b.add(acc.TerminatorOp())
+    fn.b.add(
+        acc.DataOp(
+            region=region,
+            if_cond=if_cond,
+            async_operands=q.async_operands,
+            async_operands_device_type=q.async_types,
+            async_only=q.async_only,
+            wait_operands=q.wait_group,
+            wait_operands_segments=q.wait_segments,
+            wait_operands_device_type=q.wait_types,
+            has_wait_devnum=q.has_devnum,
+            wait_only=q.wait_only,
+            data_clause_operands=[m.device for m in mappings],
+            default_attr=default_attr(directive),
+        )
+    )
+    data.leave(fn, mappings)
+
+
+def emit_host_data(fn: FunctionState, s: c.AccStmt) -> None:
+    """`host_data`: inside, the names of `use_device` are device addresses."""
+    directive = s.directive
+    assert s.body is not None
+    if_cond = condition_of(fn, directive, "if")
+    located = [
+        data.locate(fn, clause, item)
+        for clause in directive.all("use_device", VarListClause)
+        for item in clause.items
+    ]
+    devices = [data.entry(fn, acc.UseDeviceOp, x) for x in located]
+    fn.b.at(directive.loc)
+    block = Block()
+    with fn.region(block, flat=False) as region, fn.construct("host_data", "data", s.loc):
+        for x, device in zip(located, devices, strict=True):
+            x.bind(fn, device, s.body)
+        statements.emit_body(fn, s.body)
+        fn.b.at(directive.loc)
+        fn.b.add(acc.TerminatorOp())
+    fn.b.add(
+        acc.HostDataOp(
+            region=region,
+            if_cond=if_cond,
+            data_clause_operands=devices,
+            if_present=directive.has("if_present"),
+        )
+    )

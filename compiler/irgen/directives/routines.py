@@ -1,0 +1,72 @@
+"""`routine` (OpenACC 3.4, 2.15.1) → `acc.routine`, one per function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
+
+from ...c import ast as c
+from ...diagnostics import error
+from ...directives.records import Directive, DirectiveKind, GangClause
+from ..tree import int_constant
+from .common import DEFAULT_DEVICE, check_supported
+
+if TYPE_CHECKING:
+    from ..symbols import ModuleState
+
+_LEVELS = ("gang", "worker", "vector", "seq")
+
+
+def emit(state: ModuleState, unit: c.TranslationUnit, seen: dict[str, Directive]) -> None:
+    """The routines of one file; `seen` has those of the files before, by symbol."""
+    for function in unit.functions:
+        for directive in function.directives:
+            if directive.kind is not DirectiveKind.ROUTINE:
+                continue
+            check_supported(directive)
+            symbol = state.function_symbol(function)
+            first = seen.setdefault(symbol, directive)
+            if first is directive:
+                _emit(state, directive, symbol, len(seen) - 1)
+            elif _level(first) != _level(directive):
+                raise error(
+                    directive.loc,
+                    f"'routine' gives '{function.name}' another level of parallelism",
+                    "use the same level in every 'routine' directive of a function",
+                    [(first.loc, "the first one is here")],
+                )
+
+
+def _level(directive: Directive) -> tuple[str, int]:
+    gang = directive.find("gang", GangClause)
+    dim = 1
+    if gang is not None and gang.dim is not None:
+        value = int_constant(gang.dim.expr)
+        if value not in (1, 2, 3):
+            raise error(
+                gang.dim.loc,
+                f"gang(dim:{gang.dim.text.strip()}) is not a constant from 1 to 3",
+                "write gang(dim:1), gang(dim:2) or gang(dim:3)",
+            )
+        dim = value
+    return next((n for n in _LEVELS if directive.has(n)), ""), dim
+
+
+def _emit(state: ModuleState, directive: Directive, symbol: str, number: int) -> None:
+    level, dim = _level(directive)
+    sized = level == "gang" and dim > 1
+    op = acc.RoutineOp(
+        sym_name=state.unique(f"acc_routine_{number}"),
+        func_name=symbol,
+        gang=DEFAULT_DEVICE if level == "gang" and not sized else None,
+        gang_dim=ArrayAttr([IntegerAttr(dim, i64)]) if sized else None,
+        gang_dim_device_type=DEFAULT_DEVICE if sized else None,
+        worker=DEFAULT_DEVICE if level == "worker" else None,
+        vector=DEFAULT_DEVICE if level == "vector" else None,
+        seq=DEFAULT_DEVICE if level == "seq" else None,
+        nohost=directive.has("nohost"),
+    )
+    op.location = directive.loc.to_attr()
+    state.module.body.block.add_op(op)

@@ -1,0 +1,352 @@
+"""
+What IR generation must know about a function before it starts: which statements have structured
+control flow, which loops are counted, and which variables are SSA values (docs/design.md, "acc level").
+
+A local scalar lives in memory if its address is taken, if it is named by a data or privatisation
+clause, or if it is assigned behind a barrier that does not contain its declaration. Barriers are
+OpenACC regions (which have no results) and statements without structure (whose blocks carry no
+arguments). Declarations that a label or `case` can bypass live in memory too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..c import ast as c
+from ..c.types import PointerType, is_scalar
+from ..directives.records import (
+    AtomicKind,
+    Clause,
+    DirectiveKind,
+    ExprClause,
+    TileClause,
+    VarRefItem,
+)
+from .counted import CountedLoop, recognize
+from .tree import Node, assigned_variable, children, clause_items, int_constant, walk
+
+BY_VALUE_CLAUSES = frozenset(
+    "present no_create deviceptr use_device attach detach delete".split()
+)
+"""Clauses in which a pointer without section means the object it points to."""
+
+
+def names_pointee(clause: Clause, item: VarRefItem) -> bool:
+    """Whether `item` names what a pointer points to, rather than the pointer variable."""
+    base = item.base.expr
+    return (
+        base is not None
+        and isinstance(base.type, PointerType)
+        and (bool(item.sections) or clause.name in BY_VALUE_CLAUSES)
+    )
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The jumps of a statement that leave it or enter it, and the labels inside."""
+
+    breaks: bool = False
+    continues: bool = False
+    returns: bool = False
+    cases: bool = False
+    gotos: tuple[str, ...] = ()
+    labels: frozenset[str] = frozenset()
+
+    def __or__(self, other: Flow) -> Flow:
+        return Flow(
+            self.breaks or other.breaks,
+            self.continues or other.continues,
+            self.returns or other.returns,
+            self.cases or other.cases,
+            self.gotos + other.gotos,
+            self.labels | other.labels,
+        )
+
+
+NO_FLOW = Flow()
+
+
+@dataclass
+class FunctionFacts:
+    """
+    The answers, keyed by node identity. `loop_only` variables exist only in counted loops; `exposed`
+    ones are named by clauses that read them, so memory must hold their value inside loops too.
+    """
+
+    total_gotos: tuple[str, ...] = ()
+    flow: dict[int, Flow] = field(default_factory=dict[int, Flow])
+    counted: dict[int, CountedLoop | str] = field(default_factory=dict[int, CountedLoop | str])
+    memory: set[c.VarDecl] = field(default_factory=set[c.VarDecl])
+    loop_only: set[c.VarDecl] = field(default_factory=set[c.VarDecl])
+    exposed: set[c.VarDecl] = field(default_factory=set[c.VarDecl])
+    _assigned: dict[int, frozenset[c.VarDecl]] = field(
+        default_factory=dict[int, frozenset[c.VarDecl]]
+    )
+
+    def escapes(self, s: c.Stmt) -> bool:
+        """Whether control leaves or enters `s` other than at its beginning and end."""
+        flow = self.flow.get(id(s), NO_FLOW)
+        if flow.breaks or flow.continues or flow.returns or flow.cases:
+            return True
+        if not flow.gotos and not flow.labels:
+            return False
+        return any(g not in flow.labels for g in flow.gotos) or any(
+            self.total_gotos.count(name) != flow.gotos.count(name) for name in flow.labels
+        )
+
+    def has_labels(self, s: c.Stmt) -> bool:
+        return bool(self.flow.get(id(s), NO_FLOW).labels)
+
+    def structured(self, s: c.Stmt) -> bool:
+        """Whether `s` can be a structured operation (its parts may still need blocks of their own)."""
+        match s:
+            case c.If():
+                other = s.otherwise is not None and self.escapes(s.otherwise)
+                return not (other or self.escapes(s.then))
+            case c.For() | c.While() | c.DoWhile():
+                return not self.escapes(s.body)
+            case c.Switch():
+                return False
+            case _:
+                return not self.escapes(s)
+
+    def needs_blocks(self, s: c.Stmt) -> bool:
+        """Whether some direct part of compound `s` needs basic blocks around it."""
+        return isinstance(s, c.Compound) and any(
+            self.escapes(b) or self.needs_blocks(b) for b in s.body
+        )
+
+    def assigned(self, node: Node) -> frozenset[c.VarDecl]:
+        """The SSA variables that `node` assigns and does not declare."""
+        found = self._assigned.get(id(node))
+        if found is None:
+            out: set[c.VarDecl] = set()
+            declared: set[c.VarDecl] = set()
+            var = assigned_variable(node)
+            if var is not None and var.storage is c.Storage.AUTO:
+                out.add(var)
+            for child in children(node):
+                out |= self.assigned(child)
+                if isinstance(child, c.DeclStmt):
+                    declared.update(child.decls)
+            out -= declared | self.memory | self.loop_only
+            found = self._assigned[id(node)] = frozenset(out)
+        return found
+
+
+def analyze(
+    function: c.FunctionDecl, body: c.Compound, may_write: Callable[[c.FunctionDecl], bool]
+) -> FunctionFacts:
+    """The facts about `function` with (normalised) body `body`."""
+    facts = FunctionFacts()
+    _compute_flow(facts, body)
+    facts.total_gotos = facts.flow.get(id(body), NO_FLOW).gotos
+    storage = _Storage(facts, may_write)
+    for param in function.params:
+        storage.declare(param)
+    storage.statement(body, directive_loops=0)
+    facts.loop_only = {
+        v for v in storage.loop_variables if storage.uses.get(v, 0) == storage.loop_uses.get(v, 0)
+    } - facts.exposed
+    facts.memory = storage.memory | (storage.final_memory - facts.loop_only)
+    return facts
+
+
+def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Flow:
+    flow = NO_FLOW
+    for child in children(s):
+        if isinstance(child, c.Stmt):
+            flow |= _compute_flow(facts, child)
+    match s:
+        case c.Break():
+            flow = Flow(breaks=True)
+        case c.Continue():
+            flow = Flow(continues=True)
+        case c.Return():
+            flow = Flow(returns=True)
+        case c.Goto():
+            flow = Flow(gotos=(s.label,))
+        case c.Label():
+            flow |= Flow(labels=frozenset([s.name]))
+        case c.Case():
+            flow |= Flow(cases=True)
+        case c.For() | c.While() | c.DoWhile():
+            flow = Flow(False, False, flow.returns, flow.cases, flow.gotos, flow.labels)
+        case c.Switch():
+            flow = Flow(False, flow.continues, flow.returns, False, flow.gotos, flow.labels)
+        case _:
+            pass
+    if flow != NO_FLOW:
+        facts.flow[id(s)] = flow
+    return flow
+
+
+class _Storage:
+    """Decides storage in one walk; `level` counts the barriers around the current statement."""
+
+    def __init__(self, facts: FunctionFacts, may_write: Callable[[c.FunctionDecl], bool]):
+        self.facts = facts
+        self.may_write = may_write
+        self.memory: set[c.VarDecl] = set()
+        self.final_memory: set[c.VarDecl] = set()  # only for a loop variable's value after its loop
+        self.declared_at: dict[c.VarDecl, int] = {}
+        self.uses: dict[c.VarDecl, int] = {}
+        self.loop_uses: dict[c.VarDecl, int] = {}
+        self.loop_variables: set[c.VarDecl] = set()
+        self.open_loops: dict[c.VarDecl, int] = {}
+        self.level = 0
+        self.bypassed = False
+
+    def declare(self, decl: c.VarDecl) -> None:
+        self.declared_at[decl] = self.level
+        if not is_scalar(decl.type) or decl.address_taken or decl.qual.volatile or self.bypassed:
+            self.memory.add(decl)
+
+    def is_barred(self, decl: c.VarDecl) -> bool:
+        """Whether an assignment to `decl` here cannot be the definition of an SSA value."""
+        return self.bypassed or self.level > self.declared_at.get(decl, 0)
+
+    def assign(self, decl: c.VarDecl) -> None:
+        if decl.storage is c.Storage.AUTO and self.is_barred(decl):
+            self.memory.add(decl)
+
+    def use(self, decl: c.VarDecl) -> None:
+        self.uses[decl] = self.uses.get(decl, 0) + 1
+        if self.open_loops.get(decl, 0):
+            self.loop_uses[decl] = self.loop_uses.get(decl, 0) + 1
+
+    def expression(self, e: c.Expr) -> None:
+        for node in walk(e):
+            if isinstance(node, c.VarRef):
+                self.use(node.decl)
+            elif isinstance(node, c.CompoundLiteral):
+                self.declare(node.decl)
+                self.memory.add(node.decl)
+            else:
+                var = assigned_variable(node)
+                if var is not None:
+                    self.assign(var)
+
+    def statement(self, s: c.Stmt, *, directive_loops: int) -> None:
+        """`directive_loops`: how many nested `for`s from here belong to a loop directive."""
+        match s:
+            case c.DeclStmt():
+                for decl in s.decls:
+                    self.declare(decl)
+                self.parts(s)
+            case c.For():
+                self.for_loop(s, directive_loops)
+            case c.AccStmt():
+                self.directive(s)
+            case c.Compound():
+                outer = self.level, self.bypassed
+                if self.facts.has_labels(s):
+                    self.level, self.bypassed = self.level + 1, True
+                for b in s.body:
+                    self.statement(b, directive_loops=directive_loops)
+                self.level, self.bypassed = outer
+            case c.If() | c.While() | c.DoWhile() | c.Switch():
+                outer = self.level, self.bypassed
+                if not self.facts.structured(s):
+                    self.level += 1
+                    self.bypassed = self.bypassed or isinstance(s, c.Switch)
+                elif not self.facts.has_labels(s):
+                    self.bypassed = False
+                self.parts(s)
+                self.level, self.bypassed = outer
+            case _:
+                self.parts(s)
+
+    def parts(self, s: c.Stmt) -> None:
+        for child in children(s):
+            if isinstance(child, c.Expr):
+                self.expression(child)
+            else:
+                self.statement(child, directive_loops=0)
+
+    def for_loop(self, s: c.For, directive_loops: int) -> None:
+        counted = recognize(s, self.may_write, directive=directive_loops > 0)
+        flow = self.facts.flow.get(id(s.body), NO_FLOW)
+        if directive_loops and (flow.breaks or self.facts.escapes(s)):
+            counted = "control leaves its body other than at the end"
+        self.facts.counted[id(s)] = counted
+        structured = self.facts.structured(s)
+        if directive_loops and isinstance(counted, CountedLoop):
+            structured = True
+        as_loop = isinstance(counted, CountedLoop) and structured
+        outer = self.level, self.bypassed
+        if as_loop:
+            assert isinstance(counted, CountedLoop)
+            self.counted_loop(s, counted, directive_loops)
+        else:
+            if s.init is not None:
+                self.statement(s.init, directive_loops=0)
+            if not structured:
+                self.level += 1
+            elif not self.facts.has_labels(s):
+                self.bypassed = False
+            for part in (s.condition, s.step):
+                if part is not None:
+                    self.expression(part)
+            self.statement(s.body, directive_loops=0)
+        self.level, self.bypassed = outer
+
+    def counted_loop(self, s: c.For, counted: CountedLoop, directive_loops: int) -> None:
+        var = counted.var
+        for part in (counted.start, counted.bound, counted.step):
+            if isinstance(part, c.Expr):
+                self.expression(part)
+        self.loop_variables.add(var)
+        self.open_loops[var] = self.open_loops.get(var, 0) + 1
+        if counted.declared:
+            self.declared_at[var] = self.level
+        elif not directive_loops and self.is_barred(var):
+            self.final_memory.add(var)
+        if directive_loops:
+            self.level += 1
+        elif not self.facts.has_labels(s):
+            self.bypassed = False
+        self.statement(s.body, directive_loops=max(0, directive_loops - 1))
+        self.open_loops[var] -= 1
+
+    def directive(self, s: c.AccStmt) -> None:
+        directive = s.directive
+        for clause in directive.clauses:
+            for item in clause_items(clause):
+                base = item.base.expr
+                if isinstance(base, c.VarRef) and not names_pointee(clause, item):
+                    if base.decl.storage is c.Storage.AUTO:
+                        self.memory.add(base.decl)
+                        if clause.name != "private":
+                            self.facts.exposed.add(base.decl)
+        for child in children(s):
+            if isinstance(child, c.Expr) and not isinstance(child, c.VarRef):
+                self.expression(child)
+        if s.body is None:
+            return
+        if directive.kind is DirectiveKind.ATOMIC:
+            self.atomic_operands(s.body, directive.atomic)
+        self.level += 1
+        loops = loop_depth(s) if directive.kind is DirectiveKind.LOOP or directive.is_combined else 0
+        self.statement(s.body, directive_loops=loops)
+        self.level -= 1
+
+    def atomic_operands(self, body: c.Stmt, kind: AtomicKind | None) -> None:
+        for node in walk(body):
+            var = assigned_variable(node)
+            if var is not None:
+                self.memory.add(var)
+            if isinstance(node, c.Assign) and kind in (AtomicKind.READ, AtomicKind.CAPTURE):
+                for part in walk(node.value):
+                    if isinstance(part, c.VarRef):
+                        self.memory.add(part.decl)
+
+
+def loop_depth(s: c.AccStmt) -> int:
+    """How many nested loops the loop directive of `s` covers (its `collapse` or `tile`)."""
+    collapse = s.directive.find("collapse", ExprClause)
+    if collapse is not None and collapse.args:
+        return int_constant(collapse.args[0].expr) or 1
+    tile = s.directive.find("tile", TileClause)
+    return len(tile.sizes) if tile is not None and tile.sizes else 1

@@ -1,0 +1,246 @@
+"""The state of generating one function: cursor, variables, control-flow targets, regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import IntegerAttr, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ..c import ast as c
+from ..c.types import ArrayType, CType, VoidType
+from ..diagnostics import SourceLoc, error
+from .builder import Builder
+from .facts import FunctionFacts
+from .layout import PTR
+
+if TYPE_CHECKING:
+    from .symbols import ModuleState
+
+
+@dataclass
+class AllocaScope:
+    """Where allocas of a region go: the beginning of its first block, in order."""
+
+    block: Block
+    last: Operation | None = None
+    one: SSAValue | None = None
+
+    def insert(self, op: Operation) -> None:
+        if self.last is not None:
+            self.block.insert_op_after(op, self.last)
+        elif self.block.first_op is not None:
+            self.block.insert_op_before(op, self.block.first_op)
+        else:
+            self.block.add_op(op)
+        self.last = op
+
+
+@dataclass
+class JumpTargets:
+    """Blocks that `break` and `continue` go to; None where the jump would leave a construct."""
+
+    on_break: Block | None = None
+    on_continue: Block | None = None
+
+
+@dataclass
+class Construct:
+    """An OpenACC construct around the current statement: its spelling and mode for loops."""
+
+    name: str
+    kind: str
+    loc: SourceLoc
+
+
+@dataclass
+class FunctionState:
+    """
+    One function (or static initialiser) being generated. `values` holds SSA variables and, inside
+    constructs, the device pointers that replace pointer variables; `addresses` holds the address
+    of every variable in memory; `members` the replacements of `p->x` that data clauses name.
+    """
+
+    module: ModuleState
+    b: Builder
+    facts: FunctionFacts
+    function: c.FunctionDecl | None = None
+    values: dict[c.VarDecl, SSAValue] = field(default_factory=dict[c.VarDecl, SSAValue])
+    addresses: dict[c.VarDecl, SSAValue] = field(default_factory=dict[c.VarDecl, SSAValue])
+    members: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    extents: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    targets: JumpTargets = field(default_factory=JumpTargets)
+    labels: dict[str, Block] = field(default_factory=dict[str, Block])
+    allocas: list[AllocaScope] = field(default_factory=list[AllocaScope])
+    constructs: list[Construct] = field(default_factory=list[Construct])
+    exits: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
+    case_blocks: dict[int, Block] = field(default_factory=dict[int, Block])
+    flat: bool = True
+    loop_level: int = 0
+
+    @property
+    def returns_value(self) -> bool:
+        return self.function is not None and not isinstance(self.function.type.result, VoidType)
+
+    def leave(self, outer: int = 0) -> None:
+        """Emits what must happen when control leaves scopes (`declare` regions), innermost first."""
+        for action in reversed(self.exits[outer:]):
+            action()
+
+    # Variables --------------------------------------------------------------------------------
+
+    def in_memory(self, decl: c.VarDecl) -> bool:
+        return decl.storage is not c.Storage.AUTO or decl in self.facts.memory
+
+    def address(self, decl: c.VarDecl) -> SSAValue:
+        """The address of a variable in memory (here, of its device copy in a construct that maps it)."""
+        found = self.addresses.get(decl)
+        if found is not None:
+            return found
+        if decl.storage is not c.Storage.AUTO:
+            return self.symbol_address(self.module.symbol_of(decl), decl.name)
+        # A declaration that control never passed (dead code, `goto` into its scope).
+        return self.allocate(decl)
+
+    def symbol_address(self, symbol: str, hint: str) -> SSAValue:
+        return self.b.value(llvm.AddressOfOp(symbol, PTR), hint)
+
+    def allocate(self, decl: c.VarDecl) -> SSAValue:
+        """Storage for a variable of constant size, at the beginning of the innermost region."""
+        found = self.addresses.get(decl)
+        if found is None:
+            align = max(decl.type.align, decl.alignment or 1)
+            found = self.scratch(self.module.types.convert(decl.type), align, decl.name)
+            self.addresses[decl] = found
+        return found
+
+    def scratch(self, t: Attribute, align: int, hint: str) -> SSAValue:
+        """An alloca in the innermost OpenACC region or the function's entry block."""
+        scope = self.allocas[-1]
+        if scope.one is None:
+            one = arith.ConstantOp(IntegerAttr(1, i32))
+            one.result.name_hint = "one"
+            one.location = self.b.loc
+            scope.insert(one)
+            scope.one = one.result
+        op = llvm.AllocaOp(scope.one, t, alignment=align)
+        op.location = self.b.loc
+        op.res.name_hint = hint
+        scope.insert(op)
+        return op.res
+
+    def read(self, decl: c.VarDecl) -> SSAValue:
+        """The current value of an SSA variable (undefined before its first assignment)."""
+        value = self.values.get(decl)
+        if value is None:
+            value = self.b.undef(self.module.types.convert(decl.type), decl.name)
+            self.values[decl] = value
+        return value
+
+    # Sizes ------------------------------------------------------------------------------------
+
+    def extent(self, t: ArrayType) -> SSAValue:
+        """The length of an array as i64; that of a variable-length array was computed before."""
+        if isinstance(t.length, int):
+            return self.b.int(t.length, i64)
+        found = self.extents.get(id(t.length))
+        if found is None:
+            from .expressions import rvalue
+
+            if t.length is None:
+                raise ValueError("incomplete array")
+            found = rvalue(self, t.length)
+            self.extents[id(t.length)] = found = self.b.resize(
+                found, i64, signed=getattr(t.length.type, "signed", True)
+            )
+        return found
+
+    def byte_size(self, t: CType) -> SSAValue:
+        """The size of a type as i64, also of variable-length arrays."""
+        if isinstance(t, ArrayType) and t.is_vla:
+            inner = self.byte_size(t.element.type)
+            return self.b.mul_nsw(self.extent(t), inner)
+        return self.b.int(t.size, i64)
+
+    # Blocks and regions -----------------------------------------------------------------------
+
+    def new_block(self) -> Block:
+        """A block at the end of the current region (only where blocks are allowed)."""
+        block = Block()
+        region = self.b.block.parent
+        assert region is not None
+        region.add_block(block)
+        return block
+
+    def start(self, block: Block) -> None:
+        """Continues in `block`, branching there from the current one unless that has ended."""
+        self.b.branch(block)
+        self.b.block = block
+
+    def ensure_open(self) -> None:
+        """After a jump, later statements go to a block of their own (removed if never reached)."""
+        if self.b.terminated:
+            self.b.block = self.new_block()
+
+    @contextmanager
+    def region(self, block: Block, *, flat: bool) -> Iterator[Region]:
+        """
+        Generates into a new region beginning with `block`; the cursor returns afterwards. Values
+        of variables set inside do not leave. Blocks never reached are dropped.
+        """
+        saved_block, saved_flat, saved_values = self.b.block, self.flat, dict(self.values)
+        saved_extents = dict(self.extents)
+        region = Region(block)
+        self.b.block, self.flat = block, flat
+        yield region
+        self.b.block, self.flat = saved_block, saved_flat
+        self.values, self.extents = saved_values, saved_extents
+        if flat:
+            remove_unreachable(region)
+
+    @contextmanager
+    def construct(self, name: str, kind: str, loc: SourceLoc) -> Iterator[None]:
+        """Statements inside are those of an OpenACC construct: jumps cannot leave it."""
+        saved = self.targets, self.labels, dict(self.addresses), dict(self.members)
+        self.targets, self.labels = JumpTargets(), {}
+        self.constructs.append(Construct(name, kind, loc))
+        yield
+        self.constructs.pop()
+        self.targets, self.labels, self.addresses, self.members = saved
+
+    def leaves_construct(self, what: str, loc: SourceLoc) -> Exception:
+        """The error for a jump out of the innermost construct."""
+        inner = self.constructs[-1]
+        return error(
+            loc,
+            f"{what} branches out of the '{inner.name}' construct",
+            "let control reach the end of the construct, or move the branch outside it",
+            [(inner.loc, "the construct is here")],
+        )
+
+
+def remove_unreachable(region: Region) -> None:
+    """Erases the blocks of `region` that no path from its first block reaches."""
+    entry = region.blocks.first
+    if entry is None or entry.next_block is None:
+        return
+    reached = {entry}
+    stack = [entry]
+    while stack:
+        last = stack.pop().last_op
+        for successor in last.successors if last is not None else ():
+            if successor not in reached:
+                reached.add(successor)
+                stack.append(successor)
+    dead = [b for b in region.blocks if b not in reached]
+    for block in dead:
+        for op in block.walk():
+            op.drop_all_references()
+    for block in dead:
+        region.detach_block(block)
+        block.erase(safe_erase=False)
+

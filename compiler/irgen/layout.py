@@ -1,0 +1,185 @@
+"""
+C types → IR types: scalars by width, arrays, and records laid out so that every member's offset in
+the `!llvm.struct` is the one the psABI gives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    Float80Type,
+    IntegerType,
+    StringAttr,
+    f32,
+    f64,
+    f80,
+    i8,
+)
+from xdsl.dialects.llvm import (
+    LLVMArrayType,
+    LLVMFunctionType,
+    LLVMPointerType,
+    LLVMStructType,
+    LLVMVoidType,
+)
+from xdsl.ir import Attribute, TypeAttribute
+
+from ..c.types import (
+    ArrayType,
+    CType,
+    Field,
+    FloatType,
+    FunctionType,
+    IntType,
+    PointerType,
+    RecordType,
+    VoidType,
+)
+
+PTR = LLVMPointerType()
+
+
+def ir_size_align(t: Attribute) -> tuple[int, int]:
+    """Size and alignment in bytes that LLVM gives `t` on x86-64 and NVPTX64."""
+    match t:
+        case IntegerType():
+            size = max(1, t.width.data // 8)
+            return size, size
+        case LLVMPointerType():
+            return 8, 8
+        case Float80Type():
+            return 16, 16
+        case LLVMArrayType():
+            size, align = ir_size_align(t.type)
+            return size * t.size.data, align
+        case LLVMStructType():
+            offset, align = 0, 1
+            for element in t.types:
+                e_size, e_align = ir_size_align(element)
+                offset = -(-offset // e_align) * e_align + e_size
+                align = max(align, e_align)
+            return -(-offset // align) * align, align
+        case _ if t == f32:
+            return 4, 4
+        case _ if t == f64:
+            return 8, 8
+        case _:
+            raise ValueError(f"no layout for '{t}'")
+
+
+@dataclass(frozen=True)
+class RecordLayout:
+    """
+    The IR struct of a record. `index` maps the name-independent identity of a member (its `Field`)
+    to its element; bit-fields and union members have no element and are reached by byte offset.
+    """
+
+    ir_type: LLVMStructType
+    index: dict[int, int]
+
+    def element_of(self, member: Field) -> int | None:
+        """The struct element that is `member`, None if it must be addressed by offset."""
+        return self.index.get(id(member))
+
+
+@dataclass
+class TypeLowering:
+    """
+    Converts C types to IR types for one module. Records with one tag but different members (in
+    different files or scopes) get different names.
+    """
+
+    layouts: dict[int, RecordLayout] = field(default_factory=dict[int, RecordLayout])
+    _records: list[RecordType] = field(default_factory=list[RecordType])
+    _names: dict[str, ArrayAttr[Attribute]] = field(default_factory=dict[str, ArrayAttr[Attribute]])
+
+    def convert(self, t: CType) -> TypeAttribute:
+        """The IR type of an object of type `t`. A variable-length array is its element type."""
+        match t:
+            case IntType():
+                return IntegerType(t.bits)
+            case FloatType():
+                return f32 if t.bits == 32 else f64 if t.bits == 64 else f80
+            case PointerType() | FunctionType():
+                return PTR
+            case ArrayType():
+                element = self.convert(t.element.type)
+                if t.is_vla:
+                    return element
+                length = t.length if isinstance(t.length, int) else 0
+                return LLVMArrayType(length, element)
+            case RecordType():
+                return self.record(t).ir_type
+            case VoidType():
+                return LLVMVoidType()
+            case _:
+                raise ValueError(f"no IR type for '{t}'")
+
+    def pointee(self, t: CType) -> TypeAttribute:
+        """The element type of pointer arithmetic on `t *`; bytes for void, functions and VLAs."""
+        if isinstance(t, VoidType | FunctionType) or not _has_size(t):
+            return i8
+        return self.convert(t)
+
+    def function(self, t: FunctionType) -> LLVMFunctionType:
+        """The IR type of a function defined with C type `t`."""
+        return LLVMFunctionType(
+            [self.convert(p) for p in t.params],
+            None if isinstance(t.result, VoidType) else self.convert(t.result),
+            is_variadic=t.variadic or not t.prototyped and not t.params,
+        )
+
+    def record(self, t: RecordType) -> RecordLayout:
+        """The layout of a complete record."""
+        found = self.layouts.get(id(t))
+        if found is not None:
+            return found
+        elements, index = self._union(t) if t.is_union else self._struct(t)
+        types = ArrayAttr[Attribute](elements)
+        layout = RecordLayout(LLVMStructType(StringAttr(self._name(t, types)), types), index)
+        self.layouts[id(t)] = layout
+        self._records.append(t)  # keeps the id from being reused
+        return layout
+
+    def _name(self, t: RecordType, types: ArrayAttr[Attribute]) -> str:
+        base = f"{'union' if t.is_union else 'struct'}.{t.tag or 'anon'}"
+        name, n = base, 0
+        while name in self._names and self._names[name] != types:
+            n += 1
+            name = f"{base}.{n}"
+        self._names[name] = types
+        return name
+
+    def _union(self, t: RecordType) -> tuple[list[Attribute], dict[int, int]]:
+        unit = next((IntegerType(8 * a) for a in (8, 4, 2) if a == t.align), i8)
+        if t.align == 16:
+            return [LLVMArrayType(t.size // 16, f80)], {}
+        return [LLVMArrayType(t.size // t.align if unit != i8 else t.size, unit)], {}
+
+    def _struct(self, t: RecordType) -> tuple[list[Attribute], dict[int, int]]:
+        elements: list[Attribute] = []
+        index: dict[int, int] = {}
+        offset, align = 0, 1
+        for member in t.fields or ():
+            if member.bit_width is not None:
+                continue
+            element = self.convert(member.type.type)
+            size, e_align = ir_size_align(element)
+            natural = -(-offset // e_align) * e_align
+            if natural < member.offset:
+                elements.append(LLVMArrayType(member.offset - offset, i8))
+            index[id(member)] = len(elements)
+            elements.append(element)
+            offset = member.offset + size
+            align = max(align, e_align)
+        if -(-offset // align) * align < t.size:
+            elements.append(LLVMArrayType(t.size - offset, i8))
+        return elements, index
+
+
+def _has_size(t: CType) -> bool:
+    if isinstance(t, ArrayType):
+        return isinstance(t.length, int) and _has_size(t.element.type)
+    return t.is_complete

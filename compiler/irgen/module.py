@@ -1,0 +1,106 @@
+"""
+Typed trees of all source files → one acc-level module (docs/design.md, "acc level").
+
+Statics that share a name get `.1`, `.2`, … ; declarations are emitted for what is used and not defined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.llvm import LLVMVoidType
+from xdsl.ir import Block, Region
+
+from ..c import ast as c
+from ..c.types import FunctionType, VoidType
+from ..diagnostics import DiagnosticSink
+from ..directives.records import Directive
+from . import static_data, statements
+from .builder import Builder
+from .directives import declarations, routines
+from .facts import analyze
+from .function import AllocaScope, FunctionState, remove_unreachable
+from .normalize import normalize_body
+from .symbols import EXTERNAL, INTERNAL, ModuleState
+
+
+def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> ModuleOp:
+    """
+    The acc-level module of a whole program. Remarks go to `sink`; raises `CompileError` for what
+    the program may not do or what is not supported.
+    """
+    state = ModuleState(sink)
+    state.define_externals(units)
+    for unit in units:
+        for variable in unit.variables:
+            if variable.is_defined:
+                static_data.define(state, variable)
+    for unit in units:
+        for function in unit.functions:
+            if function.body is not None:
+                _define_function(state, function, function.body)
+    declared: dict[str, acc.DataClause] = {}
+    routine_directives: dict[str, Directive] = {}
+    for unit in units:
+        declared |= declarations.emit_global(state, unit)
+        routines.emit(state, unit, routine_directives)
+    for decl in state.referenced:
+        # Static objects that no translation unit lists: file-scope compound literals.
+        if state.symbol_of(decl) not in state.globals:
+            static_data.define(state, decl)
+    state.declare_externals()
+    for symbol, clause in declared.items():
+        state.globals[symbol].attributes["acc.declare"] = acc.DeclareAttr(clause)
+    block = state.module.body.block
+    for op in reversed(state.recipes.values()):
+        assert block.first_op is not None
+        block.insert_op_before(op, block.first_op)
+    return state.module
+
+
+def _define_function(state: ModuleState, function: c.FunctionDecl, source: c.Compound) -> None:
+    symbol = state.function_symbol(function)
+    t: FunctionType = function.type
+    ir_type = state.function_types[symbol]
+    body = normalize_body(source, returns_void=isinstance(t.result, VoidType))
+    facts = analyze(function, body, state.may_write)
+    entry = Block(arg_types=ir_type.inputs.data)
+    fn = FunctionState(state, Builder(entry), facts, function)
+    fn.allocas.append(AllocaScope(entry))
+    region = Region(entry)
+    fn.b.at(function.loc)
+    for param, arg in zip(function.params, entry.args, strict=False):
+        arg.name_hint = param.name or None
+        arg.location = param.loc.to_attr()
+        if fn.in_memory(param):
+            fn.b.store(arg, fn.allocate(param))
+        else:
+            fn.values[param] = arg
+    for param in function.params:
+        fn.b.at(param.loc)
+        statements.fix_extents(fn, param.type)
+    with declarations.function_scope(fn):
+        statements.emit(fn, body)
+        _finish(fn, function, body)
+    remove_unreachable(region)
+    linkage = INTERNAL if function.is_static or function.is_inline else EXTERNAL
+    op = llvm.FuncOp(symbol, ir_type, linkage, body=region)
+    op.location = function.loc.to_attr()
+    state.module.body.block.add_op(op)
+
+
+def _finish(fn: FunctionState, function: c.FunctionDecl, body: c.Compound) -> None:
+    """Control that reaches the end returns: 0 from `main` (C11 5.1.2.2.3), else nothing of meaning."""
+    if fn.b.terminated:
+        return
+    fn.b.at(body.end_loc or function.loc)
+    fn.leave()
+    output = fn.module.function_types[fn.module.function_symbol(function)].output
+    if isinstance(output, LLVMVoidType):
+        fn.b.add(llvm.ReturnOp())
+    elif function.name == "main":
+        fn.b.add(llvm.ReturnOp(fn.b.int(0, output)))
+    else:
+        fn.b.add(llvm.ReturnOp(fn.b.undef(output)))

@@ -1,0 +1,149 @@
+"""Statements: what becomes structured operations, what becomes basic blocks (docs/design.md, "acc level")."""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf
+from xdsl.dialects.llvm import StackRestoreOp, StackSaveOp
+from xdsl.ir import Block, SSAValue
+
+from ..c import ast as c
+from ..c.types import ArrayType, CType, PointerType
+from ..diagnostics import error
+from . import blocks, directives, expressions, structured
+from .function import FunctionState
+
+
+def emit_body(fn: FunctionState, s: c.Stmt) -> None:
+    """The body of a structured operation, in basic blocks of its own if its parts jump."""
+    if not fn.flat and fn.facts.needs_blocks(s):
+        _in_blocks(fn, s)
+    else:
+        emit(fn, s)
+
+
+def emit(fn: FunctionState, s: c.Stmt) -> None:
+    """Any statement, at the cursor."""
+    if fn.flat:
+        fn.ensure_open()
+    fn.b.at(s.loc)
+    match s:
+        case c.ExprStmt():
+            expressions.discard(fn, s.expr)
+        case c.DeclStmt():
+            for decl in s.decls:
+                declare(fn, decl)
+        case c.Compound():
+            _compound(fn, s)
+        case c.If() | c.For() | c.While() | c.DoWhile() | c.Switch():
+            _control(fn, s)
+        case c.Case():
+            blocks.emit_case(fn, s)
+        case c.Label():
+            blocks.emit_label(fn, s)
+        case c.Break() | c.Continue() | c.Goto():
+            blocks.emit_jump(fn, s)
+        case c.Return():
+            blocks.emit_return(fn, s)
+        case c.AccStmt():
+            directives.emit(fn, s)
+        case c.Null():
+            pass
+        case _:
+            raise error(
+                s.loc, f"unsupported statement '{type(s).__name__}'", "rewrite the statement"
+            )
+
+
+def _control(fn: FunctionState, s: c.If | c.For | c.While | c.DoWhile | c.Switch) -> None:
+    if fn.facts.structured(s) and not isinstance(s, c.Switch):
+        if isinstance(s, c.If):
+            structured.emit_if(fn, s)
+        else:
+            structured.emit_loop(fn, s)
+    elif not fn.flat:
+        _in_blocks(fn, s)
+    elif isinstance(s, c.Switch):
+        blocks.emit_switch(fn, s)
+    elif isinstance(s, c.If):
+        blocks.emit_if(fn, s)
+    else:
+        blocks.emit_loop(fn, s)
+
+
+def _in_blocks(fn: FunctionState, s: c.Stmt) -> None:
+    """Wraps `s` in an `scf.execute_region`, where basic blocks are allowed."""
+    loc = fn.b.loc
+    with fn.region(Block(), flat=True) as region:
+        emit(fn, s)
+        fn.b.loc = loc
+        if not fn.b.terminated:
+            fn.b.add(scf.YieldOp())
+    fn.b.add(scf.ExecuteRegionOp([], region))
+
+
+def _compound(fn: FunctionState, s: c.Compound) -> None:
+    frees = fn.loop_level > 0 and any(
+        isinstance(d.type, ArrayType) and d.type.is_vla
+        for b in s.body
+        if isinstance(b, c.DeclStmt)
+        for d in b.decls
+    )
+    saved: SSAValue | None = fn.b.value(StackSaveOp(), "stack") if frees else None
+    pending = len(fn.exits)
+    for b in s.body:
+        emit(fn, b)
+    if not fn.b.terminated:
+        if s.end_loc is not None:
+            fn.b.at(s.end_loc)
+        fn.leave(pending)
+        if saved is not None:
+            fn.b.add(StackRestoreOp(saved))
+    del fn.exits[pending:]
+
+
+def declare(fn: FunctionState, decl: c.VarDecl) -> None:
+    """A local variable comes into being: its storage, its array lengths and its initial value."""
+    if decl.storage is not c.Storage.AUTO:
+        return
+    fn.b.at(decl.loc)
+    fix_extents(fn, decl.type)
+    if isinstance(decl.type, ArrayType) and decl.type.is_vla:
+        _declare_vla(fn, decl, decl.type)
+        return
+    if fn.in_memory(decl):
+        address = fn.allocate(decl)
+        if decl.init is not None:
+            expressions.initialize(fn, address, decl.init)
+        return
+    fn.values.pop(decl, None)
+    if decl.init is not None and decl.init.items:
+        value = expressions.rvalue(fn, decl.init.items[0][1])
+        value.name_hint = value.name_hint or decl.name
+        fn.values[decl] = value
+    elif decl.init is not None:
+        fn.values[decl] = fn.b.zero(fn.module.types.convert(decl.type))
+
+
+def fix_extents(fn: FunctionState, t: CType) -> None:
+    """Evaluates the lengths in a variably modified type, once, where it is declared (C11 6.7.6.2)."""
+    while isinstance(t, ArrayType | PointerType):
+        if isinstance(t, PointerType):
+            t = t.pointee.type
+            continue
+        if t.length is not None and not isinstance(t.length, int):
+            fn.extents.pop(id(t.length), None)
+            fn.extent(t)
+        t = t.element.type
+
+
+def _declare_vla(fn: FunctionState, decl: c.VarDecl, t: ArrayType) -> None:
+    element: CType = t
+    count: SSAValue | None = None
+    while isinstance(element, ArrayType) and element.is_vla:
+        n = fn.extent(element)
+        count = n if count is None else fn.b.mul_nsw(count, n)
+        element = element.element.type
+    assert count is not None
+    ir_type = fn.module.types.convert(element)
+    align = max(element.align, decl.alignment or 1)
+    fn.addresses[decl] = fn.b.alloca(ir_type, align, decl.name, count)

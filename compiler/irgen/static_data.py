@@ -1,0 +1,296 @@
+"""
+Objects with static storage → `llvm.mlir.global`: scalars, strings and number arrays as attributes,
+everything else as an initialiser region of `insertvalue`s with relocations (C11 6.7.9).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    i8,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from ..c import ast as c
+from ..c.sema.constants import AddressConstant, ConstantValue, constant_value
+from ..c.types import ArrayType, CType, Field, QualType, RecordType
+from ..diagnostics import SourceLoc, error
+from .builder import Builder
+from .layout import PTR, ir_size_align
+
+if TYPE_CHECKING:
+    from .symbols import ModuleState
+
+_FEW = 16
+"""Array items up to which an initialiser is written item by item rather than as a dense attribute."""
+
+
+def define(state: ModuleState, decl: c.VarDecl) -> None:
+    """Emits the definition of a variable with static storage duration."""
+    if not decl.type.is_complete:
+        raise error(decl.loc, f"'{decl.name}' has incomplete type '{decl.type}'", "complete the type")
+    ir_type: Attribute = state.types.convert(decl.type)
+    value: Attribute | None = None
+    body: Region | None = None
+    if decl.init is None or not decl.init.items:
+        value, body = _zero(ir_type)
+    else:
+        ir_type, value, body = _initial(state, decl.init, ir_type)
+    linkage = "external" if decl.storage is c.Storage.GLOBAL else "internal"
+    op = llvm.GlobalOp(
+        ir_type,
+        state.symbol_of(decl),
+        linkage,
+        constant=_is_constant(decl.qual),
+        value=value,
+        alignment=max(decl.type.align, decl.alignment or 1),
+        body=body,
+    )
+    op.location = decl.loc.to_attr()
+    for inner in op.body.walk():
+        inner.location = op.location
+    state.add_global(op)
+
+
+def _is_constant(qual: QualType) -> bool:
+    while isinstance(qual.type, ArrayType) and not qual.const:
+        qual = qual.type.element
+    return qual.const and not qual.volatile
+
+
+def _zero(t: Attribute) -> tuple[Attribute | None, Region | None]:
+    if isinstance(t, IntegerType):
+        return IntegerAttr(0, t), None
+    if isinstance(t, AnyFloat):
+        return FloatAttr(0.0, t), None
+    block = Block()
+    b = Builder(block)
+    b.add(llvm.ReturnOp(b.zero(t)))
+    return None, Region(block)
+
+
+def _initial(
+    state: ModuleState, init: c.Initializer, ir_type: Attribute
+) -> tuple[Attribute, Attribute | None, Region | None]:
+    """IR type, value attribute and initialiser region of an initialised object."""
+    from .symbols import text_attr
+
+    first = init.items[0][1]
+    if len(init.items) == 1 and isinstance(first, c.StringLiteral):
+        if isinstance(init.type, ArrayType) and init.type.element.type.size == 1:
+            size = init.type.size
+            return ir_type, text_attr(first.data[:size].ljust(size, b"\0")), None
+    items = [(offset, e, _constant(e)) for offset, e in init.items]
+    if isinstance(ir_type, IntegerType | AnyFloat) and isinstance(items[-1][2], int | float):
+        value = items[-1][2]
+        if isinstance(ir_type, IntegerType):
+            return ir_type, _integer(int(value), ir_type), None
+        return ir_type, FloatAttr(float(value), ir_type), None
+    dense = _dense(ir_type, items)
+    if dense is not None:
+        return ir_type, dense, None
+    block = Block()
+    b = Builder(block)
+    leaves = _leaves(state, init, items)
+    paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
+    if any(p is None for p in paths):
+        ir_type = _pieces(leaves, init.type.size)
+        paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
+    aggregate = b.zero(ir_type)
+    for path, (_, t, value) in zip(paths, leaves, strict=True):
+        assert path is not None
+        leaf = _materialize(state, b, value, t)
+        if not path:
+            aggregate = leaf
+            continue
+        position = DenseArrayBase.from_list(i64, path)
+        aggregate = b.value(llvm.InsertValueOp(position, aggregate, leaf))
+    b.add(llvm.ReturnOp(aggregate))
+    return ir_type, None, Region(block)
+
+
+Leaf = tuple[int, Attribute, "ConstantValue | bytes"]
+
+
+def _constant(e: c.Expr) -> ConstantValue | c.StringLiteral:
+    if isinstance(e, c.StringLiteral):
+        return e
+    value = constant_value(e)
+    if value is None:
+        raise error(
+            e.loc,
+            "the initialiser of a static object is not constant",
+            "use constant expressions, or assign the value in a function",
+        )
+    return value
+
+
+def _integer(value: int, t: IntegerType) -> IntegerAttr:
+    width = t.width.data
+    value %= 1 << width
+    return IntegerAttr(value - (1 << width) if value >> (width - 1) else value, t)
+
+
+def _scalar(t: Attribute) -> Attribute:
+    while isinstance(t, LLVMArrayType):
+        t = t.type
+    return t
+
+
+def _dense(
+    ir_type: Attribute, items: list[tuple[int, c.Expr, ConstantValue | c.StringLiteral]]
+) -> Attribute | None:
+    """A number array as one attribute, None if it is something else or mostly zero."""
+    element = _scalar(ir_type)
+    if not isinstance(ir_type, LLVMArrayType) or len(items) <= _FEW:
+        return None
+    if not isinstance(element, IntegerType | AnyFloat) or ir_size_align(element)[0] > 8:
+        return None
+    shape: list[int] = []
+    t: Attribute = ir_type
+    while isinstance(t, LLVMArrayType):
+        shape.append(t.size.data)
+        t = t.type
+    size = ir_size_align(element)[0]
+    flat: list[int | float] = [0] * (ir_size_align(ir_type)[0] // size)
+    for offset, _, value in items:
+        if not isinstance(value, int | float) or offset % size:
+            return None
+        flat[offset // size] = value
+    tensor = TensorType(element, shape)
+    if isinstance(element, IntegerType):
+        ints = [_integer(int(v), element).value.data for v in flat]
+        return DenseIntOrFPElementsAttr.from_list(tensor, ints)
+    return DenseIntOrFPElementsAttr.from_list(tensor, [float(v) for v in flat])
+
+
+def _leaves(
+    state: ModuleState,
+    init: c.Initializer,
+    items: list[tuple[int, c.Expr, ConstantValue | c.StringLiteral]],
+) -> list[Leaf]:
+    """Non-overlapping scalars by offset; later items replace earlier ones, bit-fields are merged."""
+    out: dict[int, Leaf] = {}
+    for position, (offset, e, value) in enumerate(items):
+        bits = init.bit_fields.get(position)
+        if isinstance(value, c.StringLiteral):
+            for i, byte in enumerate(value.data[: _room(init.type, offset, value)]):
+                out[offset + i] = (offset + i, i8, byte)
+        elif bits is not None:
+            assert isinstance(value, int)
+            _merge_bits(out, offset, bits, value)
+        elif isinstance(e.type, RecordType):
+            raise error(e.loc, "a record value is not a constant", "list the members' values")
+        else:
+            out[offset] = (offset, state.types.convert(e.type), value)
+    return [out[k] for k in sorted(out)]
+
+
+def _room(t: CType, offset: int, literal: c.StringLiteral) -> int:
+    return literal.type.size if literal.type.is_complete else len(literal.data)
+
+
+def _merge_bits(out: dict[int, Leaf], offset: int, bits: Field, value: int) -> None:
+    """Adds a bit-field's bits to the bytes of its unit."""
+    width = bits.bit_width or 0
+    word = (value & ((1 << width) - 1)) << bits.bit_offset
+    for i in range(bits.type.type.size):
+        byte = (word >> (8 * i)) & 0xFF
+        old = out.get(offset + i)
+        if byte == 0 and ((((1 << width) - 1) << bits.bit_offset) >> (8 * i)) & 0xFF == 0:
+            continue
+        before = old[2] if old is not None and isinstance(old[2], int) else 0
+        out[offset + i] = (offset + i, i8, before | byte)
+
+
+def _path(t: Attribute, offset: int, leaf: Attribute) -> list[int] | None:
+    """The `insertvalue` position of a scalar of type `leaf` at byte `offset` of `t`."""
+    path: list[int] = []
+    while t != leaf or offset:
+        match t:
+            case LLVMArrayType():
+                size = ir_size_align(t.type)[0]
+                if size == 0 or offset // size >= t.size.data:
+                    return None
+                path.append(offset // size)
+                t, offset = t.type, offset % size
+            case LLVMStructType():
+                found = _element_at(t, offset)
+                if found is None:
+                    return None
+                index, offset = found
+                path.append(index)
+                t = t.types.data[index]
+            case _:
+                return None
+    return path
+
+
+def _element_at(t: LLVMStructType, offset: int) -> tuple[int, int] | None:
+    start = 0
+    for i, element in enumerate(t.types):
+        size, align = ir_size_align(element)
+        start = -(-start // align) * align
+        if start <= offset < start + size:
+            return i, offset - start
+        start += size
+    return None
+
+
+def _pieces(leaves: list[Leaf], size: int) -> LLVMStructType:
+    """A struct of exactly the initialised scalars and padding, for unions and bit-fields."""
+    elements: list[Attribute] = []
+    at = 0
+    for offset, t, _ in leaves:
+        if offset > at:
+            elements.append(LLVMArrayType(offset - at, i8))
+        elements.append(t)
+        at = offset + ir_size_align(t)[0]
+    if at < size:
+        elements.append(LLVMArrayType(size - at, i8))
+    return LLVMStructType.from_type_list(elements)
+
+
+def _materialize(
+    state: ModuleState, b: Builder, value: ConstantValue | bytes, t: Attribute
+) -> SSAValue:
+    if isinstance(value, AddressConstant):
+        return _address(state, b, value, t)
+    if isinstance(t, LLVMPointerType):
+        assert isinstance(value, int)
+        if value == 0:
+            return b.zero(PTR)
+        return b.value(llvm.IntToPtrOp(b.int(value, i64)))
+    if isinstance(t, IntegerType):
+        assert isinstance(value, int | float)
+        return b.value(arith.ConstantOp(_integer(int(value), t)))
+    assert isinstance(value, int | float)
+    return b.float(float(value), t)
+
+
+def _address(state: ModuleState, b: Builder, value: AddressConstant, t: Attribute) -> SSAValue:
+    base = value.base
+    if isinstance(base, c.StringLiteral):
+        symbol = state.string(base.data)
+    elif isinstance(base, c.FunctionDecl):
+        symbol = state.function_symbol(base)
+    else:
+        symbol = state.symbol_of(base)
+    address = b.value(llvm.AddressOfOp(symbol, PTR))
+    address = b.offset(address, value.offset)
+    if isinstance(t, IntegerType):
+        if t.width.data != 64:
+            raise error(SourceLoc("<unknown>", 0), "an address does not fit a narrow static integer")
+        return b.to_int(address)
+    return address

@@ -1,0 +1,167 @@
+"""Symbols and shared definitions of the module being generated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, i8
+from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType
+from xdsl.ir import Attribute, Operation
+
+from ..c import ast as c
+from ..diagnostics import DiagnosticSink, error
+from .calls import external_type
+from .layout import TypeLowering
+
+EXTERNAL = llvm.LinkageAttr("external")
+INTERNAL = llvm.LinkageAttr("internal")
+
+
+@dataclass
+class ModuleState:
+    """Symbols and shared definitions of the module being generated."""
+
+    sink: DiagnosticSink
+    types: TypeLowering = field(default_factory=TypeLowering)
+    module: ModuleOp = field(default_factory=lambda: ModuleOp([]))
+    function_types: dict[str, LLVMFunctionType] = field(default_factory=dict[str, LLVMFunctionType])
+    globals: dict[str, llvm.GlobalOp] = field(default_factory=dict[str, llvm.GlobalOp])
+    recipes: dict[str, Operation] = field(default_factory=dict[str, Operation])
+    _taken: set[str] = field(default_factory=set[str])
+    _variables: dict[int, str] = field(default_factory=dict[int, str])
+    referenced: list[c.VarDecl] = field(default_factory=list["c.VarDecl"])
+    _functions: dict[int, str] = field(default_factory=dict[int, str])
+    _defined: dict[str, c.FunctionDecl | c.VarDecl] = field(
+        default_factory=dict[str, "c.FunctionDecl | c.VarDecl"]
+    )
+    _strings: dict[bytes, str] = field(default_factory=dict[bytes, str])
+    _declared: dict[str, c.VarDecl | c.FunctionDecl] = field(
+        default_factory=dict[str, "c.VarDecl | c.FunctionDecl"]
+    )
+
+    # Symbols ----------------------------------------------------------------------------------
+
+    def unique(self, name: str) -> str:
+        """`name`, or `name.1`, … if the module has that symbol already."""
+        out, n = name, 0
+        while out in self._taken:
+            n += 1
+            out = f"{name}.{n}"
+        self._taken.add(out)
+        return out
+
+    def define_externals(self, units: Sequence[c.TranslationUnit]) -> None:
+        """Reserves the names of external definitions; two definitions of one name are an error."""
+        for unit in units:
+            defined: list[c.FunctionDecl | c.VarDecl] = [
+                f for f in unit.functions if f.body is not None and not f.is_static
+            ]
+            defined += [
+                v for v in unit.variables if v.storage is c.Storage.GLOBAL and v.is_defined
+            ]
+            for decl in defined:
+                name = decl.name if isinstance(decl, c.FunctionDecl) else (decl.symbol or decl.name)
+                first = self._defined.get(name)
+                if first is not None:
+                    raise error(
+                        decl.loc,
+                        f"'{name}' is defined twice in the program",
+                        "make one of them 'static', or declare it 'extern' here",
+                        [(first.loc, "the other definition is here")],
+                    )
+                self._defined[name] = decl
+                self._taken.add(name)
+            for v in unit.variables:
+                if v.storage is c.Storage.GLOBAL:
+                    self._taken.add(v.symbol or v.name)
+            for f in unit.functions:
+                if not f.is_static:
+                    self._taken.add(f.name)
+
+    def symbol_of(self, decl: c.VarDecl) -> str:
+        """The symbol of a variable that is not AUTO."""
+        name = decl.symbol or decl.name
+        if decl.storage is c.Storage.GLOBAL:
+            if name not in self._defined:
+                self._declared.setdefault(name, decl)
+            return name
+        found = self._variables.get(id(decl))
+        if found is None:
+            found = self._variables[id(decl)] = self.unique(name)
+            self.referenced.append(decl)
+        return found
+
+    def function_symbol(self, decl: c.FunctionDecl) -> str:
+        """The symbol of a function; its IR type is in `function_types`."""
+        if decl.is_static:
+            found = self._functions.get(id(decl))
+            if found is None:
+                found = self._functions[id(decl)] = self.unique(decl.name)
+                self.function_types[found] = self.types.function(decl.type)
+            return found
+        name = decl.name
+        if name not in self.function_types:
+            definition = self._defined.get(name)
+            if isinstance(definition, c.FunctionDecl):
+                self.function_types[name] = self.types.function(definition.type)
+            else:
+                self._declared[name] = decl
+                self.function_types[name] = external_type(self.types, decl.type, decl.loc)
+        return name
+
+    def is_defined(self, decl: c.FunctionDecl) -> bool:
+        """Whether some file of the program defines this function."""
+        return decl.body is not None or (not decl.is_static and decl.name in self._defined)
+
+    def may_write(self, decl: c.FunctionDecl) -> bool:
+        """Whether calling `decl` may change variables whose address nobody took."""
+        return self.is_defined(decl)
+
+    def string(self, data: bytes) -> str:
+        """The symbol of the constant that holds a string literal's bytes."""
+        found = self._strings.get(data)
+        if found is None:
+            found = self._strings[data] = self.unique(f".str.{len(self._strings)}")
+            self.add_global(
+                llvm.GlobalOp(
+                    LLVMArrayType(len(data), i8),
+                    found,
+                    "private",
+                    constant=True,
+                    value=text_attr(data),
+                    alignment=1,
+                    unnamed_addr=2,
+                )
+            )
+        return found
+
+    def add_global(self, op: llvm.GlobalOp) -> None:
+        self.globals[op.sym_name.data] = op
+        self.module.body.block.add_op(op)
+
+    def declare_externals(self) -> None:
+        """Declarations of everything used that the program does not define."""
+        block = self.module.body.block
+        first = block.first_op
+        for name, decl in self._declared.items():
+            if isinstance(decl, c.FunctionDecl):
+                op: Operation = llvm.FuncOp(name, self.function_types[name], EXTERNAL)
+            else:
+                t = self.types.convert(decl.type) if decl.type.is_complete else i8
+                op = llvm.GlobalOp(t, name, EXTERNAL)
+                self.globals[name] = op
+            op.location = decl.loc.to_attr()
+            if first is None:
+                block.add_op(op)
+            else:
+                block.insert_op_before(op, first)
+
+
+def text_attr(data: bytes) -> Attribute:
+    """The bytes of a string as an attribute that prints as text."""
+    try:
+        return StringAttr(data.decode("ascii"))
+    except UnicodeDecodeError:
+        return BytesAttr(data)
