@@ -72,7 +72,10 @@ def test_conversion(parameters: str, text: str, expected: str, type_name: str) -
     assert str(e.type) == type_name
 
 
-STRUCT = "struct s { int a; const int k; struct { int b; union { int c; float d; }; }; int v[3]; struct s *n; };"
+STRUCT = (
+    "struct s { int a; const int k; struct { int b; union { int c; float d; }; }; int v[3];"
+    " struct s *n; };"
+)
 CALLS = (
     "int g(double, char); int h(); int var(const char *, ...); typedef int (*fn)(int); int k(int);"
 )
