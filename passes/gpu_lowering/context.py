@@ -432,12 +432,12 @@ class Kernel(Cursor):
         """The address (in shared memory) of the internal buffer for `purpose`."""
         known = self._buffers.get(purpose)
         if known is None:
-            type = llvm.LLVMArrayType.from_size_and_type(bytes, IntegerType(8))
+            type = llvm.LLVMArrayType(bytes, IntegerType(8))
             op = self.device.shared_global(f"{self.name}_{purpose}", type, self.loc)
             known = self._buffers[purpose] = SharedBuffer(purpose, bytes, op)
         elif bytes > known.bytes:
             known.bytes = bytes
-            known.op.properties["global_type"] = llvm.LLVMArrayType.from_size_and_type(
+            known.op.properties["global_type"] = llvm.LLVMArrayType(
                 bytes, IntegerType(8)
             )
         name = known.op.sym_name

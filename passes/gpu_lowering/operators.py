@@ -203,7 +203,7 @@ class CopyLayout:
         if self.length is None:
             return self.element
         if isinstance(self.length, int):
-            return llvm.LLVMArrayType.from_size_and_type(self.length, self.element)
+            return llvm.LLVMArrayType(self.length, self.element)
         return None
 
 

@@ -82,7 +82,7 @@ def _in_shared(
     key = op.results[0]
     if copies == 1:
         return k.shared_variable(storage, hint, key)
-    array = llvm.LLVMArrayType.from_size_and_type(copies, storage)
+    array = llvm.LLVMArrayType(copies, storage)
     base = k.shared_variable(array, hint, key)
     return k.in_prologue().element(base, k.worker(), storage, hint)
 

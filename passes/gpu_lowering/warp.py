@@ -98,7 +98,7 @@ def by_leader(
     workers = k.shape.workers or WARP
     buffer = k.buffer("broadcast", stride * (workers if k.mode is Mode.WORKER else 1))
     if k.mode is Mode.WORKER:
-        slot = llvm.LLVMArrayType.from_size_and_type(stride, IntegerType(8))
+        slot = llvm.LLVMArrayType(stride, IntegerType(8))
         buffer = shared_element(k, buffer, k.worker(), slot)
     k.access(accesses((), (BROADCAST_BUFFER,), leader=True))
     with k.at(leader_branch(k)):
