@@ -4,6 +4,7 @@ Building operations: a cursor that places operations, gives them a location, and
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
 from xdsl.dialects import arith, llvm, scf
@@ -22,6 +23,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 PTR = llvm.LLVMPointerType()
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$]+")
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -58,7 +61,7 @@ class Cursor:
         else:
             self.point.block.insert_op_before(op, before)
         if hint is not None and op.results:
-            op.results[0].name_hint = hint
+            op.results[0].name_hint = value_name(hint)
         return op
 
     def value(self, op: Operation, hint: str | None = None) -> SSAValue:
@@ -170,6 +173,12 @@ class Cursor:
         block.add_op(end)
         self.insert(scf.IfOp(condition, [], Region(block)))
         return Cursor.before(end, self.loc)
+
+
+def value_name(text: str) -> str:
+    """A name for a value made of `text`, which may be a C expression such as `p->x`."""
+    name = _NOT_IN_NAMES.sub("_", text)
+    return f"v{name}" if not name or name[0].isdigit() else name
 
 
 def constant_value(value: SSAValue) -> int | None:

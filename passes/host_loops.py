@@ -423,31 +423,31 @@ def replace_yields(region: Region) -> None:
 
 def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
     """
-    Marks the innermost `scf.for` of a partitioned loop for SIMD, if it contains no loop. Without
-    atomics and calls its accesses to shared memory are independent (access group `group`); private
-    and reduction variables are left out of the group: iterations share their stack slots until LLVM
-    makes registers of them.
+    Marks the innermost `scf.for` of a partitioned loop for SIMD, if it contains no loop, atomic or
+    call. Its accesses to shared memory are independent (access group `group`); private and reduction
+    variables are left out of the group: iterations share their stack slots until LLVM makes
+    registers of them.
     """
     if all(select_device_type(level) is None for level in (loop.gang, loop.worker, loop.vector)):
         return
     accesses: list[Operation] = []
-    independent = True
     for op in innermost.body.walk():
         match op:
             case scf.ForOp() | scf.WhileOp() | acc.LoopOp() | scf.ExecuteRegionOp():
                 return
             case llvm.CallOp() | llvm_ext.AtomicRMWOp() | llvm_ext.CmpXchgOp():
-                independent = False
-            case llvm.LoadOp() | llvm.StoreOp():
+                return
+            case llvm.LoadOp(ordering=ordering) | llvm.StoreOp(ordering=ordering):
+                if ordering is not None and ordering.value.data != 0:
+                    return
                 if not isinstance(_root(op.ptr).owner, llvm.AllocaOp):
                     accesses.append(op)
             case _:
                 pass
     innermost.attributes[SIMD] = UnitAttr()
-    if independent:
-        groups = ArrayAttr([IntegerAttr(group, i32)])
-        for op in (innermost, *accesses):
-            op.attributes[ACCESS_GROUPS] = groups
+    groups = ArrayAttr([IntegerAttr(group, i32)])
+    for op in (innermost, *accesses):
+        op.attributes[ACCESS_GROUPS] = groups
 
 
 def _erase_clause_operations(region: Region) -> None:
