@@ -1,1 +1,5 @@
-"""IR generation: typed trees → the acc-level module. The entry point is `module.generate_module`."""
+"""IR generation: typed trees → the acc-level module."""
+
+from .module import generate_module
+
+__all__ = ["generate_module"]

@@ -33,14 +33,15 @@ NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 class Builder:
     """
-    A cursor at the end of `block`. `loc` is given to every operation added. Constants are reused
-    within a block.
+    A cursor at the end of `block`. `loc` is given to every operation added. Constants and widened
+    integers are reused within a block.
     """
 
     def __init__(self, block: Block):
         self.block = block
         self.loc: FileLineColLoc = UNKNOWN_LOC.to_attr()
         self._constants: dict[tuple[Block, int | str, Attribute], SSAValue] = {}
+        self._extended: dict[tuple[Block, SSAValue, IntegerType, bool], SSAValue] = {}
         self._locs: dict[SourceLoc, FileLineColLoc] = {}
 
     def at(self, loc: SourceLoc) -> None:
@@ -175,8 +176,12 @@ class Builder:
         if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
             n = owner.value.value.data
             return self.int(n if signed and source != i1 else n % (1 << source.width.data), t)
-        op = arith.ExtSIOp(value, t) if signed else arith.ExtUIOp(value, t)
-        return self.value(op, value.name_hint)
+        key = (self.block, value, t, signed)
+        found = self._extended.get(key)
+        if found is None:
+            op = arith.ExtSIOp(value, t) if signed else arith.ExtUIOp(value, t)
+            found = self._extended[key] = self.value(op, value.name_hint)
+        return found
 
     def to_int(self, pointer: SSAValue) -> SSAValue:
         return self.value(llvm.PtrToIntOp(pointer, i64), pointer.name_hint)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith, llvm, scf
-from xdsl.dialects.builtin import i1, i64
+from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
@@ -26,9 +26,11 @@ from ..diagnostics import error
 from . import arithmetic, calls, lvalues
 from .function import FunctionState
 from .layout import PTR
-from .tree import describe, walk
+from .tree import describe, int_constant, walk
 
 _CHEAP_LIMIT = 8
+_INVERSE = (1, 0, 5, 4, 3, 2, 9, 8, 7, 6)
+"""The `arith.cmpi` predicate that holds when another does not, by number."""
 
 
 def rvalue(fn: FunctionState, e: c.Expr) -> SSAValue:
@@ -154,9 +156,7 @@ def condition(fn: FunctionState, e: c.Expr) -> SSAValue:
     """Whether `e` is nonzero, as i1."""
     match e:
         case c.UnaryOp(op="!"):
-            inner = condition(fn, e.operand)
-            fn.b.at(e.loc)
-            return fn.b.value(arith.XOrIOp(inner, fn.b.int(1, i1)))
+            return _negated(fn, e)
         case c.BinaryOp(op="&&" | "||"):
             return _short_circuit(fn, e)
         case c.BinaryOp() if e.op in arithmetic.COMPARISONS:
@@ -172,6 +172,19 @@ def condition(fn: FunctionState, e: c.Expr) -> SSAValue:
             value = rvalue(fn, e)
             fn.b.at(e.loc)
             return arithmetic.truth(fn.b, value, e.type)
+
+
+def _negated(fn: FunctionState, e: c.UnaryOp) -> SSAValue:
+    operand = e.operand
+    while isinstance(operand, c.Cast) and is_comparison(operand.operand):
+        operand = operand.operand
+    inner = condition(fn, operand)
+    fn.b.at(e.loc)
+    owner = inner.owner
+    if isinstance(owner, arith.CmpiOp) and inner.first_use is None:
+        owner.predicate = IntegerAttr(_INVERSE[owner.predicate.value.data], i64)
+        return inner
+    return fn.b.value(arith.XOrIOp(inner, fn.b.int(1, i1)))
 
 
 def _unary(fn: FunctionState, e: c.UnaryOp) -> SSAValue:
@@ -200,7 +213,14 @@ def _binary(fn: FunctionState, e: c.BinaryOp) -> SSAValue:
 
 
 def _pointer_add(fn: FunctionState, e: c.PtrAdd) -> SSAValue:
-    pointer, index = rvalue(fn, e.pointer), rvalue(fn, e.index)
+    pointer = rvalue(fn, e.pointer)
+    constant = int_constant(e.index)
+    if constant is not None:
+        fn.b.at(e.loc)
+        index = fn.b.int(-constant if e.subtract else constant, i64)
+        assert isinstance(e.type, PointerType)
+        return lvalues.element_address(fn, pointer, index, e.type.pointee.type, describe(e))
+    index = rvalue(fn, e.index)
     fn.b.at(e.loc)
     return offset_pointer(fn, pointer, index, e, subtract=e.subtract)
 
