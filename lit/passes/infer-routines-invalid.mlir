@@ -1,0 +1,53 @@
+// RUN: accopt %s -p infer-routines --split-input-file --verify-diagnostics | filecheck %s
+
+// An unknown function.
+// CHECK: error: function 'rand' is called in device code, but it is not defined in the program
+// CHECK: help: add '#pragma acc routine seq' to its declaration
+llvm.func @rand() -> i32
+llvm.func @main() {
+  acc.parallel {
+    %r = llvm.call @rand() : () -> i32
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
+// A routine at a level its caller's loop already uses.
+// CHECK: error: routine 'rows' has level vector, but it is called in a loop that is already partitioned over vectors
+acc.routine @r func(@rows) vector
+llvm.func @rows() {
+  llvm.return
+}
+llvm.func @main(%n: i32) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  acc.parallel {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      llvm.call @rows() : () -> ()
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
+// A global variable in a routine without declare.
+// CHECK: error: global variable 'table' is used in function 'look'
+// CHECK: help: add '#pragma acc declare create(table)'
+llvm.mlir.global external @table() : !llvm.array<4 x f32>
+llvm.func @look() -> f32 {
+  %t = llvm.mlir.addressof @table : !llvm.ptr
+  %v = llvm.load %t : !llvm.ptr -> f32
+  llvm.return %v : f32
+}
+llvm.func @main() {
+  acc.parallel {
+    %v = llvm.call @look() : () -> f32
+    acc.yield
+  }
+  llvm.return
+}

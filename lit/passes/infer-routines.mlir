@@ -1,0 +1,45 @@
+// RUN: accopt %s -p infer-routines | filecheck %s
+
+llvm.func @sqrtf(f32) -> f32
+
+// A function that a routine's caller reaches gets a routine, recursion included.
+// CHECK:      acc.routine @acc_routine_square func(@square) seq implicit attributes {accx.implicit_routine}
+// CHECK-NEXT: llvm.func @square
+llvm.func @square(%v: f32) -> f32 {
+  %r = llvm.call @square(%v) : (f32) -> f32
+  llvm.return %r : f32
+}
+
+// Its level follows its loops.
+// CHECK:      acc.routine @acc_routine_rows func(@rows) vector implicit attributes {accx.implicit_routine}
+llvm.func @rows(%n: i32) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  acc.loop vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    acc.yield
+  } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+  llvm.return
+}
+
+// What only host code calls gets none.
+// CHECK-NOT:  acc.routine
+// CHECK:      llvm.func @host_only
+llvm.func @host_only() {
+  llvm.return
+}
+
+llvm.func @main(%n: i32, %v: f32) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  llvm.call @host_only() : () -> ()
+  acc.parallel {
+    %s = llvm.call @square(%v) : (f32) -> f32
+    %t = llvm.call @sqrtf(%s) : (f32) -> f32
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      llvm.call @rows(%n) : (i32) -> ()
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    acc.yield
+  }
+  llvm.return
+}

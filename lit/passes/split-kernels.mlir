@@ -1,0 +1,132 @@
+// RUN: accopt %s -p split-kernels | filecheck %s
+
+llvm.mlir.global external @a() : !llvm.array<16 x f32>
+llvm.mlir.global external @b() : !llvm.array<16 x f32>
+
+// Two loops and a statement between them: three constructs in order inside one data region; the
+// plain loops are proven independent, the temporary becomes private, the sum a reduction.
+// CHECK-LABEL: llvm.func @pieces
+// CHECK:         %a_dev = acc.copyin varPtr(%a : !llvm.ptr)
+// CHECK:         acc.data dataOperands(
+// CHECK:           acc.parallel {
+// CHECK:             %t_1 = acc.private varPtr(%t : !llvm.ptr) varType(f32) recipe(@private_f32)
+// CHECK:             acc.loop private(%t_1 : !llvm.ptr)
+// CHECK:               llvm.store %{{.*}}, %t_1 : f32, !llvm.ptr
+// CHECK:             found independent
+// CHECK:           } attributes {accx.from_kernels}
+// CHECK:           acc.parallel num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%one : i32) {
+// CHECK:             llvm.store
+// CHECK-NEXT:        acc.yield
+// CHECK:           acc.parallel {
+// CHECK:             acc.reduction varPtr(%s : !llvm.ptr) varType(f32) recipe(@reduction_add_f32)
+// CHECK:             acc.loop reduction(
+// CHECK:           acc.terminator
+// CHECK:         acc.copyout accPtr(%a_dev : !llvm.ptr)
+llvm.func @pieces(%n: i32) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  %s = llvm.alloca %c1 x f32 : (i32) -> !llvm.ptr
+  %t = llvm.alloca %c1 x f32 : (i32) -> !llvm.ptr
+  acc.kernels {
+    %a = llvm.mlir.addressof @a : !llvm.ptr
+    %b = llvm.mlir.addressof @b : !llvm.ptr
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %i64 = arith.extsi %i : i32 to i64
+      %p = llvm.getelementptr inbounds %a[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %q = llvm.getelementptr inbounds %b[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %v = llvm.load %p : !llvm.ptr -> f32
+      llvm.store %v, %t : f32, !llvm.ptr
+      %v2 = llvm.load %t : !llvm.ptr -> f32
+      llvm.store %v2, %q : f32, !llvm.ptr
+    }
+    %zero = arith.constant 0.0 : f32
+    llvm.store %zero, %a : f32, !llvm.ptr
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %i64 = arith.extsi %i : i32 to i64
+      %p = llvm.getelementptr inbounds %a[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %v = llvm.load %p : !llvm.ptr -> f32
+      %w = llvm.load %s : !llvm.ptr -> f32
+      %w2 = arith.addf %w, %v : f32
+      llvm.store %w2, %s : f32, !llvm.ptr
+    }
+    acc.terminator
+  }
+  llvm.return
+}
+
+// One nest: the kernels construct becomes that parallel construct, with its own clauses.
+// CHECK-LABEL: llvm.func @single
+// CHECK-NOT:     acc.data
+// CHECK:         acc.parallel dataOperands(%x_dev : !llvm.ptr) num_gangs({%{{.*}} : i32}) {
+llvm.func @single(%n: i32, %x: !llvm.ptr {llvm.noalias}) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  %v = arith.constant 0.0 : f32
+  %x_dev = acc.present varPtr(%x : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "x"}
+  acc.kernels dataOperands(%x_dev : !llvm.ptr) num_gangs({%n : i32}) {
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %i64 = arith.extsi %i : i32 to i64
+      %p = llvm.getelementptr inbounds %x_dev[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      llvm.store %v, %p : f32, !llvm.ptr
+      acc.yield
+    } attributes {auto_ = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    acc.terminator
+  }
+  llvm.return
+}
+
+// Auto loops that are not proven stay in order and say why: parameters that may overlap, and a
+// recurrence.
+// CHECK-LABEL: llvm.func @refused
+// CHECK:         auto: 'x' and 'y' may overlap: qualify them with restrict
+// CHECK:         auto: iterations may depend on each other through 'x'
+llvm.func @refused(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i64
+  acc.parallel {
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %i64 = arith.extsi %i : i32 to i64
+      %p = llvm.getelementptr inbounds %x[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %q = llvm.getelementptr inbounds %y[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %v = llvm.load %p : !llvm.ptr -> f32
+      llvm.store %v, %q : f32, !llvm.ptr
+      acc.yield
+    } attributes {auto_ = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %i64 = arith.extsi %i : i32 to i64
+      %next = arith.addi %i64, %one : i64
+      %p = llvm.getelementptr inbounds %x[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %q = llvm.getelementptr inbounds %x[%next] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %v = llvm.load %p : !llvm.ptr -> f32
+      llvm.store %v, %q : f32, !llvm.ptr
+      acc.yield
+    } attributes {auto_ = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    acc.yield
+  }
+  llvm.return
+}
+
+// A value that one piece computes and a later loop needs: both stay in one gang.
+// CHECK-LABEL: llvm.func @shared_value
+// CHECK:         acc.parallel num_gangs({%{{.*}} : i32}) {
+// CHECK:           llvm.load
+// CHECK:           llvm.store
+// CHECK:           acc.loop
+llvm.func @shared_value(%x: !llvm.ptr {llvm.noalias}, %c: !llvm.ptr {llvm.noalias}) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  %v = arith.constant 0.0 : f32
+  acc.kernels {
+    %k = llvm.load %c : !llvm.ptr -> i32
+    llvm.store %c0, %c : i32, !llvm.ptr
+    acc.loop control(%i : i32) = (%c0 : i32) to (%k : i32) step (%c1 : i32) {
+      %i64 = arith.extsi %i : i32 to i64
+      %p = llvm.getelementptr inbounds %x[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      llvm.store %v, %p : f32, !llvm.ptr
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    acc.terminator
+  }
+  llvm.return
+}
