@@ -13,6 +13,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BFloat16Type,
+    BytesAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     Float16Type,
@@ -106,6 +107,9 @@ def attribute_text(value: Attribute, type: Attribute, types: TypePrinter) -> str
         case StringAttr():
             assert isinstance(type, LLVMArrayType)
             return f'c"{escape(_string_bytes(value.data, type.size.data))}"'
+        case BytesAttr():
+            assert isinstance(type, LLVMArrayType)
+            return f'c"{escape(value.data.ljust(type.size.data, bytes(1)))}"'
         case SymbolRefAttr():
             return f"@{identifier(value.root_reference.data)}"
         case UnitAttr():

@@ -1,0 +1,160 @@
+# ruff: noqa: E501  (LLVM and MLIR lines do not break)
+"""Kernels to PTX and machine code: libdevice, address spaces, all compute capabilities."""
+
+from __future__ import annotations
+
+import pytest
+from accopt.compiler.backend import ptx as ptx_module
+from accopt.compiler.backend.cache import DiskCache
+from accopt.compiler.backend.ptx import emit_ptx, ptx_version
+from accopt.compiler.backend.ptxas import assemble, parse_resources
+from accopt.compiler.backend.toolkit import find_libdevice, find_ptxas
+from accopt.compiler.diagnostics import CompileError
+from accopt.compiler.llvmir.printer import NVPTX_HEADER
+from accopt.passes.analysis.device_functions import MATH_F32, MATH_F64
+from accopt.passes.analysis.device_math import Libdevice, device_function
+
+needs_libdevice = pytest.mark.skipif(find_libdevice() is None, reason="no libdevice")
+needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason="no ptxas")
+
+KERNEL = (
+    NVPTX_HEADER
+    + """
+@tile = internal addrspace(3) global [128 x double] poison
+define ptx_kernel void @k(ptr noalias readonly %x, ptr noalias %y, i32 %n) convergent "nvvm.reqntid"="128,1,1" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %p = getelementptr double, ptr %x, i32 %t
+  %v = load double, ptr %p
+  %s = getelementptr double, ptr addrspace(3) @tile, i32 %t
+  store double %v, ptr addrspace(3) %s
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %r = xor i32 %t, 1
+  %u = getelementptr double, ptr addrspace(3) @tile, i32 %r
+  %w = load double, ptr addrspace(3) %u
+  %old = atomicrmw fadd ptr %y, double %w syncscope("device") monotonic
+  ret void
+}
+"""
+)
+
+
+@pytest.mark.parametrize("sm", [70, 75, 80, 86, 89, 90, 100, 120])
+def test_all_compute_capabilities(sm):
+    text = emit_ptx(KERNEL, sm=sm)
+    version = ptx_version(sm)
+    assert f".version {version // 10}.{version % 10}" in text
+    assert f".target sm_{sm}" in text
+    assert "ld.global.nc" in text, "read-only noalias arguments go through the read-only cache"
+    assert "atom.global" in text or "red.global" in text or "red.relaxed.gpu.global" in text
+    assert ".reqntid 128" in text
+
+
+@needs_ptxas
+@pytest.mark.parametrize("sm", [75, 80, 90])
+def test_assembling_measures_kernels(sm):
+    result = assemble(emit_ptx(KERNEL, sm=sm), sm)
+    assert result is not None and result.cubin[:4] == b"\x7fELF"
+    kernel = result.kernels["k"]
+    assert kernel.shared == 1024 and kernel.registers > 0 and kernel.spill_stores == 0
+
+
+@needs_ptxas
+def test_ptxas_errors_show_log_and_command():
+    text = emit_ptx(KERNEL).replace("ret;", "rett;")
+    with pytest.raises(CompileError, match="rett") as caught:
+        assemble(text, 90)
+    assert "-arch=sm_90" in (caught.value.diagnostics[0].remedy or "")
+
+
+def test_resources_of_several_kernels():
+    log = """ptxas info    : Compiling entry function 'a' for 'sm_90'
+ptxas info    : Function properties for a
+    40 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 28 registers, used 1 barriers, 2048 bytes smem, 368 bytes cmem[0]
+ptxas info    : Compiling entry function 'b' for 'sm_90'
+ptxas info    : Used 10 registers"""
+    kernels = parse_resources(log)
+    assert (kernels["a"].spill_loads, kernels["a"].constant, kernels["a"].barriers) == (12, 368, 1)
+    assert (kernels["b"].registers, kernels["b"].shared) == (10, 0)
+
+
+def _libdevice_call(name: str, symbol: str, f32: bool) -> tuple[str, str]:
+    """Declaration and a calling function, with C's parameters for `name`."""
+    real = "float" if f32 else "double"
+    base = name.removesuffix("f") if f32 else name
+    parameters, result = {
+        "sincos": ([real, "ptr", "ptr"], "void"),
+        "frexp": ([real, "ptr"], real),
+        "modf": ([real, "ptr"], real),
+        "remquo": ([real, real, "ptr"], real),
+        "nan": (["ptr"], real),
+        "jn": (["i32", real], real),
+        "yn": (["i32", real], real),
+        "ldexp": ([real, "i32"], real),
+        "scalbn": ([real, "i32"], real),
+        "scalbln": ([real, "i32"], real),
+        "ilogb": ([real], "i32"),
+        **{n: ([real], "i64") for n in ("llrint", "llround", "lrint", "lround")},
+        **{
+            n: ([real, real], real)
+            for n in ("atan2", "fdim", "fmod", "hypot", "nextafter", "pow", "remainder")
+        },
+    }.get(base, ([real], real))
+    arguments = ", ".join(f"{type} %a{i}" for i, type in enumerate(parameters))
+    declaration = f"declare {result} @{symbol}({', '.join(parameters)})"
+    call = f"call {result} @{symbol}({arguments})"
+    if result == "void":
+        body = f"{call}\n  ret void"
+    else:
+        body = f"%r = {call}\n  store {result} %r, ptr %out\n  ret void"
+    return declaration, f"define ptx_kernel void @{name}({arguments}, ptr %out) {{\n  {body}\n}}"
+
+
+@needs_libdevice
+@needs_ptxas
+def test_every_mathematical_function_links():
+    declarations: set[str] = set()
+    kernels: list[str] = []
+    for name in sorted(MATH_F64 | MATH_F32):
+        found = device_function(name)
+        if isinstance(found, Libdevice):
+            declaration, kernel = _libdevice_call(name, found.symbol, name not in MATH_F64)
+            declarations.add(declaration)
+            kernels.append(kernel)
+    ir = NVPTX_HEADER + "\n".join(sorted(declarations)) + "\n" + "\n".join(kernels)
+    text = emit_ptx(ir, opt_level=1)
+    assert ".extern .func" not in text, "all of them are in libdevice"
+    assert "__nvvm_reflect" not in text
+    result = assemble(text, 90, opt_level=0)
+    assert result is not None and len(result.kernels) == len(kernels)
+
+
+def test_missing_libdevice_names_the_wheel(monkeypatch):
+    monkeypatch.setattr(ptx_module, "find_libdevice", lambda: None)
+    ir = (
+        NVPTX_HEADER
+        + """
+declare double @__nv_sin(double)
+define ptx_kernel void @k(ptr %p) {
+  %s = call double @__nv_sin(double 1.0)
+  store double %s, ptr %p
+  ret void
+}"""
+    )
+    with pytest.raises(CompileError) as caught:
+        emit_ptx(ir)
+    assert "nvidia-nvvm" in (caught.value.diagnostics[0].remedy or "")
+
+
+def test_ptx_comes_from_the_cache(tmp_path, monkeypatch):
+    cache = DiskCache(tmp_path)
+    first = emit_ptx(KERNEL, cache=cache)
+    monkeypatch.setattr(ptx_module, "optimize", None)
+    assert emit_ptx(KERNEL, cache=cache) == first
+
+
+def test_unused_tools_are_not_needed(monkeypatch):
+    from accopt.compiler.backend import ptxas
+
+    monkeypatch.setattr(ptxas, "find_ptxas", lambda: None)
+    assert assemble("", 90) is None

@@ -1,0 +1,140 @@
+# ruff: noqa: E501  (LLVM and MLIR lines do not break)
+"""What LLVM IR text the printer chooses where execution does not show it."""
+
+from __future__ import annotations
+
+import llvmlite.binding as llvm
+import pytest
+from accopt.compiler.diagnostics import CompileError, SourceLoc
+from accopt.compiler.llvmir import print_llvm_module
+from llvmir_harness import lower, parse
+from xdsl.dialects.llvm import FuncOp
+
+SAXPY = """
+llvm.func @saxpy(%n: i64, %a: f32, %x: !llvm.ptr {llvm.noalias, llvm.readonly}, %y: !llvm.ptr {llvm.noalias, llvm.align = 64 : i64}) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  scf.for %i = %zero to %n step %one : i64 {
+    %p = llvm.getelementptr inbounds %x[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %q = llvm.getelementptr inbounds %y[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %u = llvm.load %p {accx.access_groups = [0 : i32]} : !llvm.ptr -> f32
+    %v = llvm.load %q {accx.access_groups = [0 : i32]} : !llvm.ptr -> f32
+    %m = arith.mulf %a, %u : f32
+    %s = arith.addf %m, %v : f32
+    llvm.store %s, %q {accx.access_groups = [0 : i32]} : f32, !llvm.ptr
+  } {accx.simd, accx.access_groups = [0 : i32]}
+  llvm.return
+}"""
+
+
+def test_simd_loops_are_vectorised():
+    from accopt.compiler.backend.jit import host_machine
+    from accopt.compiler.backend.optimize import optimize, parse_module
+
+    text = print_llvm_module(lower(SAXPY), target="host")
+    machine = host_machine()
+    context = llvm.create_context()
+    module = parse_module(f'target triple = "{machine.triple}"\n{text}', "test", context)
+    optimize(module, machine, 3)
+    assert "x float>" in str(module)
+
+
+def test_loop_metadata_and_access_groups():
+    text = print_llvm_module(lower(SAXPY), target="host")
+    assert text.count("!llvm.access.group !0") == 3
+    assert '!{!"llvm.loop.parallel_accesses", !0}' in text
+    assert '!{!"llvm.loop.vectorize.enable", i1 true}' in text
+    assert text.count("!llvm.loop !") == 1
+
+
+@pytest.mark.parametrize("contract", [True, False])
+def test_contraction_is_a_choice(contract):
+    text = print_llvm_module(lower(SAXPY), target="host", contract=contract)
+    assert ("fmul contract float" in text) == contract
+
+
+def test_parameter_attributes():
+    text = print_llvm_module(lower(SAXPY), target="host")
+    assert "ptr noalias readonly %x" in text
+    assert "ptr noalias align 64 %y" in text
+
+
+def test_line_tables_pass_llvm():
+    module = lower(SAXPY)
+    for number, op in enumerate(module.walk(), start=1):
+        op.location = SourceLoc("dir/a.c" if number % 2 else "other.h", number, 3).to_attr()
+    text = print_llvm_module(module, target="host", debug_lines=True)
+    llvm.parse_assembly(text, llvm.create_context()).verify()
+    assert 'DIFile(filename: "a.c", directory: "dir")' in text
+    assert "DILexicalBlockFile" in text and "LineTablesOnly" in text
+    nvptx = print_llvm_module(module, target="nvptx", debug_lines=True)
+    assert "DebugDirectivesOnly" in nvptx
+
+
+def test_unlowered_operations_are_named():
+    module = parse("""
+    llvm.func @f(%a: i32) -> i32 { %r = arith.addi %a, %a : i32
+      llvm.return %r : i32 }""")
+    add = next(op for op in module.walk() if op.name == "arith.addi")
+    add.location = SourceLoc("a.c", 7, 2).to_attr()
+    with pytest.raises(CompileError, match=r"a\.c:7:2: 'arith\.addi' has no LLVM IR form"):
+        print_llvm_module(module, target="host")
+
+
+def test_undeclared_functions_are_declared():
+    module = parse("""
+    llvm.func @g(i32) -> i32
+    llvm.func @f(%a: i32) -> i32 { %r = llvm.call @g(%a) : (i32) -> i32
+      llvm.return %r : i32 }""")
+    next(op for op in module.ops if isinstance(op, FuncOp)).detach()
+    text = print_llvm_module(module, target="host")
+    assert "declare i32 @g(i32) nounwind" in text
+
+
+def test_volatile_and_invariant_accesses():
+    module = parse("""
+    llvm.func @f(%p: !llvm.ptr) -> i32 {
+      %a = llvm.load %p {volatile_} : !llvm.ptr -> i32
+      %b = llvm.load %p {invariant} : !llvm.ptr -> i32
+      %s = llvm.add %a, %b : i32
+      llvm.store volatile %s, %p : i32, !llvm.ptr
+      llvm.return %s : i32
+    }""")
+    text = print_llvm_module(module, target="host")
+    assert "load volatile i32" in text
+    assert "!invariant.load !0" in text
+    assert "store volatile i32" in text
+
+
+def test_kernels_are_convergent_and_carry_launch_bounds():
+    module = parse("""
+    "gpu.module"() <{sym_name = "m"}> ({
+      llvm.mlir.global external @shared() {addr_space = 3 : i32} : !llvm.array<0 x i8>
+      llvm.func @helper(%x: f32) -> f32 { llvm.return %x : f32 }
+      llvm.func @k(%x: f32) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64, 2, 1>} {
+        %y = llvm.call @helper(%x) : (f32) -> f32
+        nvvm.barrier0
+        llvm.return
+      }
+    }) : () -> ()""")
+    text = print_llvm_module(module, target="nvptx", flush_denormals=True)
+    assert "define internal float @helper(float %x.1) convergent" in text
+    assert (
+        'define ptx_kernel void @k(float %x.1) convergent nounwind "nvvm.reqntid"="64,2,1"' in text
+    )
+    assert "call float @helper(float %x.1) convergent" in text
+    assert "@shared = external addrspace(3) global [0 x i8]" in text
+    assert '"nvvm-reflect-ftz", i32 1' in text
+    assert print_llvm_module(module, target="host").strip() == ""
+
+
+def test_speed_is_linear(capsys):
+    """A function of 40,000 operations prints within seconds; quadratic behaviour would not."""
+    import time
+
+    body = "\n".join("%a = llvm.add %x, %x : i64".replace("%a", f"%v{i}") for i in range(20000))
+    stores = "\n".join(f"llvm.store %v{i}, %p : i64, !llvm.ptr" for i in range(20000))
+    module = parse(f"llvm.func @f(%x: i64, %p: !llvm.ptr) {{ {body}\n{stores}\n llvm.return }}")
+    start = time.perf_counter()
+    print_llvm_module(module, target="host")
+    assert time.perf_counter() - start < 4
