@@ -583,6 +583,8 @@ def _dominance_order(region: Region) -> list[Block]:
             else:
                 order.append(block)
 
+    if not region.blocks:  # the absent else of an `scf.if`
+        return []
     visit(region.blocks[0])
     rest = [block for block in region.blocks if block not in seen]
     return order[::-1] + rest

@@ -190,7 +190,7 @@ def _combine(b: Builder, operator: str, x: SSAValue, y: SSAValue, unsigned: bool
         return _combine_logical(b, operator, x, y)
     if operator in ("max", "min"):
         if is_float:
-            op = arith.MaxNumfOp if operator == "max" else arith.MinNumfOp
+            op = arith.MaxnumfOp if operator == "max" else arith.MinnumfOp
         elif unsigned:
             op = arith.MaxUIOp if operator == "max" else arith.MinUIOp
         else:
