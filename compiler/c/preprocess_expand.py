@@ -202,11 +202,15 @@ def _no_argument(parameter: str) -> list[Token]:
     raise KeyError(parameter)
 
 
-def _placed(tokens: Sequence[Token], place: Position) -> list[Token]:
-    """Copies of `tokens` that stand at the macro's use."""
+def _placed(tokens: Sequence[Token], place: Position, *, arguments: bool = False) -> list[Token]:
+    """
+    Copies of `tokens` that stand at the macro's use; those of arguments on other lines keep their
+    places, so that code inside the parentheses of a macro has its own line numbers.
+    """
     out: list[Token] = []
     for token in tokens:
-        twin = Token(token.type, token.value, place)
+        apart = arguments and token.source[:2] != place[:2]
+        twin = Token(token.type, token.value, token.source if apart else place)
         twin.painted = token.painted
         twin.is_expanded = True
         out.append(twin)
@@ -239,7 +243,7 @@ def _substituted(
             after = _skip_space(body, index)
             if rest is not None and following.value == rest and out and out[-1].value == ",":
                 out = out if arguments[rest] else out[:-1]
-                out += _placed(expanded(rest), place)
+                out += _placed(expanded(rest), place, arguments=True)
                 continue
             right = arguments.get(following.value, [following])
             if following.value == "#" and after < len(body) and body[after].value in arguments:
@@ -251,7 +255,7 @@ def _substituted(
         elif token.value in arguments:
             pasted = following is not None and following.value == "##"
             argument = arguments[token.value] if pasted else expanded(token.value)
-            tokens = _placed(argument, place)
+            tokens = _placed(argument, place, arguments=True)
             out += tokens or ([_placemarker(place)] if pasted else [])
             index += 1
         else:

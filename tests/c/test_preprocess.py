@@ -338,6 +338,17 @@ def test_tokens_behind_expansions_keep_their_columns() -> None:
     assert where["w"].line == 3
 
 
+def test_arguments_on_other_lines_keep_their_places() -> None:
+    source = "#define BLOCK(x, y) { x; y; }\nBLOCK(a = 1,\n      b = LINE(2)) end\n"
+    text = run(source)
+    assert words(text) == "{ a = 1 ; b = LINE ( 2 ) ; } end"
+    where = places(text)
+    assert where["a"].line == where["}"].line == 2
+    assert where["b"] == SourceLoc("f.c", 3, 7)
+    assert where["LINE"] == SourceLoc("f.c", 3, 11)
+    assert where["end"] == SourceLoc("f.c", 3, 20)
+
+
 def test_line_directive_moves_places() -> None:
     assert places(run('#line 100 "gen.y"\n  x\n'))["x"] == SourceLoc("gen.y", 100, 3)
 
