@@ -48,10 +48,14 @@ class CudaQueue:
 
     def wait(self) -> None:
         status = self._driver.stream_synchronize(self.stream)
+        if status == INVALID_CONTEXT:  # a thread that has not used the device yet
+            self._device.enter_thread()
+            status = self._driver.stream_synchronize(self.stream)
         if status != SUCCESS:
             self._driver.check(status, "cuStreamSynchronize")
 
     def done(self) -> bool:
+        self._device.enter_thread()
         status = self._driver.stream_query(self.stream)
         if status == NOT_READY:
             return False
@@ -262,7 +266,6 @@ class CudaDevice:
         return NativeDriver(
             self.driver.address("cuLaunchKernel"),
             self.driver.address("cuStreamSynchronize"),
-            self.driver.failure,
         )
 
     def native_handles(self, symbol: str, queue: Queue) -> tuple[int, int]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from .abi import DeviceType
-from .errors import AccRuntimeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +89,11 @@ Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
 class NativeDriver:
     """
     A driver that compiled code may call: addresses of functions with the signatures of
-    `cuLaunchKernel` and `cuStreamSynchronize`, and the error that stands for a failed status.
+    `cuLaunchKernel` and `cuStreamSynchronize`.
     """
 
     launch_kernel: int
     stream_synchronize: int
-    failure: Callable[[int, str], AccRuntimeError]
 
 
 class Device(Protocol):

@@ -20,7 +20,7 @@ from .abi import DataFlag, DataKind
 from .device import Device, Queue, Strips
 from .errors import AccRuntimeError, ErrorClass, HostRange
 from .present import Entry, PresentTable
-from .sections import split_around, strips_of
+from .sections import innermost_run, split_around, strips_of
 
 POINTER_BYTES = 8
 NO_FLAGS = DataFlag(0)
@@ -170,6 +170,13 @@ class Mapper:
 
     def _enter_data(self, request: Request, queue: Queue) -> None:
         kind = request.kind
+        if request.shape and request.bytes > 0 and innermost_run(request.shape)[1]:
+            raise AccRuntimeError(
+                ErrorClass.INVALID_DATA_SECTION,
+                f"the section of '{request.name}' is not contiguous in memory",
+                requested=HostRange(request.start, request.bytes),
+                remedy="name whole rows in data clauses; only update takes parts of rows",
+            )
         if kind in _NOT_MAPPED:
             request.device = self._translate(request)
             return

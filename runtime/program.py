@@ -55,6 +55,8 @@ class _ThreadVariables(threading.local):
     def __init__(self, state: DeviceState):
         self.state = state
         self.default_async = ASYNC_DEFAULT
+        self.scratch_of_launch: list[int] = []
+        """Sites whose scratch memory was asked for since the last launch: that launch uses it."""
 
 
 class Runtime:
@@ -162,8 +164,10 @@ class Runtime:
 
     def _native_launcher(self, driver: NativeDriver) -> NativeLauncher:
         def failed(site: int, status: int) -> None:
-            kernel = self.sites[site].kernel
-            self.die(driver.failure(status, f"waiting for {kernel}"), self.sites[site].place)
+            try:
+                self.current.sync_queue.wait()  # raises what the status stands for
+            except BaseException as error:
+                self.die(error, self.sites[site].place)
 
         callback = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32)(failed)
         slow = _address(self._callbacks["__accopt_launch"])
@@ -210,17 +214,24 @@ class Runtime:
         queue = (
             state.sync_queue if number == ASYNC_SYNC else state.queue(number, thread.default_async)
         )
+        uses_scratch = bool(thread.scratch_of_launch)
+        if uses_scratch:
+            self._order_scratch(state, queue)
         launcher(values, queue)
         if queue is state.sync_queue:
             queue.wait()
-        if self._native is not None and len(self._states) == 1 and number != ASYNC_NOVAL:
+        repeatable = number != ASYNC_NOVAL and not uses_scratch and len(self._states) == 1
+        if self._native is not None and repeatable:
             handles = state.device.native_handles(self.sites[site].kernel, queue)
             self._native.remember(site, *handles, None if number == ASYNC_SYNC else number)
 
     def scratch(self, site: int, size: int) -> int:
         """Zeroed device memory owned by the site (see `DeviceState.scratch`)."""
+        thread = self.thread
         with self.lock:
-            return self.thread.state.scratch(site, size)
+            address = thread.state.scratch(site, size)
+        thread.scratch_of_launch.append(site)
+        return address
 
     def wait(self, site: int, queues: int, count: int, async_queue: int) -> None:
         """
@@ -284,7 +295,7 @@ class Runtime:
             known = device_type in DeviceType.__members__.values()
             name = DeviceType(device_type).name.lower() if known else str(device_type)
             own = self.provider.type.name.lower()
-            other = "host" if self.provider.type != DeviceType.HOST else "nvidia"
+            other = "host" if self.provider.type != DeviceType.HOST else "nvptx"
             raise AccRuntimeError(
                 ErrorClass.DEVICE_TYPE_UNAVAILABLE,
                 f"the program asks for a device of type acc_device_{name}, and was compiled for"
@@ -345,12 +356,20 @@ class Runtime:
                 at = index * RECORD_BYTES + RECORD_DEVICE_AT
                 _DEVICE_FIELD.pack_into(buffer, at, request.device)
 
+    def _order_scratch(self, state: DeviceState, queue: Queue) -> None:
+        pending = self.thread.scratch_of_launch
+        with self.lock:
+            for site in pending:
+                state.order_scratch(site, queue)
+        pending.clear()
+
     def _launch_traced(
         self, state: DeviceState, site: int, values: tuple[int, ...], number: int
     ) -> None:
         known = self.sites[site]
         queue = state.queue(number, self.thread.default_async)
         name = state.device.name
+        self._order_scratch(state, queue)
         with self.trace.action("launch", known.kernel, known.place, 0, queue, name):
             state.launcher(site)(values, queue)
             if queue is state.sync_queue:
@@ -414,6 +433,8 @@ def _request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
     if dims > 0 and shape:
         words = (ctypes.c_int64 * (3 * dims)).from_address(shape)
         triples = tuple((words[i], words[i + 1], words[i + 2]) for i in range(0, 3 * dims, 3))
+        if any(extent <= 0 for _, extent, _ in triples):
+            size = 0
     return Request(
         base,
         offset,

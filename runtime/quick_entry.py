@@ -82,8 +82,15 @@ class QuickEntry:
         after = bytearray(raw)
         entries: list[Entry] = []
         for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
-            base, offset, size, pointer, _, kind, flags, *_ = _unpack(raw, at)
-            if pointer or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
+            base, offset, size, pointer, _, kind, flags, _, dims, _ = _unpack(raw, at)
+            if (
+                dims
+                or pointer
+                or size <= 0
+                or base == 0
+                or kind > _LAST_SIMPLE_KIND
+                or flags & _NOT_SIMPLE
+            ):
                 break
             entry = containing(base + offset, size)
             if entry is None:
@@ -100,10 +107,17 @@ class QuickEntry:
     def _exit_each(self, raw: bytes, count: int) -> int:
         containing = self._table.containing
         for index in range(count - 1, -1, -1):
-            base, offset, size, pointer, device, kind, flags, *_ = _unpack(
+            base, offset, size, pointer, device, kind, flags, _, dims, _ = _unpack(
                 raw, index * RECORD_BYTES
             )
-            if pointer or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
+            if (
+                dims
+                or pointer
+                or size <= 0
+                or base == 0
+                or kind > _LAST_SIMPLE_KIND
+                or flags & _NOT_SIMPLE
+            ):
                 return index + 1
             entry = containing(base + offset, size)
             if (

@@ -9,14 +9,26 @@ from itertools import product
 
 from .device import Strips
 
+Shape = Sequence[tuple[int, int, int]]
+"""(lower, extent, stride in bytes) per dimension, outermost first."""
 
-def strips_of(shape: Sequence[tuple[int, int, int]], offset: int, size: int) -> Iterator[Strips]:
+
+def innermost_run(shape: Shape) -> tuple[int, list[tuple[int, int, int]]]:
+    """The bytes that lie together at the inner end of a section, and the dimensions around them."""
+    *outer, (_, extent, stride) = shape
+    width = extent * stride
+    while outer and (outer[-1][1] == 1 or outer[-1][2] == width):
+        width *= outer.pop()[1]
+    return width, outer
+
+
+def strips_of(shape: Shape, offset: int, size: int) -> Iterator[Strips]:
     """
     The bytes of a section, counted from its first byte.
 
-    `shape` holds (lower, extent, stride in bytes) per dimension, outermost first; none means the
-    `size` contiguous bytes. `offset` is the section's start relative to the base that `shape`
-    counts from. Adjacent runs are merged, and the innermost non-contiguous dimension becomes rows.
+    No `shape` means the `size` contiguous bytes. `offset` is the section's start relative to the
+    base that `shape` counts from. Adjacent runs are merged, and the innermost non-contiguous
+    dimension becomes rows.
     """
     if not shape:
         yield Strips(0, size)
@@ -24,10 +36,7 @@ def strips_of(shape: Sequence[tuple[int, int, int]], offset: int, size: int) -> 
     if any(extent <= 0 for _, extent, _ in shape):
         return
     first = sum(lower * stride for lower, _, stride in shape) - offset
-    *outer, (_, extent, stride) = shape
-    width = extent * stride
-    while outer and (outer[-1][1] == 1 or outer[-1][2] == width):
-        width *= outer.pop()[1]
+    width, outer = innermost_run(shape)
     rows, pitch = (outer[-1][1], outer[-1][2]) if outer else (1, 0)
     loops = [range(0, e * s, s) for _, e, s in outer[:-1]]
     for steps in product(*loops):

@@ -11,6 +11,13 @@ from typing import Any
 from .abi import DataKind
 from .errors import Place
 
+_CONSTRUCTS = {
+    "compute": "compute construct",
+    "data": "data construct",
+    "launch": "compute construct",
+}
+"""What messages call the kinds of site that are no directive's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Declared:
@@ -39,8 +46,9 @@ class Site:
         `arg_bytes`, `declare` (host symbol, device symbol, bytes, and a `DataKind` where it is not
         create). Everything but `kind` may be absent.
         """
+        kind = str(fields["kind"])
         place = Place(
-            str(fields["kind"]),
+            _CONSTRUCTS.get(kind, kind),
             str(fields.get("file", "")),
             int(fields.get("line", 0)),
             str(fields.get("function", "")),

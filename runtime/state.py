@@ -28,6 +28,7 @@ class DeviceState:
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
         self._queues: dict[int, Queue] = {ASYNC_SYNC: device.sync_queue}
+        self._scratch_queues: dict[int, Queue] = {}
         self._scratch: dict[int, tuple[int, int]] = {}
 
     def queue(self, number: int, default: int) -> Queue:
@@ -116,6 +117,13 @@ class DeviceState:
         self._scratch[site] = (address, max(size, 1))
         return address
 
+    def order_scratch(self, site: int, queue: Queue) -> None:
+        """Makes the launch about to be put on `queue` wait for the scratch memory's last user."""
+        last = self._scratch_queues.get(site)
+        if last is not None and last is not queue:
+            queue.wait_for(last)
+        self._scratch_queues[site] = queue
+
     def release_data(self) -> None:
         """`acc_shutdown`: waits for all work, then frees everything but declared globals."""
         self.wait_all()
@@ -125,6 +133,7 @@ class DeviceState:
         for address, _ in self._scratch.values():
             self.device.free(address, self.sync_queue)
         self._scratch.clear()
+        self._scratch_queues.clear()
         self.sync_queue.wait()
 
     def close(self) -> None:

@@ -186,7 +186,7 @@ def test_queues_overlap_and_order(device):
 @gpu
 def test_out_of_memory_is_an_error_and_leaves_the_device_usable(device):
     with pytest.raises(AccRuntimeError) as caught:
-        device.allocate(1 << 48, device.sync_queue)
+        device.allocate(1 << 40, device.sync_queue)
     assert caught.value.kind is ErrorClass.OUT_OF_MEMORY
     device.free(device.allocate(1024, device.sync_queue), device.sync_queue)
 
@@ -387,7 +387,7 @@ program = Program(runtime)
         ("program.launch(5, [])", ["has no kernel 'missing'"]),
         ("program.launch(0, [ctypes.c_int64(0)] * 3, (1, 1, 1), (4096, 1, 1))",
          ["g.c:5: error", "block 4096x1x1", "CUDA_ERROR_INVALID_VALUE"]),
-        ("program.call('acc_malloc', 1 << 48)", ["[acc_error_out_of_memory]"]),
+        ("program.call('acc_malloc', 1 << 40)", ["[acc_error_out_of_memory]"]),
         ("program.call('acc_set_device_type', DeviceType.HOST)", ["--target=host"]),
     ],
 )  # fmt: skip

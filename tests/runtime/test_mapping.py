@@ -238,6 +238,16 @@ def test_update_moves_only_the_section(device, mapper):
     assert next(iter(mapper.table)).structured == 1
 
 
+def test_data_clauses_take_contiguous_sections_only(mapper):
+    rows = Request(HOST, 16, 32, DataKind.COPY, name="x", shape=((1, 2, 16), (0, 4, 4)))
+    mapper.enter([rows], Q)
+    mapper.exit([rows], Q)
+    columns = Request(HOST, 24, 24, DataKind.COPY, name="x", shape=((1, 2, 16), (2, 2, 4)))
+    with pytest.raises(AccRuntimeError) as caught:
+        mapper.enter([columns], Q)
+    assert caught.value.kind is ErrorClass.INVALID_DATA_SECTION
+
+
 def test_update_of_absent_data(mapper):
     mapper.update([request(DataKind.UPDATE_DEVICE, flags=DataFlag.IF_PRESENT)], Q)
     with pytest.raises(AccRuntimeError) as caught:

@@ -5,7 +5,6 @@ import ctypes
 import pytest
 from accopt.runtime.abi import Launch
 from accopt.runtime.device import NativeDriver
-from accopt.runtime.errors import AccRuntimeError, ErrorClass
 from accopt.runtime.native_launch import MAX_QUEUES, NativeLauncher
 
 _i, _u, _q, _p = ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64, ctypes.c_void_p
@@ -23,7 +22,7 @@ class Driver:
             ctypes.CFUNCTYPE(None, _i, _i)(lambda *a: self.log.append(("failed", *a))),
         ]
         launch, wait, slow, failed = (ctypes.cast(f, _p).value for f in self.keep)
-        native = NativeDriver(launch, wait, lambda s, n: AccRuntimeError(ErrorClass.EXECUTION, n))
+        native = NativeDriver(launch, wait)
         self.launcher = NativeLauncher(3, native, slow, failed)
         self.entry = ctypes.CFUNCTYPE(None, _i, _q)(self.launcher.address)
 

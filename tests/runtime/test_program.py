@@ -9,6 +9,8 @@ from accopt.runtime.abi import DataKind, DeviceOperation, DeviceProperty, Device
 from accopt.runtime.device import NativeImage
 from accopt.runtime.host_device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from runtime_harness import DYNAMIC, SCALE_ARGS, NativeCode, Program, record
 
 SITES = [
@@ -236,6 +238,45 @@ def test_scratch_is_zeroed_once_and_owned_by_the_site(program):
     assert not any((ctypes.c_int64 * 512).from_address(bigger))
 
 
+def test_launches_that_share_scratch_memory_run_one_after_the_other(program):
+    flag, x = ctypes.c_int64(0), array()
+    r = of(x, DataKind.COPY)
+    program.data("data_enter", [r])
+    program.entry("scratch", 0, 64)
+    spin(program, flag, 1)
+    program.entry("scratch", 0, 64)
+    scale(program, r, 2, len(x), queue=2)
+    scale(program, r, 1, len(x), queue=3)  # no scratch: free to overlap
+    program.wait(3)
+    time.sleep(0.01)
+    assert program.call("acc_async_test", 2) == 0
+    flag.value = 1
+    program.wait(2)
+    assert program.call("acc_async_test", 1) == 1
+    program.data("data_exit", [r])
+    np.testing.assert_array_equal(x, 2 * array())
+
+
+def test_strided_sections_through_records(program):
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    r = of(x, DataKind.COPYIN)
+    program.data("data_enter", [r])
+    scale(program, r, 0, 64)
+    shape = (ctypes.c_int64 * 6)(2, 3, 32, 1, 2, 4)
+    part = record(x.ctypes.data, 72, DataKind.UPDATE_SELF, offset=68)
+    part.dims, part.shape = 2, ctypes.addressof(shape)
+    program.data("update", [part])
+    expected = np.arange(64, dtype=np.float32).reshape(8, 8)
+    expected[2:5, 1:3] = 0
+    np.testing.assert_array_equal(x, expected)
+    shape[4] = 0  # an empty section, whatever `bytes` says
+    part.kind = DataKind.COPY
+    program.data("data_enter", [part])
+    assert len([e for e in program.runtime.current.table if not e.pinned]) == 1
+    program.data("data_exit", [part])
+    program.data("data_exit", [r])
+
+
 # acc_* routines
 
 
@@ -355,3 +396,68 @@ def test_shared_memory_moves_nothing(code):
     np.testing.assert_array_equal(x, 2 * array())
     program.data("data_exit", [r])
     runtime.finish()
+
+
+# The quick path must not be seen: the same random program with and without it
+
+REGION_KINDS = [
+    DataKind.COPY,
+    DataKind.COPYIN,
+    DataKind.COPYOUT,
+    DataKind.CREATE,
+    DataKind.NO_CREATE,
+]
+clauses = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from(REGION_KINDS)), min_size=1, max_size=4
+)
+programs = st.lists(
+    st.one_of(
+        st.tuples(st.just("construct"), st.integers(0, 1), clauses),
+        st.tuples(st.just("data"), st.integers(0, 1), clauses),
+        st.tuples(st.just("end"), st.just(0), st.just([])),
+        st.tuples(st.just("enter"), st.just(0), clauses),
+        st.tuples(st.just("leave"), st.just(0), clauses),
+    ),
+    max_size=25,
+)
+
+
+def interpret(steps, fast):
+    runtime = Runtime([{"kind": "data"}] * 2, HostDevice(HostOptions(threads=1, poison=True)))
+    runtime._fast = fast
+    program, trail, opened = Program(runtime), [], []
+    arrays = [np.full(4, i, np.int32) for i in range(3)]
+    bump = 10
+    for what, site, listed in steps:
+        flags = DYNAMIC if what in ("enter", "leave") else 0
+        records = [of(arrays[i], kind, flags) for i, kind in listed]
+        if what == "end":
+            if opened:
+                site, records = opened.pop()
+                program.data("data_exit", records, site=site)
+            continue
+        if what == "leave":
+            for r in records:
+                r.kind = DataKind.COPYOUT if r.kind < DataKind.COPYOUT else DataKind.DELETE
+            program.data("data_exit", records)
+            continue
+        program.data("data_enter", records, site=site)
+        for (i, _), r in zip(listed, records, strict=True):
+            if r.device != arrays[i].ctypes.data:
+                bump += 1
+                ctypes.memset(r.device, bump % 200, 16)
+        if what == "construct":
+            program.data("data_exit", records, site=site)
+        elif what == "data":
+            opened.append((site, records))
+        table = runtime.current.table
+        trail.append([(e.structured, e.dynamic) for x in arrays if (e := table.at(x.ctypes.data))])
+        trail.append([list(x) for x in arrays])
+    runtime.finish()
+    return trail
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs)
+def test_quick_path_agrees_with_the_mapper(steps):
+    assert interpret(steps, True) == interpret(steps, False)

@@ -61,7 +61,7 @@ CASES = {
     "wrong device type": (
         'program.call("acc_set_device_type", DeviceType.NVIDIA)',
         ["error: in acc_set_device_type: the program asks for a device of type acc_device_nvidia",
-         "--target=nvidia"],
+         "--target=nvptx"],
     ),
     "no such device": (
         'program.call("acc_set_device_num", 3, DeviceType.HOST)',
