@@ -45,6 +45,7 @@ from .analysis.acc_ops import (
     MAPPING_OPS,
     PRIVATIZING_OPS,
     ComputeOp,
+    EntryOp,
     alloca_count,
     constant_value,
     constructs_of,
@@ -159,7 +160,7 @@ def _settle_live_ins(construct: ComputeOp) -> list[SSAValue]:
                 constant_value(value) is not None
                 or isinstance(op, arith.ConstantOp | llvm.ConstantOp | llvm.ZeroOp | llvm.UndefOp)
                 or (isinstance(op, llvm.AddressOfOp) and _is_constant_address(op))
-                or (isinstance(op, llvm.GEPOp) and visible_clause(construct, value) is None)
+                or (isinstance(op, llvm.GEPOp) and visible_entry(construct, value) is None)
             ):
                 _clone_into(construct, value)
             else:
@@ -188,34 +189,33 @@ def _is_constant_address(op: llvm.AddressOfOp) -> bool:
 # Step 2: facts about each variable.
 
 
-def visible_clause(construct: Operation, value: SSAValue) -> acc.DataClause | None:
-    """The data clause of a lexically visible `data` construct or `declare` for a variable."""
+def visible_entry(construct: Operation, value: SSAValue) -> EntryOp | None:
+    """The data operation of a lexically visible `data` construct or `declare` for a variable."""
     parent = construct.parent_op()
     while parent is not None:
         if isinstance(parent, acc.DataOp):
-            clause = _clause_for(parent.data_clause_operands, value)
-            if clause is not None:
-                return clause
+            entry = _entry_for(parent.data_clause_operands, value)
+            if entry is not None:
+                return entry
         parent = parent.parent_op()
     function = enclosing_function(construct)
     if function is not None:
         for block in function.body.blocks:
             for op in block.ops:
                 if isinstance(op, acc.DeclareEnterOp):
-                    clause = _clause_for(op.data_clause_operands, value)
-                    if clause is not None:
-                        return clause
+                    entry = _entry_for(op.data_clause_operands, value)
+                    if entry is not None:
+                        return entry
     return None
 
 
-def _clause_for(operands: object, value: SSAValue) -> acc.DataClause | None:
+def _entry_for(operands: object, value: SSAValue) -> EntryOp | None:
     for operand in cast("tuple[SSAValue, ...]", operands):
         entry = operand.owner
         if isinstance(entry, acc.AttachOp):
             continue
         if isinstance(entry, ENTRY_OPS) and same_variable(entry.var, value):
-            clause = entry.data_clause
-            return clause.data
+            return entry
     return None
 
 
@@ -275,9 +275,13 @@ class _Variable:
     kind: VariableKind
     uses: PointerUses
     section: Section | str
+    visible: EntryOp | None
+    """The operation of a data construct or declare around the construct."""
 
 
 def _variable_type(variable: _Variable, globals_: Globals) -> TypeAttribute:
+    if variable.visible is not None:
+        return variable.visible.var_type
     owner = variable.value.owner
     if isinstance(owner, llvm.AllocaOp):
         return cast(TypeAttribute, owner.elem_type)
@@ -293,8 +297,13 @@ def _variable_type(variable: _Variable, globals_: Globals) -> TypeAttribute:
 def _bounds(
     variable: _Variable, action: DataAction, type_: TypeAttribute, emit: HostEmitter
 ) -> list[SSAValue]:
-    """The `acc.bounds` of a pointer's section or of an array of run-time size."""
+    """
+    The `acc.bounds` of a pointer's section or of an array of run-time size. A present variable has
+    the bounds of the clause around the construct: its first elements need not be there.
+    """
     owner = variable.value.owner
+    if variable.visible is not None:
+        return list(variable.visible.bounds)
     if isinstance(owner, llvm.AllocaOp):
         count = alloca_count(owner)
         if count == 1:
@@ -303,7 +312,7 @@ def _bounds(
         extent = emit.symbol(owner.size) if count is None else emit.constant(count)
     elif (
         variable.kind is VariableKind.POINTER
-        and action in (DataAction.COPY, DataAction.COPYIN)
+        and action in (DataAction.COPY, DataAction.COPYIN, DataAction.PRESENT)
         and isinstance(variable.section, Section)
     ):
         lower, extent = _section_values(variable.section, emit)
@@ -456,14 +465,18 @@ def _infer(construct: ComputeOp, globals_: Globals) -> None:
         uses = pointer_uses(value, construct, symbols)
         if _only_named(uses):
             continue
-        clause = _declared(value, globals_) or visible_clause(construct, value)
+        visible = visible_entry(construct, value)
+        clause = _declared(value, globals_)
+        if clause is None and visible is not None:
+            clause = visible.data_clause.data
         if isinstance(value.owner, acc.UseDeviceOp):
             clause = acc.DataClause.ACC_DEVICEPTR
         name = variable_name(value)
         if default is acc.ClauseDefaultValue.NONE and clause is None:
             _check_default_none(construct, name)
         kind = _kind(value, globals_)
-        variable = _Variable(value, name, kind, uses, section_of(uses, symbols))
+        section = section_of(uses, symbols)
+        variable = _Variable(value, name, kind, uses, section, visible)
         if kind is VariableKind.POINTER and not uses.accesses and not uses.escapes:
             clause = clause or acc.DataClause.ACC_NO_CREATE
         facts = VariableFacts(

@@ -67,7 +67,7 @@ llvm.func @variables(%x: !llvm.ptr) {
 // A visible data construct: present. Indirect subscripts: present too.
 // CHECK-LABEL: llvm.func @visible
 // CHECK:         acc.data
-// CHECK:           acc.present varPtr(%{{.*}} : !llvm.ptr) varType(i32) -> !llvm.ptr {implicit = true, name = "x"}
+// CHECK:           acc.present varPtr(%{{.*}} : !llvm.ptr) varType(f32) -> !llvm.ptr {implicit = true, name = "x"}
 // CHECK:           acc.present varPtr(%indirect : !llvm.ptr)
 llvm.func @visible(%n: i32, %x: !llvm.ptr, %indirect: !llvm.ptr) {
   %c1 = arith.constant 1 : i32
