@@ -12,6 +12,7 @@ import ctypes
 import ctypes.util
 import os
 import re
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ import llvmlite.binding as llvm
 
 from ..diagnostics import UNKNOWN_LOC, error
 from .cache import DiskCache, content_key
-from .optimize import OptLevel, optimize, parse_module
+from .optimize import OptLevel, open_module, optimize
 
 _LIBRARY_NAME = "program"
 _ATEXIT = "__accopt_atexit"
@@ -72,9 +73,9 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
         return found
     machine = host_machine(opt_level)
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
-    module = parse_module(header + ir, "host code", llvm.create_context())
-    optimize(module, machine, opt_level)
-    code = bytes(machine.emit_object(module))
+    with open_module(header + ir, "host code") as (module, _):
+        optimize(module, machine, opt_level)
+        code = bytes(machine.emit_object(module))
     if cache is not None:
         cache.put(key, code)
     return code
@@ -181,10 +182,11 @@ class HostProgram:
         is for static linking only. Handlers run when the process ends, so a program that registers
         one stays in memory until then.
         """
+        program = weakref.ref(self)
         register = ctypes.CDLL(None)["__cxa_atexit"]  # an attribute would be mangled
 
         def atexit(handler: int) -> int:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(program()))
             return register(ctypes.c_void_p(handler), None, None)
 
         self._atexit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(atexit)

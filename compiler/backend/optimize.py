@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Literal
 
 import llvmlite.binding as llvm
@@ -11,22 +13,33 @@ from ..diagnostics import UNKNOWN_LOC, error
 OptLevel = Literal[0, 1, 2, 3]
 
 
-def parse_module(ir: str, what: str, context: llvm.ContextRef) -> llvm.ModuleRef:
+@contextmanager
+def open_module(ir: str, what: str) -> Generator[tuple[llvm.ModuleRef, llvm.ContextRef]]:
     """
-    The verified module of an LLVM IR text; `context` owns it and must be its own: modules of one
-    context share the names of types, and are not thread-safe. IR that LLVM rejects is a fault of a pass; the error
-    then quotes LLVM and `what` names the text.
+    The verified module of an LLVM IR text and the LLVM context it lives in, for the time of a
+    `with` block. IR that LLVM rejects is a fault of a pass; the error then quotes LLVM and `what`
+    names the text.
+
+    Contexts are not shared: their modules would share the names of types, and they are not
+    thread-safe. Both are freed here, as the garbage collector might free the context first.
     """
+    context = llvm.create_context()
+    module: llvm.ModuleRef | None = None
     try:
-        module = llvm.parse_assembly(ir, context)
-        module.verify()
-    except RuntimeError as exc:
-        raise error(
-            UNKNOWN_LOC,
-            f"LLVM rejects the {what}: {str(exc).strip()}",
-            "print the IR of the stage before (`--emit llvm`) and report this",
-        ) from exc
-    return module
+        try:
+            module = llvm.parse_assembly(ir, context)
+            module.verify()
+        except RuntimeError as exc:
+            raise error(
+                UNKNOWN_LOC,
+                f"LLVM rejects the {what}: {str(exc).strip()}",
+                "print the IR of the stage before (`--emit llvm`) and report this",
+            ) from exc
+        yield module, context
+    finally:
+        if module is not None:
+            module.close()
+        context.close()
 
 
 def optimize(module: llvm.ModuleRef, machine: llvm.TargetMachine, opt_level: OptLevel) -> None:
@@ -37,4 +50,7 @@ def optimize(module: llvm.ModuleRef, machine: llvm.TargetMachine, opt_level: Opt
     options.loop_interleaving = opt_level >= 2
     options.loop_unrolling = opt_level >= 2
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    passes = builder.getModulePassManager()
+    passes.run(module, builder)
+    passes.close()
+    builder.close()

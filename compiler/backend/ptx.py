@@ -10,25 +10,39 @@ import llvmlite.binding as llvm
 
 from ..diagnostics import UNKNOWN_LOC, error
 from .cache import DiskCache, content_key
-from .optimize import OptLevel, optimize, parse_module
+from .optimize import OptLevel, open_module, optimize
 from .toolkit import find_libdevice
 
 _TRIPLE = "nvptx64-nvidia-cuda"
 
 _LIBDEVICE_USE = re.compile(r"^declare .*@__nv_", re.MULTILINE)
 
-_PTX_VERSIONS = ((89, 75), (90, 78), (101, 86), (120, 87))
-"""The PTX ISA version to write, by the highest compute capability (times ten) it is used for."""
-
-_NEWEST_PTX = 88
+_OLDEST_PTX = 75
+_PTX_VERSIONS = {
+    **dict.fromkeys((50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87), _OLDEST_PTX),
+    **dict.fromkeys((89, 90), 78),
+    **dict.fromkeys((100, 101), 86),
+    120: 87,
+    **dict.fromkeys((103, 121), 88),
+}
+"""Compute capability → the PTX ISA version to write, both times ten (PTX ISA, Release Notes)."""
 
 
 def ptx_version(sm: int) -> int:
     """
-    The oldest PTX ISA version (times ten) that fits a compute capability (times ten): drivers
-    reject versions newer than they are (PTX ISA, Release Notes).
+    The oldest PTX ISA version (times ten) that knows a compute capability (times ten): drivers
+    reject versions newer than they are. LLVM ends the process for a combination it does not know,
+    hence a `CompileError` for capabilities not in the table.
     """
-    return next((version for limit, version in _PTX_VERSIONS if sm <= limit), _NEWEST_PTX)
+    version = _PTX_VERSIONS.get(sm)
+    if version is None:
+        known = ", ".join(f"sm_{number}" for number in sorted(_PTX_VERSIONS))
+        raise error(
+            UNKNOWN_LOC,
+            f"sm_{sm} is not a compute capability that PTX can be written for",
+            f"choose one of {known}; PTX also runs on newer GPUs",
+        )
+    return version
 
 
 def nvptx_machine(sm: int, opt_level: OptLevel = 3) -> llvm.TargetMachine:
@@ -70,6 +84,8 @@ def _link_libdevice(
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.run(module, builder)
+    passes.close()
+    builder.close()
 
 
 def emit_ptx(
@@ -89,12 +105,11 @@ def emit_ptx(
     if cache is not None and (found := cache.get(key)) is not None:
         return found.decode()
     machine = nvptx_machine(sm, opt_level)
-    context = llvm.create_context()
-    module = parse_module(llvm_ir, "kernels", context)
-    if _LIBDEVICE_USE.search(llvm_ir):
-        _link_libdevice(module, context, machine)
-    optimize(module, machine, opt_level)
-    ptx = machine.emit_assembly(module)
+    with open_module(llvm_ir, "kernels") as (module, context):
+        if _LIBDEVICE_USE.search(llvm_ir):
+            _link_libdevice(module, context, machine)
+        optimize(module, machine, opt_level)
+        ptx = machine.emit_assembly(module)
     if cache is not None:
         cache.put(key, ptx.encode())
     return ptx

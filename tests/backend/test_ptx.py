@@ -38,7 +38,7 @@ define ptx_kernel void @k(ptr noalias readonly %x, ptr noalias %y, i32 %n) conve
 )
 
 
-@pytest.mark.parametrize("sm", [70, 75, 80, 86, 89, 90, 100, 120])
+@pytest.mark.parametrize("sm", [60, 70, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121])
 def test_all_compute_capabilities(sm):
     text = emit_ptx(KERNEL, sm=sm)
     version = ptx_version(sm)
@@ -47,6 +47,11 @@ def test_all_compute_capabilities(sm):
     assert "ld.global.nc" in text, "read-only noalias arguments go through the read-only cache"
     assert "atom.global" in text or "red.global" in text or "red.relaxed.gpu.global" in text
     assert ".reqntid 128" in text
+
+
+def test_unknown_compute_capabilities_are_refused():
+    with pytest.raises(CompileError, match="sm_91"):
+        emit_ptx(KERNEL, sm=91)
 
 
 @needs_ptxas

@@ -29,14 +29,13 @@ llvm.func @saxpy(%n: i64, %a: f32, %x: !llvm.ptr {llvm.noalias, llvm.readonly}, 
 
 def test_simd_loops_are_vectorised():
     from accopt.compiler.backend.jit import host_machine
-    from accopt.compiler.backend.optimize import optimize, parse_module
+    from accopt.compiler.backend.optimize import open_module, optimize
 
     text = print_llvm_module(lower(SAXPY), target="host")
     machine = host_machine()
-    context = llvm.create_context()
-    module = parse_module(f'target triple = "{machine.triple}"\n{text}', "test", context)
-    optimize(module, machine, 3)
-    assert "x float>" in str(module)
+    with open_module(f'target triple = "{machine.triple}"\n{text}', "test") as (module, _):
+        optimize(module, machine, 3)
+        assert "x float>" in str(module)
 
 
 def test_loop_metadata_and_access_groups():
@@ -64,7 +63,7 @@ def test_line_tables_pass_llvm():
     for number, op in enumerate(module.walk(), start=1):
         op.location = SourceLoc("dir/a.c" if number % 2 else "other.h", number, 3).to_attr()
     text = print_llvm_module(module, target="host", debug_lines=True)
-    llvm.parse_assembly(text, llvm.create_context()).verify()
+    llvm.parse_assembly(text).verify()
     assert 'DIFile(filename: "a.c", directory: "dir")' in text
     assert "DILexicalBlockFile" in text and "LineTablesOnly" in text
     nvptx = print_llvm_module(module, target="nvptx", debug_lines=True)
