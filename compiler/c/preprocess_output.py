@@ -83,7 +83,12 @@ class OutputWriter:
                     self._column += 1
             elif place[0] != self._file or place[1] != self._line or place[2] != self._column:
                 self._move(place)
-            elif previous is not None and self._column > 1 and _would_join(previous.value, value):
+            elif (
+                previous is not None
+                and self._column > 1
+                and (token.is_expanded or previous.is_expanded)
+                and _would_join(previous.value, value)
+            ):
                 self._marker(place[0], place[1])
                 self._move(place)
             self._parts.append(value)

@@ -338,6 +338,11 @@ def test_tokens_behind_expansions_keep_their_columns() -> None:
     assert where["w"].line == 3
 
 
+def test_text_without_macros_is_left_alone() -> None:
+    source = "int main(int c, char **v) {\n  return -(-c) + *v[0]++ - - 1;\n}\n"
+    assert run(source).removeprefix('# 1 "f.c"\n').strip() == source.strip()
+
+
 def test_arguments_on_other_lines_keep_their_places() -> None:
     source = "#define BLOCK(x, y) { x; y; }\nBLOCK(a = 1,\n      b = LINE(2)) end\n"
     text = run(source)
@@ -391,7 +396,7 @@ def test_usual_headers_are_quick() -> None:
     )
     best = 1.0
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         run(source)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     assert best < 0.15

@@ -107,6 +107,46 @@ def with_needs(kind: DirectiveKind, clause: str, name: str) -> str:
     return f" {kind.value}{HEADS.get(kind, '')} {needed} {clause}"
 
 
+# OpenACC 3.4, 2.5 to 2.16, written down independently of rules.py.
+_DATA = "copy copyin copyout create no_create present deviceptr attach"
+_COMPUTE = f"{_DATA} async wait if self default private firstprivate reduction"
+_LOOP = "collapse gang worker vector seq auto independent tile private reduction"
+_KERNELS = f"{_DATA} async wait if self default num_gangs num_workers vector_length"
+STANDARD = {
+    "parallel": f"{_COMPUTE} num_gangs num_workers vector_length",
+    "serial": _COMPUTE,
+    "kernels": _KERNELS,
+    "parallel loop": f"{_COMPUTE} num_gangs num_workers vector_length {_LOOP}",
+    "serial loop": f"{_COMPUTE} {_LOOP}",
+    "kernels loop": f"{_KERNELS} {_LOOP}",
+    "loop": _LOOP,
+    "data": f"{_DATA} async wait if default",
+    "enter data": "async wait if copyin create attach",
+    "exit data": "async wait if copyout delete detach finalize",
+    "host_data": "use_device if if_present",
+    "cache": "",
+    "atomic": "if",
+    "declare": "copy copyin copyout create present deviceptr device_resident link",
+    "routine": "gang worker vector seq bind nohost",
+    "init": "device_type device_num if",
+    "shutdown": "device_type device_num if",
+    "set": "default_async device_num device_type if",
+    "update": "async wait if if_present self device",
+    "wait": "async if",
+}
+RESEARCH = {"deviceid", "scan", "compression"}
+
+
+@pytest.mark.parametrize("kind", list(DirectiveKind))
+def test_the_table_is_the_standards(kind: DirectiveKind) -> None:
+    clauses = {
+        name
+        for name in DIRECTIVES[kind].clauses
+        if name not in RESEARCH and not name.startswith("compression_")
+    }
+    assert clauses == set(STANDARD[kind.value].split())
+
+
 @pytest.mark.parametrize(("kind", "name", "argument", "cls"), LEGAL)
 def test_legal_clause(kind: DirectiveKind, name: str, argument: str, cls: type[Clause]) -> None:
     text = with_needs(kind, f"{name}{argument}", name)
