@@ -227,7 +227,7 @@ class LoopLowering:
             body, inductions = self._nest(loop, dims, gang, before)
         _move_body(loop, body, inductions)
         innermost = body.point.block.parent_op()
-        if dims and isinstance(innermost, scf.ForOp):
+        if dims and self.gangs is not None and isinstance(innermost, scf.ForOp):
             mark_simd(loop, innermost, next(self.groups))
         erase(loop)
 
