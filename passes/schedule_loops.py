@@ -67,6 +67,7 @@ from .analysis.schedule import (
     Sizes,
     Strategy,
     Target,
+    Tuning,
     plan_construct,
 )
 from .analysis.trip_counts import Arithmetic, Count, trip_count
@@ -312,7 +313,7 @@ def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
     set_prop(loop, "independent" if plan.levels else "seq", NONE)
     if Level.GANG in plan.levels and plan.gang_dim > 1:
         loop.attributes[GANG_DIM] = IntegerAttr(plan.gang_dim, i32)
-    if Level.VECTOR in plan.levels and plan.elements > 1:
+    if plan.elements > 1:
         loop.attributes[ELEMENTS] = IntegerAttr(plan.elements, i32)
     if covered:
         loop.attributes[COVERS] = UnitAttr()
@@ -321,14 +322,20 @@ def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
 
 
 def schedule_construct(
-    construct: acc.ParallelOp, target: Target, strategy: Strategy, level_of: LevelOf
+    construct: acc.ParallelOp,
+    target: Target,
+    strategy: Strategy,
+    level_of: LevelOf,
+    tuning: Tuning | None = None,
 ) -> None:
     """Decides and writes the schedule of one construct."""
     symbols = RegionSymbols(construct)
     emit = HostEmitter(construct)
     given = _given_sizes(construct, symbols, emit)
     forest = loop_forest(construct, symbols, level_of)
-    schedule = plan_construct(forest.roots, given.sizes(), target, strategy)
+    schedule = plan_construct(
+        forest.roots, given.sizes(), target, strategy, Level.GANG, tuning
+    )
     launch = _Launch(construct, symbols, emit, given, schedule, target == "host")
     workers, lanes = launch.block()
     if not given.gangs:
@@ -394,6 +401,9 @@ class ScheduleLoopsPass(ModulePass):
 
     target: Target = "nvptx"
     strategy: Strategy = "auto"
+    rows: int = 0
+    elements: int = 0
+    lanes: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         levels = {
@@ -406,9 +416,10 @@ class ScheduleLoopsPass(ModulePass):
             return levels.get(name, Level.SEQ)
 
         done = _schedule_routines(op, self.target, self.strategy, level_of)
+        tuning = Tuning(self.rows, self.elements, self.lanes)
         constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
         for construct in constructs:
-            schedule_construct(construct, self.target, self.strategy, level_of)
+            schedule_construct(construct, self.target, self.strategy, level_of, tuning)
             done.update(loops_in(construct))
         for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
             if loop not in done:

@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from .acc_ops import (
@@ -27,6 +28,7 @@ from .acc_ops import (
 from .affine import Affine
 from .dependence import LoopContext, Subscripts, independent_subscripts
 from .device_functions import DEVICE_FUNCTIONS, MATH_F32, MATH_F64, OUTPUT
+from .layout import size_of
 from .ranges import LoopRange
 from .recipes import can_reduce
 from .region_values import RegionSymbols, variable_key
@@ -93,12 +95,13 @@ def _subscripts(pointer: SSAValue, symbols: RegionSymbols) -> Subscripts:
                 if index == llvm.GEP_USE_SSA_VAL
                 else Affine.constant(index)
             )
-            if position == 0 and previous == gep.elem_type and found:
+            if position == 0 and found and previous in (gep.elem_type, i8):
                 last = found[-1]
-                found[-1] = None if poly is None or last is None else last + poly
+                scale = size_of(gep.elem_type) if previous == i8 else 1
+                found[-1] = None if poly is None or last is None else last + poly * scale
             else:
                 found.append(poly)
-        previous = gep.elem_type
+        previous = i8 if previous == i8 else gep.elem_type
     return tuple(found)
 
 

@@ -21,6 +21,14 @@ from .acc_ops import ENTRY_OPS, constant_i64, constant_value, is_defined_inside,
 from .affine import Affine, from_value
 from .ranges import LoopRange
 
+_TRANSPARENT = (
+    arith.ConstantOp,
+    arith.ExtSIOp,
+    arith.AddiOp,
+    arith.SubiOp,
+    arith.MuliOp,
+)
+
 
 @dataclass(frozen=True)
 class HostLoad:
@@ -100,7 +108,9 @@ class RegionSymbols:
     def symbol(self, value: SSAValue) -> Hashable | None:
         """The `SymbolOf` of this construct."""
         if not is_defined_inside(value, self.construct):
-            return value if isinstance(value.type, IntegerType) else None
+            known = isinstance(value.type, IntegerType)
+            # Sums and products read better as such: n and its extension are one symbol.
+            return value if known and not isinstance(value.owner, _TRANSPARENT) else None
         if isinstance(value, BlockArgument):
             parent = value.block.parent_op()
             given = parent is self.construct and isinstance(value.type, IntegerType)

@@ -98,8 +98,24 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Tuning:
+    """
+    Numbers for experiments, 0 for our own choice: `rows` of the outermost loop of a tight nest per
+    gang, `elements` per thread of a single loop that streams, `lanes` per gang where the user left
+    them open.
+    """
+
+    rows: int = 0
+    elements: int = 0
+    lanes: int = 0
+
+
+@dataclass(frozen=True)
 class LoopPlan:
-    """The levels of one loop (none: it runs in order) and how iterations are dealt out."""
+    """
+    The levels of one loop (none: it runs in order) and how iterations are dealt out: `elements` per
+    thread where the loop has lanes, else consecutive iterations per gang.
+    """
 
     levels: frozenset[Level] = frozenset()
     gang_dim: int = 1
@@ -203,8 +219,9 @@ _NEST_SHAPES = {
 class _Planner:
     """Assigns levels along the loop trees of one construct."""
 
-    def __init__(self, sizes: Sizes, strategy: Strategy, ceiling: int):
+    def __init__(self, sizes: Sizes, strategy: Strategy, ceiling: int, tuning: Tuning):
         self.sizes = sizes
+        self.tuning = tuning
         self.strategy = strategy
         self.ceiling = ceiling
         self.plans: dict[LoopNode, LoopPlan] = {}
@@ -293,15 +310,17 @@ class _Planner:
     def _nest(self, chain: list[LoopNode], name: str) -> None:
         workers, lanes = _NEST_SHAPES[name]
         inside = chain[-1]
-        elements = 1
+        elements, rows = 1, 1
         if name in ("2_2", "3_2"):
+            rows = self.tuning.rows or _rows(chain)
             stream_lanes, elements, _ = _stream_shape(inside)
-            lanes = min(lanes, stream_lanes)
+            elements = elements if rows == 1 else 1
+            lanes = self.tuning.lanes or min(lanes, stream_lanes)
         self.want(workers, _fitting_lanes(inside, lanes))
         why = f"tightly nested loops, schedule {name}: contiguous accesses on lanes"
         self.names.append(name)
         for node, (levels, dim) in zip(chain, _NEST_LEVELS[name], strict=True):
-            mine = elements if Level.VECTOR in levels else 1
+            mine = elements if Level.VECTOR in levels else rows if node is chain[0] else 1
             self.plans[node] = LoopPlan(levels, dim, mine, False, why)
         self._children(inside, Level.VECTOR)
 
@@ -316,7 +335,8 @@ class _Planner:
             self.plans[node] = LoopPlan(levels, why=why)
         elif Level.GANG in available:
             lanes, elements, capped = _stream_shape(node)
-            lanes = _fitting_lanes(node, lanes)
+            elements = self.tuning.elements or elements
+            lanes = _fitting_lanes(node, self.tuning.lanes or lanes)
             self.want(lanes=lanes)
             why = "one parallel loop: tiles over gangs, neighbouring iterations on lanes"
             if node.reduction:
@@ -377,6 +397,14 @@ class _Planner:
         return True
 
 
+def _rows(chain: list[LoopNode]) -> int:
+    """Iterations of the outermost loop of a tight nest that each gang keeps side by side."""
+    outer = chain[0]
+    if outer.trip is not None and outer.trip < RESIDENT_GANGS:
+        return 1
+    return 4
+
+
 def _stream_shape(node: LoopNode) -> tuple[int, int, bool]:
     """Lanes, elements per thread and whether to cap the grid, for a gang and vector loop."""
     if not node.streaming:
@@ -423,6 +451,7 @@ def plan_construct(
     target: Target = "nvptx",
     strategy: Strategy = "auto",
     widest: Level = Level.GANG,
+    tuning: Tuning | None = None,
 ) -> Schedule:
     """
     The schedule of one construct (or of a routine whose level is `widest`). Raises `CompileError`
@@ -432,7 +461,7 @@ def plan_construct(
         check_nesting(root)
     if target == "host":
         return _plan_host(roots, sizes, widest)
-    planner = _Planner(sizes, strategy, widest + 1)
+    planner = _Planner(sizes, strategy, widest + 1, tuning or Tuning())
     for root in roots:
         planner.visit(root, widest + 1)
     need = max((node.routine for root in roots for node in root.walk()), default=Level.SEQ)

@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import i1, i8
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from .acc_ops import constant_value, is_inside
@@ -25,12 +25,22 @@ from .region_values import RegionSymbols
 
 @dataclass(frozen=True)
 class Access:
-    """One load or store through the pointer: `index` in units of `unit`, None if not affine."""
+    """
+    One load or store through the pointer: `index` in units of `unit`, None if not affine, and how
+    many units from there it touches.
+    """
 
     op: Operation
     unit: Attribute
     index: Affine | None
     writes: bool
+    width: int = 1
+
+    def in_bytes(self) -> Access:
+        """The same access with bytes as units."""
+        size = size_of(self.unit)
+        index = None if self.index is None else self.index * size
+        return Access(self.op, i8, index, self.writes, self.width * size)
 
 
 @dataclass
@@ -73,6 +83,9 @@ def _step(place: _Place, gep: llvm.GEPOp, symbols: RegionSymbols) -> _Place:
     deeper = len(indices) > 1
     if place.unit is None:
         return _Place(gep.elem_type, first, deeper)
+    if place.unit == i8 and not place.inside and first is not None and place.index is not None:
+        # Rows of a variable-length array are stepped over in bytes.
+        return _Place(i8, place.index + first * size_of(gep.elem_type), False)
     if place.inside or size_of(gep.elem_type) < size_of(place.unit):
         return _Place(place.unit, place.index, True)
     if gep.elem_type == place.unit and first is not None and place.index is not None:
@@ -116,7 +129,8 @@ def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -
 def _access(op: Operation, place: _Place, type_: Attribute, writes: bool) -> Access:
     if place.unit is None:
         return Access(op, type_, Affine.constant(0), writes)
-    return Access(op, place.unit, place.index, writes)
+    width = size_of(type_) if place.unit == i8 else 1
+    return Access(op, place.unit, place.index, writes, width)
 
 
 def _atomic(
@@ -144,11 +158,13 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> Section | str:
     """The section all accesses lie in, or why it is not known."""
     if uses.escapes:
         return uses.escapes[0]
-    units = {access.unit for access in uses.accesses}
-    if len(units) != 1:
-        return "it is not subscripted" if not units else "it is accessed with several types"
+    accesses = uses.accesses
+    if not accesses:
+        return "it is not subscripted"
+    if len({access.unit for access in accesses}) > 1:
+        accesses = [access.in_bytes() for access in accesses]
     bounds: Extremes | None = None
-    for access in uses.accesses:
+    for access in accesses:
         if access.index is None:
             return "a subscript is not an affine expression of loop variables"
         ranges = symbols.loop_ranges(access.op)
@@ -156,11 +172,13 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> Section | str:
             return "the bounds of a loop around it are not known before the construct"
         ranges = refine_by_conditions(ranges, access.op, symbols)
         found = extremes(access.index, ranges)
+        if found is not None and access.width > 1:
+            found = Extremes(found.lows, tuple(high + (access.width - 1) for high in found.highs))
         if found is None or _has_loop_variables(found, symbols):
             return "a subscript is not an affine expression of loop variables"
         bounds = found if bounds is None else bounds.union(found)
     assert bounds is not None
-    return Section(units.pop(), bounds)
+    return Section(accesses[0].unit, bounds)
 
 
 def _has_loop_variables(bounds: Extremes, symbols: RegionSymbols) -> bool:
