@@ -83,9 +83,7 @@ def negate(b: Builder, x: SSAValue, t: CType) -> SSAValue:
     return b.sub_nsw(zero, x) if signed else b.value(arith.SubiOp(zero, x))
 
 
-def convert(
-    b: Builder, types: TypeLowering, x: SSAValue, source: CType, target: CType
-) -> SSAValue:
+def convert(b: Builder, types: TypeLowering, x: SSAValue, source: CType, target: CType) -> SSAValue:
     """`x` of scalar type `source` converted to scalar type `target` (C11 6.3.1, 6.3.2.3)."""
     if source == target or isinstance(target, VoidType):
         return x

@@ -155,9 +155,7 @@ def emit_return(fn: FunctionState, s: c.Return) -> None:
         raise fn.leaves_construct("this 'return'", s.loc)
     value = None
     if s.value is not None:
-        if isinstance(s.value.type, RecordType):
-            value = expressions.rvalue(fn, s.value)
-        elif fn.returns_value:
+        if isinstance(s.value.type, RecordType) or fn.returns_value:
             value = expressions.rvalue(fn, s.value)
         else:
             expressions.discard(fn, s.value)

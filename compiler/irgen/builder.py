@@ -13,6 +13,8 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     UnitAttr,
+    f64,
+    f80,
     i1,
     i8,
     i32,
@@ -59,7 +61,7 @@ class Builder:
     def add(self, op: OpT, hint: str | None = None) -> OpT:
         op.location = self.loc
         if hint is not None and op.results:
-            op.results[0].name_hint = _clean(hint)
+            op.results[0].name_hint = clean_name(hint)
         self.block.add_op(op)
         return op
 
@@ -93,9 +95,11 @@ class Builder:
         key = (self.block, repr(value), t)
         found = self._constants.get(key)
         if found is None:
-            found = self._constants[key] = self.value(
-                arith.ConstantOp(FloatAttr(value, t)), "cst"
-            )
+            if t == f80:  # xDSL cannot print such a constant
+                made = self.value(arith.ExtFOp(self.float(value, f64), t), "cst")
+            else:
+                made = self.value(arith.ConstantOp(FloatAttr(value, t)), "cst")
+            found = self._constants[key] = made
         return found
 
     def zero(self, t: Attribute) -> SSAValue:
@@ -196,7 +200,8 @@ class Builder:
         self.add(cf.ConditionalBranchOp(condition, then, (), otherwise, ()))
 
 
-def _clean(hint: str) -> str | None:
+def clean_name(hint: str) -> str | None:
+    """`hint` as a valid SSA name."""
     out = "".join(c if c.isalnum() or c in "_$" else "_" for c in hint)
     if not out:
         return None

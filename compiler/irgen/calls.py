@@ -107,7 +107,7 @@ def external_type(types: TypeLowering, t: FunctionType, loc: SourceLoc) -> LLVMF
         output = parts[0] if len(parts) == 1 else LLVMStructType.from_type_list(parts)
     else:
         output = None if isinstance(t.result, VoidType) else types.convert(t.result)
-    variadic = t.variadic or not t.prototyped and not t.params
+    variadic = t.variadic or (not t.prototyped and not t.params)
     return LLVMFunctionType(inputs, output, is_variadic=variadic)
 
 

@@ -44,7 +44,9 @@ class Effects:
     calls: bool = False
 
 
-def effects_of(nodes: list[c.Expr | c.Stmt], may_write: Callable[[c.FunctionDecl], bool]) -> Effects:
+def effects_of(
+    nodes: list[c.Expr | c.Stmt], may_write: Callable[[c.FunctionDecl], bool]
+) -> Effects:
     """The effects of executing `nodes`; `may_write` says whether a function can change memory."""
     out = Effects()
     for root in nodes:
@@ -190,6 +192,9 @@ def _may_alias(t: CType, stored: list[CType]) -> bool:
     return any(
         isinstance(s, RecordType)
         or s == t
-        or (isinstance(s, IntType) and (s.bits == 8 or (isinstance(t, IntType) and s.bits == t.bits)))
+        or (
+            isinstance(s, IntType)
+            and (s.bits == 8 or (isinstance(t, IntType) and s.bits == t.bits))
+        )
         for s in stored
     )

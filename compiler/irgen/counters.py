@@ -99,7 +99,9 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
             lambda: to_variable(b.sub_nsw(first, _after(fn, lower, count, step), name)),
         )
     upper = _plus(fn, last, 1, f"{name}_end") if loop.op == "<=" else last
-    return Counter(first, upper, step, to_variable, lambda: to_variable(_after(fn, first, upper, step)))
+    return Counter(
+        first, upper, step, to_variable, lambda: to_variable(_after(fn, first, upper, step))
+    )
 
 
 def _width(loop: CountedLoop, compare: IntType, bound: int | None) -> IntegerType:

@@ -147,9 +147,9 @@ def _cast(fn: FunctionState, e: c.Cast) -> SSAValue | None:
 
 def is_comparison(e: c.Expr) -> bool:
     """Whether `e` yields 0 or 1 from an i1."""
-    return (isinstance(e, c.BinaryOp) and (e.op in arithmetic.COMPARISONS or e.op in ("&&", "||"))) or (
-        isinstance(e, c.UnaryOp) and e.op == "!"
-    )
+    return (
+        isinstance(e, c.BinaryOp) and (e.op in arithmetic.COMPARISONS or e.op in ("&&", "||"))
+    ) or (isinstance(e, c.UnaryOp) and e.op == "!")
 
 
 def condition(fn: FunctionState, e: c.Expr) -> SSAValue:

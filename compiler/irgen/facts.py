@@ -26,9 +26,7 @@ from ..directives.records import (
 from .counted import CountedLoop, recognize
 from .tree import Node, assigned_variable, children, clause_items, int_constant, walk
 
-BY_VALUE_CLAUSES = frozenset(
-    "present no_create deviceptr use_device attach detach delete".split()
-)
+BY_VALUE_CLAUSES = frozenset(["present", "no_create", "deviceptr", "use_device", "attach", "detach", "delete"])
 """Clauses in which a pointer without section means the object it points to."""
 
 
@@ -328,7 +326,9 @@ class _Storage:
         if directive.kind is DirectiveKind.ATOMIC:
             self.atomic_operands(s.body, directive.atomic)
         self.level += 1
-        loops = loop_depth(s) if directive.kind is DirectiveKind.LOOP or directive.is_combined else 0
+        loops = (
+            loop_depth(s) if directive.kind is DirectiveKind.LOOP or directive.is_combined else 0
+        )
         self.statement(s.body, directive_loops=loops)
         self.level -= 1
 

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ..c import ast as c
 from ..c.types import ArrayType, CType, VoidType
 from ..diagnostics import SourceLoc, error
-from .builder import Builder
+from .builder import Builder, clean_name
 from .facts import FunctionFacts
 from .layout import PTR
 
@@ -129,7 +129,7 @@ class FunctionState:
             scope.one = one.result
         op = llvm.AllocaOp(scope.one, t, alignment=align)
         op.location = self.b.loc
-        op.res.name_hint = hint
+        op.res.name_hint = clean_name(hint)
         scope.insert(op)
         return op.res
 
@@ -243,4 +243,3 @@ def remove_unreachable(region: Region) -> None:
     for block in dead:
         region.detach_block(block)
         block.erase(safe_erase=False)
-

@@ -128,7 +128,7 @@ class TypeLowering:
         return LLVMFunctionType(
             [self.convert(p) for p in t.params],
             None if isinstance(t.result, VoidType) else self.convert(t.result),
-            is_variadic=t.variadic or not t.prototyped and not t.params,
+            is_variadic=t.variadic or (not t.prototyped and not t.params),
         )
 
     def record(self, t: RecordType) -> RecordLayout:

@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 from ..c import ast as c
 from ..c.types import ArrayType, CType, Field, IntType, PointerType, RecordType
 from . import expressions
+from .builder import clean_name
 from .function import FunctionState
 from .tree import describe, int_constant, loaded_variable
 
@@ -102,7 +103,7 @@ def store(fn: FunctionState, p: Place, value: SSAValue, *, volatile: bool = Fals
     """Stores a value of the object's type; returns the value the object then has."""
     if p.decl is not None:
         if value.name_hint is None:
-            value.name_hint = p.decl.name
+            value.name_hint = clean_name(p.decl.name)
         fn.values[p.decl] = value
         return value
     if p.bits is not None:

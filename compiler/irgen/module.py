@@ -17,7 +17,7 @@ from ..c import ast as c
 from ..c.types import FunctionType, VoidType
 from ..diagnostics import DiagnosticSink
 from ..directives.records import Directive
-from . import static_data, statements
+from . import statements, static_data
 from .builder import Builder
 from .directives import declarations, routines
 from .facts import analyze

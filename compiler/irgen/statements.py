@@ -10,7 +10,9 @@ from ..c import ast as c
 from ..c.types import ArrayType, CType, PointerType
 from ..diagnostics import error
 from . import blocks, directives, expressions, structured
-from .function import FunctionState
+from .builder import clean_name
+from .facts import NO_FLOW
+from .function import FunctionState, JumpTargets
 
 
 def emit_body(fn: FunctionState, s: c.Stmt) -> None:
@@ -70,12 +72,25 @@ def _control(fn: FunctionState, s: c.If | c.For | c.While | c.DoWhile | c.Switch
         blocks.emit_loop(fn, s)
 
 
-def _in_blocks(fn: FunctionState, s: c.Stmt) -> None:
-    """Wraps `s` in an `scf.execute_region`, where basic blocks are allowed."""
+def emit_iteration(fn: FunctionState, body: c.Stmt) -> None:
+    """The body of a loop under a directive; a `continue` that is no guard goes to its end."""
+    if fn.facts.flow.get(id(body), NO_FLOW).continues:
+        end = Block()
+        fn.targets = JumpTargets(on_continue=end)
+        _in_blocks(fn, body, end)
+    else:
+        emit_body(fn, body)
+
+
+def _in_blocks(fn: FunctionState, s: c.Stmt, end: Block | None = None) -> None:
+    """Wraps `s` in an `scf.execute_region`, where basic blocks are allowed; `end` is its last."""
     loc = fn.b.loc
     with fn.region(Block(), flat=True) as region:
         emit(fn, s)
         fn.b.loc = loc
+        if end is not None:
+            region.add_block(end)
+            fn.start(end)
         if not fn.b.terminated:
             fn.b.add(scf.YieldOp())
     fn.b.add(scf.ExecuteRegionOp([], region))
@@ -118,7 +133,7 @@ def declare(fn: FunctionState, decl: c.VarDecl) -> None:
     fn.values.pop(decl, None)
     if decl.init is not None and decl.init.items:
         value = expressions.rvalue(fn, decl.init.items[0][1])
-        value.name_hint = value.name_hint or decl.name
+        value.name_hint = value.name_hint or clean_name(decl.name)
         fn.values[decl] = value
     elif decl.init is not None:
         fn.values[decl] = fn.b.zero(fn.module.types.convert(decl.type))

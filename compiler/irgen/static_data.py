@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
+    f80,
     i8,
     i64,
 )
@@ -39,7 +40,9 @@ _FEW = 16
 def define(state: ModuleState, decl: c.VarDecl) -> None:
     """Emits the definition of a variable with static storage duration."""
     if not decl.type.is_complete:
-        raise error(decl.loc, f"'{decl.name}' has incomplete type '{decl.type}'", "complete the type")
+        raise error(
+            decl.loc, f"'{decl.name}' has incomplete type '{decl.type}'", "complete the type"
+        )
     ir_type: Attribute = state.types.convert(decl.type)
     value: Attribute | None = None
     body: Region | None = None
@@ -72,11 +75,11 @@ def _is_constant(qual: QualType) -> bool:
 def _zero(t: Attribute) -> tuple[Attribute | None, Region | None]:
     if isinstance(t, IntegerType):
         return IntegerAttr(0, t), None
-    if isinstance(t, AnyFloat):
+    if isinstance(t, AnyFloat) and t != f80:
         return FloatAttr(0.0, t), None
     block = Block()
     b = Builder(block)
-    b.add(llvm.ReturnOp(b.zero(t)))
+    b.add(llvm.ReturnOp(b.value(llvm.ZeroOp.create(result_types=[t]))))
     return None, Region(block)
 
 
@@ -92,10 +95,12 @@ def _initial(
             size = init.type.size
             return ir_type, text_attr(first.data[:size].ljust(size, b"\0")), None
     items = [(offset, e, _constant(e)) for offset, e in init.items]
-    if isinstance(ir_type, IntegerType | AnyFloat) and isinstance(items[-1][2], int | float):
-        value = items[-1][2]
+    value = items[-1][2]
+    is_number = isinstance(ir_type, IntegerType | AnyFloat) and ir_type != f80
+    if is_number and isinstance(value, int | float):
         if isinstance(ir_type, IntegerType):
             return ir_type, _integer(int(value), ir_type), None
+        assert isinstance(ir_type, AnyFloat)
         return ir_type, FloatAttr(float(value), ir_type), None
     dense = _dense(ir_type, items)
     if dense is not None:
@@ -107,7 +112,7 @@ def _initial(
     if any(p is None for p in paths):
         ir_type = _pieces(leaves, init.type.size)
         paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
-    aggregate = b.zero(ir_type)
+    aggregate = b.value(llvm.ZeroOp.create(result_types=[ir_type]), "zero")
     for path, (_, t, value) in zip(paths, leaves, strict=True):
         assert path is not None
         leaf = _materialize(state, b, value, t)
@@ -291,6 +296,8 @@ def _address(state: ModuleState, b: Builder, value: AddressConstant, t: Attribut
     address = b.offset(address, value.offset)
     if isinstance(t, IntegerType):
         if t.width.data != 64:
-            raise error(SourceLoc("<unknown>", 0), "an address does not fit a narrow static integer")
+            raise error(
+                SourceLoc("<unknown>", 0), "an address does not fit a narrow static integer"
+            )
         return b.to_int(address)
     return address

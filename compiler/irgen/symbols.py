@@ -58,9 +58,7 @@ class ModuleState:
             defined: list[c.FunctionDecl | c.VarDecl] = [
                 f for f in unit.functions if f.body is not None and not f.is_static
             ]
-            defined += [
-                v for v in unit.variables if v.storage is c.Storage.GLOBAL and v.is_defined
-            ]
+            defined += [v for v in unit.variables if v.storage is c.Storage.GLOBAL and v.is_defined]
             for decl in defined:
                 name = decl.name if isinstance(decl, c.FunctionDecl) else (decl.symbol or decl.name)
                 first = self._defined.get(name)

@@ -21,7 +21,7 @@ from ..function import FunctionState
 from ..tree import strip_casts
 from .common import condition_of
 
-_UPDATE_OPS = frozenset("+ - * / & ^ | << >>".split())
+_UPDATE_OPS = frozenset(["+", "-", "*", "/", "&", "^", "|", "<<", ">>"])
 _FORMS = {
     AtomicKind.READ: "v = x;",
     AtomicKind.WRITE: "x = expression;",
@@ -154,9 +154,7 @@ def _update_of(fn: FunctionState, e: c.Expr) -> Update | None:
     left = sides[0]
     other = value.rhs if left else value.lhs
     t = value.type
-    return Update(
-        e.target, lambda: _binary(fn, value.op, e.target.type, t, other, left=left)
-    )
+    return Update(e.target, lambda: _binary(fn, value.op, e.target.type, t, other, left=left))
 
 
 def _binary(

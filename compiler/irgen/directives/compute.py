@@ -20,13 +20,14 @@ from ...directives.records import (
 from .. import statements
 from ..facts import names_pointee
 from ..function import AllocaScope, FunctionState
+from ..tree import clause_items
 from . import data, loops
 from .common import DEFAULT_DEVICE, Queues, condition_of, queues, single_i32, slot_i32
 from .privatization import Privates, privates
 from .regions import default_attr
 
 _LOOP_CLAUSES = frozenset(
-    "collapse gang worker vector seq auto independent tile private reduction".split()
+    ["collapse", "gang", "worker", "vector", "seq", "auto", "independent", "tile", "private", "reduction"]
 )
 
 
@@ -50,9 +51,12 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     self_cond = condition_of(fn, directive, "self")
     q = queues(fn, directive)
     sizes = _sizes(fn, directive)
-    mappings = data.enter_clauses(fn, directive)
+    prepared = None
     if loop is not None:
-        mappings += _reduction_copies(fn, loop, mappings)
+        prepared = loops.prepare(fn, loop, s.body)
+        loops.count_on_host(fn, prepared, _named(s.directive))
+    mappings = data.enter_clauses(fn, directive)
+    mappings += _reduction_copies(fn, directive if loop is None else loop, mappings)
     copies = privates(fn, directive)
     block = Block()
     with (
@@ -63,8 +67,8 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         for m in mappings:
             m.located.bind(fn, m.device, s.body)
         copies.bind(fn, s.body)
-        if loop is not None:
-            loops.emit_loop(fn, loop, s.body, combined=kind)
+        if loop is not None and prepared is not None:
+            loops.emit_loop(fn, loop, prepared, combined=kind)
         else:
             statements.emit_body(fn, s.body)
         fn.allocas.pop()
@@ -77,13 +81,26 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     data.leave(fn, mappings)
 
 
+def _named(directive: Directive) -> set[c.VarDecl]:
+    """The variables that clauses of `directive` give another value or meaning inside."""
+    return {
+        item.base.expr.decl
+        for clause in directive.clauses
+        for item in clause_items(clause)
+        if (isinstance(item.base.expr, c.VarRef)
+        and clause.name not in ("copyin", "firstprivate"))
+        or (isinstance(item.base.expr, c.VarRef)
+        and item.sections)
+    }
+
+
 def _reduction_copies(
-    fn: FunctionState, loop: Directive, mappings: list[data.Mapping]
+    fn: FunctionState, directive: Directive, mappings: list[data.Mapping]
 ) -> list[data.Mapping]:
-    """A combined construct's `reduction` implies `copy` of variables no data clause names (2.11)."""
+    """`reduction` on a construct implies `copy` of variables no data clause names (2.6.2, 2.11)."""
     named = {m.located.decl for m in mappings}
     out: list[data.Mapping] = []
-    for clause in loop.all("reduction", ReductionClause):
+    for clause in directive.all("reduction", ReductionClause):
         for item in clause.items:
             base = item.base.expr
             if not isinstance(base, c.VarRef) or base.decl in named:
@@ -97,7 +114,7 @@ def _reduction_copies(
             assert isinstance(owner, acc.CopyinOp)
             owner.properties["implicit"] = IntegerAttr.from_bool(True)
             out.append(mapping)
-    fn.b.at(loop.loc)
+    fn.b.at(directive.loc)
     return out
 
 

@@ -106,9 +106,7 @@ def locate(fn: FunctionState, clause: Clause, item: VarRefItem) -> Located:
     assert base is not None
     sections = list(item.sections)
     while (
-        len(sections) > 1
-        and sections[0].is_index
-        and isinstance(_element(base.type), PointerType)
+        len(sections) > 1 and sections[0].is_index and isinstance(_element(base.type), PointerType)
     ):
         base = _subscript(base, sections.pop(0))
     fn.b.at(item.loc)

@@ -21,7 +21,7 @@ from .common import check_supported
 if TYPE_CHECKING:
     from ..symbols import ModuleState
 
-_GLOBAL_CLAUSES = frozenset("create copyin deviceptr device_resident link".split())
+_GLOBAL_CLAUSES = frozenset(["create", "copyin", "deviceptr", "device_resident", "link"])
 
 
 def global_clauses(
@@ -91,9 +91,7 @@ def _enter(fn: FunctionState, directive: Directive) -> None:
     )
 
     def leave() -> None:
-        fn.b.add(
-            acc.DeclareExitOp(token=token, data_clause_operands=[m.device for m in mappings])
-        )
+        fn.b.add(acc.DeclareExitOp(token=token, data_clause_operands=[m.device for m in mappings]))
         data.leave(fn, mappings)
 
     fn.exits.append(leave)

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from ...c import ast as c
 from ...diagnostics import error
-from ...directives.records import Directive, DeviceTypeClause, VarListClause
+from ...directives.records import DeviceTypeClause, Directive, VarListClause
 from ..function import FunctionState
 from . import data
 from .common import condition_of, queues, single_i32

@@ -5,18 +5,21 @@ induction variable per loop, outermost first.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, i1, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from ...c import ast as c
+from ...c.types import IntType
 from ...diagnostics import error
 from ...directives.records import Directive, ExprClause, GangClause, TileClause
 from .. import statements, structured
 from ..counted import CountedLoop
 from ..counters import Counter, make_counter
-from ..facts import NO_FLOW, loop_depth
-from ..function import AllocaScope, FunctionState, JumpTargets
+from ..facts import loop_depth
+from ..function import AllocaScope, FunctionState
 from ..tree import int_constant, walk
 from .common import DEFAULT_DEVICE, NONE, slot_i32
 from .privatization import Privates, privates
@@ -31,7 +34,7 @@ _COMBINED = {
 def emit_directive(fn: FunctionState, s: c.AccStmt) -> None:
     """A `loop` directive by itself."""
     assert s.body is not None
-    emit_loop(fn, s.directive, s.body, combined=None)
+    emit_loop(fn, s.directive, prepare(fn, s.directive, s.body), combined=None)
 
 
 def emit_cache(fn: FunctionState, s: c.AccStmt) -> None:
@@ -42,22 +45,57 @@ def emit_cache(fn: FunctionState, s: c.AccStmt) -> None:
     )
 
 
-def emit_loop(fn: FunctionState, directive: Directive, body: c.Stmt, combined: str | None) -> None:
-    """The loop nest that a `loop` directive (or the loop part of a combined one) applies to."""
+@dataclass
+class Prepared:
+    """The loops a directive covers; `counted` is None for a `seq` loop that cannot be counted."""
+
+    nest: list[c.For]
+    counted: list[CountedLoop] | None
+    counters: list[Counter] | None = None
+
+
+def prepare(fn: FunctionState, directive: Directive, body: c.Stmt) -> Prepared:
+    """Checks the loop nest of a `loop` directive."""
     depth = loop_depth(c.AccStmt(loc=directive.loc, directive=directive))
-    nest = _nest(fn, directive, body, depth)
-    seq = directive.has("seq")
-    counted = _counted(fn, directive, nest, seq=seq)
+    nest = _nest(directive, body, depth)
+    return Prepared(nest, _counted(fn, directive, nest, seq=directive.has("seq")))
+
+
+def count_on_host(fn: FunctionState, loops: Prepared, named: set[c.VarDecl]) -> None:
+    """
+    Evaluates the bounds of a combined construct's loops before it, where the launch needs them
+    and `p->n` needs no device copy of `*p`. Bounds read through variables in `named`, whose
+    device copies may differ, stay inside.
+    """
+    if loops.counted is None:
+        return
+    for loop in loops.counted:
+        if not isinstance(loop.var.type, IntType):
+            return
+        for part in (loop.start, loop.bound, loop.step):
+            if isinstance(part, c.Expr) and any(
+                isinstance(n, c.Call) or (isinstance(n, c.VarRef) and n.decl in named)
+                for n in walk(part)
+            ):
+                return
+    loops.counters = [make_counter(fn, loop) for loop in loops.counted]
+
+
+def emit_loop(
+    fn: FunctionState, directive: Directive, loops: Prepared, combined: str | None
+) -> None:
+    """The loop nest that a `loop` directive (or the loop part of a combined one) applies to."""
+    nest, counted = loops.nest, loops.counted
     if counted is None:
         statements.emit_body(fn, nest[0])
         return
-    counters = [make_counter(fn, loop) for loop in counted]
+    counters = loops.counters or [make_counter(fn, loop) for loop in counted]
     own = frozenset(loop.var for loop in counted)
     copies = privates(fn, directive, own)
     levels = _Levels(fn, directive)
     fn.b.at(directive.loc)
     block = Block(arg_types=[k.lower.type for k in counters])
-    with fn.region(block, flat=True) as region, fn.construct("loop", "loop", directive.loc):
+    with fn.region(block, flat=False) as region, fn.construct("loop", "loop", directive.loc):
         fn.allocas.append(AllocaScope(block))
         fn.loop_level += 1
         for loop, counter, arg in zip(counted, counters, block.args, strict=True):
@@ -65,7 +103,7 @@ def emit_loop(fn: FunctionState, directive: Directive, body: c.Stmt, combined: s
             fn.b.at(nest[0].loc)
             structured.enter_iteration(fn, loop, counter, arg)
         copies.bind(fn, nest[-1].body)
-        _emit_body(fn, nest[-1].body)
+        statements.emit_iteration(fn, nest[-1].body)
         fn.loop_level -= 1
         fn.allocas.pop()
         fn.b.at(directive.loc)
@@ -74,20 +112,6 @@ def emit_loop(fn: FunctionState, directive: Directive, body: c.Stmt, combined: s
     op = _operation(directive, counters, copies, levels, region, combined)
     _set_mode(op, directive, _enclosing(fn, combined))
     fn.b.add(op)
-
-
-def _emit_body(fn: FunctionState, body: c.Stmt) -> None:
-    """The body, in blocks; `continue` goes to their end."""
-    flow = fn.facts.flow.get(id(body), NO_FLOW)
-    end = Block() if flow.continues else None
-    fn.targets = JumpTargets(on_continue=end)
-    statements.emit(fn, body)
-    if end is not None:
-        fn.b.branch(end)
-        region = fn.b.block.parent
-        assert region is not None
-        region.add_block(end)
-        fn.b.block = end
 
 
 def _enclosing(fn: FunctionState, combined: str | None) -> str:
@@ -103,7 +127,7 @@ def _enclosing(fn: FunctionState, combined: str | None) -> str:
 # The loops of the nest --------------------------------------------------------------------------
 
 
-def _nest(fn: FunctionState, directive: Directive, body: c.Stmt, depth: int) -> list[c.For]:
+def _nest(directive: Directive, body: c.Stmt, depth: int) -> list[c.For]:
     """The `depth` tightly nested loops that the directive covers, outermost first."""
     clause = "tile" if directive.has("tile") else "collapse"
     out: list[c.For] = []

@@ -76,9 +76,7 @@ def _private(fn: FunctionState, out: Privates, clause: Clause, item: VarRefItem)
     out.bindings.append((located, value))
 
 
-def _reduction(
-    fn: FunctionState, out: Privates, clause: ReductionClause, item: VarRefItem
-) -> None:
+def _reduction(fn: FunctionState, out: Privates, clause: ReductionClause, item: VarRefItem) -> None:
     base = item.base.expr
     assert base is not None
     if not isinstance(base, c.VarRef):

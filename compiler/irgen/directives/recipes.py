@@ -97,9 +97,7 @@ def reduction_recipe(
     while isinstance(c_type, ArrayType):
         c_type = c_type.element.type
     kind = _KINDS[operator]
-    unsigned = (
-        operator in ("max", "min") and isinstance(c_type, IntType) and not c_type.signed
-    )
+    unsigned = operator in ("max", "min") and isinstance(c_type, IntType) and not c_type.signed
     suffix = type_name(t)
     if unsigned:
         suffix = f"u{suffix}"
@@ -179,7 +177,9 @@ def _identity(b: Builder, operator: str, t: Attribute, unsigned: bool) -> SSAVal
         return b.float(values.get(operator, 0.0), t)
     assert isinstance(t, IntegerType)
     bits = t.width.data
-    least, greatest = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    least, greatest = (
+        (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    )
     integers = {"max": least, "min": greatest, "*": 1, "&&": 1, "&": -1}
     return b.int(integers.get(operator, 0), t)
 
