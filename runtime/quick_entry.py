@@ -20,6 +20,7 @@ from .abi import (
     DataFlag,
     DataKind,
 )
+from .mapping import POINTER_BYTES
 from .present import Entry, PresentTable
 
 _LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
@@ -30,6 +31,16 @@ _string_at = ctypes.string_at
 
 
 @dataclass(slots=True)
+class _Found:
+    """What a record stands for: the data, and the attachments that hold its pointer object."""
+
+    entry: Entry
+    attachments: dict[int, int] | None
+    pointer: int
+    device: int
+
+
+@dataclass(slots=True)
 class _Remembered:
     """Records as they came, as they left, and what they stand for."""
 
@@ -37,6 +48,8 @@ class _Remembered:
     before: bytes
     after: bytes
     entries: list[Entry]
+    attached: list[_Found]
+    """Those whose pointer object is on the device."""
 
 
 class QuickEntry:
@@ -50,82 +63,113 @@ class QuickEntry:
         """Enters leading records of which nothing needs to move; returns how many."""
         raw = _string_at(records, RECORD_BYTES * count)
         known = self._remembered.get(site)
-        if known is not None and known.epoch == self._table.epoch:
-            if raw == known.after:
-                for entry in known.entries:
-                    entry.structured += 1
-                return count
-            if raw == known.before:
-                for entry in known.entries:
-                    entry.structured += 1
-                ctypes.memmove(records, known.after, len(raw))
-                return count
-        return self._enter_each(site, records, count, raw)
+        if (
+            known is None
+            or known.epoch != self._table.epoch
+            or (raw != known.before and raw != known.after)
+            or not all(_attached(found) for found in known.attached)
+        ):
+            return self._enter_each(site, records, count, raw)
+        _count_all(known, 1)
+        ctypes.memmove(records, known.after, len(raw))
+        return count
 
     def exit(self, site: int, records: int, count: int) -> int:
         """The mirror of `enter`, from the last record: returns how many records remain."""
         raw = _string_at(records, RECORD_BYTES * count)
         known = self._remembered.get(site)
-        if known is not None and known.epoch == self._table.epoch and raw == known.after:
-            held = True
+        same = known is not None and known.epoch == self._table.epoch and raw == known.after
+        if known is not None and same:
+            _count_all(known, -1)
+            held = all(_attached(found) for found in known.attached)
             for entry in known.entries:
-                entry.structured -= 1
-                held = held and (entry.structured > 0 or entry.dynamic > 0 or entry.pinned)
+                if entry.structured < 0 or not (
+                    entry.structured > 0 or entry.dynamic > 0 or entry.pinned
+                ):
+                    held = False
             if held:
                 return 0
-            for entry in known.entries:
-                entry.structured += 1
+            _count_all(known, 1)
         return self._exit_each(raw, count)
 
     def _enter_each(self, site: int, records: int, count: int, raw: bytes) -> int:
-        containing = self._table.containing
         after = bytearray(raw)
-        entries: list[Entry] = []
+        all_found: list[_Found] = []
         for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
-            base, offset, size, pointer, _, kind, flags, _, dims, _ = _unpack(raw, at)
-            if (
-                dims
-                or pointer
-                or size <= 0
-                or base == 0
-                or kind > _LAST_SIMPLE_KIND
-                or flags & _NOT_SIMPLE
-            ):
+            found = self._find(raw, at)
+            if found is None or not _attached(found):
                 break
-            entry = containing(base + offset, size)
-            if entry is None:
-                break
-            entry.structured += 1
-            entries.append(entry)
-            _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, entry.device_address(base))
-        if entries:
-            ctypes.memmove(records, bytes(after), RECORD_BYTES * len(entries))
-        if len(entries) == count:
-            self._remembered[site] = _Remembered(self._table.epoch, raw, bytes(after), entries)
-        return len(entries)
+            _count(found, 1)
+            all_found.append(found)
+            _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, found.device)
+        if len(all_found) < count:
+            # What is left may map a pointer object, to be attached by a record before it.
+            keep = next((i for i, f in enumerate(all_found) if _may_attach(f)), len(all_found))
+            for found in all_found[keep:]:
+                _count(found, -1)
+            del all_found[keep:]
+        if all_found:
+            ctypes.memmove(records, bytes(after), RECORD_BYTES * len(all_found))
+        if len(all_found) == count:
+            entries = [found.entry for found in all_found]
+            attached = [found for found in all_found if found.attachments is not None]
+            epoch = self._table.epoch
+            self._remembered[site] = _Remembered(epoch, raw, bytes(after), entries, attached)
+        return len(all_found)
 
     def _exit_each(self, raw: bytes, count: int) -> int:
-        containing = self._table.containing
         for index in range(count - 1, -1, -1):
-            base, offset, size, pointer, device, kind, flags, _, dims, _ = _unpack(
-                raw, index * RECORD_BYTES
-            )
-            if (
-                dims
-                or pointer
-                or size <= 0
-                or base == 0
-                or kind > _LAST_SIMPLE_KIND
-                or flags & _NOT_SIMPLE
-            ):
+            at = index * RECORD_BYTES
+            found = self._find(raw, at)
+            if found is None or _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0] != found.device:
                 return index + 1
-            entry = containing(base + offset, size)
-            if (
-                entry is None
-                or entry.structured == 0
-                or device != entry.device_address(base)
-                or not (entry.pinned or entry.structured + entry.dynamic > 1)
-            ):
+            _count(found, -1)
+            if found.entry.structured < 0 or not found.entry.live or not _attached(found):
+                _count(found, 1)
                 return index + 1
-            entry.structured -= 1
         return 0
+
+    def _find(self, raw: bytes, at: int) -> _Found | None:
+        """What the record at `at` stands for, if its clause only counts present data."""
+        base, offset, size, pointer, _, kind, flags, _, dims, _ = _unpack(raw, at)
+        if dims or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
+            return None
+        entry = self._table.containing(base + offset, size)
+        if entry is None:
+            return None
+        holder = self._table.containing(pointer, POINTER_BYTES) if pointer else None
+        attachments = holder.attachments if holder is not None else None
+        return _Found(entry, attachments, pointer, entry.device_address(base))
+
+
+def _attached(found: _Found) -> bool:
+    """Whether the pointer object, if it is on the device, is attached already."""
+    return found.attachments is None or found.attachments.get(found.pointer, 0) > 0
+
+
+def _may_attach(found: _Found) -> bool:
+    return found.pointer != 0 and found.attachments is None
+
+
+def _count_all(known: _Remembered, step: int) -> None:
+    for entry in known.entries:
+        entry.structured += step
+    for found in known.attached:
+        _count_attachment(found, step)
+
+
+def _count(found: _Found, step: int) -> None:
+    found.entry.structured += step
+    if found.attachments is not None:
+        _count_attachment(found, step)
+
+
+def _count_attachment(found: _Found, step: int) -> None:
+    """Moves the attachment counter; a counter at zero has no place in the table."""
+    counters = found.attachments
+    assert counters is not None
+    count = counters.get(found.pointer, 0) + step
+    if count:
+        counters[found.pointer] = count
+    else:
+        del counters[found.pointer]

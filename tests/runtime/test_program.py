@@ -106,6 +106,33 @@ def test_constructs_inside_a_data_region_take_the_quick_path(program):
     assert len(table) == 1  # the declared global
 
 
+def test_attached_pointers_on_the_quick_path(program):
+    x = array(16)
+    holder = ctypes.c_int64(x.ctypes.data)
+    at = ctypes.addressof(holder)
+    outer = [
+        record(at, 8, DataKind.COPYIN),
+        record(x.ctypes.data, x.nbytes, DataKind.COPY, pointer=at),
+    ]
+    program.data("data_enter", outer)
+    word = ctypes.c_int64.from_address(outer[0].device)
+    attachments = program.runtime.current.table.at(at).attachments
+    for _ in range(3):
+        inner = [record(x.ctypes.data, x.nbytes, DataKind.PRESENT, pointer=at)]
+        program.data("data_enter", inner)
+        assert attachments == {at: 2} and inner[0].device == word.value
+        program.data("data_exit", inner)
+        assert attachments == {at: 1}
+    program.call("acc_detach", at)
+    assert word.value == x.ctypes.data
+    program.data("data_enter", inner)
+    assert word.value == outer[1].device and attachments == {at: 1}
+    program.data("data_exit", inner)
+    assert word.value == x.ctypes.data and not attachments
+    program.data("data_exit", outer)
+    assert holder.value == x.ctypes.data
+
+
 def test_quick_and_slow_records_mix(program):
     x, y = array(), array()
     outer = of(x, DataKind.COPY)
@@ -408,7 +435,7 @@ REGION_KINDS = [
     DataKind.NO_CREATE,
 ]
 clauses = st.lists(
-    st.tuples(st.integers(0, 2), st.sampled_from(REGION_KINDS)), min_size=1, max_size=4
+    st.tuples(st.integers(0, 3), st.sampled_from(REGION_KINDS)), min_size=1, max_size=4
 )
 programs = st.lists(
     st.one_of(
@@ -422,15 +449,23 @@ programs = st.lists(
 )
 
 
+UNSET = (DataKind.COPYOUT, DataKind.CREATE)
+
+
 def interpret(steps, fast):
     runtime = Runtime([{"kind": "data"}] * 2, HostDevice(HostOptions(threads=1, poison=True)))
     runtime._fast = fast
     program, trail, opened = Program(runtime), [], []
     arrays = [np.full(4, i, np.int32) for i in range(3)]
+    holders = np.array([0, arrays[1].ctypes.data, arrays[2].ctypes.data, 0], np.int64)
+    arrays.append(holders)
+    pointers = [0, holders.ctypes.data + 8, holders.ctypes.data + 16, 0]
     bump = 10
     for what, site, listed in steps:
         flags = DYNAMIC if what in ("enter", "leave") else 0
-        records = [of(arrays[i], kind, flags) for i, kind in listed]
+        # an uninitialised copy of the pointers themselves would be the program's mistake
+        listed = [(i, DataKind.COPYIN if i == 3 and k in UNSET else k) for i, k in listed]
+        records = [of(arrays[i], kind, flags, pointer=pointers[i]) for i, kind in listed]
         if what == "end":
             if opened:
                 site, records = opened.pop()
@@ -445,14 +480,18 @@ def interpret(steps, fast):
         for (i, _), r in zip(listed, records, strict=True):
             if r.device != arrays[i].ctypes.data:
                 bump += 1
-                ctypes.memset(r.device, bump % 200, 16)
+                ctypes.memset(r.device, bump % 200, 16 if i < 3 else 8)
         if what == "construct":
             program.data("data_exit", records, site=site)
         elif what == "data":
             opened.append((site, records))
         table = runtime.current.table
         trail.append([(e.structured, e.dynamic) for x in arrays if (e := table.at(x.ctypes.data))])
-        trail.append([list(x) for x in arrays])
+        trail.append([list(x) for x in arrays[:3]])
+        assert list(holders[1:3]) == [x.ctypes.data for x in arrays[1:3]]
+        entry = table.at(holders.ctypes.data)
+        first = holders.ctypes.data
+        trail.append({a - first: n for a, n in entry.attachments.items()} if entry else None)
     runtime.finish()
     return trail
 
