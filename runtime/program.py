@@ -117,7 +117,7 @@ class Runtime:
             watch = self._watch if self.trace.active else no_watch
             state = DeviceState(number, self.provider.open(number), self.sites, watch)
             self._states[number] = state
-            state.start(self._image, self._host_address)
+            self._start(state)
             return state
 
     def start(self, image: ModuleImage, host_address: Callable[[str], int] | None = None) -> None:
@@ -129,7 +129,11 @@ class Runtime:
         self._image = image
         self._host_address = host_address or _no_symbols
         for state in self._states.values():
-            state.start(image, self._host_address)
+            self._start(state)
+
+    def _start(self, state: DeviceState) -> None:
+        self._watching = (Place("declare"), state)
+        state.start(self._image, self._host_address)
 
     def finish(self) -> None:
         """Waits for all work, prints the summary, closes the devices; after `main` returned."""

@@ -143,11 +143,13 @@ def test_trace_of_a_program(capsys):
     from runtime_harness import NativeCode, Program, record
 
     sites = [{"kind": "parallel", "file": "a.c", "line": 5, "function": "f", "vars": ["flag"],
-              "kernel": "spin", "arg_bytes": [8]}]  # fmt: skip
+              "kernel": "spin", "arg_bytes": [8],
+              "declare": [("t", "table", 16, int(DataKind.COPYIN))]}]  # fmt: skip
+    table = ctypes.create_string_buffer(16)
     runtime = Runtime(sites, HostDevice(), trace=TraceOptions(Notify(31), True))
     runtime.trace.out = io.StringIO()
     code = NativeCode()
-    runtime.start(NativeImage(code.address))
+    runtime.start(NativeImage(code.address), lambda _: ctypes.addressof(table))
     program = Program(runtime)
     flag = ctypes.c_int64(1)
     r = record(ctypes.addressof(flag), 8, DataKind.COPY)
@@ -159,6 +161,7 @@ def test_trace_of_a_program(capsys):
     text = runtime.trace.out.getvalue()
     assert flag.value == 0
     for line in (
+        "copy in t ",
         "enter parallel file=a.c function=f line=5 device=host",
         "allocate flag file=a.c function=f line=5 bytes=8",
         "copy in flag file=a.c function=f line=5 bytes=8",
