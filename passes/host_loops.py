@@ -17,6 +17,7 @@ from typing import Protocol
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, UnitAttr, i32
+from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ..compiler.diagnostics import SourceLoc, error
@@ -35,6 +36,15 @@ from .private_storage import (
     make_storage,
 )
 from .reduction_ops import combine, identity, reduction_kind
+
+SIMD_OPERATIONS = (
+    *(op for op in arith.Arith.operations if op not in (arith.DivSIOp, arith.RemSIOp)),
+    llvm.GEPOp,
+    llvm.AddressOfOp,
+    scf.YieldOp,
+    acc.YieldOp,
+)
+"""What a loop that LLVM can certainly vectorise consists of, besides loads and stores."""
 
 DEFAULT_TILE = 32
 """The size of a `tile(*)` dimension."""
@@ -213,6 +223,8 @@ class LoopLowering:
         before, after = Cursor.before(loop), Cursor.after(loop)
         for operand in loop.reduction_operands:
             reduction = self.reductions.get(operand)
+            if reduction is not None:
+                allow_reassociation(reduction)
             if reduction is None or self._is_over_gangs(reduction):
                 continue
             if gang is not None and self._crosses_gangs(reduction):
@@ -423,14 +435,17 @@ def replace_yields(region: Region) -> None:
 
 def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
     """
-    Marks the innermost `scf.for` of a partitioned loop for SIMD, if it contains no loop, atomic or
-    call. Its accesses to shared memory are independent (access group `group`); private and reduction
-    variables are left out of the group: iterations share their stack slots until LLVM makes
-    registers of them.
+    Tells LLVM that the iterations of the innermost `scf.for` of a partitioned loop are independent
+    (access group `group`), if it contains no loop, atomic or call. Private and reduction variables
+    are left out of the group: iterations share their stack slots until LLVM makes registers of them.
+
+    LLVM then vectorises where it expects a gain. It is asked to do so regardless (`accx.simd`) only
+    for straight-line arithmetic on memory, as it warns users where it cannot follow.
     """
     if all(select_device_type(level) is None for level in (loop.gang, loop.worker, loop.vector)):
         return
     accesses: list[Operation] = []
+    simple = not loop.reduction_operands
     for op in innermost.body.walk():
         match op:
             case scf.ForOp() | scf.WhileOp() | acc.LoopOp() | scf.ExecuteRegionOp():
@@ -440,14 +455,35 @@ def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
             case llvm.LoadOp(ordering=ordering) | llvm.StoreOp(ordering=ordering):
                 if ordering is not None and ordering.value.data != 0:
                     return
-                if not isinstance(_root(op.ptr).owner, llvm.AllocaOp):
+                if isinstance(_root(op.ptr).owner, llvm.AllocaOp):
+                    simple &= isinstance(op.ptr.owner, llvm.AllocaOp)
+                else:
                     accesses.append(op)
             case _:
-                pass
-    innermost.attributes[SIMD] = UnitAttr()
+                simple &= isinstance(op, SIMD_OPERATIONS)
+    if simple:
+        innermost.attributes[SIMD] = UnitAttr()
     groups = ArrayAttr([IntegerAttr(group, i32)])
     for op in (innermost, *accesses):
         op.attributes[ACCESS_GROUPS] = groups
+
+
+def allow_reassociation(reduction: Reduction) -> None:
+    """
+    Lets LLVM reorder the floating-point sum or product of `reduction`, which it needs for vectorising
+    it; the standard leaves the order open.
+    """
+    variable = reduction.storage.visible
+    if reduction.kind not in (acc.ReductionOpKind.ADD, acc.ReductionOpKind.MUL):
+        return
+    for use in list(variable.uses):
+        store = use.operation
+        if not isinstance(store, llvm.StoreOp) or store.ptr is not variable:
+            continue
+        update = store.value.owner
+        if isinstance(update, arith.AddfOp | arith.SubfOp | arith.MulfOp):
+            flags = {*update.fastmath.data, FastMathFlag.REASSOC}
+            update.properties["fastmath"] = arith.FastMathFlagsAttr(flags)
 
 
 def _erase_clause_operations(region: Region) -> None:
