@@ -4,9 +4,11 @@ Turn compute constructs into GPU kernels and their launches (OpenACC 3.4, 2.5 an
 Takes:  the scheduled level; atomics lowered to `llvm.atomicrmw` and `llvm.cmpxchg`.
 Leaves: the gpu level: no `acc.parallel`, no `acc.loop` in kernels, no private, firstprivate or
         reduction operations of constructs; a kernel per construct and copies of the routines and
-        globals it reaches in `gpu.module @accopt_kernels`; data operations untouched.
+        globals it reaches in `gpu.module @accopt_kernels`; a declare site for each declared global;
+        data operations untouched.
 Fails:  on what has no GPU form, naming it: a reduction of an unsuitable type, a gang's array of
-        unknown length, a directive inside the construct, a called function without a body.
+        unknown length, a directive inside the construct, a called function without a body, a global
+        variable without `declare`.
 
 Before:
   acc.parallel dataOperands(%x : !llvm.ptr) num_gangs({%g : i32}) num_workers(%c1 : i32)
@@ -31,7 +33,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import acc
+from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -50,8 +52,13 @@ class ConvertAccComputeToGpuPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
-        if not constructs:
+        declared = any(
+            isinstance(inner, llvm.GlobalOp) and "acc.declare" in inner.attributes
+            for inner in op.body.block.ops
+        )
+        if not constructs and not declared:
             return
         lowering = ModuleLowering(op, Options(self.reduction_strategy, self.redux))
+        lowering.declare_variables()
         for construct in constructs:
             lowering.construct(construct)

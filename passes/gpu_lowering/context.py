@@ -437,9 +437,7 @@ class Kernel(Cursor):
             known = self._buffers[purpose] = SharedBuffer(purpose, bytes, op)
         elif bytes > known.bytes:
             known.bytes = bytes
-            known.op.properties["global_type"] = llvm.LLVMArrayType(
-                bytes, IntegerType(8)
-            )
+            known.op.properties["global_type"] = llvm.LLVMArrayType(bytes, IntegerType(8))
         name = known.op.sym_name
         return self._cached(
             ("buffer", purpose),

@@ -44,10 +44,10 @@ def is_ordered(op: llvm.LoadOp | llvm.StoreOp) -> bool:
     return isinstance(volatile, UnitAttr)
 
 
-def object_of(k: Kernel, pointer: SSAValue, in_thread: bool) -> tuple[Root | None, SSAValue]:
+def object_of(k: Kernel, pointer: SSAValue) -> tuple[Root | None, SSAValue]:
     """
     The shared object that a pointer of the input refers to (None: the thread's own), and the value
-    of the input that it comes from. `in_thread`: variables declared there are the thread's own.
+    of the input that it comes from.
     """
     while pointer not in k.values:
         owner = pointer.owner
@@ -56,13 +56,14 @@ def object_of(k: Kernel, pointer: SSAValue, in_thread: bool) -> tuple[Root | Non
         elif isinstance(owner, llvm_ext.AddrSpaceCastOp):
             pointer = owner.arg
         elif isinstance(owner, llvm.AllocaOp):
-            shared = not in_thread and isinstance(owner.elem_type, llvm.LLVMArrayType)
+            array = isinstance(owner.elem_type, llvm.LLVMArrayType)
+            shared = array and not _in_vector_loop(owner)
             return (Root(Space.SHARED, pointer, True) if shared else None), pointer
         elif isinstance(owner, PRIVATISING):
             storage = copy_layout(owner).storage
             array = storage is None or isinstance(storage, llvm.LLVMArrayType)
             reduces = isinstance(owner, acc.ReductionOp)
-            shared = array and not in_thread and not reduces
+            shared = array and not reduces and not _is_private_to_threads(owner)
             return (Root(Space.SHARED, pointer, True) if shared else None), pointer
         elif isinstance(owner, llvm.LoadOp):
             return Root(Space.DEVICE), pointer
@@ -71,6 +72,24 @@ def object_of(k: Kernel, pointer: SSAValue, in_thread: bool) -> tuple[Root | Non
         else:
             return UNKNOWN, pointer
     return k.root(k.values[pointer]), pointer
+
+
+def _in_vector_loop(op: Operation) -> bool:
+    """Whether `op` stands in a loop shared by lanes, so that its variables are the thread's own."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, acc.LoopOp) and has_level(parent.vector):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def _is_private_to_threads(op: Operation) -> bool:
+    """Whether the loop that names a private copy is shared by lanes, or stands in one that is."""
+    loops = [use.operation for use in op.results[0].uses if isinstance(use.operation, acc.LoopOp)]
+    return _in_vector_loop(op) or any(
+        has_level(loop.vector) or _in_vector_loop(loop) for loop in loops
+    )
 
 
 class Summary:
@@ -83,78 +102,77 @@ class Summary:
 
     def of(self, op: Operation) -> Effects:
         """The effects of `op` with everything in it."""
-        self._visit(op, in_thread=False)
+        self._visit(op)
         return self.effects
 
-    def _read(self, pointer: SSAValue, in_thread: bool) -> None:
-        root, _ = object_of(self.k, pointer, in_thread)
+    def _read(self, pointer: SSAValue) -> None:
+        root, _ = object_of(self.k, pointer)
         if root is not None:
             self.effects.reads.add(root)
 
-    def _write(self, pointer: SSAValue, in_thread: bool) -> None:
-        root, source = object_of(self.k, pointer, in_thread)
+    def _write(self, pointer: SSAValue) -> None:
+        root, source = object_of(self.k, pointer)
         if root is not None:
             self.effects.writes.add(root)
         elif source in self.k.values:
             self.effects.own_writes.add(source)
 
-    def _visit(self, op: Operation, in_thread: bool) -> None:
+    def _visit(self, op: Operation) -> None:
         match op:
             case llvm.LoadOp():
-                self._read(op.ptr, in_thread)
+                self._read(op.ptr)
                 self.effects.once |= is_ordered(op)
             case llvm.StoreOp():
-                self._write(op.ptr, in_thread)
+                self._write(op.ptr)
                 self.effects.once |= is_ordered(op)
             case llvm_ext.AtomicRMWOp() | llvm_ext.CmpXchgOp():
-                self._read(op.ptr, in_thread)
-                self._write(op.ptr, in_thread)
+                self._read(op.ptr)
+                self._write(op.ptr)
                 self.effects.once = True
             case llvm_ext.MemcpyOp() | llvm_ext.MemmoveOp():
-                self._read(op.src, in_thread)
-                self._write(op.dst, in_thread)
+                self._read(op.src)
+                self._write(op.dst)
             case llvm_ext.MemsetOp():
-                self._write(op.dst, in_thread)
+                self._write(op.dst)
             case llvm.CallOp():
-                self._call(op, in_thread)
+                self._call(op)
             case llvm.InlineAsmOp():
                 self.effects.reads.add(UNKNOWN)
                 self.effects.writes.add(UNKNOWN)
                 self.effects.once = True
             case acc.LoopOp():
-                self._loop(op, in_thread)
+                self._loop(op)
                 return
             case _:
                 pass
         for region in op.regions:
             for inner in _operations(region):
-                self._visit(inner, in_thread)
+                self._visit(inner)
 
-    def _loop(self, op: acc.LoopOp, in_thread: bool) -> None:
-        vector, worker = has_level(op.vector), has_level(op.worker)
-        if vector or worker or has_level(op.gang):
+    def _loop(self, op: acc.LoopOp) -> None:
+        if has_level(op.vector) or has_level(op.worker) or has_level(op.gang):
             self.effects.collective = True
         for reduced in op.reduction_operands:
             owner = reduced.owner
             if isinstance(owner, acc.ReductionOp):
-                self._read(owner.var, in_thread)
-                self._write(owner.var, in_thread)
+                self._read(owner.var)
+                self._write(owner.var)
         for region in op.regions:
             for inner in _operations(region):
-                self._visit(inner, in_thread or vector)
+                self._visit(inner)
 
-    def _call(self, op: llvm.CallOp, in_thread: bool) -> None:
+    def _call(self, op: llvm.CallOp) -> None:
         kind = self.calls.kind(op)
         if kind is CallKind.PURE:
             for argument in op.args:
                 if isinstance(argument.type, llvm.LLVMPointerType):
-                    self._read(argument, in_thread)
+                    self._read(argument)
             return
         self.effects.reads.add(UNKNOWN)
         self.effects.writes.add(UNKNOWN)
         for argument in op.args:
             if isinstance(argument.type, llvm.LLVMPointerType):
-                self._write(argument, in_thread)
+                self._write(argument)
         if kind is CallKind.COLLECTIVE:
             self.effects.collective = True
         else:

@@ -33,9 +33,12 @@ from ..analysis.block_shape import (
     BlockShape,
     choose_block_shape,
 )
+from ..analysis.layout import size_of, type_name
 from ..analysis.loop_partition import Mode
 from ..analysis.reduction_strategy import StrategyOption
+from ..analysis.sites import DeclaredVariable, SiteTable, SiteVariable
 from ..building import PTR, Cursor, constant_value
+from ..device_symbols import declare_kind
 from ..outline import (
     OutlinedKernel,
     construct_queue,
@@ -82,6 +85,24 @@ class ModuleLowering:
         self.device = _device_module(module)
         self.calls = Calls.of(module)
         self.specialiser = Specialiser(DeviceSymbols(self.device, self.calls), self._lower_routine)
+
+    def declare_variables(self) -> None:
+        """Adds the device versions of declared globals, and the site by which the runtime maps them."""
+        sites = SiteTable.of(self.module)
+        for variable in self.specialiser.symbols.declared_variables():
+            attr = variable.attributes["acc.declare"]
+            if not isinstance(attr, acc.DeclareAttr):
+                continue
+            name = variable.sym_name.data
+            size = size_of(variable.global_type)
+            sites.add(
+                "declare",
+                variable.location,
+                "",
+                [SiteVariable(name, type_name(variable.global_type))],
+                declared=[DeclaredVariable(name, name, size, declare_kind(attr))],
+            )
+        sites.store(self.module)
 
     def _lower_routine(self, k: Kernel, old: Region, new: Region, entry: Block) -> None:
         RegionLowering(k, self.specialiser, ()).lower_blocks(old, new, entry)

@@ -206,8 +206,11 @@ class RegionLowering:
             target = self.specialiser.function(name, k, op)
             k.values[op.result] = k.in_prologue().value(llvm.AddressOfOp(target, PTR), name)
             return
-        space = self.specialiser.symbols.global_variable(op)
+        space, link = self.specialiser.symbols.global_variable(op)
         address = k.in_prologue().value(llvm.AddressOfOp(name, space), name)
+        if link:
+            k.values[op.result] = k.in_prologue().load(address, PTR, name)
+            return
         k.values[op.result] = k.in_prologue().value(
             llvm_ext.AddrSpaceCastOp(address, op.result.type), name
         )

@@ -93,10 +93,7 @@ def counted_once(k: Kernel, combiner: Combiner, value: SSAValue, inside: Mode) -
     """
     if inside is Mode.THREAD:
         return value
-    if inside is Mode.WORKER:
-        number = k.lane()
-    else:
-        number = k.thread()
+    number = k.lane() if inside is Mode.WORKER else k.thread()
     mine = k.compare("eq", number, k.i32(0), "counts")
     return k.select(mine, value, combiner.identity(k))
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import IntAttr, ModuleOp
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, i32
 from xdsl.ir import Operation
 
 from ...compiler.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext, nvvm
 from ..analysis.acc_ops import has_level
 from ..analysis.device_functions import INTEGER, MATH_F32, MATH_F64, PREDICATES
+from ..building import PTR
 from ..outline import symbol_table
 from .context import DeviceModule
 
@@ -132,6 +133,11 @@ def _is_own(owner: object) -> bool:
     return isinstance(owner, llvm.AllocaOp)
 
 
+def is_link(declared: acc.DeclareAttr) -> bool:
+    """Whether a `declare` clause makes the device's version a pointer."""
+    return declared.data_clause.data is acc.DataClause.ACC_DECLARE_LINK
+
+
 @dataclass
 class DeviceSymbols:
     """Copies what device code refers to into the device module."""
@@ -149,8 +155,12 @@ class DeviceSymbols:
         self.device.names.add(name)
         self.device.add(function.clone())
 
-    def global_variable(self, op: llvm.AddressOfOp) -> llvm.LLVMPointerType:
-        """Copies a global variable; the result is the type of its address on the device."""
+    def global_variable(self, op: llvm.AddressOfOp) -> tuple[llvm.LLVMPointerType, bool]:
+        """
+        The device's version of a global variable: the type of its address, and whether it is a
+        pointer to the variable (`declare link`). Constants are copied. Raises `CompileError` for a
+        variable without `declare` (OpenACC 3.4, 2.13).
+        """
         name = op.global_name.string_value()
         variable = self.calls.symbols.get(name)
         if not isinstance(variable, llvm.GlobalOp):
@@ -158,16 +168,48 @@ class DeviceSymbols:
                 SourceLoc.from_attr(op.location),
                 f"'{name}' is used in device code but is not a variable of this program",
             )
-        if name not in self.copied:
-            self.copied.add(name)
-            self.device.names.add(name)
-            copy = variable.clone()
-            copy.properties["addr_space"] = type(copy.addr_space)(
-                nvvm.ADDRESS_SPACE_GLOBAL, copy.addr_space.type
+        declared = variable.attributes.get("acc.declare")
+        if isinstance(declared, acc.DeclareAttr):
+            self._copy(variable, "weak")
+            return GLOBAL_PTR, is_link(declared)
+        if variable.constant is None:
+            raise error(
+                SourceLoc.from_attr(op.location),
+                f"global variable '{name}' is used in device code but the device has no copy of it",
+                f"write '#pragma acc declare create({name})' (or copyin) after its declaration",
             )
-            self.device.add(copy)
-            self._globals_of_initialiser(copy)
-        return GLOBAL_PTR
+        self._copy(variable, "internal")
+        return GLOBAL_PTR, False
+
+    def declared_variables(self) -> list[llvm.GlobalOp]:
+        """The program's global variables in a `declare` clause; each gets its device version."""
+        found: list[llvm.GlobalOp] = []
+        for symbol in self.calls.symbols.values():
+            if isinstance(symbol, llvm.GlobalOp) and "acc.declare" in symbol.attributes:
+                self._copy(symbol, "weak")
+                found.append(symbol)
+        return found
+
+    def _copy(self, variable: llvm.GlobalOp, linkage: str) -> None:
+        """
+        Copies a variable into global memory, once. The runtime finds it by name and may change it,
+        so that a declared one is weak: its initial value must not be assumed.
+        """
+        name = variable.sym_name.data
+        if name in self.copied:
+            return
+        self.copied.add(name)
+        self.device.names.add(name)
+        copy = variable.clone()
+        copy.attributes.pop("acc.declare", None)
+        declared = variable.attributes.get("acc.declare")
+        if isinstance(declared, acc.DeclareAttr) and is_link(declared):
+            copy = llvm.GlobalOp(PTR, name, linkage)
+            copy.location = variable.location
+        copy.properties["linkage"] = llvm.LinkageAttr(linkage)
+        copy.properties["addr_space"] = IntegerAttr(nvvm.ADDRESS_SPACE_GLOBAL, i32)
+        self.device.add(copy)
+        self._globals_of_initialiser(copy)
 
     def _globals_of_initialiser(self, variable: llvm.GlobalOp) -> None:
         for op in variable.body.walk():

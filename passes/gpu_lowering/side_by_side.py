@@ -24,12 +24,10 @@ def is_simple(loop: acc.LoopOp, calls: Calls) -> bool:
         *loop.firstprivate_operands,
         *loop.reduction_operands,
     }
-    count = 0
-    for op in loop.region.block.ops:
-        count += 1
-        if op.regions or count > MAX_OPERATIONS or not _is_simple(op, own, loop, calls):
-            return False
-    return True
+    body = list(loop.region.block.ops)
+    if len(body) > MAX_OPERATIONS:
+        return False
+    return not any(op.regions or not _is_simple(op, own, loop, calls) for op in body)
 
 
 def _is_simple(op: Operation, own: set[SSAValue], loop: acc.LoopOp, calls: Calls) -> bool:
