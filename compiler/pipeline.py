@@ -49,8 +49,9 @@ _DATA = Stage(
 )
 _SCHEDULED = Stage(
     "scheduled",
-    ("split-collapsed-loops", "schedule-loops"),
-    "Collapsed loops without levels are split first, so that the schedule sees which loop walks along "
+    ("tile-loops", "split-collapsed-loops", "schedule-loops"),
+    "Tiles are loops like others from here on. Collapsed loops without levels are split first, so "
+    "that the schedule sees which loop walks along "
     "memory. Launch shapes are computed from trip counts before the loops are torn apart.",
 )
 _TRANSFORMED = Stage(

@@ -13,6 +13,7 @@ PASS_CLASSES = {
     "infer-routines": "InferRoutinesPass",
     "infer-data-attributes": "InferDataAttributesPass",
     "lower-if-clauses": "LowerIfClausesPass",
+    "tile-loops": "TileLoopsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",
     "schedule-loops": "ScheduleLoopsPass",
     "jam-outer-iterations": "JamOuterIterationsPass",

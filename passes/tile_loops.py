@@ -1,0 +1,199 @@
+"""
+Turn the tile clause into a loop over tiles around a loop over the elements of one tile (OpenACC 3.4,
+2.9.8).
+
+Takes:  data level; loops with tile operands have one variable per size.
+Leaves: no tile operands. `gang` stands on the tile loop, `vector` on the element loop, `worker` on
+        the element loop without `vector` and on the tile loop with it. An outermost independent
+        loop without any level gets gang outside and vector inside. Reductions stand on both loops,
+        private variables on the element loop. A size `*` (-1) is 32 for the innermost loop, else 4.
+Fails:  never.
+
+Before:
+  acc.loop tile({%s : i32}) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) { ... }
+After:
+  acc.loop gang control(%i_tile : i32) = (%c0 : i32) to (%n : i32) step (%stride : i32) {
+    %end = min(%i_tile + %stride, %n)
+    acc.loop vector control(%i : i32) = (%i_tile : i32) to (%end : i32) step (%c1 : i32) { ... }
+  }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith
+from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from .analysis.acc_ops import (
+    NONE,
+    bit_width,
+    constant_value,
+    has_level,
+    integer_constant,
+    operand_groups,
+    replace_inside,
+    set_operand_groups,
+    set_prop,
+)
+from .analysis.levels import Level, loop_levels
+
+DEFAULT_INNERMOST = 32
+DEFAULT_OUTER = 4
+
+_PROPERTIES = {
+    Level.GANG: ("gang", "gangOperandsArgType", "gangOperandsSegments", "gangOperandsDeviceType"),
+    Level.WORKER: ("worker", "workerNumOperandsDeviceType"),
+    Level.VECTOR: ("vector", "vectorOperandsDeviceType"),
+}
+_OPERANDS = {
+    Level.GANG: "gang_operands",
+    Level.WORKER: "worker_num_operands",
+    Level.VECTOR: "vector_operands",
+}
+
+
+def _sizes(loop: acc.LoopOp) -> list[SSAValue]:
+    """The tile sizes for every device type, outermost first."""
+    types, segments = loop.tile_operands_device_type, loop.tile_operands_segments
+    operands = list(loop.tile_operands)
+    if types is None or segments is None:
+        return operands
+    start = 0
+    for type_, count in zip(types, segments.get_values(), strict=True):
+        if type_.data is acc.DeviceType.NONE:
+            return operands[start : start + int(count)]
+        start += int(count)
+    return []
+
+
+def _insert(op: Operation, before: Operation) -> SSAValue:
+    block = before.parent_block()
+    assert block is not None
+    op.location = before.location
+    block.insert_op_before(op, before)
+    return op.results[0]
+
+
+def _stride(loop: acc.LoopOp, index: int, size: SSAValue, count: int) -> SSAValue:
+    """Iteration space one tile covers in a dimension: size times step."""
+    step = loop.step[index]
+    width = bit_width(step.type) or 64
+    known = constant_value(size)
+    if known == -1:
+        known = DEFAULT_INNERMOST if index == count - 1 else DEFAULT_OUTER
+    if known is not None:
+        size = _insert(integer_constant(known, IntegerType(width), loop.location), loop)
+        if constant_value(step) == 1:
+            return size
+    elif (bit_width(size.type) or 64) < width:
+        size = _insert(arith.ExtSIOp(size, IntegerType(width)), loop)
+    elif (bit_width(size.type) or 64) > width:
+        size = _insert(arith.TruncIOp(size, IntegerType(width)), loop)
+    stride = _insert(arith.MuliOp(size, step), loop)
+    stride.name_hint = "tile_stride"
+    return stride
+
+
+def _distribute_levels(loop: acc.LoopOp, tiles: acc.LoopOp) -> None:
+    """Moves the clauses that belong to the tile loop from the element loop `loop`."""
+    levels = loop_levels(loop)
+    moved = [Level.GANG]
+    if Level.VECTOR in levels:
+        moved.append(Level.WORKER)
+    for level in moved:
+        group = _OPERANDS[level]
+        set_operand_groups(tiles, **{group: operand_groups(loop)[group]})
+        set_operand_groups(loop, **{group: []})
+        for name in _PROPERTIES[level]:
+            set_prop(tiles, name, loop.properties.get(name))
+            set_prop(loop, name, None)
+    alone = not any(
+        isinstance(inner, acc.LoopOp) for region in loop.regions for inner in region.walk()
+    )
+    parent = tiles.parent_op()
+    while parent is not None and alone:
+        alone = not isinstance(parent, acc.LoopOp)
+        parent = parent.parent_op()
+    if not levels and alone and not has_level(loop.seq):
+        set_prop(tiles, "gang", NONE)
+        set_prop(loop, "vector", NONE)
+
+
+def _share_reductions(loop: acc.LoopOp, tiles: acc.LoopOp) -> None:
+    """The tile loop reduces into the variable, the element loop into the tile loop's copy."""
+    outer = list(loop.reduction_operands)
+    set_operand_groups(tiles, reduction_operands=outer)
+    inner: list[SSAValue] = []
+    for value in outer:
+        entry = value.owner
+        assert isinstance(entry, acc.ReductionOp)
+        again = entry.clone()
+        again.operands[0] = value
+        result = _insert(again, loop)
+        result.name_hint = value.name_hint
+        replace_inside(loop, value, result)
+        inner.append(result)
+    set_operand_groups(loop, reduction_operands=inner)
+
+
+def tile(loop: acc.LoopOp, sizes: Sequence[SSAValue]) -> None:
+    """Makes `loop` the element loop inside a new loop over tiles."""
+    strides = [_stride(loop, k, size, len(sizes)) for k, size in enumerate(sizes)]
+    body = Block(arg_types=[value.type for value in loop.lowerbound])
+    first = loop.region.blocks.first
+    assert first is not None
+    for variable, element in zip(body.args, first.args, strict=True):
+        variable.name_hint = f"{element.name_hint or 'i'}_tile"
+    tiles = acc.LoopOp(
+        region=Region(body),
+        lowerbound=list(loop.lowerbound),
+        upperbound=list(loop.upperbound),
+        step=strides,
+        inclusive_upperbound=loop.inclusive_upperbound,
+        seq=loop.seq,
+        independent=loop.independent,
+        auto_=loop.auto_,
+        combined=loop.combined,
+    )
+    tiles.location = loop.location
+    tiles.attributes.update(loop.attributes)
+    block = loop.parent_block()
+    assert block is not None
+    block.insert_op_before(tiles, loop)
+    loop.detach()
+    body.add_ops([loop, acc.YieldOp()])
+    ends: list[SSAValue] = []
+    for variable, stride, upper in zip(body.args, strides, loop.upperbound, strict=True):
+        reach = _insert(arith.AddiOp(variable, stride), loop)
+        end = _insert(arith.MinSIOp(reach, upper), loop)
+        end.name_hint = "tile_end"
+        ends.append(end)
+    set_operand_groups(loop, lowerbound=list(body.args), upperbound=ends, tile_operands=[])
+    for name in ("tileOperandsSegments", "tileOperandsDeviceType", "combined"):
+        set_prop(loop, name, None)
+    _distribute_levels(loop, tiles)
+    _share_reductions(loop, tiles)
+
+
+@dataclass(frozen=True)
+class TileLoopsPass(ModulePass):
+    """See the module's description."""
+
+    name = "tile-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
+            if not loop.tile_operands:
+                continue
+            sizes = _sizes(loop)
+            if len(sizes) == len(loop.lowerbound):
+                tile(loop, sizes)
+            else:
+                set_operand_groups(loop, tile_operands=[])
+                set_prop(loop, "tileOperandsSegments", None)
+                set_prop(loop, "tileOperandsDeviceType", None)
