@@ -230,17 +230,17 @@ def lower_region(region: Region) -> None:
         op = block.last_op
         while op is not None:
             previous = op.prev_op
-            for inner in op.regions:
-                lower_region(inner)
             lowering = _LOWERINGS.get(op.__class__)
-            if lowering is not None:
-                lowering(op)
-            elif op.name.startswith("scf.") and not isinstance(op, _TERMINATORS):
+            if lowering is None and op.name.startswith("scf.") and not isinstance(op, _TERMINATORS):
                 raise error(
                     SourceLoc.from_attr(op.location),
                     f"'{op.name}' cannot be lowered to branches",
                     "use scf.if, scf.for, scf.while, scf.execute_region or scf.index_switch",
                 )
+            for inner in op.regions:
+                lower_region(inner)
+            if lowering is not None:
+                lowering(op)
             op = previous
 
 

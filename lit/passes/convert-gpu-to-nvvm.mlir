@@ -1,0 +1,86 @@
+// RUN: accopt %s -p convert-gpu-to-nvvm | filecheck %s
+
+// CHECK-LABEL: sym_name = "accopt_kernels"
+"gpu.module"() <{sym_name = "accopt_kernels"}> ({
+  // The example of the pass: kernels keep their block size, thread indices stay i32.
+  "gpu.func"() <{function_type = (!llvm.ptr) -> (), kernel}> ({
+  ^bb0(%x : !llvm.ptr):
+    %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+    %i = arith.index_cast %t : index to i32
+    "gpu.barrier"() : () -> ()
+    "test.op"(%i) : (i32) -> ()
+    "gpu.return"() : () -> ()
+  }) {sym_name = "k", gpu.known_block_size = array<i32: 128, 1, 1>} : () -> ()
+  // CHECK-NEXT:  llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // CHECK-NEXT:    %i = nvvm.read.ptx.sreg.tid.x range <i32, 0, 128> : i32
+  // CHECK-NEXT:    nvvm.barrier0
+  // CHECK-NEXT:    "test.op"(%i) : (i32) -> ()
+  // CHECK-NEXT:    llvm.return
+
+  // Dimensions of size one are constants; i64 and index uses get extensions of the i32.
+  "gpu.func"() <{function_type = () -> (), kernel}> ({
+    %t = "gpu.thread_id"() <{dimension = #gpu<dim y>}> : () -> index
+    %n = "gpu.block_dim"() <{dimension = #gpu<dim x>}> : () -> index
+    %b = "gpu.block_id"() <{dimension = #gpu<dim y>}> : () -> index
+    %g = "gpu.grid_dim"() <{dimension = #gpu<dim x>}> : () -> index
+    %b64 = arith.index_cast %b : index to i64
+    "test.op"(%t, %n, %b64, %g) : (index, index, i64, index) -> ()
+    "gpu.return"() : () -> ()
+  }) {sym_name = "registers", gpu.known_block_size = array<i32: 128, 1, 1>} : () -> ()
+  // CHECK-LABEL: llvm.func @registers
+  // CHECK-NEXT:    %{{.*}} = arith.constant 0 : i32
+  // CHECK-NEXT:    %[[T:.*]] = arith.index_cast %{{.*}} : i32 to index
+  // CHECK-NEXT:    %{{.*}} = arith.constant 128 : i32
+  // CHECK-NEXT:    %[[N:.*]] = arith.index_cast %{{.*}} : i32 to index
+  // CHECK-NEXT:    %[[B:.*]] = nvvm.read.ptx.sreg.ctaid.y range <i32, 0, 65535> : i32
+  // CHECK-NEXT:    %[[B64:.*]] = arith.extsi %[[B]] : i32 to i64
+  // CHECK-NEXT:    %{{.*}} = nvvm.read.ptx.sreg.nctaid.x range <i32, 1, 2147483647> : i32
+  // CHECK-NEXT:    %[[G:.*]] = arith.index_cast %{{.*}} : i32 to index
+  // CHECK-NEXT:    "test.op"(%[[T]], %[[N]], %[[B64]], %[[G]])
+
+  // C's library: instructions where there are some, else libdevice; own functions stay.
+  llvm.func @sinf(f32) -> f32
+  llvm.func @fabs(f64) -> f64
+  llvm.func @lrint(f64) -> i64
+  llvm.func @mine(%x: f64) -> f64 {
+    %a = llvm.call @fabs(%x) : (f64) -> f64
+    %l = llvm.call @lrint(%a) : (f64) -> i64
+    %m = math.exp %a : f64
+    %q = math.sqrt %m : f64
+    llvm.return %q : f64
+  }
+  // CHECK-NOT:   llvm.func @fabs
+  // CHECK:       llvm.func @mine(%x_{{.*}}: f64) -> f64 {
+  // CHECK-NEXT:    %a = llvm.intr.fabs(%{{.*}}) : (f64) -> f64
+  // CHECK-NEXT:    %l = llvm.call @__nv_llrint(%a) : (f64) -> i64
+  // CHECK-NEXT:    %m = llvm.call @__nv_exp(%a) : (f64) -> f64
+  // CHECK-NEXT:    %q = math.sqrt %m : f64
+
+  // printf packs its arguments for the driver's vprintf.
+  llvm.func @printf(!llvm.ptr, ...) -> i32
+  "gpu.func"() <{function_type = (!llvm.ptr, i32, f64) -> (), kernel}> ({
+  ^bb0(%f : !llvm.ptr, %i: i32, %d: f64):
+    %s = llvm.call @mine(%d) : (f64) -> f64
+    %r = llvm.call @printf(%f, %i, %s) vararg(!llvm.func<i32 (ptr, ...)>) : (!llvm.ptr, i32, f64) -> i32
+    "gpu.return"() : () -> ()
+  }) {sym_name = "prints"} : () -> ()
+  // CHECK-LABEL: llvm.func @prints
+  // CHECK-SAME:    attributes {nvvm.kernel} {
+  // CHECK:         %printf_arguments = llvm.alloca %{{.*}} x !llvm.struct<(i32, f64)>
+  // CHECK-NEXT:    %s = llvm.call @mine(%{{.*}}) : (f64) -> f64
+  // CHECK:         llvm.store %{{.*}}, %{{.*}} : i32, !llvm.ptr
+  // CHECK:         llvm.store %s, %{{.*}} : f64, !llvm.ptr
+  // CHECK-NEXT:    %r = llvm.call @vprintf(%{{.*}}, %printf_arguments) : (!llvm.ptr, !llvm.ptr) -> i32
+
+  // CHECK:       llvm.func @__nv_llrint(f64) -> i64
+  // CHECK-NEXT:  llvm.func @__nv_exp(f64) -> f64
+  // CHECK-NEXT:  llvm.func @vprintf(!llvm.ptr, !llvm.ptr) -> i32
+}) : () -> ()
+
+// Host code is left alone.
+llvm.func @host(%x: f64) -> f64 {
+  %s = math.sin %x : f64
+  llvm.return %s : f64
+}
+// CHECK-LABEL: llvm.func @host
+// CHECK-NEXT:    math.sin
