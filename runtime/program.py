@@ -135,8 +135,8 @@ class Runtime:
         self._watching = (Place("declare"), state)
         state.start(self._image, self._host_address)
 
-    def finish(self) -> None:
-        """Waits for all work, prints the summary, closes the devices; after `main` returned."""
+    def settle(self) -> None:
+        """Waits for all work and prints the summary; raises what went wrong in pending work."""
         for state in self._states.values():
             try:
                 state.wait_all()
@@ -145,20 +145,36 @@ class Runtime:
         summary = self.trace.summary()
         if summary:
             print(summary, file=self.trace.out, flush=True)
+
+    def finish(self) -> None:
+        """`settle`, then closes the devices; after `main` returned."""
+        self.settle()
         for state in self._states.values():
             state.close()
         self._states.clear()
         if self._native is not None:
             self._native.forget()
 
+    def exit(self, status: int) -> None:
+        """C's `exit`: the program ends as if `main` had returned, with its device work done."""
+        try:
+            self.settle()
+        except BaseException as error:
+            self.die(error, Place("the end of the program"))
+        ctypes.CDLL(None).exit(status)
+
     def callbacks(self) -> dict[str, int]:
-        """C addresses of all entry points and `acc_*` routines, by name; alive with the runtime."""
+        """
+        C addresses of all entry points and `acc_*` routines, and of C's `exit`, by name; alive with
+        the runtime.
+        """
         if not self._callbacks:
             for name, (result, arguments) in ENTRY_POINTS.items():
                 method = getattr(self, name.removeprefix("__accopt_"))
                 prototype = ctypes.CFUNCTYPE(result, *arguments)
                 self._callbacks[name] = prototype(self._guarded(name, method))
             self._callbacks |= api_callbacks(self)
+            self._callbacks["exit"] = ctypes.CFUNCTYPE(None, ctypes.c_int)(self.exit)
         addresses = {name: _address(function) for name, function in self._callbacks.items()}
         driver = self.current.device.native_driver()
         if self._fast and driver is not None:

@@ -106,6 +106,19 @@ def test_internal_error_hides_its_traceback_unless_asked():
     assert "Traceback" in run(body, ACCOPT_DEBUG="1").stderr
 
 
+def test_exit_waits_for_device_work_and_keeps_its_status():
+    body = """
+flag = ctypes.create_string_buffer(8)
+queue = program.runtime.current.queue(1, 1)
+import time
+queue.submit(lambda: (time.sleep(0.2), ctypes.memset(flag, 1, 1), print("done", flush=True)))
+leave = ctypes.CFUNCTYPE(None, ctypes.c_int)(program.addresses["exit"])
+leave(5)
+"""
+    done = run(body)
+    assert done.returncode == 5 and "done" in done.stdout and "printed by C" in done.stdout
+
+
 def test_rendering_without_a_place():
     error = AccRuntimeError(ErrorClass.OTHER, "so it is", requested=HostRange(16, 16))
     assert error.render() == (
