@@ -96,15 +96,12 @@ class Record:
 
 
 def _flags(op: EntryOp | ExitOp) -> DataFlag:
-    flags = DataFlag(0)
-    if op.modifiers is not None:
-        for modifier in op.modifiers.data:
-            flags |= _MODIFIER_FLAGS[modifier]
-    if op.data_clause is not None:
-        flags |= _CLAUSE_FLAGS.get(op.data_clause.data, DataFlag(0))
-    if op.implicit is not None and op.implicit.value.data:
+    flags = _CLAUSE_FLAGS.get(op.data_clause.data, DataFlag(0))
+    for modifier in op.modifiers.data:
+        flags |= _MODIFIER_FLAGS[modifier]
+    if op.implicit.value.data:
         flags |= DataFlag.IMPLICIT
-    if op.structured is not None and not op.structured.value.data:
+    if not op.structured.value.data:
         flags |= DataFlag.DYNAMIC
     return flags
 
@@ -128,7 +125,7 @@ def entry_record(entry: EntryOp) -> Record:
     for exit in exits:
         flags |= _flags(exit) & (DataFlag.ALWAYS_OUT | DataFlag.CAPTURE)
     out = any(isinstance(exit, acc.CopyoutOp) for exit in exits)
-    if not exits and entry.data_clause is not None:
+    if not exits:
         out = entry.data_clause.data in _COPIES_OUT
     match entry:
         case acc.CopyinOp():

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import acc, gpu, llvm, scf
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.rewriter import InsertPoint
 
 from ..compiler.diagnostics import SourceLoc
@@ -174,7 +174,7 @@ class FunctionLowering:
         self._records_call(inner, "__accopt_data_enter", group)
         for index, entry in enumerate(entries):
             self.groups[entry] = group
-            users = [u for u in entry.acc_var.uses if not _is_data_operation(u.operation)]
+            users = [use for use in entry.acc_var.uses if _is_address(use)]
             if users:
                 address = array.device(at, index)
                 for use in users:
@@ -479,8 +479,14 @@ def _is_claimed(op: Operation) -> bool:
     return any(isinstance(use.operation, _CLAIMING) for use in op.results[0].uses)
 
 
-def _is_data_operation(op: Operation) -> bool:
-    return isinstance(op, (*_CLAIMING, *EXIT_OPS, *DATA_ENTRY))
+def _is_address(use: Use) -> bool:
+    """
+    Whether the use of a data operation's result wants the device address, and does not just say
+    which data operation is meant (the operands of constructs, `accPtr` of exit operations).
+    """
+    if isinstance(use.operation, EXIT_OPS):
+        return use.index != 0
+    return not isinstance(use.operation, _CLAIMING)
 
 
 def _following_exits(
@@ -555,7 +561,7 @@ def _first_use(entries: Sequence[EntryOp], place: Operation) -> Operation:
     for entry in entries:
         for use in entry.acc_var.uses:
             user = _ancestor_in(block, use.operation)
-            if user is not None and not _is_data_operation(user):
+            if user is not None and _is_address(use):
                 users.add(user)
     op = entries[-1].next_op
     while op is not None and op is not place and op not in users:

@@ -88,7 +88,7 @@ def match_rmw(update: acc.AtomicUpdateOp) -> RmwMatch | None:
     end = block.last_op
     assert end is not None
     op = end.operands[0].owner
-    if len(uses) != 1 or uses[0].operation is not op or op.parent is not block:
+    if isinstance(op, Block) or len(uses) != 1 or uses[0].operation is not op:
         return None
     left, right = op.operands[0], op.operands[-1]
     kind = _COMMUTATIVE.get(op.__class__)
@@ -122,7 +122,7 @@ def _to_bits(at: Cursor, value: SSAValue, bits: IntegerType) -> SSAValue:
 
 def _from_bits(at: Cursor, value: SSAValue, type: Attribute) -> SSAValue:
     if isinstance(type, llvm.LLVMPointerType):
-        return at.value(llvm.IntToPtrOp(value, type))
+        return at.value(llvm.IntToPtrOp(value))
     return at.value(arith.BitcastOp(value, type)) if isinstance(type, AnyFloat) else value
 
 

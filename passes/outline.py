@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
@@ -334,7 +335,8 @@ def select_device_type(
     """The position in a device type array of the first of `wanted` that occurs in it."""
     if not isinstance(types, ArrayAttr):
         return None
-    present = [t.data for t in types.data if isinstance(t, acc.DeviceTypeAttr)]
+    items = cast("ArrayAttr[Attribute]", types).data
+    present = [t.data for t in items if isinstance(t, acc.DeviceTypeAttr)]
     return next((present.index(t) for t in wanted if t in present), None)
 
 
@@ -401,7 +403,8 @@ def wait_argument(
 def _booleans(attr: Attribute | None) -> list[bool]:
     if not isinstance(attr, ArrayAttr):
         return []
-    return [isinstance(a, IntegerAttr) and bool(a.value.data) for a in attr.data]
+    items = cast("ArrayAttr[Attribute]", attr).data
+    return [isinstance(a, IntegerAttr) and bool(a.value.data) for a in items]
 
 
 def emit_construct_wait(construct: acc.ParallelOp) -> None:

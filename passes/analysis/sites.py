@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -74,8 +74,7 @@ class DeclaredVariable:
 
     @staticmethod
     def from_attr(attr: Attribute) -> DeclaredVariable:
-        assert isinstance(attr, ArrayAttr)
-        host, device, size, kind = attr.data
+        host, device, size, kind = _items(attr)
         return DeclaredVariable(
             _text(host) or "", _text(device) or "", _number(size), DataKind(_number(kind))
         )
@@ -133,10 +132,7 @@ class Site:
             variables=tuple(map(SiteVariable, names, types, sizes)),
             kernel=_text(entry.get("kernel")),
             arg_bytes=tuple(_numbers(entry.get("arg_bytes"))),
-            declared=tuple(
-                DeclaredVariable.from_attr(d)
-                for d in (declared.data if isinstance(declared, ArrayAttr) else ())
-            ),
+            declared=tuple(DeclaredVariable.from_attr(d) for d in _items(declared)),
         )
 
 
@@ -148,12 +144,17 @@ def _number(attr: Attribute) -> int:
     return attr.value.data if isinstance(attr, IntegerAttr) else 0
 
 
+def _items(attr: Attribute | None) -> tuple[Attribute, ...]:
+    """The elements of an array attribute; none if there is no array."""
+    return cast("ArrayAttr[Attribute]", attr).data if isinstance(attr, ArrayAttr) else ()
+
+
 def _texts(attr: Attribute | None) -> list[str]:
-    return [_text(a) or "" for a in attr.data] if isinstance(attr, ArrayAttr) else []
+    return [_text(a) or "" for a in _items(attr)]
 
 
 def _numbers(attr: Attribute | None) -> list[int]:
-    return [_number(a) for a in attr.data] if isinstance(attr, ArrayAttr) else []
+    return [_number(a) for a in _items(attr)]
 
 
 @dataclass
@@ -167,8 +168,7 @@ class SiteTable:
 
     @staticmethod
     def of(module: ModuleOp) -> SiteTable:
-        attr = module.attributes.get(SITES)
-        entries = attr.data if isinstance(attr, ArrayAttr) else ()
+        entries = _items(module.attributes.get(SITES))
         return SiteTable([Site.from_attr(e) for e in entries if isinstance(e, DictionaryAttr)])
 
     def add(
