@@ -614,12 +614,8 @@ class CpAsyncOp(IRDLOperation):
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        op = cls(
-            *parser.resolve_operands(unresolved, types, parser.pos)[:2],
-            size,
-            modifier,
-            parser.resolve_operand(unresolved[2], types[2]) if len(unresolved) > 2 else None,
-        )
+        to, source, *rest = parser.resolve_operands(unresolved, types, parser.pos)
+        op = cls(to, source, size, modifier, rest[0] if rest else None)
         op.attributes |= attributes
         return op
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu, llvm
@@ -93,9 +94,9 @@ def _replace_index(op: Operation, value: SSAValue, cursor: Cursor) -> None:
         target = user.results[0]
         replacement = value
         if target.type != i32:
-            assert isinstance(target.type, IntegerType)
-            cast = arith.ExtSIOp if target.type.width.data > 32 else arith.TruncIOp
-            replacement = cursor.value(cast(value, target.type))
+            type = cast(IntegerType, target.type)
+            extend_or_cut = arith.ExtSIOp if type.width.data > 32 else arith.TruncIOp
+            replacement = cursor.value(extend_or_cut(value, type))
         hint = target.name_hint
         target.replace_all_uses_with(replacement)
         replacement.name_hint = hint or result.name_hint

@@ -281,11 +281,11 @@ def _on_device(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAVal
     argument = call.args[0]
     type = cast(IntegerType, argument.type)
     predicate = IntegerAttr(llvm.ICmpPredicateFlag.EQ.to_int(), i64)
-    flags = [
+    not_host, nvidia = (
         cursor.value(llvm.ICmpOp(argument, _constant(cursor, int(device), type), predicate))
         for device in (DeviceType.NOT_HOST, DeviceType.NVIDIA)
-    ]
-    return _as_int(cursor, cursor.value(llvm.OrOp(*flags)), call)
+    )
+    return _as_int(cursor, cursor.value(llvm.OrOp(not_host, nvidia)), call)
 
 
 _EXPANSIONS: dict[Expansion, Callable[[LibraryCalls, Cursor, llvm.CallOp], SSAValue | None]] = {

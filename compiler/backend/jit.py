@@ -1,3 +1,5 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (llvmlite has no complete types)
 """
 Host code in memory: LLVM IR → object code (kept in the disk cache) → a library linked by LLVM's
 ORC JIT, whose functions are called through ctypes.

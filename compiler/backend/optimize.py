@@ -1,3 +1,5 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (llvmlite has no complete types)
 """LLVM's optimisation pipeline, and LLVM's own errors as ours."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (llvmlite has no complete types)
 """LLVM IR of kernels → PTX, with NVIDIA's libdevice linked in where it is used."""
 
 from __future__ import annotations

@@ -11,10 +11,9 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     IntegerAttr,
     StringAttr,
-    TypeAttribute,
 )
 from xdsl.dialects.llvm import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, TypeAttribute
 
 from ...dialects import nvvm
 from .types import TypePrinter, escape
@@ -98,5 +97,5 @@ def function_attributes(func: FuncOp, *, convergent: bool) -> list[str]:
     if "optnone" in words and "noinline" not in words:
         words.append("noinline")
     if isinstance(passthrough := attributes.get("passthrough"), ArrayAttr):
-        words += [_passthrough(item) for item in passthrough.data]
+        words += [_passthrough(item) for item in cast("ArrayAttr[Attribute]", passthrough)]
     return words + _launch_bounds(attributes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
@@ -117,9 +117,11 @@ def attribute_text(value: Attribute, type: Attribute, types: TypePrinter) -> str
         case DenseIntOrFPElementsAttr():
             return _dense_text(value, type, types)
         case DenseArrayBase():
-            return _nested_text(iter(value.iter_values()), type, types)
+            return _nested_text(
+                iter(cast("DenseArrayBase[IntegerType]", value).get_values()), type, types
+            )
         case ArrayAttr():
-            return _array_text(cast("ArrayAttr[Attribute]", value), type, types)
+            return _array_text(value, type, types)
         case _:
             raise error(UNKNOWN_LOC, f"the constant {value} has no LLVM form")
 
@@ -127,7 +129,7 @@ def attribute_text(value: Attribute, type: Attribute, types: TypePrinter) -> str
 def _integer_attr_text(value: IntegerAttr, type: Attribute) -> str:
     number = value.value.data
     if isinstance(type, IntegerType):
-        return integer_text(number, type.width.data)
+        return integer_text(number, cast(IntegerType, type).width.data)
     if isinstance(type, LLVMPointerType):
         return "null" if number == 0 else f"inttoptr (i64 {number} to ptr)"
     return float_text(float(number), type)
@@ -135,12 +137,12 @@ def _integer_attr_text(value: IntegerAttr, type: Attribute) -> str:
 
 def _scalar_text(value: float, type: Attribute) -> str:
     if isinstance(type, IntegerType):
-        return integer_text(int(value), type.width.data)
+        return integer_text(int(value), cast(IntegerType, type).width.data)
     return float_text(float(value), type)
 
 
 def _dense_text(value: DenseIntOrFPElementsAttr, type: Attribute, types: TypePrinter) -> str:
-    elements = value.get_values()
+    elements = cast("Sequence[float]", value.get_values())
     if not isinstance(type, LLVMArrayType | VectorType):
         return _scalar_text(elements[0], type)
     if not any(elements):
@@ -161,16 +163,15 @@ def _shape(type: Attribute) -> list[int]:
     return shape
 
 
-def _nested_text(elements: object, type: Attribute, types: TypePrinter) -> str:
+def _nested_text(elements: Iterator[float], type: Attribute, types: TypePrinter) -> str:
     """Row-major `elements` (an iterator over numbers) laid out as `type`."""
-    iterator = cast("Callable[[], float]", elements.__next__)
     if isinstance(type, LLVMArrayType):
         element, count, brackets = type.type, type.size.data, "[]"
     elif isinstance(type, VectorType):
         vector = cast("VectorType[Attribute]", type)
         element, count, brackets = vector.element_type, vector.get_shape()[0], "<>"
     else:
-        return _scalar_text(iterator(), type)
+        return _scalar_text(next(elements), type)
     text = types(element)
     parts = [f"{text} {_nested_text(elements, element, types)}" for _ in range(count)]
     return f"{brackets[0]}{', '.join(parts)}{brackets[1]}"

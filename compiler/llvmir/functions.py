@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, NoneAttr
+from xdsl.dialects.builtin import ArrayAttr, NoneAttr
 from xdsl.dialects.llvm import CallingConventionAttr, FuncOp, LLVMFunctionType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
@@ -215,10 +215,7 @@ class FunctionPrinter:
     def _parameters(self, func: FuncOp, type: LLVMFunctionType) -> str:
         attributes: list[str] = [""] * len(type.inputs)
         if isinstance(func.arg_attrs, ArrayAttr):
-            attributes = [
-                parameter_attributes(cast(DictionaryAttr, item), self.types)
-                for item in func.arg_attrs
-            ]
+            attributes = [parameter_attributes(item, self.types) for item in func.arg_attrs]
         texts = [f"{self.types(t)} {a}" for t, a in zip(type.inputs, attributes, strict=True)]
         if func.body.blocks:
             arguments = func.body.blocks[0].args

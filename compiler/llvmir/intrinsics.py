@@ -137,7 +137,7 @@ def _memory(name: str, pointers: int) -> Emitter:
         attributes = op.properties.get("arg_attrs")
         words = [""] * len(types)
         if isinstance(attributes, ArrayAttr):
-            words = [parameter_attributes(cast(DictionaryAttr, a)) for a in attributes.data]
+            words = [parameter_attributes(a) for a in cast("ArrayAttr[DictionaryAttr]", attributes)]
         arguments = ", ".join(
             f"{p.types(operand.type)} {word}{p.value(operand)}"
             for operand, word in zip(op.operands, words, strict=True)

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
+    IntegerType,
     StringAttr,
     SymbolRefAttr,
 )
@@ -263,8 +264,8 @@ def _gep(p: FunctionPrinter, op: Operation) -> None:
 
 
 def _positions(op: Operation) -> str:
-    position = cast(DenseArrayBase, op.properties["position"])
-    return "".join(f", {index}" for index in position.iter_values())
+    position = cast("DenseArrayBase[IntegerType]", op.properties["position"])
+    return "".join(f", {index}" for index in position.get_values())
 
 
 def _extractvalue(p: FunctionPrinter, op: Operation) -> None:
@@ -358,7 +359,8 @@ def _call_argument_attributes(p: FunctionPrinter, op: Operation, count: int) -> 
     found = op.properties.get("arg_attrs") or op.attributes.get("arg_attrs")
     if not isinstance(found, ArrayAttr):
         return [""] * count
-    texts = [parameter_attributes(cast(DictionaryAttr, item), p.types) for item in found.data]
+    items = cast("ArrayAttr[DictionaryAttr]", found)
+    texts = [parameter_attributes(item, p.types) for item in items]
     return texts + [""] * (count - len(texts))
 
 

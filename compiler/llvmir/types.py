@@ -150,7 +150,7 @@ class TypePrinter:
 def overload_suffix(type: Attribute) -> str:
     """How `type` appears in the name of an overloaded intrinsic (`f32` in `llvm.sqrt.f32`)."""
     if isinstance(type, IntegerType):
-        return f"i{type.width.data}"
+        return f"i{cast(IntegerType, type).width.data}"
     if isinstance(type, LLVMPointerType):
         return f"p{type.addr_space.data if isinstance(type.addr_space, IntAttr) else 0}"
     if isinstance(type, VectorType):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     I32,
@@ -70,6 +70,7 @@ class ConstantRangeAttr(ParametrizedAttribute):
             lower = parser.parse_integer()
             parser.parse_punctuation(",")
             upper = parser.parse_integer()
+        type = cast(IntegerType, type)
         return [type, IntegerAttr(lower, type), IntegerAttr(upper, type)]
 
 
@@ -103,7 +104,8 @@ class SwitchOp(IRDLOperation):
         values = None
         if cases:
             values = DenseIntElementsAttr.from_list(
-                VectorType(value.type, [len(cases)]), [number for number, _, _ in cases]
+                VectorType(cast(IntegerType, value.type), [len(cases)]),
+                [number for number, _, _ in cases],
             )
         super().__init__(
             operands=[
