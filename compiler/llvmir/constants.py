@@ -31,6 +31,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.llvm import GEP_USE_SSA_VAL, LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects import llvm_ext
 from ..diagnostics import UNKNOWN_LOC, SourceLoc, error
@@ -143,9 +144,9 @@ def _scalar_text(value: float, type: Attribute) -> str:
 
 def _dense_text(value: DenseIntOrFPElementsAttr, type: Attribute, types: TypePrinter) -> str:
     elements = cast("Sequence[float]", value.get_values())
-    if not isinstance(type, LLVMArrayType | VectorType):
+    if not isinstance(type, LLVMArrayType) and not isa(type, VectorType):
         return _scalar_text(elements[0], type)
-    if not any(elements):
+    if all(element == 0 and math.copysign(1.0, element) > 0 for element in elements):
         return "zeroinitializer"
     if value.is_splat():
         count = math.prod(_shape(type))

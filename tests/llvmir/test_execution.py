@@ -200,6 +200,14 @@ def test_constants_of_all_float_types_are_exact():
             assert struct.pack("d", found) == struct.pack("d", value), (name, value)
 
 
+def test_negative_zero_is_not_a_zero_initialiser():
+    program = jit(
+        "llvm.mlir.global external @z(dense<[0.0, -0.0]> : tensor<2xf64>) : !llvm.array<2 x f64>"
+    )
+    values = (F64 * 2).from_address(program.address("z"))
+    assert [math.copysign(1, value) for value in values] == [1, -1]
+
+
 def test_special_floats():
     program = jit("""
     llvm.func @inf() -> f32 { %a = llvm.mlir.constant(0x7F800000 : f32) : f32
