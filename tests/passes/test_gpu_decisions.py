@@ -1,0 +1,96 @@
+"""The plain decisions behind the GPU lowering."""
+
+from __future__ import annotations
+
+import pytest
+from accopt.passes.analysis.block_shape import BlockShape, choose_block_shape
+from accopt.passes.analysis.loop_partition import Mode, Partition, Unit, partition_loop
+from accopt.passes.analysis.reduction_strategy import Strategy, choose_strategy, has_atomic
+from accopt.passes.gpu_lowering.barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3, 5, 8, 31, 32, 33, 48, 64, 100, 1000, 1024])
+@pytest.mark.parametrize("workers", [1, 2, 3, 7, 15, 16, 31, 32])
+@pytest.mark.parametrize("synchronise", [False, True])
+def test_shape_keeps_what_the_lowering_relies_on(
+    lanes: int, workers: int, synchronise: bool
+) -> None:
+    shape = choose_block_shape(lanes, workers, workers_synchronise=synchronise)
+    assert shape.lanes is not None and shape.workers is not None
+    threads = shape.lanes * shape.workers
+    assert shape.lanes % 32 == 0 or 32 % shape.lanes == 0
+    assert threads % 32 == 0 or 32 % threads == 0
+    assert threads <= 1024
+    assert shape.lanes <= 32 or not synchronise or shape.workers <= 15
+    enough = shape.lanes >= lanes and shape.workers >= workers
+    assert enough or not shape.at_least_requested
+
+
+def test_shape_is_left_alone_when_it_fits() -> None:
+    assert choose_block_shape(128, 4, workers_synchronise=True) == BlockShape(128, 4)
+    assert choose_block_shape(1, 1, workers_synchronise=True) == BlockShape(1, 1)
+    assert choose_block_shape(4, 32, workers_synchronise=True) == BlockShape(4, 32)
+
+
+def test_cut_shape_does_not_cover() -> None:
+    assert not choose_block_shape(64, 16, workers_synchronise=True).at_least_requested
+
+
+@pytest.mark.parametrize(
+    ("worker", "vector", "mode", "unit", "inside"),
+    [
+        (False, True, Mode.GANG, Unit.THREADS, Mode.THREAD),
+        (True, True, Mode.GANG, Unit.THREADS, Mode.THREAD),
+        (True, False, Mode.GANG, Unit.WORKERS, Mode.WORKER),
+        (False, True, Mode.WORKER, Unit.LANES, Mode.THREAD),
+        (False, False, Mode.GANG, Unit.NONE, Mode.GANG),
+        (False, True, Mode.THREAD, Unit.NONE, Mode.THREAD),
+    ],
+)
+def test_partition(worker: bool, vector: bool, mode: Mode, unit: Unit, inside: Mode) -> None:
+    found = partition_loop(
+        gang_dim=None, worker=worker, vector=vector, mode=mode, shape=BlockShape(32, 4)
+    )
+    assert found == Partition(None, unit, inside)
+
+
+def test_single_worker_shares_nothing() -> None:
+    found = partition_loop(
+        gang_dim=None, worker=True, vector=False, mode=Mode.GANG, shape=BlockShape(128, 1)
+    )
+    assert found.sequential
+
+
+def test_strategy() -> None:
+    choose = choose_strategy
+    assert choose("auto", single_gang=True, atomics=[True]) is Strategy.FOLD
+    assert choose("auto", single_gang=False, atomics=[True]) is Strategy.LAST_BLOCK
+    assert choose("atomic", single_gang=False, atomics=[True, True]) is Strategy.ATOMIC
+    assert choose("atomic", single_gang=False, atomics=[True, False]) is Strategy.LAST_BLOCK
+    assert has_atomic("add", is_float=True, bits=64)
+    assert not has_atomic("mul", is_float=False, bits=32)
+
+
+A = Root(Space.DEVICE, "a")
+B = Root(Space.DEVICE, "b", True)
+SHARED = Root(Space.SHARED, "t", True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "conflict"),
+    [
+        (Access(A, False, False), Access(A, False, False), False),
+        (Access(A, True, True), Access(A, False, False), True),
+        (Access(A, True, True), Access(A, True, True), False),
+        (Access(A, False, False), Access(A, True, True), True),
+        (Access(A, True, True), Access(B, False, False), False),
+        (Access(A, True, True), Access(Root(Space.DEVICE), False, False), True),
+        (Access(A, True, True), Access(SHARED, False, False), False),
+        (Access(B, True, True), Access(UNKNOWN, False, False), True),
+        (Access(SHARED, True, True), Access(UNKNOWN, False, False), True),
+        (Access(ANY_INTERNAL, True, False), Access(Root(Space.INTERNAL, "x"), False, False), True),
+        (Access(ANY_INTERNAL, True, False), Access(UNKNOWN, True, False), False),
+    ],
+)
+def test_conflicts(first: Access, second: Access, conflict: bool) -> None:
+    assert first.conflicts(second) is conflict
