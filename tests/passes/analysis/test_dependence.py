@@ -9,7 +9,7 @@ from accopt.passes.analysis.affine import Affine
 from accopt.passes.analysis.dependence import LoopContext, independent_subscripts
 from accopt.passes.analysis.ranges import LoopRange
 
-I, J, N = Affine.symbol("i"), Affine.symbol("j"), Affine.symbol("n")
+AI, AJ, AN = Affine.symbol("i"), Affine.symbol("j"), Affine.symbol("n")
 PLAIN = LoopContext("i", 1, None)
 
 
@@ -19,31 +19,31 @@ def inner(low: int, last: Affine | int) -> LoopContext:
 
 
 def test_the_classical_cases():
-    assert independent_subscripts((I,), (I,), PLAIN)
-    assert not independent_subscripts((I,), (I - 1,), PLAIN)
-    assert independent_subscripts((I * 2,), (I * 2 + 1,), PLAIN)
+    assert independent_subscripts((AI,), (AI,), PLAIN)
+    assert not independent_subscripts((AI,), (AI - 1,), PLAIN)
+    assert independent_subscripts((AI * 2,), (AI * 2 + 1,), PLAIN)
     assert not independent_subscripts((Affine.constant(3),), (Affine.constant(3),), PLAIN)
-    assert not independent_subscripts((None,), (I,), PLAIN)
-    assert independent_subscripts((I,), (I - 8,), LoopContext("i", 1, 8))
-    assert not independent_subscripts((I,), (I - 7,), LoopContext("i", 1, 8))
-    assert independent_subscripts((I,), (I - 1,), LoopContext("i", 2, None))
+    assert not independent_subscripts((None,), (AI,), PLAIN)
+    assert independent_subscripts((AI,), (AI - 8,), LoopContext("i", 1, 8))
+    assert not independent_subscripts((AI,), (AI - 7,), LoopContext("i", 1, 8))
+    assert independent_subscripts((AI,), (AI - 1,), LoopContext("i", 2, None))
 
 
 def test_one_dimension_is_enough():
-    assert independent_subscripts((I, None), (I, J), PLAIN)
-    assert independent_subscripts((J, I), (J + 1, I), inner(0, 9))
+    assert independent_subscripts((AI, None), (AI, AJ), PLAIN)
+    assert independent_subscripts((AJ, AI), (AJ + 1, AI), inner(0, 9))
 
 
 def test_linearised_rows_do_not_meet():
-    assert independent_subscripts((I * N + J,), (I * N + J,), inner(0, N - 1))
-    assert independent_subscripts((I * N + J + 1,), (I * N + J,), inner(0, N - 2))
-    assert not independent_subscripts((I * N + J + 1,), (I * N + J,), inner(0, N - 1))
-    assert not independent_subscripts((I * N + J,), (I * N - N + J,), inner(0, N - 1))
+    assert independent_subscripts((AI * AN + AJ,), (AI * AN + AJ,), inner(0, AN - 1))
+    assert independent_subscripts((AI * AN + AJ + 1,), (AI * AN + AJ,), inner(0, AN - 2))
+    assert not independent_subscripts((AI * AN + AJ + 1,), (AI * AN + AJ,), inner(0, AN - 1))
+    assert not independent_subscripts((AI * AN + AJ,), (AI * AN - AN + AJ,), inner(0, AN - 1))
 
 
 def test_constant_strides_wider_than_the_inner_range():
-    assert independent_subscripts((I * 4 + J,), (I * 4 + J,), inner(0, 3))
-    assert not independent_subscripts((I * 4 + J,), (I * 4 + J,), inner(0, 4))
+    assert independent_subscripts((AI * 4 + AJ,), (AI * 4 + AJ,), inner(0, 3))
+    assert not independent_subscripts((AI * 4 + AJ,), (AI * 4 + AJ,), inner(0, 4))
 
 
 def test_never_wrong_on_random_subscripts():
@@ -56,7 +56,7 @@ def test_never_wrong_on_random_subscripts():
         loop = LoopContext(
             "i", step, trip, (LoopRange("j", Affine.constant(0), Affine.constant(width)),)
         )
-        left, right = I * k1 + J * m1 + c1, I * k2 + J * m2 + c2
+        left, right = AI * k1 + AJ * m1 + c1, AI * k2 + AJ * m2 + c2
         iterations = range(0, trip * step, step)
         meets = any(
             k1 * a + m1 * x + c1 == k2 * b + m2 * y + c2
