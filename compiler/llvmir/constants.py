@@ -148,9 +148,8 @@ def _dense_text(value: DenseIntOrFPElementsAttr, type: Attribute, types: TypePri
         return _scalar_text(elements[0], type)
     if all(element == 0 and math.copysign(1.0, element) > 0 for element in elements):
         return "zeroinitializer"
-    if value.is_splat():
-        count = math.prod(_shape(type))
-        elements = [elements[0]] * count
+    if len(elements) == 1:
+        elements = [elements[0]] * math.prod(_shape(type))
     return _nested_text(iter(elements), type, types)
 
 
