@@ -164,16 +164,17 @@ class _Kernels:
         only_private = all(isinstance(op, acc.PrivateOp) for op in kernel.privatised)
         fused = not sizes and only_private and _is_one_gang_loop(operations)
         if fused:
-            gangs, inner = {1: GangRange(begin, end, num_gangs)}, at
+            gangs, inner, at_entry = {1: GangRange(begin, end, num_gangs)}, at, at
         else:
-            _, inner = at.for_loop(begin, end, at.i64(1), "gang")
+            loop, inner = at.for_loop(begin, end, at.i64(1), "gang")
+            at_entry = Cursor.before(loop)
             gangs = _gang_dimensions(inner, inner.point.block.args[0], num_gangs, sizes)
             partials.enter_gang(inner, inner.point.block.args[0])
         for op in operations:
             if isinstance(op, acc.YieldOp):
                 erase(op)
             else:
-                _move(op, inner)
+                _move(op, at_entry if _same_for_all_gangs(op, func) else inner)
         lowering = LoopLowering(func, self.recipes, gangs, partials, self.groups)
         for op in kernel.privatised:
             place = Cursor.before(op)
@@ -194,6 +195,16 @@ def _move(op: Operation, to: Cursor) -> None:
     op.detach()
     to.insert(op)
     op.location = loc
+
+
+def _same_for_all_gangs(op: Operation, function: llvm.FuncOp) -> bool:
+    """Whether `op` is arithmetic on values of the entry block, or a reduction of such a section."""
+    entry = function.body.blocks[0]
+    return isinstance(op, (*_PURE, acc.DataBoundsOp, acc.ReductionOp)) and all(
+        operand.owner is entry
+        or (isinstance(operand.owner, Operation) and operand.owner.parent_block() is entry)
+        for operand in op.operands
+    )
 
 
 def _split(body: Block, start: Operation) -> tuple[list[Operation], list[Operation]]:

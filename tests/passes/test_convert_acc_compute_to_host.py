@@ -541,3 +541,27 @@ llvm.func @work(%x: !llvm.ptr) {
     text = module("llvm.call @work(%dx) : (!llvm.ptr) -> ()", 4, more=more)
     with pytest.raises(CompileError, match="global variable 'factor'"):
         run_passes(text, "convert-acc-compute-to-host")
+
+
+def test_section_computed_in_the_construct():
+    """The place of a section reduced over gangs comes from a value the construct is given."""
+    body = """
+    %l8 = arith.constant 8 : i64
+    %place = arith.extsi %c2 : i32 to i64
+    %twice = arith.addi %place, %l1 : i64
+    %rb = acc.bounds lowerbound(%twice : i64) extent(%l1 : i64) stride(%l8 : i64) startIdx(%l0 : i64) {strideInBytes = true}
+    %r = acc.reduction varPtr(%dx : !llvm.ptr) varType(f64) bounds(%rb) recipe(@reduction) -> !llvm.ptr {name = "x"}
+""" + loop(
+        "gang reduction(%r : !llvm.ptr)",
+        """
+      %p = llvm.getelementptr %r[%twice] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+      %v = llvm.load %p : !llvm.ptr -> f64
+      %d = arith.sitofp %i : i32 to f64
+      %w = arith.addf %v, %d : f64
+      llvm.store %w, %p : f64, !llvm.ptr
+""",
+    )
+    run = HostRun(module(body, 40))
+    x = np.array([1.0, 1.0, 1.0, 7.0, 1.0])
+    run.call("f", ctypes.c_int32(20), x)
+    assert x.tolist() == [1.0, 1.0, 1.0, 7.0 + 190, 1.0]

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from host_harness import HostRun, run_passes
-
 from accopt.compiler.diagnostics import CompileError
 from accopt.runtime.abi import DataFlag
+from host_harness import HostRun, run_passes
 
 PRELUDE = """
   %c0 = arith.constant 0 : i32

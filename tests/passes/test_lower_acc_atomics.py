@@ -1,6 +1,5 @@
 """Atomics: which updates one instruction does, and the values of all forms when executed."""
 
-# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -8,9 +7,8 @@ import ctypes
 
 import numpy as np
 import pytest
-from host_harness import HostRun, run_passes
-
 from accopt.compiler.diagnostics import CompileError
+from host_harness import HostRun, run_passes
 
 TYPES = {
     "i8": np.int8,
