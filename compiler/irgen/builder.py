@@ -47,7 +47,9 @@ class Builder:
         self._locs: dict[SourceLoc, FileLineColLoc] = {}
 
     def at(self, loc: SourceLoc) -> None:
-        """Operations added from now on come from `loc`."""
+        """Operations added from now on come from `loc` (if it is known)."""
+        if loc.line == 0:
+            return
         attr = self._locs.get(loc)
         if attr is None:
             attr = self._locs[loc] = loc.to_attr()

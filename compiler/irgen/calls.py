@@ -63,7 +63,7 @@ def matches(t: LLVMFunctionType, args: list[SSAValue], result: Attribute | None)
     output = None if isinstance(t.output, LLVMVoidType) else t.output
     if output != result or len(args) < len(fixed) or (len(args) > len(fixed) and not t.is_variadic):
         return False
-    return all(a.type == p for a, p in zip(args, fixed))
+    return all(a.type == p for a, p in zip(args, fixed, strict=False))
 
 
 def call_type(types: TypeLowering, e: c.Call, *, by_abi: bool) -> LLVMFunctionType:

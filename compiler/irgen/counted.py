@@ -78,8 +78,13 @@ def recognize(
     var, first, declared = start
     if not isinstance(var.type, IntType | PointerType):
         return f"its variable '{var.name}' is neither an integer nor a pointer"
-    if var.storage is not c.Storage.AUTO or var.address_taken or var.qual.volatile:
-        return f"its variable '{var.name}' can change behind the loop's back (global, volatile or address taken)"
+    exposed = _exposes(loop.body, var) if directive else var.address_taken
+    is_local = directive or var.storage is c.Storage.AUTO
+    if exposed or not is_local or var.qual.volatile:
+        return (
+            f"its variable '{var.name}' can change behind the loop's back "
+            "(global, volatile or address taken)"
+        )
     if not directive and isinstance(var.type, IntType) and var.type.bits < 32:
         return f"its variable '{var.name}' may wrap around"
     condition = _condition(loop.condition, var)
@@ -110,6 +115,14 @@ def recognize(
         if changed is not None:
             return changed
     return CountedLoop(var, declared, first, op, bound, compare_type, amount, down)
+
+
+def _exposes(body: c.Stmt, var: c.VarDecl) -> bool:
+    """Whether `body` takes the address of `var`. Under a directive the variable is private."""
+    return any(
+        isinstance(n, c.AddressOf) and isinstance(n.operand, c.VarRef) and n.operand.decl is var
+        for n in walk(body)
+    )
 
 
 def _start(init: c.Stmt | None) -> tuple[c.VarDecl, c.Expr, bool] | str:

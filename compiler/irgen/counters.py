@@ -135,7 +135,7 @@ def _pointer_counter(fn: FunctionState, loop: CountedLoop, var: PointerType) -> 
 
 def _after(fn: FunctionState, lower: SSAValue, upper: SSAValue, step: SSAValue) -> SSAValue:
     """What the counter holds after the loop: the first `lower + k·step` not below `upper`."""
-    b, t = fn.b, lower.type
+    b = fn.b
     runs = b.cmp("slt", lower, upper)
     if _constant(step) == 1:
         return b.value(arith.SelectOp(runs, upper, lower), "end")

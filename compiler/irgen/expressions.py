@@ -324,10 +324,8 @@ def stepped(fn: FunctionState, old: SSAValue, e: c.IncDec) -> SSAValue:
 
 def is_cheap(fn: FunctionState, e: c.Expr) -> bool:
     """Whether `e` may as well be evaluated always: no effects, traps, calls or memory, and small."""
-    count = 0
-    for node in walk(e):
-        count += 1
-        if count > _CHEAP_LIMIT:
+    for count, node in enumerate(walk(e)):
+        if count == _CHEAP_LIMIT:
             return False
         match node:
             case c.IntConst() | c.FloatConst() | c.Cast() | c.UnaryOp():

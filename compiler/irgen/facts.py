@@ -26,7 +26,9 @@ from ..directives.records import (
 from .counted import CountedLoop, recognize
 from .tree import Node, assigned_variable, children, clause_items, int_constant, walk
 
-BY_VALUE_CLAUSES = frozenset(["present", "no_create", "deviceptr", "use_device", "attach", "detach", "delete"])
+BY_VALUE_CLAUSES = frozenset(
+    ["present", "no_create", "deviceptr", "use_device", "attach", "detach", "delete"]
+)
 """Clauses in which a pointer without section means the object it points to."""
 
 
@@ -313,11 +315,11 @@ class _Storage:
         for clause in directive.clauses:
             for item in clause_items(clause):
                 base = item.base.expr
-                if isinstance(base, c.VarRef) and not names_pointee(clause, item):
-                    if base.decl.storage is c.Storage.AUTO:
-                        self.memory.add(base.decl)
-                        if clause.name != "private":
-                            self.facts.exposed.add(base.decl)
+                is_local = isinstance(base, c.VarRef) and base.decl.storage is c.Storage.AUTO
+                if is_local and not names_pointee(clause, item):
+                    self.memory.add(base.decl)
+                    if clause.name != "private":
+                        self.facts.exposed.add(base.decl)
         for child in children(s):
             if isinstance(child, c.Expr) and not isinstance(child, c.VarRef):
                 self.expression(child)

@@ -52,7 +52,9 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
             static_data.define(state, decl)
     state.declare_externals()
     for symbol, clause in declared.items():
-        state.globals[symbol].attributes["acc.declare"] = acc.DeclareAttr(clause)
+        op = state.globals[symbol]
+        op.attributes["acc.declare"] = acc.DeclareAttr(clause)
+        op.linkage = EXTERNAL  # also of statics: the runtime finds the host copy by name
     block = state.module.body.block
     for op in reversed(state.recipes.values()):
         assert block.first_op is not None

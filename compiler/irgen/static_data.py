@@ -90,10 +90,10 @@ def _initial(
     from .symbols import text_attr
 
     first = init.items[0][1]
-    if len(init.items) == 1 and isinstance(first, c.StringLiteral):
-        if isinstance(init.type, ArrayType) and init.type.element.type.size == 1:
-            size = init.type.size
-            return ir_type, text_attr(first.data[:size].ljust(size, b"\0")), None
+    is_text = len(init.items) == 1 and isinstance(first, c.StringLiteral)
+    if is_text and isinstance(init.type, ArrayType) and init.type.element.type.size == 1:
+        size = init.type.size
+        return ir_type, text_attr(first.data[:size].ljust(size, b"\0")), None
     items = [(offset, e, _constant(e)) for offset, e in init.items]
     value = items[-1][2]
     is_number = isinstance(ir_type, IntegerType | AnyFloat) and ir_type != f80

@@ -1,4 +1,7 @@
-"""Structured statements → `scf.if`, `scf.for`, `scf.while`; their results are the SSA variables assigned inside."""
+"""
+Structured statements → `scf.if`, `scf.for`, `scf.while`; their results are the SSA variables that
+they assign.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ def check_supported(directive: Directive) -> None:
         if clause.device_types:
             raise error(
                 clause.loc,
-                f"'{clause.spelling}' after device_type({', '.join(clause.device_types)}) is not supported yet",
+                f"'{clause.spelling}' after device_type({', '.join(clause.device_types)}) "
+                "is not supported yet",
                 "write the clause without device_type; it then applies to every device",
             )
         if clause.name.startswith("compression"):
