@@ -32,12 +32,25 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf, scf
-from xdsl.dialects.builtin import DenseIntElementsAttr, ModuleOp, VectorType, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntElementsAttr,
+    IntegerAttr,
+    ModuleOp,
+    VectorType,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import SourceLoc, error
 from ..dialects.accx import ACCESS_GROUPS, SIMD, UNROLL
+
+_NO_ARGUMENTS = DenseArrayBase.from_list(i32, (1, 0, 0))
+_SIGNED_LESS = IntegerAttr(2, i64)
+_NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
 _LOOP_ATTRIBUTES = (SIMD, UNROLL, ACCESS_GROUPS)
 
@@ -46,6 +59,30 @@ def _append(block: Block, op: Operation, origin: Operation) -> Operation:
     op.location = origin.location
     block.add_op(op)
     return op
+
+
+# `create` instead of the constructors, which sort operands into groups and cost most of the time.
+
+
+def _branch(
+    block: Block, target: Block, values: Sequence[SSAValue], origin: Operation
+) -> Operation:
+    branch = cf.BranchOp.create(operands=values, successors=[target], location=origin.location)
+    block.add_op(branch)
+    return branch
+
+
+def _branch_if(
+    block: Block, condition: SSAValue, targets: tuple[Block, Block], origin: Operation
+) -> None:
+    """A conditional branch that passes nothing on."""
+    branch = cf.ConditionalBranchOp.create(
+        operands=[condition],
+        successors=targets,
+        properties={"operandSegmentSizes": _NO_ARGUMENTS},
+        location=origin.location,
+    )
+    block.add_op(branch)
 
 
 def _split_after(op: Operation) -> Block:
@@ -97,7 +134,7 @@ def _end_with_branch(yield_op: Operation, target: Block, values: Sequence[SSAVal
     """Replaces a terminator by a branch."""
     block = yield_op.parent
     assert block is not None
-    branch = _append(block, cf.BranchOp(target, *values), yield_op)
+    branch = _branch(block, target, values, yield_op)
     _erase(yield_op)
     return branch
 
@@ -114,8 +151,7 @@ def _lower_if(op: scf.IfOp) -> None:
         for yield_op in _yields_of(region):
             _end_with_branch(yield_op, rest, yield_op.operands)
         targets.append(_entry_of(region, rest))
-    branch = cf.ConditionalBranchOp(op.cond, targets[0], (), targets[1], ())
-    _append(block, branch, op)
+    _branch_if(block, op.cond, (targets[0], targets[1]), op)
     _erase(op)
 
 
@@ -136,22 +172,32 @@ def _lower_for(op: scf.ForOp) -> None:
     body = _entry_of(op.body, rest)
     _replace_arguments(body, header.args)
     counter, carried = header.args[0], header.args[1:]
-    _append(block, cf.BranchOp(header, op.lb, *op.iter_args), op)
-    more = _append(header, arith.CmpiOp(counter, op.ub, "slt"), op)
+    _branch(block, header, (op.lb, *op.iter_args), op)
+    more = arith.CmpiOp.create(
+        operands=[counter, op.ub],
+        result_types=[i1],
+        properties={"predicate": _SIGNED_LESS},
+        location=op.location,
+    )
     more.results[0].name_hint = "more"
+    header.add_op(more)
     for argument, value in zip(rest.args, carried, strict=True):
         argument.replace_all_uses_with(value)
     while rest.args:
         rest.erase_arg(rest.args[-1])
-    _append(header, cf.ConditionalBranchOp(more.results[0], body, (), rest, ()), op)
+    _branch_if(header, more.results[0], (body, rest), op)
     latch = yield_op.parent
     assert latch is not None
     # C's counter does not overflow, and a compiler's that did would never end.
-    no_wrap = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
-    step = arith.AddiOp(counter, op.step, overflow=no_wrap)
-    _append(latch, step, op)
-    step.result.name_hint = counter.name_hint
-    branch = _end_with_branch(yield_op, header, (step.result, *yield_op.operands))
+    step = arith.AddiOp.create(
+        operands=[counter, op.step],
+        result_types=[counter.type],
+        properties={"overflowFlags": _NO_WRAP},
+        location=op.location,
+    )
+    latch.add_op(step)
+    step.results[0].name_hint = counter.name_hint
+    branch = _end_with_branch(yield_op, header, (step.results[0], *yield_op.operands))
     branch.location = op.location
     _copy_loop_attributes(op, branch)
     _erase(op)
@@ -169,7 +215,7 @@ def _lower_while(op: scf.WhileOp) -> None:
     (yield_op,) = _yields_of(op.after_region)
     before = _entry_of(op.before_region, rest)
     after = _entry_of(op.after_region, rest)
-    _append(block, cf.BranchOp(before, *op.arguments), op)
+    _branch(block, before, op.arguments, op)
     branch = _end_with_branch(yield_op, before, yield_op.operands)
     branch.location = op.location
     _copy_loop_attributes(op, branch)
@@ -188,7 +234,7 @@ def _lower_execute_region(op: scf.ExecuteRegionOp) -> None:
     rest = _split_after(op)
     for yield_op in _yields_of(op.region):
         _end_with_branch(yield_op, rest, yield_op.operands)
-    _append(block, cf.BranchOp(_entry_of(op.region, rest)), op)
+    _branch(block, _entry_of(op.region, rest), (), op)
     _erase(op)
 
 
