@@ -43,7 +43,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import is_side_effect_free
 
-from ..dialects.accx import ELEMENTS, WHY
+from ..dialects.accx import ELEMENTS, VOLATILE, WHY
 from .analysis.acc_ops import is_inside
 from .analysis.region_values import variable_of
 from .building import Cursor, constant_value, erase
@@ -89,7 +89,7 @@ def _between(loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation]) -> ac
             if any(operand in rows for operand in op.operands):
                 raise Declined("an inner loop's bounds change from row to row")
         elif not isinstance(op, acc.YieldOp):
-            if inner is not None or not is_side_effect_free(op):
+            if inner is not None or not _is_pure(op):
                 raise Declined("there is other code between the loops")
             if _depends(op, rows):
                 rows.update(op.results)
@@ -153,25 +153,32 @@ class _Jam:
 
     def operations(self, ops: Sequence[Operation], cursor: Cursor) -> None:
         for op in ops:
-            if isinstance(op, scf.ForOp) and self._same_bounds(op):
-                self._loop(op, cursor)
-            elif self._same_for_all(op):
+            if self._same_for_all(op):
                 self._once(op, cursor)
+            elif isinstance(op, scf.ForOp) and self._same_bounds(op):
+                self._loop(op, cursor)
             else:
                 for values in self.maps:
                     _clone(op, values, cursor)
 
     def _once(self, op: Operation, cursor: Cursor) -> None:
-        """A pure operation on values that all rows share."""
+        """An operation on values that all rows share."""
         _clone(op, self.maps[0], cursor)
         for values in self.maps[1:]:
             for result in op.results:
                 values[result] = self.maps[0][result]
 
     def _same_for_all(self, op: Operation) -> bool:
-        return bool(op.results) and not op.regions and is_side_effect_free(op) and self._same(op)
+        """
+        Whether `op` gives all rows the same: it only computes and reads, from values they share. (What
+        several rows read none of them writes: the iterations are independent.)
+        """
+        return bool(op.results) and all(
+            _only_reads(inner) and self._same(inner) for inner in op.walk()
+        )
 
     def _same(self, op: Operation) -> bool:
+        """Whether the operands are the same for all rows (those defined inside of what is shared are)."""
         first = self.maps[0]
         return all(
             m.get(operand, operand) is first.get(operand, operand)
@@ -213,6 +220,21 @@ class _Jam:
                 new = fused.results[row * width + i]
                 new.name_hint = result.name_hint
                 values[result] = new
+
+
+def _only_reads(op: Operation) -> bool:
+    if isinstance(op, llvm.LoadOp):
+        return op.ordering.value.data == 0 and VOLATILE not in op.attributes
+    return _is_pure(op) or isinstance(op, scf.ForOp | scf.IfOp | scf.YieldOp)
+
+
+def _is_pure(op: Operation) -> bool:
+    """Whether `op` only computes. (xDSL does not mark all conversions of `arith` as pure.)"""
+    return (
+        isinstance(op, llvm.GEPOp)
+        or op.name.startswith(("arith.", "math."))
+        or is_side_effect_free(op)
+    )
 
 
 def _clone(op: Operation, values: dict[SSAValue, SSAValue], cursor: Cursor) -> None:

@@ -17,7 +17,9 @@ llvm.func @product(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
     // CHECK:            scf.for %k = %c0 to %n step %c1 iter_args(%sum = %z, %sum_1 = %z) -> (f32, f32)
     // CHECK-NEXT:         %kj = arith.addi %k, %j : i32
     // CHECK-NEXT:         %p = llvm.getelementptr
-    // CHECK-NOT:          %p_{{[0-9]}} = llvm.getelementptr
+    // CHECK-NEXT:         %v = llvm.load %p
+    // CHECK-NEXT:         %q = llvm.getelementptr
+    // CHECK-NEXT:         %q_1 = llvm.getelementptr
     // CHECK:              scf.yield %t, %t_1 : f32, f32
     // CHECK:            llvm.store %s,
     // CHECK-NEXT:       llvm.store %s_1,
@@ -32,7 +34,10 @@ llvm.func @product(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
           %kj = arith.addi %k, %j : i32
           %p = llvm.getelementptr %a[%kj] : (!llvm.ptr, i32) -> !llvm.ptr, f32
           %v = llvm.load %p : !llvm.ptr -> f32
-          %t = arith.addf %sum, %v : f32
+          %q = llvm.getelementptr %b[%ij] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %w = llvm.load %q : !llvm.ptr -> f32
+          %m = arith.mulf %v, %w : f32
+          %t = arith.addf %sum, %m : f32
           scf.yield %t : f32
         }
         %o = llvm.getelementptr %b[%ij] : (!llvm.ptr, i32) -> !llvm.ptr, f32
@@ -41,6 +46,39 @@ llvm.func @product(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
       acc.yield
     // CHECK: accx.why = "2 iterations side by side in each thread"
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.elements = 2 : i32}
+    acc.yield
+  }
+  llvm.return
+}
+
+// A loop that is the same for all rows runs once for them.
+// CHECK-LABEL: llvm.func @column_sum
+llvm.func @column_sum(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %z = arith.constant 0.0 : f32
+        // CHECK:      scf.if
+        // CHECK:      %total = scf.for
+        // CHECK-SAME: iter_args(%{{.*}} = %{{.*}}) -> (f32)
+        // CHECK:      llvm.store %total,
+        // CHECK-NEXT: llvm.store %total,
+        %total = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %z) -> (f32) : i32 {
+          %kj = arith.addi %k, %j : i32
+          %p = llvm.getelementptr %a[%kj] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v = llvm.load %p : !llvm.ptr -> f32
+          %t = arith.addf %sum, %v : f32
+          scf.yield %t : f32
+        }
+        %ij = arith.addi %i, %j : i32
+        %o = llvm.getelementptr %b[%ij] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        llvm.store %total, %o : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
     } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.elements = 2 : i32}
     acc.yield
   }
