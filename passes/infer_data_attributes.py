@@ -432,6 +432,32 @@ def _check_default_none(construct: ComputeOp, name: str) -> None:
     )
 
 
+def _check_scalar_default_none(construct: ComputeOp, value: SSAValue) -> None:
+    """
+    A scalar that is an SSA value has no clause, unless it is computed before the construct from
+    variables that have one (loop bounds, sizes of variable-length arrays).
+    """
+    own = [op.owner for op in parallel_construct_operands(construct)]
+    named = [entry.var for entry in own if isinstance(entry, ENTRY_OPS)]
+    work = [value]
+    while work:
+        leaf = work.pop()
+        owner = leaf.owner
+        if isinstance(owner, llvm.LoadOp):
+            if any(same_variable(owner.ptr, variable) for variable in named):
+                continue
+            if visible_entry(construct, owner.ptr) is not None:
+                continue
+        elif isinstance(owner, Operation) and owner.name.startswith("arith."):
+            work += owner.operands
+            continue
+        hint = value.name_hint
+        if hint is None or hint.endswith("_end"):
+            hint = leaf.name_hint
+        if hint is not None:
+            _check_default_none(construct, hint)
+
+
 def _only_named(uses: PointerUses) -> bool:
     """Whether the variable is only the operand of `acc.private` operations."""
     return (
@@ -459,8 +485,8 @@ def _infer(construct: ComputeOp, globals_: Globals) -> None:
     decided: list[tuple[_Variable, DataAction]] = []
     for value in values:
         if not isinstance(value.type, llvm.LLVMPointerType):
-            if default is acc.ClauseDefaultValue.NONE and value.name_hint is not None:
-                _check_default_none(construct, value.name_hint)
+            if default is acc.ClauseDefaultValue.NONE:
+                _check_scalar_default_none(construct, value)
             continue
         uses = pointer_uses(value, construct, symbols)
         if _only_named(uses):

@@ -177,6 +177,8 @@ def decide_loops(construct: Operation, module: ModuleOp, *, plain_loops: bool) -
             directive = _to_acc_loop(loop)
             directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
             _privatize(directive, verdict, module)
+        else:
+            loop.attributes[WHY] = StringAttr(f"runs in order: {verdict.why}")
 
 
 # Step 2: cut the block.
