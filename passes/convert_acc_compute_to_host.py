@@ -43,7 +43,8 @@ from .analysis.sites import SiteTable
 from .building import PTR, Cursor, constant_value, erase
 from .device_symbols import DeviceSymbols, Gangs
 from .gang_partials import SCRATCH_NAME, GangPartials, declare_scratch
-from .host_loops import GangRange, LoopLowering
+from .host_loops import LoopLowering
+from .loop_nests import GangRange
 from .outline import (
     PRIVATISING,
     OutlinedKernel,

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects import acc, gpu, llvm, scf
+from xdsl.dialects import acc, gpu, llvm
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ..compiler.diagnostics import SourceLoc
@@ -23,20 +23,22 @@ from .analysis.layout import size_of
 from .analysis.sites import SiteKind, SiteTable
 from .building import Cursor, erase
 from .data_records import EXIT_OPS, EntryOp, Record, RecordArray, entry_record, exit_record
-from .host_loops import replace_yields
+from .data_uses import (
+    contains_use,
+    dominates,
+    entries_of,
+    entry_queue,
+    first_use,
+    following_exits,
+    inline_region,
+    is_address,
+    is_claimed,
+    launch_in,
+    launch_queue,
+)
 from .outline import DATA_ENTRY, WaitArgument, queue_value, wait_argument
 from .runtime_calls import RuntimeCalls, synchronous
 
-_CLAIMING = (
-    acc.DataOp,
-    acc.HostDataOp,
-    acc.EnterDataOp,
-    acc.ExitDataOp,
-    acc.UpdateOp,
-    acc.DeclareEnterOp,
-    acc.DeclareExitOp,
-)
-_LAUNCHES = (LaunchHostOp, gpu.LaunchFuncOp)
 _DEVICE_TYPES = {
     acc.DeviceType.NONE: DeviceType.DEFAULT,
     acc.DeviceType.STAR: DeviceType.DEFAULT,
@@ -127,11 +129,11 @@ class FunctionLowering:
             case _ if isinstance(op, EXIT_OPS):
                 self._exit_operation(op)
             case _ if isinstance(op, DATA_ENTRY):
-                if not _is_claimed(op):
+                if not is_claimed(op):
                     self.pending.append(op)
             case _ if op.regions:
-                if self.pending and _contains_use(op, self.pending):
-                    self._close_compute_group(op, _launch_in(op))
+                if self.pending and contains_use(op, self.pending):
+                    self._close_compute_group(op, launch_in(op))
                 for region in op.regions:
                     self._region(region)
             case _:
@@ -174,7 +176,7 @@ class FunctionLowering:
         self._records_call(inner, "__accopt_data_enter", group)
         for index, entry in enumerate(entries):
             self.groups[entry] = group
-            users = [use for use in entry.acc_var.uses if _is_address(use)]
+            users = [use for use in entry.acc_var.uses if is_address(use)]
             if users:
                 address = array.device(at, index)
                 for use in users:
@@ -211,11 +213,11 @@ class FunctionLowering:
         if not entries:
             return None
         last = place is entries[-1]
-        at = Cursor.after(place) if last else Cursor.before(_first_use(entries, place))
+        at = Cursor.after(place) if last else Cursor.before(first_use(entries, place))
         at.loc = entries[0].location if launch is None else launch.location
-        queue = _launch_queue(launch) if launch is not None else None
-        if queue is None or not _dominates(queue, at):
-            queue = _entry_queue(at, entries[0])
+        queue = launch_queue(launch) if launch is not None else None
+        if queue is None or not dominates(queue, at):
+            queue = entry_queue(at, entries[0])
         construct = entries[0] if launch is None else launch
         return self._make(
             "compute", construct, entries, [entry_record(e) for e in entries], at, queue
@@ -235,7 +237,7 @@ class FunctionLowering:
                 op.blockSizeX, op.blockSizeY, op.blockSizeZ,
             ]  # fmt: skip
             shared, args = op.dynamicSharedMemorySize, list(op.kernelOperands)
-        queue = _launch_queue(op)
+        queue = launch_queue(op)
         if queue is None:
             queue = synchronous(at)
         entry = self._entry()
@@ -277,27 +279,27 @@ class FunctionLowering:
             ),
             op.if_cond,
         )  # fmt: skip
-        entries = _entries(op.data_clause_operands)
+        entries = entries_of(op.data_clause_operands)
         if entries:
             records = [entry_record(e) for e in entries]
             group = self._make("data", op, entries, records, at, queue, op.if_cond)
             if not _has_exit(op, self.groups, group):
                 self._exit(Cursor.after(op, op.location), group)
-        return _inline_region(op)
+        return inline_region(op)
 
     def _host_data(self, op: acc.HostDataOp) -> Operation | None:
         """`acc.host_data`: device addresses of the variables for the region."""
-        entries = _entries(op.data_clause_operands)
+        entries = entries_of(op.data_clause_operands)
         flags = DataFlag.IF_PRESENT if op.if_present is not None else DataFlag(0)
         records = [_with_flags(entry_record(e), flags) for e in entries]
         at = Cursor.before(op)
         group = self._make("host_data", op, entries, records, at, synchronous(at), op.if_cond)
         group.exited = True
-        return _inline_region(op)
+        return inline_region(op)
 
     def _enter_data(self, op: acc.EnterDataOp) -> None:
         at, queue = self._directive_start(op, op.async_operand, op.async_attr, op.if_cond)
-        entries = _entries(op.data_clause_operands)
+        entries = entries_of(op.data_clause_operands)
         records = [_with_flags(entry_record(e), DataFlag.DYNAMIC) for e in entries]
         group = self._make("enter data", op, entries, records, at, queue, op.if_cond)
         group.exited = True
@@ -308,7 +310,7 @@ class FunctionLowering:
         flags = DataFlag.DYNAMIC
         if op.finalize is not None:
             flags |= DataFlag.FINALIZE
-        exits = _following_exits(op, op.data_clause_operands)
+        exits = following_exits(op, op.data_clause_operands)
         records = [_with_flags(exit_record(e), flags) for e in exits]
         self._perform("__accopt_data_exit", "exit data", op, records, at, queue, op.if_cond)
         erase(op)
@@ -329,10 +331,10 @@ class FunctionLowering:
         flags = DataFlag.IF_PRESENT if op.if_present is not None else DataFlag(0)
         records = [
             _with_flags(entry_record(entry), flags)
-            for entry in _entries(op.data_clause_operands)
+            for entry in entries_of(op.data_clause_operands)
             if isinstance(entry, acc.UpdateDeviceOp)
         ]
-        exits = _following_exits(op, op.data_clause_operands)
+        exits = following_exits(op, op.data_clause_operands)
         records += [_with_flags(exit_record(exit), flags) for exit in exits]
         self._perform("__accopt_update", "update", op, records, at, queue, op.if_cond)
         erase(op)
@@ -359,7 +361,7 @@ class FunctionLowering:
     # declare
 
     def _declare_enter(self, op: acc.DeclareEnterOp) -> None:
-        entries = _entries(op.data_clause_operands)
+        entries = entries_of(op.data_clause_operands)
         records = [entry_record(e) for e in entries]
         at = Cursor.before(op)
         group = self._make("declare", op, entries, records, at, synchronous(at))
@@ -373,7 +375,7 @@ class FunctionLowering:
         if group is not None:
             self._records_call(at, "__accopt_data_exit", group)
         else:
-            exits = _following_exits(op, op.data_clause_operands)
+            exits = following_exits(op, op.data_clause_operands)
             records = [exit_record(e) for e in exits]
             self._perform("__accopt_data_exit", "declare", op, records, at, synchronous(at), None)
         erase(op)
@@ -470,39 +472,6 @@ def _number(at: Cursor, value: SSAValue | None) -> SSAValue:
     return at.i64(NOT_GIVEN) if value is None else at.to_i64(value)
 
 
-def _entries(operands: Sequence[SSAValue]) -> list[EntryOp]:
-    return [o.owner for o in operands if isinstance(o.owner, DATA_ENTRY)]
-
-
-def _is_claimed(op: Operation) -> bool:
-    """Whether a directive names `op` among its operands."""
-    return any(isinstance(use.operation, _CLAIMING) for use in op.results[0].uses)
-
-
-def _is_address(use: Use) -> bool:
-    """
-    Whether the use of a data operation's result wants the device address, and does not just say
-    which data operation is meant (the operands of constructs, `accPtr` of exit operations).
-    """
-    if isinstance(use.operation, EXIT_OPS):
-        return use.index != 0
-    return not isinstance(use.operation, _CLAIMING)
-
-
-def _following_exits(
-    op: Operation, operands: Sequence[SSAValue]
-) -> list[acc.CopyoutOp | acc.DeleteOp | acc.DetachOp | acc.UpdateHostOp]:
-    """The exit operations of `operands` that stand after `op`, in their order."""
-    known = set(operands)
-    found: list[acc.CopyoutOp | acc.DeleteOp | acc.DetachOp | acc.UpdateHostOp] = []
-    following = op.next_op
-    while following is not None:
-        if isinstance(following, EXIT_OPS) and following.acc_var in known:
-            found.append(following)
-        following = following.next_op
-    return found
-
-
 def _has_exit(op: Operation, groups: dict[Operation, _Group], group: _Group) -> bool:
     """Whether an exit operation of `group` follows `op` in its block."""
     following = op.next_op
@@ -513,100 +482,3 @@ def _has_exit(op: Operation, groups: dict[Operation, _Group], group: _Group) -> 
                 return True
         following = following.next_op
     return False
-
-
-def _launch_queue(op: Operation) -> SSAValue | None:
-    match op:
-        case LaunchHostOp():
-            return op.queue
-        case gpu.LaunchFuncOp():
-            return op.asyncObject
-        case _:
-            return None
-
-
-def _launch_in(op: Operation) -> Operation | None:
-    return next((inner for inner in op.walk() if isinstance(inner, _LAUNCHES)), None)
-
-
-def _contains_use(op: Operation, entries: Sequence[EntryOp]) -> bool:
-    results = {entry.acc_var for entry in entries}
-    return any(
-        operand in results or isinstance(inner, _LAUNCHES)
-        for inner in op.walk()
-        for operand in (*inner.operands, None)
-    )
-
-
-def _entry_queue(at: Cursor, entry: EntryOp) -> SSAValue:
-    """The queue a data operation itself names."""
-    return queue_value(
-        at, list(entry.async_operands), entry.async_operands_device_type, entry.async_only
-    )
-
-
-def _ancestor_in(block: Block, op: Operation) -> Operation | None:
-    """The operation of `block` that is or contains `op`."""
-    current: Operation | None = op
-    while current is not None and current.parent_block() is not block:
-        current = current.parent_op()
-    return current
-
-
-def _first_use(entries: Sequence[EntryOp], place: Operation) -> Operation:
-    """The first operation between the last of `entries` and `place` that uses a device address."""
-    block = place.parent_block()
-    assert block is not None
-    users: set[Operation] = set()
-    for entry in entries:
-        for use in entry.acc_var.uses:
-            user = _ancestor_in(block, use.operation)
-            if user is not None and _is_address(use):
-                users.add(user)
-    op = entries[-1].next_op
-    while op is not None and op is not place and op not in users:
-        op = op.next_op
-    return place if op is None else op
-
-
-def _dominates(value: SSAValue, at: Cursor) -> bool:
-    """Whether `value` can be used at `at`: it is defined before it, or in a block around it."""
-    owner = value.owner
-    block = at.point.block
-    if isinstance(owner, Block):
-        return True
-    if owner.parent_block() is not block:
-        return _ancestor_in(owner.parent_block() or block, _block_owner(block)) is not None
-    before = at.point.insert_before
-    return before is None or owner.is_before_in_block(before)
-
-
-def _block_owner(block: Block) -> Operation:
-    parent = block.parent_op()
-    assert parent is not None
-    return parent
-
-
-def _inline_region(op: acc.DataOp | acc.HostDataOp) -> Operation | None:
-    """Puts the operations of the region in place of `op`; gives the first operation to continue at."""
-    following = op.next_op
-    region = op.region
-    if len(region.blocks) > 1:
-        whole = Region()
-        region.move_blocks(whole)
-        replace_yields(whole)
-        wrapper = Cursor.before(op).insert(scf.ExecuteRegionOp([], whole))
-        erase(op)
-        return wrapper
-    first: Operation | None = None
-    at = Cursor.before(op)
-    for inner in list(region.blocks[0].ops) if region.blocks else ():
-        if isinstance(inner, acc.TerminatorOp | acc.YieldOp):
-            continue
-        loc = inner.location
-        inner.detach()
-        at.insert(inner)
-        inner.location = loc
-        first = first or inner
-    erase(op)
-    return first or following

@@ -26,7 +26,8 @@ from ..runtime.abi import DataKind
 from .analysis.layout import size_of, type_name
 from .analysis.sites import DeclaredVariable, SiteTable, SiteVariable
 from .building import PTR, Cursor, erase
-from .host_loops import GangRange, LoopLowering
+from .host_loops import LoopLowering
+from .loop_nests import GangRange
 from .outline import select_device_type
 
 SUFFIX = ".acc_device"

@@ -16,14 +16,23 @@ from itertools import count
 from typing import Protocol
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, UnitAttr, i32
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, UnitAttr, i32
 from xdsl.dialects.utils.fast_math import FastMathFlag
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 
 from ..compiler.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
 from ..dialects.accx import ACCESS_GROUPS, GANG_DIM, SIMD
-from .building import Cursor, constant_value, erase
+from .building import Cursor, erase
+from .loop_nests import (
+    Dimension,
+    GangRange,
+    dimensions_of,
+    gang_loops,
+    plain_loops,
+    saturating_product,
+    tile_sizes,
+)
 from .outline import select_device_type
 from .private_storage import (
     Extent,
@@ -45,18 +54,6 @@ SIMD_OPERATIONS = (
     acc.YieldOp,
 )
 """What a loop that LLVM can certainly vectorise consists of, besides loads and stores."""
-
-DEFAULT_TILE = 32
-"""The size of a `tile(*)` dimension."""
-
-
-@dataclass(frozen=True)
-class GangRange:
-    """The gangs `[begin, end)` of `count` of one gang dimension that this code stands for (i64)."""
-
-    begin: SSAValue
-    end: SSAValue
-    count: SSAValue
 
 
 @dataclass(frozen=True)
@@ -117,40 +114,6 @@ class GangReductions(Protocol):
     def has(self, reduction: Reduction) -> bool:
         """Whether `reduction` has been taken over."""
         ...
-
-
-@dataclass(frozen=True)
-class Dimension:
-    """One loop of a nest: all of one integer type; `upper` is exclusive, `step` positive."""
-
-    lower: SSAValue
-    upper: SSAValue
-    step: SSAValue
-    name: str
-
-    @property
-    def type(self) -> IntegerType:
-        assert isinstance(self.lower.type, IntegerType)
-        return self.lower.type
-
-
-def _trip_count(cursor: Cursor, dim: Dimension) -> SSAValue:
-    """The number of iterations as an i64, at least 0."""
-    lower, upper = cursor.to_i64(dim.lower), cursor.to_i64(dim.upper)
-    span, zero = cursor.sub(upper, lower), cursor.i64(0)
-    if constant_value(dim.step) != 1:
-        step = cursor.to_i64(dim.step)
-        rounded = cursor.add(span, cursor.sub(step, cursor.i64(1)))
-        span = cursor.value(arith.DivSIOp(rounded, step))
-    return cursor.value(arith.MaxSIOp(span, zero), "trip_count")
-
-
-def _bound(cursor: Cursor, dim: Dimension, iteration: SSAValue) -> SSAValue:
-    """The loop variable's value at i64 `iteration`, not beyond the upper bound."""
-    step = cursor.mul(iteration, cursor.to_i64(dim.step))
-    value = cursor.add(cursor.to_i64(dim.lower), step)
-    value = cursor.value(arith.MinSIOp(value, cursor.to_i64(dim.upper)))
-    return cursor.to_integer(value, dim.type)
 
 
 @dataclass
@@ -232,7 +195,7 @@ class LoopLowering:
             else:
                 reduction.initialise(before)
                 reduction.combine_into_target(after)
-        dims = _dimensions(loop, before)
+        dims = dimensions_of(loop, before)
         if not dims:
             body, inductions = before, list[SSAValue]()
         else:
@@ -279,124 +242,26 @@ class LoopLowering:
         self, loop: acc.LoopOp, dims: list[Dimension], gang: GangRange | None, at: Cursor
     ) -> tuple[Cursor, list[SSAValue]]:
         """The loops of a nest; gives a cursor in the innermost body and the loop variables."""
-        sizes = _tile_sizes(loop, dims, at)
+        sizes = tile_sizes(loop, dims, at)
         if sizes is None:
-            return _gang_loops(at, dims, gang) if gang is not None else _plain_loops(at, dims)
+            return gang_loops(at, dims, gang) if gang is not None else plain_loops(at, dims)
         outer = [
-            Dimension(d.lower, d.upper, _saturating_product(at, d, size), f"{d.name}_tile")
+            Dimension(d.lower, d.upper, saturating_product(at, d, size), f"{d.name}_tile")
             for d, size in zip(dims, sizes, strict=True)
         ]
-        body, tiles = _gang_loops(at, outer, gang) if gang else _plain_loops(at, outer)
+        body, tiles = gang_loops(at, outer, gang) if gang else plain_loops(at, outer)
         inner: list[Dimension] = []
         for dim, tile, size in zip(dims, tiles, sizes, strict=True):
             end = body.add(body.to_i64(tile), body.mul(body.to_i64(dim.step), size))
             end = body.value(arith.MinSIOp(end, body.to_i64(dim.upper)))
             inner.append(Dimension(tile, body.to_integer(end, dim.type), dim.step, dim.name))
-        return _plain_loops(body, inner)
+        return plain_loops(body, inner)
 
 
 def _root(value: SSAValue) -> SSAValue:
     while isinstance(value.owner, llvm.GEPOp):
         value = value.owner.ptr
     return value
-
-
-def _dimensions(loop: acc.LoopOp, at: Cursor) -> list[Dimension]:
-    """The loop's control, outermost first, with exclusive upper bounds."""
-    inclusive: list[bool] = []
-    if loop.inclusive_upperbound is not None:
-        inclusive = [bool(v) for v in loop.inclusive_upperbound.iter_values()]
-    dims: list[Dimension] = []
-    names = [arg.name_hint or "i" for arg in loop.region.blocks[0].args] if loop.lowerbound else []
-    for position, (lower, upper, step) in enumerate(
-        zip(loop.lowerbound, loop.upperbound, loop.step, strict=True)
-    ):
-        if position < len(inclusive) and inclusive[position]:
-            upper = at.add(upper, at.constant(1, upper.type))
-        dims.append(Dimension(lower, upper, step, names[position]))
-    return dims
-
-
-def _tile_sizes(loop: acc.LoopOp, dims: Sequence[Dimension], at: Cursor) -> list[SSAValue] | None:
-    """The tile sizes as i64, or None without a tile clause."""
-    if not loop.tile_operands:
-        return None
-    sizes = list(loop.tile_operands)[: len(dims)]
-    if len(sizes) != len(dims):
-        raise error(
-            SourceLoc.from_attr(loop.location),
-            f"tile has {len(sizes)} sizes for {len(dims)} loops",
-            "give one size per loop",
-        )
-    return [at.i64(DEFAULT_TILE) if (constant_value(s) or 1) < 0 else at.to_i64(s) for s in sizes]
-
-
-def _saturating_product(at: Cursor, dim: Dimension, size: SSAValue) -> SSAValue:
-    """`step * size` in the loop's type, at most a quarter of its range, so that adding it is safe."""
-    product = at.mul(at.to_i64(dim.step), size)
-    limit = at.i64((1 << (dim.type.width.data - 2)) - 1)
-    if constant_value(product) is None:
-        product = at.value(arith.MinSIOp(product, limit))
-    return at.to_integer(product, dim.type)
-
-
-def _plain_loops(at: Cursor, dims: Sequence[Dimension]) -> tuple[Cursor, list[SSAValue]]:
-    inductions: list[SSAValue] = []
-    for dim in dims:
-        _, at = at.for_loop(dim.lower, dim.upper, dim.step, dim.name)
-        inductions.append(at.point.block.args[0])
-    return at, inductions
-
-
-def _chunk(at: Cursor, gang: GangRange, total: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The iterations `[low, high)` of `total` that the gangs of `gang` run, in equal chunks."""
-    rounded = at.add(total, at.sub(gang.count, at.i64(1)))
-    chunk = at.value(arith.DivSIOp(rounded, gang.count), "chunk")
-    low = at.value(arith.MinSIOp(at.mul(gang.begin, chunk), total), "low")
-    high = at.value(arith.MinSIOp(at.mul(gang.end, chunk), total), "high")
-    return low, high
-
-
-def _gang_loops(
-    at: Cursor, dims: Sequence[Dimension], gang: GangRange
-) -> tuple[Cursor, list[SSAValue]]:
-    """
-    The gangs' chunk of the iteration space. With several dimensions the space is taken row by row:
-    a loop over the rows that the chunk touches, and in it the part of the row.
-    """
-    trips = [_trip_count(at, dim) for dim in dims]
-    inner = dims[-1]
-    if len(dims) == 1:
-        low, high = _chunk(at, gang, trips[0])
-        return _plain_loops(
-            at, [Dimension(_bound(at, inner, low), _bound(at, inner, high), inner.step, inner.name)]
-        )
-    total = trips[0]
-    for trip in trips[1:]:
-        total = at.mul(total, trip, "iterations")
-    low, high = _chunk(at, gang, total)
-    one, zero = at.i64(1), at.i64(0)
-    row_length = at.value(arith.MaxSIOp(trips[-1], one), "row_length")
-    first = at.value(arith.DivSIOp(low, row_length), "first_row")
-    last = at.value(arith.DivSIOp(at.add(high, at.sub(row_length, one)), row_length), "last_row")
-    last = at.value(arith.SelectOp(at.value(arith.CmpiOp(low, high, "slt")), last, first))
-    _, body = at.for_loop(first, last, one, "row")
-    row = body.point.block.args[0]
-    inductions: list[SSAValue] = []
-    rest = row
-    for position in range(len(dims) - 2, -1, -1):
-        dim, index = dims[position], rest
-        if position > 0:
-            index = body.value(arith.RemSIOp(rest, trips[position]))
-            rest = body.value(arith.DivSIOp(rest, trips[position]))
-        scaled = body.mul(body.to_integer(index, dim.type), dim.step)
-        inductions.insert(0, body.add(dim.lower, scaled, dim.name))
-    start = body.mul(row, row_length, "row_start")
-    begin = body.value(arith.MaxSIOp(body.sub(low, start), zero))
-    end = body.value(arith.MinSIOp(body.sub(high, start), trips[-1]))
-    part = Dimension(_bound(body, inner, begin), _bound(body, inner, end), inner.step, inner.name)
-    innermost, last_induction = _plain_loops(body, [part])
-    return innermost, inductions + last_induction
 
 
 def _move_body(loop: acc.LoopOp, body: Cursor, inductions: Sequence[SSAValue]) -> None:
@@ -492,10 +357,3 @@ def _erase_clause_operations(region: Region) -> None:
     for op in reversed(list(region.walk())):
         if isinstance(op, kinds) and not op.results[0].uses:
             erase(op)
-
-
-def end_of(block: Block, operation: Operation) -> Cursor:
-    """A cursor before the terminator of `block`, with `operation`'s location."""
-    last = block.last_op
-    assert last is not None
-    return Cursor.before(last, operation.location)
