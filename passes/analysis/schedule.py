@@ -305,7 +305,8 @@ class _Planner:
             return None
         if inside.trip is not None and inside.trip < WARP:
             return None
-        return f"{len(chain)}_2"
+        # A grid the user gave has one dimension: it belongs to the outermost loop.
+        return f"{len(chain)}_1" if self.sizes.gangs else f"{len(chain)}_2"
 
     def _nest(self, chain: list[LoopNode], name: str) -> None:
         workers, lanes = _NEST_SHAPES[name]

@@ -128,6 +128,13 @@ def test_sizes_are_capped_at_the_device_limit_and_said_so():
     assert schedule.num_workers * schedule.vector_length <= 1024
 
 
+def test_a_given_grid_goes_to_the_outermost_loop_of_a_nest():
+    inner = loop(contiguous=4)
+    outer = loop(inner, tight=True)
+    schedule = plan_construct([outer], Sizes(gangs=True))
+    assert schedule.name == "2_1" and schedule.loops[outer].gang_dim == 1
+
+
 def test_user_sizes_win():
     node = loop(contiguous=1)
     assert plan_construct([node], Sizes(lanes=64)).vector_length == 64
