@@ -134,7 +134,7 @@ def _mask_attribute(text: str, start: int, end: int, filename: str) -> int:
         name = word.group().strip("_")
         if name in _REFUSED_ATTRIBUTES:
             loc = _place(text, end + word.start(), filename)
-            if _is_system(loc):
+            if is_system(loc):
                 continue
             raise error(loc, f"attribute '{name}' is not supported", _REFUSED_ATTRIBUTES[name])
     return close
@@ -168,7 +168,7 @@ def mask_gnu(text: str, filename: str) -> str:
     return "".join(out)
 
 
-def _is_system(loc: SourceLoc) -> bool:
+def is_system(loc: SourceLoc) -> bool:
     """Whether a place is in a header of the host's C library (`use_system_cpp`)."""
     return loc.file.startswith("/usr/")
 
@@ -181,7 +181,7 @@ def _refuse(text: str, m: re.Match[str], filename: str) -> int:
     word = m.group()
     loc = _place(text, m.start(), filename)
     is_asm = word.strip("_") == "asm"
-    if is_asm and _is_system(loc):
+    if is_asm and is_system(loc):
         opening = re.compile(r"\s*\(").match(text, m.end())
         close = _closing_parenthesis(text, opening.end() - 1) if opening else -1
         if close > 0:

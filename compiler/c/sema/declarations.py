@@ -14,8 +14,9 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...diagnostics import SourceLoc, error
+from ...diagnostics import CompileError, SourceLoc, error
 from ..ast import Compound, FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
+from ..parse import is_system
 from ..types import LONG, ArrayType, CType, FunctionType, QualType, VoidType
 from .constants import integer_value
 from .conversions import compatible, rvalue
@@ -451,8 +452,15 @@ class DeclarationChecker:
         self.unit.function = FunctionState(decl)
         # Lets a recursive definition be found, and a second one be refused.
         decl.body = Compound(loc=self.unit.loc(node.body), body=[])
-        with self.unit.nested_scope(scope):
-            decl.body = self.unit.statements.function_body(node.body)
+        try:
+            with self.unit.nested_scope(scope):
+                decl.body = self.unit.statements.function_body(node.body)
+        except CompileError:
+            # Inline functions of the host's headers may use what only its compiler has: they stay
+            # undefined, which is an error where they are used.
+            if not is_system(loc):
+                raise
+            decl.body = None
         self.unit.function = None
 
     def _check_definition(self, decl: FunctionDecl, t: FunctionType, params: list[VarDecl]) -> None:
