@@ -49,7 +49,6 @@ from .analysis.acc_ops import (
     alloca_count,
     constant_value,
     constructs_of,
-    enclosing_function,
     enclosing_module,
     is_defined_inside,
     is_scalar,
@@ -65,6 +64,7 @@ from .analysis.layout import size_of
 from .analysis.recipes import firstprivate_recipe
 from .analysis.region_values import HostEmitter, RegionSymbols, same_variable, variable_key
 from .analysis.sections import PointerUses, Section, pointer_uses, section_of
+from .analysis.visible_data import visible_default, visible_entry
 
 Globals = dict[str, llvm.GlobalOp]
 MappingOp = acc.CopyinOp | acc.PresentOp | acc.NoCreateOp | acc.DevicePtrOp
@@ -187,48 +187,6 @@ def _is_constant_address(op: llvm.AddressOfOp) -> bool:
 
 
 # Step 2: facts about each variable.
-
-
-def visible_entry(construct: Operation, value: SSAValue) -> EntryOp | None:
-    """The data operation of a lexically visible `data` construct or `declare` for a variable."""
-    parent = construct.parent_op()
-    while parent is not None:
-        if isinstance(parent, acc.DataOp):
-            entry = _entry_for(parent.data_clause_operands, value)
-            if entry is not None:
-                return entry
-        parent = parent.parent_op()
-    function = enclosing_function(construct)
-    if function is not None:
-        for block in function.body.blocks:
-            for op in block.ops:
-                if isinstance(op, acc.DeclareEnterOp):
-                    entry = _entry_for(op.data_clause_operands, value)
-                    if entry is not None:
-                        return entry
-    return None
-
-
-def _entry_for(operands: object, value: SSAValue) -> EntryOp | None:
-    for operand in cast("tuple[SSAValue, ...]", operands):
-        entry = operand.owner
-        if isinstance(entry, acc.AttachOp):
-            continue
-        if isinstance(entry, ENTRY_OPS) and same_variable(entry.var, value):
-            return entry
-    return None
-
-
-def visible_default(construct: ComputeOp) -> acc.ClauseDefaultValue | None:
-    """The nearest visible `default` clause: of the construct, or of a `data` construct around it."""
-    if construct.default_attr is not None:
-        return construct.default_attr.data
-    parent = construct.parent_op()
-    while parent is not None:
-        if isinstance(parent, acc.DataOp) and parent.default_attr is not None:
-            return parent.default_attr.data
-        parent = parent.parent_op()
-    return None
 
 
 def _declared(value: SSAValue, globals_: Globals) -> acc.DataClause | None:

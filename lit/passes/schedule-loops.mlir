@@ -83,7 +83,7 @@ llvm.func @explicit(%n: i32) {
 
 // A constant trip count gives constant sizes; the seq loop stays seq.
 // CHECK-LABEL: llvm.func @constant
-// CHECK:         acc.parallel num_gangs({%c4 : i32}) num_workers(%{{.*}}) vector_length(%c256_{{.*}} : i32) {
+// CHECK:         acc.parallel num_gangs({%c4{{.*}} : i32}) num_workers(%{{.*}}) vector_length(%c256{{.*}} : i32) {
 // CHECK:         acc.loop gang vector
 // CHECK:         acc.loop control
 // CHECK:         seq = [#acc.device_type<none>]

@@ -7,7 +7,6 @@ Their regions make the IR complete for upstream tools; our lowerings read operat
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
@@ -105,7 +104,7 @@ def _identity(kind: acc.ReductionOpKind, type_: Attribute) -> Operation:
     """The constant a participant starts at. `max` and `min` take the extremes of signed types."""
     if isinstance(type_, AnyFloat):
         values = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}
-        return arith.ConstantOp(FloatAttr(values[kind.value], cast("AnyFloat", type_)))
+        return arith.ConstantOp(FloatAttr(values[kind.value], type_))
     width = bit_width(type_) or 64
     integers = {
         "add": 0,
