@@ -37,11 +37,12 @@ TICKET_BYTES = 16
 @dataclass
 class GridReduction:
     """
-    A reduction over gangs: `accumulator` differs from thread to thread; `gang_copy`, if there is
-    one, is the construct's private copy, the same in all threads of the gang.
+    A reduction of `variable` over gangs: `accumulator` differs from thread to thread; `gang_copy`, if
+    there is one, is the construct's private copy, the same in all threads of the gang.
     """
 
     spec: ReductionSpec
+    variable: SSAValue
     accumulator: SSAValue
     gang_copy: SSAValue | None
 
@@ -142,7 +143,7 @@ def _leader_place(k: Kernel) -> Cursor:
 def _fold(k: Kernel, slot: _Slot, index: SSAValue | None, total: SSAValue) -> None:
     with k.at(_leader_place(k)):
         spec, combiner = slot.reduction.spec, slot.leaf.combiner
-        address = slot.leaf.address(k, section_start(k, spec), index)
+        address = slot.leaf.address(k, section_start(k, spec, slot.reduction.variable), index)
         old = k.load(address, combiner.type, spec.name)
         k.store(combiner.combine(k, old, total, spec.name), address)
 
@@ -151,7 +152,9 @@ def _update_atomically(k: Kernel, slot: _Slot, index: SSAValue | None, total: SS
     operation = slot.leaf.combiner.atomic()
     assert operation is not None
     with k.at(_leader_place(k)):
-        address = slot.leaf.address(k, section_start(k, slot.reduction.spec), index)
+        address = slot.leaf.address(
+            k, section_start(k, slot.reduction.spec, slot.reduction.variable), index
+        )
         k.insert(llvm_ext.AtomicRMWOp(operation, address, total, syncscope="device"))
 
 

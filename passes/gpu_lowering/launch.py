@@ -285,7 +285,7 @@ def _scratch_operands(
     bytes = cursor.mul(gangs, cursor.i64(plan.bytes_per_gang))
     bytes = cursor.add(bytes, cursor.i64(TICKET_BYTES), "scratch_bytes")
     values: dict[SSAValue, SSAValue] = {}
-    inner = list(k.entry.args)
+    inner: list[SSAValue] = list(k.entry.args)
     per = (
         {
             Mode.GANG: gangs,

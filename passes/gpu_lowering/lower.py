@@ -47,7 +47,8 @@ class RegionLowering:
         self.specialiser = specialiser
         self.calls = specialiser.symbols.calls
         self.construct_reductions = list(construct)
-        self.grid: dict[acc.ReductionOp, GridReduction] = {}
+        self.copies: dict[SSAValue, SSAValue] = {}
+        """Reduced variable → the copy that stands for it in the loop (construct) being lowered."""
         self.accumulators: dict[SSAValue, GridReduction] = {}
 
     # Regions and blocks
@@ -306,7 +307,8 @@ class RegionLowering:
         copy = k.stack_slot(reduction.spec.storage, reduction.spec.name)
         initialise(k, k, reduction.spec, copy)
         reduction.gang_copy = copy
-        k.values[op.acc_var] = shift_to_zero(k, reduction.spec.layout, copy)
+        visible = shift_to_zero(k, reduction.spec.layout, copy)
+        k.values[op.acc_var] = self.copies[reduction.variable] = visible
 
     def _grid_reduction(self, op: acc.ReductionOp) -> GridReduction:
         """The kernel's reduction over gangs that `op` belongs to, made if there is none yet."""
@@ -319,7 +321,7 @@ class RegionLowering:
             spec = self._spec(outer)
             accumulator = self.k.stack_slot(spec.storage, f"{spec.name}_accumulator")
             initialise(self.k, self.k.in_prologue(), spec, accumulator)
-            known = self.accumulators[target] = GridReduction(spec, accumulator, None)
+            known = self.accumulators[target] = GridReduction(spec, target, accumulator, None)
         return known
 
     # Loops
@@ -351,13 +353,19 @@ class RegionLowering:
         with k.running(partition.inside, inner):
             self._privates(op)
         elements, simple = self._elements(op, partition)
+        visible = [(v, k.values.get(v)) for v in op.reduction_operands]
+        copies = dict(self.copies)
         partials = self._partials(op, elements if simple else 1)
         if effects is not None and partition.inside is not Mode.THREAD:
             inner.add(_carried(effects))
         self._partitioned(op, partition, inner, partials, elements, simple)
         outer.pending |= before
         k.loc = op.location
-        self._finish_reductions(op, partition, partials)
+        self.copies = copies
+        for value, copy in visible:
+            if copy is not None:
+                k.values[value] = copy
+        self._finish_reductions(partition, partials)
 
     def _sequential(self, op: acc.LoopOp) -> None:
         """A loop that each thread (or all redundantly) runs from start to end."""
@@ -366,7 +374,7 @@ class RegionLowering:
         for reduced in op.reduction_operands:
             owner = reduced.owner
             assert isinstance(owner, acc.ReductionOp)
-            k.values[reduced] = k.values[owner.var]
+            k.values[reduced] = self._reduced(owner)
         before = set(k.tracker.pending)
         if k.mode is not Mode.THREAD:
             k.tracker.add(_repeated(Summary(k, self.calls).of(op)))
@@ -398,10 +406,16 @@ class RegionLowering:
         for operand in op.reduction_operands:
             owner = operand.owner
             assert isinstance(owner, acc.ReductionOp)
-            partial = make_partial(self.k, self._spec(owner), count)
-            self.k.values[operand] = partial.visible[0]
+            target = self._reduced(owner)
+            partial = make_partial(self.k, self._spec(owner), target, count)
+            self.k.values[operand] = self.copies[self.k.values[owner.var]] = partial.visible[0]
             out.append(partial)
         return out
+
+    def _reduced(self, op: acc.ReductionOp) -> SSAValue:
+        """What a loop's reduction is folded into: the innermost copy of its variable."""
+        variable = self.k.values[op.var]
+        return self.copies.get(variable, variable)
 
     def _elements(self, op: acc.LoopOp, partition: Partition) -> tuple[int, bool]:
         """Iterations per thread and turn, and whether they run side by side."""
@@ -471,9 +485,7 @@ class RegionLowering:
                 self.lower(inner, {})
         k.values = outer
 
-    def _finish_reductions(
-        self, op: acc.LoopOp, partition: Partition, partials: Sequence[Partial]
-    ) -> None:
+    def _finish_reductions(self, partition: Partition, partials: Sequence[Partial]) -> None:
         k = self.k
         if not partials:
             return

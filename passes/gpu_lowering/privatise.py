@@ -162,7 +162,7 @@ def firstprivate_copy(k: Kernel, op: acc.FirstprivateOp) -> SSAValue:
         length, element = k.constant(storage.size.data, i64), storage.type
     root = k.root(copy)
     shared = root is not None and k.mode is not Mode.THREAD
-    if shared:
+    if root is not None and shared:
         k.access(accesses((), (root,), leader=False))
     first = k.constant(0, i64)
     step = k.constant(1, i64)

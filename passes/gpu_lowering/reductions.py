@@ -28,10 +28,12 @@ from .warp import REDUCE_BUFFER, all_reduce, leader_branch
 class Partial:
     """
     A loop's reduction: `copies` are the thread's partial copies (one per iteration that runs side
-    by side), `visible[i]` the addresses the body uses for them.
+    by side), `visible[i]` the addresses the body uses for them; `target` is the variable (or its
+    copy of an enclosing loop or the construct) that the result is folded into.
     """
 
     spec: ReductionSpec
+    target: SSAValue
     copies: list[SSAValue]
     visible: list[SSAValue]
 
@@ -49,14 +51,14 @@ def initialise(k: Kernel, at: Cursor, spec: ReductionSpec, copy: SSAValue) -> No
         inside.store(identity, leaf.address(inside, copy, index))
 
 
-def make_partial(k: Kernel, spec: ReductionSpec, count: int) -> Partial:
+def make_partial(k: Kernel, spec: ReductionSpec, target: SSAValue, count: int) -> Partial:
     """`count` partial copies at the identity."""
     copies: list[SSAValue] = []
     for _ in range(count):
         copy = k.stack_slot(spec.storage, f"{spec.name}_partial")
         initialise(k, k, spec, copy)
         copies.append(copy)
-    return Partial(spec, copies, [shift_to_zero(k, spec.layout, c) for c in copies])
+    return Partial(spec, target, copies, [shift_to_zero(k, spec.layout, c) for c in copies])
 
 
 def for_each_scalar(k: Kernel, leaf: Leaf) -> tuple[Cursor, SSAValue | None]:
@@ -109,7 +111,7 @@ def finish_in_gang(k: Kernel, partials: Sequence[Partial], inside: Mode) -> None
                 scalars.append((partial, leaf, counted_once(k, leaf.combiner, value, inside)))
     totals = all_reduce(k, [(leaf.combiner, value) for _, leaf, value in scalars])
     for (partial, leaf, _), total in zip(scalars, totals, strict=True):
-        _fold_into_variable(k, partial.spec, leaf, None, total)
+        _fold_into_variable(k, partial, leaf, None, total)
     for partial in partials:
         for leaf in partial.spec.leaves:
             if leaf.count > 1:
@@ -119,22 +121,23 @@ def finish_in_gang(k: Kernel, partials: Sequence[Partial], inside: Mode) -> None
 def _finish_array_in_gang(k: Kernel, partial: Partial, leaf: Leaf, inside: Mode) -> None:
     place, index = for_each_scalar(k, leaf)
     before = k.tracker.copy()
-    variable = k.root(k.values[partial.spec.op.var])
+    variable = k.root(partial.target)
     roots = [REDUCE_BUFFER] if variable is None else [REDUCE_BUFFER, variable]
     k.tracker.add(accesses(roots, roots, leader=False))
     with k.at(place):
         value = load_leaf(k, leaf, partial.copies[0], index)
         value = counted_once(k, leaf.combiner, value, inside)
         (total,) = all_reduce(k, [(leaf.combiner, value)])
-        _fold_into_variable(k, partial.spec, leaf, index, total)
+        _fold_into_variable(k, partial, leaf, index, total)
     k.tracker.add(before.pending)
 
 
 def _fold_into_variable(
-    k: Kernel, spec: ReductionSpec, leaf: Leaf, index: SSAValue | None, total: SSAValue
+    k: Kernel, partial: Partial, leaf: Leaf, index: SSAValue | None, total: SSAValue
 ) -> None:
     """`variable op= total`: in every thread for its own copy, by the leader for shared memory."""
-    variable = section_start(k, spec)
+    spec = partial.spec
+    variable = section_start(k, spec, partial.target)
     root = k.root(variable)
     if root is not None:
         k.access(accesses((root,), (root,), leader=True))
@@ -145,9 +148,8 @@ def _fold_into_variable(
         k.store(leaf.combiner.combine(k, old, total, spec.name), address)
 
 
-def section_start(k: Kernel, spec: ReductionSpec) -> SSAValue:
+def section_start(k: Kernel, spec: ReductionSpec, variable: SSAValue) -> SSAValue:
     """The address in the reduced variable that corresponds to the start of a private copy."""
-    variable = k.values[spec.op.var]
     if spec.layout.lower is None:
         return variable
     lower = k.to_i64(k.values.get(spec.layout.lower, spec.layout.lower))

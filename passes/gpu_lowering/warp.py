@@ -55,7 +55,7 @@ def shuffle(
     upper = k.value(arith.ShLIOp(k.value(arith.ExtUIOp(high, i64)), half))
     whole = k.value(arith.OrIOp(upper, k.value(arith.ExtUIOp(low, i64))))
     if isinstance(type, llvm.LLVMPointerType):
-        return k.value(llvm.IntToPtrOp(whole, type))
+        return k.value(llvm.IntToPtrOp.create(operands=[whole], result_types=[type]))
     return k.value(arith.BitcastOp(whole, type)) if isinstance(type, AnyFloat) else whole
 
 
@@ -126,7 +126,7 @@ def _by_leader_in_warp(
 
 def _any_value(k: Kernel, type: Attribute) -> SSAValue:
     if isinstance(type, llvm.LLVMPointerType):
-        return k.value(llvm.ZeroOp(type))
+        return k.value(llvm.ZeroOp.create(result_types=[type]))
     return k.constant(0, type)
 
 

@@ -749,4 +749,70 @@ def programs() -> list[Program]:
 
     for workers, lanes in ((1, 1), (1, 256), (4, 32), (8, 4), (1, 32), (3, 64)):
         misc(3, workers, lanes)
+
+    # A pointer that only the leader knows reaches the other threads: chosen by a captured ticket.
+    def pointer(gangs, workers, lanes):
+        b = Builder()
+        x, y, t = b.data("x", "i32"), b.data("y", "i32"), b.data("t", "i32")
+        zero, one, n = b.const(0), b.const(1), b.const(40)
+        with b.parallel([x, y, t], gangs, workers, lanes), b.loop("gang", zero, n, one) as (i,):
+            row = b.address(y, b.op("muli", i, n), "i32")
+            got = b.value(f"llvm.call @ticket({t}, {row}) : (!llvm.ptr, !llvm.ptr) -> !llvm.ptr")
+            with b.loop("vector", zero, n, one) as (j,):
+                b.store(b.load(x, j, "i32"), got, j, "i32")
+        ticket = (
+            "llvm.func @ticket(%t: !llvm.ptr, %row: !llvm.ptr) -> !llvm.ptr {\n"
+            "%one = arith.constant 1 : i32\n"
+            "%old = llvm.atomicrmw add %t, %one monotonic : !llvm.ptr, i32\n"
+            "llvm.return %row : !llvm.ptr\n}"
+        )
+        X = rng.integers(0, 100, 40).astype(np.int32)
+        case(
+            f"pointer_{gangs}_{workers}_{lanes}",
+            b.text("%x: !llvm.ptr, %y: !llvm.ptr, %t: !llvm.ptr", ticket),
+            {"x": X, "y": np.zeros(1600, np.int32), "t": np.zeros(1, np.int32)},
+            {},
+            {"y": np.tile(X, 40), "t": np.array([40], np.int32)},
+        )
+
+    for workers, lanes in ((1, 1), (1, 256), (4, 32), (8, 4), (1, 32)):
+        pointer(3, workers, lanes)
+
+    # One acc.reduction in the clauses of the construct and of its loops; inner loops that name the
+    # variable itself rather than the copy of the loop around them.
+    def clauses(gangs, workers, lanes):
+        b = Builder()
+        x, s, t = b.data("x", "i32"), b.data("s", "i32"), b.data("t", "i32")
+        zero, one, n = b.const(0), b.const(1), b.const(100)
+        r = b.reduction(s, "i32", "add")
+        with b.parallel([x, s, t], gangs, workers, lanes, reduction=[r]):
+            with b.loop("gang vector", zero, n, one, reduction=[r]) as (i,):
+                b.add_to(r, b.load(x, i, "i32"), "i32")
+            b.add_to(r, one, "i32")
+            with b.loop("vector", zero, n, one, reduction=[r]) as (i,):
+                b.add_to(r, i, "i32")
+            outer = b.reduction(t, "i32", "add", "t")
+            with b.loop("gang worker", zero, n, one, reduction=[outer]) as (i,):
+                inner = b.reduction(t, "i32", "add", "t")
+                with b.loop("vector", zero, n, one, reduction=[inner]) as (j,):
+                    b.add_to(inner, j, "i32")
+                innermost = b.reduction(t, "i32", "add", "t")
+                with b.loop("seq", zero, n, one, reduction=[innermost]) as (j,):
+                    b.add_to(innermost, one, "i32")
+                b.add_to(outer, i, "i32")
+        X = rng.integers(0, 100, 100).astype(np.int32)
+        case(
+            f"clauses_{gangs}_{workers}_{lanes}",
+            b.text("%x: !llvm.ptr, %s: !llvm.ptr, %t: !llvm.ptr"),
+            {"x": X, "s": np.array([5], np.int32), "t": np.array([6], np.int32)},
+            {},
+            {
+                "s": np.array([5 + X.sum() + gangs * (1 + 4950)], np.int32),
+                "t": np.array([6 + 100 * 4950 + 100 * 100 + 4950], np.int32),
+            },
+        )
+
+    for gangs in (1, 3):
+        for workers, lanes in ((1, 1), (1, 256), (4, 32), (8, 4), (1, 32), (3, 64)):
+            clauses(gangs, workers, lanes)
     return found
