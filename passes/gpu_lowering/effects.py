@@ -10,7 +10,7 @@ from xdsl.ir import Operation, Region, SSAValue
 
 from ...dialects import llvm_ext
 from ..analysis.acc_ops import has_level
-from .barriers import UNKNOWN, Root, Space
+from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
 from .context import Kernel
 from .operators import copy_layout
 from .routines import CallKind, Calls
@@ -181,3 +181,43 @@ class Summary:
 
 def _operations(region: Region) -> list[Operation]:
     return [op for block in region.blocks for op in block.ops]
+
+
+def slot_of(address: SSAValue) -> llvm.AllocaOp | None:
+    """The stack slot of the scalar or structure that `address` points into, if it is one."""
+    owner = address.owner
+    while isinstance(owner, llvm.GEPOp):
+        owner = owner.ptr.owner
+    if isinstance(owner, llvm.AllocaOp) and not isinstance(owner.elem_type, llvm.LLVMArrayType):
+        return owner
+    return None
+
+
+def slots(k: Kernel, effects: Effects) -> list[llvm.AllocaOp]:
+    """The stack slots a piece of input writes, each once."""
+    found = (slot_of(k.values[v]) for v in effects.own_writes)
+    unique = {slot: None for slot in found if slot is not None}
+    return sorted(unique, key=lambda slot: _position(k, slot))
+
+
+def _position(k: Kernel, slot: llvm.AllocaOp) -> int:
+    """A number that orders stack slots the same way in every run."""
+    block = slot.parent_block()
+    return -1 if block is None else block.get_operation_index(slot)
+
+
+def repeated(effects: Effects) -> list[Access]:
+    """What an earlier iteration of a sequential loop may have left pending."""
+    roots = accesses(effects.reads, effects.writes, leader=False)
+    return roots + accesses((ANY_INTERNAL,), (ANY_INTERNAL,), leader=False)
+
+
+def carried(effects: Effects) -> list[Access]:
+    """
+    What an earlier iteration of a partitioned loop may have left pending: its iterations are
+    independent, but for the memory of the gang or worker that each uses in turn.
+    """
+    spaces = (Space.SHARED, Space.UNKNOWN)
+    reads = [r for r in effects.reads if r.space in spaces]
+    writes = [w for w in effects.writes if w.space in spaces]
+    return accesses([*reads, ANY_INTERNAL], [*writes, ANY_INTERNAL], leader=False)

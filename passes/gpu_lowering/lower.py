@@ -25,9 +25,20 @@ from ..analysis.acc_ops import has_level
 from ..analysis.loop_partition import Mode, Partition, Unit, partition_loop
 from ..building import PTR, Cursor
 from . import loops, privatise
-from .barriers import ANY_INTERNAL, UNKNOWN, Access, EffectTracker, Space, accesses
+from .barriers import ANY_INTERNAL, UNKNOWN, Access, EffectTracker, accesses
 from .context import Kernel
-from .effects import ATOMICS, COPIES, Effects, Summary, is_ordered
+from .control_flow import dominance_order
+from .effects import (
+    ATOMICS,
+    COPIES,
+    Effects,
+    Summary,
+    carried,
+    is_ordered,
+    repeated,
+    slot_of,
+    slots,
+)
 from .grid_reductions import GridReduction
 from .operators import ReductionSpec, reduction_spec
 from .privatise import shift_to_zero
@@ -76,8 +87,8 @@ class RegionLowering:
             effects = Summary(k, self.calls)
             for op in [op for block in old.blocks for op in block.ops]:
                 effects.of(op)
-            start = k.tracker.pending | set(_repeated(effects.effects))
-        for block in _dominance_order(old):
+            start = k.tracker.pending | set(repeated(effects.effects))
+        for block in dominance_order(old):
             if start is not None:
                 k.tracker.pending = set(start)
             with k.at(Cursor.at_end(mapping[block], k.loc)):
@@ -183,7 +194,7 @@ class RegionLowering:
         sets, reach the other threads.
         """
         k = self.k
-        own = _slots(k, effects)
+        own = slots(k, effects)
         k.access(accesses(effects.reads, effects.writes, leader=True))
         types = [r.type for r in op.results] + [slot.elem_type for slot in own]
 
@@ -254,7 +265,7 @@ class RegionLowering:
             k.access(accesses(effects.reads, (), leader=False))
             with k.running(Mode.THREAD, k.tracker):
                 self._uniform(op, None)
-        elif all(_slot(k.values[v]) is not None for v in effects.own_writes):
+        elif all(slot_of(k.values[v]) is not None for v in effects.own_writes):
             self._in_leader(op, effects)
         else:
             self._uniform(op, effects)
@@ -270,7 +281,7 @@ class RegionLowering:
         for old, new in zip(op.regions, copy.regions, strict=True):
             if effects is not None:
                 if repeats:
-                    k.tracker.pending |= set(_repeated(effects))
+                    k.tracker.pending |= set(repeated(effects))
                 elif not isinstance(op, scf.ExecuteRegionOp):
                     k.tracker.pending = set(before)
             self.lower_blocks(old, new)
@@ -357,7 +368,7 @@ class RegionLowering:
         copies = dict(self.copies)
         partials = self._partials(op, elements if simple else 1)
         if effects is not None and partition.inside is not Mode.THREAD:
-            inner.add(_carried(effects))
+            inner.add(carried(effects))
         self._partitioned(op, partition, inner, partials, elements, simple)
         outer.pending |= before
         k.loc = op.location
@@ -377,7 +388,7 @@ class RegionLowering:
             k.values[reduced] = self._reduced(owner)
         before = set(k.tracker.pending)
         if k.mode is not Mode.THREAD:
-            k.tracker.add(_repeated(Summary(k, self.calls).of(op)))
+            k.tracker.add(repeated(Summary(k, self.calls).of(op)))
 
         def body(values: list[SSAValue]) -> None:
             self._bind(op, values)
@@ -505,46 +516,6 @@ class RegionLowering:
             finish_in_gang(k, in_gang, partition.inside)
 
 
-def _slot(address: SSAValue) -> llvm.AllocaOp | None:
-    """The stack slot of the scalar or structure that `address` points into, if it is one."""
-    owner = address.owner
-    while isinstance(owner, llvm.GEPOp):
-        owner = owner.ptr.owner
-    if isinstance(owner, llvm.AllocaOp) and not isinstance(owner.elem_type, llvm.LLVMArrayType):
-        return owner
-    return None
-
-
-def _slots(k: Kernel, effects: Effects) -> list[llvm.AllocaOp]:
-    """The stack slots a piece of input writes, each once."""
-    found = (_slot(k.values[v]) for v in effects.own_writes)
-    unique = {slot: None for slot in found if slot is not None}
-    return sorted(unique, key=lambda slot: _position(k, slot))
-
-
-def _position(k: Kernel, slot: llvm.AllocaOp) -> int:
-    """A number that orders stack slots the same way in every run."""
-    block = slot.parent_block()
-    return -1 if block is None else block.get_operation_index(slot)
-
-
-def _repeated(effects: Effects) -> list[Access]:
-    """What an earlier iteration of a sequential loop may have left pending."""
-    roots = accesses(effects.reads, effects.writes, leader=False)
-    return roots + accesses((ANY_INTERNAL,), (ANY_INTERNAL,), leader=False)
-
-
-def _carried(effects: Effects) -> list[Access]:
-    """
-    What an earlier iteration of a partitioned loop may have left pending: its iterations are
-    independent, but for the memory of the gang or worker that each uses in turn.
-    """
-    spaces = (Space.SHARED, Space.UNKNOWN)
-    reads = [r for r in effects.reads if r.space in spaces]
-    writes = [w for w in effects.writes if w.space in spaces]
-    return accesses([*reads, ANY_INTERNAL], [*writes, ANY_INTERNAL], leader=False)
-
-
 def _gang_dim(op: acc.LoopOp) -> int | None:
     if not has_level(op.gang):
         return None
@@ -576,30 +547,3 @@ def _check_loop(op: acc.LoopOp) -> None:
         raise error(
             SourceLoc.from_attr(op.location), "a loop with an inclusive upper bound is not counted"
         )
-
-
-def _dominance_order(region: Region) -> list[Block]:
-    """The blocks that can be reached, each after those that dominate it; then the others."""
-    order: list[Block] = []
-    seen: set[Block] = set()
-
-    def visit(start: Block) -> None:
-        stack: list[tuple[Block, int]] = [(start, 0)]
-        seen.add(start)
-        while stack:
-            block, position = stack.pop()
-            last = block.last_op
-            successors = [] if last is None else list(last.successors)
-            if position < len(successors):
-                stack.append((block, position + 1))
-                if successors[position] not in seen:
-                    seen.add(successors[position])
-                    stack.append((successors[position], 0))
-            else:
-                order.append(block)
-
-    if not region.blocks:  # the absent else of an `scf.if`
-        return []
-    visit(region.blocks[0])
-    rest = [block for block in region.blocks if block not in seen]
-    return order[::-1] + rest
