@@ -12,6 +12,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.why` | `acc.loop` | reason for the mapping, for remarks |
 | `accx.sites` | `builtin.module` | the site table: array of dictionaries |
 | `accx.site` | runtime operations, launches | index into the site table |
+| `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
 | `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
@@ -19,7 +20,6 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.access_groups` | back edges, memory accesses | loops in which the accesses are independent: array of i32 |
 | `accx.from_kernels` | `acc.parallel` | a part of a kernels construct: its rules for scalars apply |
 | `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
-| `accx.unsigned` | `acc.reduction` and its recipe | max/min compare as unsigned integers |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 """
@@ -36,6 +36,7 @@ COVERS = "accx.covers"
 WHY = "accx.why"
 SITES = "accx.sites"
 SITE = "accx.site"
+CELL = "accx.cell"
 STAGE = "accx.stage"
 KERNEL = "accx.kernel"
 SIMD = "accx.simd"
@@ -43,7 +44,6 @@ UNROLL = "accx.unroll"
 ACCESS_GROUPS = "accx.access_groups"
 FROM_KERNELS = "accx.from_kernels"
 ATOMIC = "accx.atomic"
-UNSIGNED = "accx.unsigned"
 VOLATILE = "accx.volatile"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 

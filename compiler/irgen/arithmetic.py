@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import IntegerType, i1, i8, i32, i64
+from xdsl.dialects.builtin import (
+    Float32Type,
+    Float64Type,
+    Float80Type,
+    IntegerType,
+    f32,
+    f64,
+    f80,
+    i1,
+    i8,
+    i32,
+    i64,
+)
 from xdsl.ir import SSAValue
 
 from ..c.types import BOOL, CType, FloatType, IntType, PointerType, VoidType
 from .builder import NSW, Builder
-from .layout import TypeLowering
+from .layout import is_integer_type
 
 _INT_OPS = {
     "&": arith.AndIOp,
@@ -40,7 +52,7 @@ def binary(b: Builder, op: str, x: SSAValue, y: SSAValue, t: CType) -> SSAValue:
     if op == "%":
         return b.value(arith.RemSIOp(x, y) if t.signed else arith.RemUIOp(x, y))
     width = x.type
-    assert isinstance(width, IntegerType)
+    assert is_integer_type(width)
     y = b.resize(y, width, signed=False)
     if op == "<<":
         return b.value(arith.ShLIOp(x, y))
@@ -83,7 +95,7 @@ def negate(b: Builder, x: SSAValue, t: CType) -> SSAValue:
     return b.sub_nsw(zero, x) if signed else b.value(arith.SubiOp(zero, x))
 
 
-def convert(b: Builder, types: TypeLowering, x: SSAValue, source: CType, target: CType) -> SSAValue:
+def convert(b: Builder, x: SSAValue, source: CType, target: CType) -> SSAValue:
     """`x` of scalar type `source` converted to scalar type `target` (C11 6.3.1, 6.3.2.3)."""
     if source == target or isinstance(target, VoidType):
         return x
@@ -93,13 +105,13 @@ def convert(b: Builder, types: TypeLowering, x: SSAValue, source: CType, target:
         case IntType(), IntType():
             return b.resize(x, IntegerType(target.bits), signed=source.signed)
         case IntType(), FloatType():
-            to = types.convert(target)
+            to = _float_type(target)
             op = arith.SIToFPOp(x, to) if source.signed else arith.UIToFPOp(x, to)
             return b.value(op, x.name_hint)
         case FloatType(), IntType():
             return _float_to_int(b, x, target)
         case FloatType(), FloatType():
-            to = types.convert(target)
+            to = _float_type(target)
             if x.type == to:
                 return x
             wider = target.bits > source.bits
@@ -111,6 +123,10 @@ def convert(b: Builder, types: TypeLowering, x: SSAValue, source: CType, target:
             return b.resize(b.to_int(x), IntegerType(target.bits), signed=False)
         case _:
             return x
+
+
+def _float_type(t: FloatType) -> Float32Type | Float64Type | Float80Type:
+    return f32 if t.bits == 32 else f64 if t.bits == 64 else f80
 
 
 def _float_to_int(b: Builder, x: SSAValue, target: IntType) -> SSAValue:

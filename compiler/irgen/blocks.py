@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects import cf, llvm
-from xdsl.dialects.builtin import DenseIntElementsAttr, IntegerType, VectorType
+from xdsl.dialects.builtin import DenseIntElementsAttr, VectorType
 from xdsl.ir import Block
 
 from ..c import ast as c
 from ..c.types import RecordType
 from . import expressions, statements
 from .function import FunctionState, JumpTargets
+from .layout import is_integer_type
 from .tree import children
 
 
@@ -86,7 +87,7 @@ def emit_switch(fn: FunctionState, s: c.Switch) -> None:
     value = expressions.rvalue(fn, s.value)
     fn.b.at(s.loc)
     t = value.type
-    assert isinstance(t, IntegerType)
+    assert is_integer_type(t)
     end, default = Block(), None
     cases: dict[int, Block] = {}
     for label in _labels(s.body):

@@ -26,7 +26,7 @@ from xdsl.traits import IsTerminator
 from ...dialects.accx import VOLATILE
 from ...dialects.llvm_ext import MemcpyOp, MemsetOp
 from ..diagnostics import UNKNOWN_LOC, SourceLoc
-from .layout import PTR
+from .layout import PTR, is_integer_type
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -74,7 +74,7 @@ class Builder:
     # Constants --------------------------------------------------------------------------------
 
     def int(self, value: int, t: Attribute = i32) -> SSAValue:
-        assert isinstance(t, IntegerType)
+        assert is_integer_type(t)
         width = t.width.data
         if width > 1:
             value = (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
@@ -106,7 +106,7 @@ class Builder:
 
     def zero(self, t: Attribute) -> SSAValue:
         """The zero of any first-class type."""
-        if isinstance(t, IntegerType):
+        if is_integer_type(t):
             return self.int(0, t)
         if isinstance(t, AnyFloat):
             return self.float(0.0, t)
@@ -173,7 +173,7 @@ class Builder:
     def resize(self, value: SSAValue, t: IntegerType, *, signed: bool) -> SSAValue:
         """An integer of another width: truncated, or extended by its signedness."""
         source = value.type
-        assert isinstance(source, IntegerType)
+        assert is_integer_type(source)
         if source == t:
             return value
         if source.width.data > t.width.data:

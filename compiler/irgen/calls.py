@@ -20,7 +20,7 @@ from ..c.types import (
     VoidType,
 )
 from ..diagnostics import SourceLoc, error
-from . import expressions, lvalues
+from . import expressions, lvalues, objects
 from .function import FunctionState
 from .layout import TypeLowering
 
@@ -149,7 +149,7 @@ def _split_argument(fn: FunctionState, e: c.Expr) -> list[SSAValue]:
     assert isinstance(e.type, RecordType)
     parts = _eightbytes(e.type, e.loc)
     buffer = fn.scratch(LLVMStructType.from_type_list(parts), 16, "arg")
-    expressions.record_into(fn, buffer, e)
+    objects.record_into(fn, buffer, e)
     return [fn.b.load(fn.b.offset(buffer, 8 * i), part) for i, part in enumerate(parts)]
 
 

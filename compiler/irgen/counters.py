@@ -70,7 +70,7 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
     width = _width(loop, compare, _constant(bound))
     name = loop.var.name
     # The comparison's type decides how both sides extend to the counter.
-    compared = arithmetic.convert(b, fn.module.types, start, var, compare)
+    compared = arithmetic.convert(b, start, var, compare)
     first = b.resize(compared, width, signed=compare.signed)
     last = b.resize(bound, width, signed=compare.signed)
     last.name_hint = last.name_hint or f"{name}_end"

@@ -1,6 +1,6 @@
 """
 Expressions → SSA values. `rvalue` for a value, `condition` for a truth value (i1), `discard` for
-effects only, `record_into` and `initialize` to build an object in place.
+effects only. Records and initialisers are in `objects.py`.
 """
 
 from __future__ import annotations
@@ -11,19 +11,16 @@ from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Block, Region, SSAValue
 
-from ...dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
 from ..c import ast as c
 from ..c.types import (
-    ArrayType,
     IntType,
     PointerType,
     RecordType,
     VoidType,
-    is_arithmetic,
     is_scalar,
 )
 from ..diagnostics import error
-from . import arithmetic, calls, lvalues
+from . import arithmetic, calls, lvalues, objects
 from .function import FunctionState
 from .layout import PTR
 from .tree import describe, int_constant, walk
@@ -91,9 +88,9 @@ def _rvalue(fn: FunctionState, e: c.Expr) -> SSAValue | None:
         case c.SizeofVla():
             return fn.byte_size(e.of)
         case c.VaArg():
-            return _va_arg(fn, e)
+            return objects.va_arg(fn, e)
         case c.VaOp():
-            _va_op(fn, e)
+            objects.va_op(fn, e)
             return None
         case c.VarRef() | c.Deref() | c.Member() | c.CompoundLiteral() | c.StringLiteral():
             # A member of an rvalue record, or an lvalue used for its value without a Load.
@@ -113,7 +110,7 @@ def discard(fn: FunctionState, e: c.Expr) -> None:
             if any(isinstance(n, c.Call | c.Assign | c.CompoundAssign | c.IncDec) for n in walk(e)):
                 lvalues.place(fn, e.lvalue)
         case c.Assign() if isinstance(e.type, RecordType):
-            _assign_record(fn, e)
+            assign_record(fn, e)
         case c.IntConst() | c.FloatConst():
             return
         case _:
@@ -142,7 +139,7 @@ def _cast(fn: FunctionState, e: c.Cast) -> SSAValue | None:
         return arithmetic.from_truth(fn.b, truth, e.type)
     value = rvalue(fn, e.operand)
     fn.b.at(e.loc)
-    return arithmetic.convert(fn.b, fn.module.types, value, source, e.type)
+    return arithmetic.convert(fn.b, value, source, e.type)
 
 
 def is_comparison(e: c.Expr) -> bool:
@@ -249,7 +246,7 @@ def _pointer_difference(fn: FunctionState, e: c.PtrDiff) -> SSAValue:
 
 def _assign(fn: FunctionState, e: c.Assign) -> SSAValue:
     if isinstance(e.type, RecordType):
-        return fn.b.load(_assign_record(fn, e), fn.module.types.convert(e.type))
+        return fn.b.load(assign_record(fn, e), fn.module.types.convert(e.type))
     if isinstance(e.target, c.VarRef):
         value = rvalue(fn, e.value)
         target = lvalues.place(fn, e.target)
@@ -260,15 +257,15 @@ def _assign(fn: FunctionState, e: c.Assign) -> SSAValue:
     return lvalues.store(fn, target, value, volatile=e.volatile)
 
 
-def _assign_record(fn: FunctionState, e: c.Assign) -> SSAValue:
+def assign_record(fn: FunctionState, e: c.Assign) -> SSAValue:
+    """Assigns a record; returns the address of the target."""
     target = lvalues.place(fn, e.target).memory
-    record_into(fn, target, e.value)
+    objects.record_into(fn, target, e.value)
     return target
 
 
 def _compound_assign(fn: FunctionState, e: c.CompoundAssign) -> SSAValue:
     op = e.op[:-1] if e.op.endswith("=") else e.op
-    types = fn.module.types
     if isinstance(e.target, c.VarRef):
         value = rvalue(fn, e.value)
         target = lvalues.place(fn, e.target)
@@ -285,9 +282,9 @@ def _compound_assign(fn: FunctionState, e: c.CompoundAssign) -> SSAValue:
             index = fn.b.sub_nsw(fn.b.int(0, i64), index)
         new = lvalues.element_address(fn, old, index, t.pointee.type, target.hint)
     else:
-        wide = arithmetic.convert(fn.b, types, old, e.target.type, t)
+        wide = arithmetic.convert(fn.b, old, e.target.type, t)
         new = arithmetic.binary(fn.b, op, wide, value, t)
-        new = arithmetic.convert(fn.b, types, new, t, e.target.type)
+        new = arithmetic.convert(fn.b, new, t, e.target.type)
     return lvalues.store(fn, target, new, volatile=e.volatile)
 
 
@@ -420,100 +417,3 @@ def _conditional(fn: FunctionState, e: c.Conditional) -> SSAValue | None:
         lambda: value_of(e.then),
         lambda: value_of(e.otherwise),
     )
-
-
-# Records and initialisers ---------------------------------------------------------------------
-
-
-def record_into(fn: FunctionState, target: SSAValue, e: c.Expr) -> None:
-    """Builds the record value `e` at address `target`."""
-    match e:
-        case c.Load(volatile=False):
-            source = lvalues.place(fn, e.lvalue).memory
-            fn.b.at(e.loc)
-            fn.b.copy(target, source, e.type.size)
-        case c.Assign():
-            source = _assign_record(fn, e)
-            fn.b.copy(target, source, e.type.size)
-        case c.Comma():
-            discard(fn, e.lhs)
-            record_into(fn, target, e.rhs)
-        case c.Cast():
-            record_into(fn, target, e.operand)
-        case _:
-            value = rvalue(fn, e)
-            fn.b.at(e.loc)
-            fn.b.store(value, target)
-
-
-def initialize(fn: FunctionState, target: SSAValue, init: c.Initializer) -> None:
-    """Stores an initialiser's values into the (uninitialised) object at `target` (C11 6.7.9)."""
-    b = fn.b
-    b.at(init.loc)
-    t = init.type
-    if init.zero_fill and not _covers(init):
-        b.clear(target, b.int(t.size, i64))
-    for position, (offset, e) in enumerate(init.items):
-        b.at(e.loc)
-        bits = init.bit_fields.get(position)
-        if isinstance(e, c.StringLiteral) and isinstance(e.type, ArrayType):
-            _initialize_chars(fn, b.offset(target, offset), e, init)
-            continue
-        if isinstance(e.type, RecordType):
-            record_into(fn, b.offset(target, offset), e)
-            continue
-        value = rvalue(fn, e)
-        b.at(e.loc)
-        address = b.offset(target, offset)
-        lvalues.store(fn, lvalues.Place(e.type, address, bits=bits), value)
-
-
-def _initialize_chars(
-    fn: FunctionState, target: SSAValue, e: c.StringLiteral, init: c.Initializer
-) -> None:
-    size = e.type.size
-    room = init.type.size if isinstance(init.type, ArrayType) and len(init.items) == 1 else size
-    if len(e.data) < room and not init.zero_fill:
-        fn.b.clear(target, fn.b.int(room, i64))
-    source = fn.symbol_address(fn.module.string(e.data), "str")
-    fn.b.copy(target, source, min(len(e.data), room))
-
-
-def _covers(init: c.Initializer) -> bool:
-    """Whether the items fill the whole object, so that zeroing first is pointless."""
-    if init.bit_fields or not is_scalar(init.type):
-        covered = 0
-        for offset, e in init.items:
-            if offset != covered or isinstance(e, c.StringLiteral) or init.bit_fields:
-                return False
-            covered += e.type.size
-        return covered == init.type.size
-    return bool(init.items)
-
-
-# Variable arguments ---------------------------------------------------------------------------
-
-
-def _va_arg(fn: FunctionState, e: c.VaArg) -> SSAValue:
-    if not is_arithmetic(e.type) and not isinstance(e.type, PointerType):
-        raise error(
-            e.loc,
-            f"va_arg of '{e.type}' is not supported",
-            "pass a pointer to the object instead",
-        )
-    arguments = rvalue(fn, e.list)
-    fn.b.at(e.loc)
-    return fn.b.value(VaArgOp(arguments, fn.module.types.convert(e.type)), "va_arg")
-
-
-def _va_op(fn: FunctionState, e: c.VaOp) -> None:
-    arguments = rvalue(fn, e.list)
-    source = None if e.source is None else rvalue(fn, e.source)
-    fn.b.at(e.loc)
-    if e.op == "va_start":
-        fn.b.add(VaStartOp(arguments))
-    elif e.op == "va_end":
-        fn.b.add(VaEndOp(arguments))
-    else:
-        assert source is not None
-        fn.b.add(VaCopyOp(arguments, source))

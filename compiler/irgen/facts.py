@@ -315,8 +315,9 @@ class _Storage:
         for clause in directive.clauses:
             for item in clause_items(clause):
                 base = item.base.expr
-                is_local = isinstance(base, c.VarRef) and base.decl.storage is c.Storage.AUTO
-                if is_local and not names_pointee(clause, item):
+                if not isinstance(base, c.VarRef) or names_pointee(clause, item):
+                    continue
+                if base.decl.storage is c.Storage.AUTO:
                     self.memory.add(base.decl)
                     if clause.name != "private":
                         self.facts.exposed.add(base.decl)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -187,7 +187,7 @@ class FunctionState:
             self.b.block = self.new_block()
 
     @contextmanager
-    def region(self, block: Block, *, flat: bool) -> Iterator[Region]:
+    def region(self, block: Block, *, flat: bool) -> Generator[Region]:
         """
         Generates into a new region beginning with `block`; the cursor returns afterwards. Values
         of variables set inside do not leave. Blocks never reached are dropped.
@@ -203,7 +203,7 @@ class FunctionState:
             remove_unreachable(region)
 
     @contextmanager
-    def construct(self, name: str, kind: str, loc: SourceLoc) -> Iterator[None]:
+    def construct(self, name: str, kind: str, loc: SourceLoc) -> Generator[None]:
         """Statements inside are those of an OpenACC construct: jumps cannot leave it."""
         saved = self.targets, self.labels, dict(self.addresses), dict(self.members)
         self.targets, self.labels = JumpTargets(), {}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     ArrayAttr,
     Float80Type,
@@ -41,12 +42,17 @@ from ..c.types import (
 PTR = LLVMPointerType()
 
 
+def is_integer_type(t: Attribute) -> TypeIs[IntegerType]:
+    """Whether `t` is an integer type (of one type argument, unlike xDSL's class)."""
+    return isinstance(t, IntegerType)
+
+
 def ir_size_align(t: Attribute) -> tuple[int, int]:
     """Size and alignment in bytes that LLVM gives `t` on x86-64 and NVPTX64."""
+    if is_integer_type(t):
+        size = max(1, t.width.data // 8)
+        return size, size
     match t:
-        case IntegerType():
-            size = max(1, t.width.data // 8)
-            return size, size
         case LLVMPointerType():
             return 8, 8
         case Float80Type():

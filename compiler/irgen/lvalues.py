@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ..c import ast as c
 from ..c.types import ArrayType, CType, Field, IntType, PointerType, RecordType
-from . import expressions
+from . import expressions, objects
 from .builder import clean_name
 from .function import FunctionState
 from .tree import describe, int_constant, loaded_variable
@@ -86,7 +86,7 @@ def _compound_literal(fn: FunctionState, e: c.CompoundLiteral) -> SSAValue:
         return fn.address(decl)
     address = fn.allocate(decl)
     if decl.init is not None:
-        expressions.initialize(fn, address, decl.init)
+        objects.initialize(fn, address, decl.init)
     return address
 
 

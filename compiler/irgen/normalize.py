@@ -28,7 +28,11 @@ def _normalize(s: c.Stmt) -> c.Stmt:
     match s:
         case c.Compound():
             body = [_normalize(b) for b in s.body]
-            return s if all(a is b for a, b in zip(body, s.body, strict=True)) else replace(s, body=body)
+            return (
+                s
+                if all(a is b for a, b in zip(body, s.body, strict=True))
+                else replace(s, body=body)
+            )
         case c.If():
             then = _normalize(s.then)
             otherwise = None if s.otherwise is None else _normalize(s.otherwise)

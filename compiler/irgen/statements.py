@@ -9,7 +9,7 @@ from xdsl.ir import Block, SSAValue
 from ..c import ast as c
 from ..c.types import ArrayType, CType, PointerType
 from ..diagnostics import error
-from . import blocks, directives, expressions, structured
+from . import blocks, directives, expressions, objects, structured
 from .builder import clean_name
 from .facts import NO_FLOW
 from .function import FunctionState, JumpTargets
@@ -128,7 +128,7 @@ def declare(fn: FunctionState, decl: c.VarDecl) -> None:
     if fn.in_memory(decl):
         address = fn.allocate(decl)
         if decl.init is not None:
-            expressions.initialize(fn, address, decl.init)
+            objects.initialize(fn, address, decl.init)
         return
     fn.values.pop(decl, None)
     if decl.init is not None and decl.init.items:

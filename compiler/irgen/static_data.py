@@ -28,7 +28,7 @@ from ..c.sema.constants import AddressConstant, ConstantValue, constant_value
 from ..c.types import ArrayType, CType, Field, QualType, RecordType
 from ..diagnostics import SourceLoc, error
 from .builder import Builder
-from .layout import PTR, ir_size_align
+from .layout import PTR, ir_size_align, is_integer_type
 
 if TYPE_CHECKING:
     from .symbols import ModuleState
@@ -73,7 +73,7 @@ def _is_constant(qual: QualType) -> bool:
 
 
 def _zero(t: Attribute) -> tuple[Attribute | None, Region | None]:
-    if isinstance(t, IntegerType):
+    if is_integer_type(t):
         return IntegerAttr(0, t), None
     if isinstance(t, AnyFloat) and t != f80:
         return FloatAttr(0.0, t), None
@@ -90,15 +90,14 @@ def _initial(
     from .symbols import text_attr
 
     first = init.items[0][1]
-    is_text = len(init.items) == 1 and isinstance(first, c.StringLiteral)
-    if is_text and isinstance(init.type, ArrayType) and init.type.element.type.size == 1:
+    if isinstance(first, c.StringLiteral) and len(init.items) == 1 and _is_text(init.type):
         size = init.type.size
         return ir_type, text_attr(first.data[:size].ljust(size, b"\0")), None
     items = [(offset, e, _constant(e)) for offset, e in init.items]
     value = items[-1][2]
-    is_number = isinstance(ir_type, IntegerType | AnyFloat) and ir_type != f80
+    is_number = (is_integer_type(ir_type) or isinstance(ir_type, AnyFloat)) and ir_type != f80
     if is_number and isinstance(value, int | float):
-        if isinstance(ir_type, IntegerType):
+        if is_integer_type(ir_type):
             return ir_type, _integer(int(value), ir_type), None
         assert isinstance(ir_type, AnyFloat)
         return ir_type, FloatAttr(float(value), ir_type), None
@@ -123,6 +122,10 @@ def _initial(
         aggregate = b.value(llvm.InsertValueOp(position, aggregate, leaf))
     b.add(llvm.ReturnOp(aggregate))
     return ir_type, None, Region(block)
+
+
+def _is_text(t: CType) -> bool:
+    return isinstance(t, ArrayType) and t.element.type.size == 1
 
 
 Leaf = tuple[int, Attribute, "ConstantValue | bytes"]
@@ -160,7 +163,10 @@ def _dense(
     element = _scalar(ir_type)
     if not isinstance(ir_type, LLVMArrayType) or len(items) <= _FEW:
         return None
-    if not isinstance(element, IntegerType | AnyFloat) or ir_size_align(element)[0] > 8:
+    if (
+        not (is_integer_type(element) or isinstance(element, AnyFloat))
+        or ir_size_align(element)[0] > 8
+    ):
         return None
     shape: list[int] = []
     t: Attribute = ir_type
@@ -173,11 +179,11 @@ def _dense(
         if not isinstance(value, int | float) or offset % size:
             return None
         flat[offset // size] = value
-    tensor = TensorType(element, shape)
-    if isinstance(element, IntegerType):
+    if is_integer_type(element):
         ints = [_integer(int(v), element).value.data for v in flat]
-        return DenseIntOrFPElementsAttr.from_list(tensor, ints)
-    return DenseIntOrFPElementsAttr.from_list(tensor, [float(v) for v in flat])
+        return DenseIntOrFPElementsAttr.from_list(TensorType(element, shape), ints)
+    floats = [float(v) for v in flat]
+    return DenseIntOrFPElementsAttr.from_list(TensorType(element, shape), floats)
 
 
 def _leaves(
@@ -277,7 +283,7 @@ def _materialize(
         if value == 0:
             return b.zero(PTR)
         return b.value(llvm.IntToPtrOp(b.int(value, i64)))
-    if isinstance(t, IntegerType):
+    if is_integer_type(t):
         assert isinstance(value, int | float)
         return b.value(arith.ConstantOp(_integer(int(value), t)))
     assert isinstance(value, int | float)
@@ -294,7 +300,7 @@ def _address(state: ModuleState, b: Builder, value: AddressConstant, t: Attribut
         symbol = state.symbol_of(base)
     address = b.value(llvm.AddressOfOp(symbol, PTR))
     address = b.offset(address, value.offset)
-    if isinstance(t, IntegerType):
+    if is_integer_type(t):
         if t.width.data != 64:
             raise error(
                 SourceLoc("<unknown>", 0), "an address does not fit a narrow static integer"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xdsl.dialects.builtin import ModuleOp
-
 from accopt.compiler.c.program import load_program
 from accopt.compiler.diagnostics import DiagnosticSink
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.irgen import generate_module
+from xdsl.dialects.builtin import ModuleOp
 
 
 def generate(tmp_path: Path, *sources: str, sink: DiagnosticSink | None = None) -> ModuleOp:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from accopt.compiler.c import ast as c
 from accopt.compiler.c.program import load_program
 from accopt.compiler.diagnostics import DiagnosticSink
@@ -54,7 +53,7 @@ def loop_of(tmp_path: Path, text: str, *, directive: bool = False) -> CountedLoo
 )
 def test_counted(tmp_path: Path, text: str, op: str, down: bool, step: int):
     loop = loop_of(tmp_path, text)
-    assert isinstance(loop, CountedLoop), loop
+    assert isinstance(loop, CountedLoop)
     assert (loop.op, loop.down, loop.step) == (op, down, step)
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (one program per line reads better)
 """Every refusal of IR generation names the cause at its place and says what to write instead."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from accopt.compiler.diagnostics import CompileError, DiagnosticSink, render
 
 from .helpers import generate

@@ -11,13 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from xdsl.parser import Parser
-
 from accopt.compiler.c.program import load_program
 from accopt.compiler.diagnostics import DiagnosticSink
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.irgen import generate_module
+from xdsl.parser import Parser
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.c"))
 MLIR_OPT = shutil.which("mlir-opt-22")
@@ -60,7 +59,14 @@ def test_output(program: Path):
     expected = program.with_suffix(".out")
     if not expected.exists():
         pytest.skip("compiled only")
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target", "host", str(program)]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.accrun_main",
+        "--target",
+        "host",
+        str(program),
+    ]
     result = subprocess.run(command, capture_output=True, timeout=120)
     printed = result.stdout + f"exit {result.returncode}\n".encode()
     assert printed == expected.read_bytes(), result.stderr.decode()

@@ -117,7 +117,7 @@ def _deliver(fn: FunctionState, assign: c.Assign, t: CType, copy: SSAValue) -> N
     """Stores what was read into the left side of `assign`."""
     types = fn.module.types
     value = fn.b.load(copy, types.convert(t), "captured")
-    value = arithmetic.convert(fn.b, types, value, t, assign.target.type)
+    value = arithmetic.convert(fn.b, value, t, assign.target.type)
     lvalues.store(fn, lvalues.place(fn, assign.target), value)
 
 
@@ -162,14 +162,11 @@ def _binary(
 ) -> NewValue:
     """Evaluates `other` now; the result computes `old op other` (or `other op old`) in `compute`."""
     operand = expressions.rvalue(fn, other)
-    types = fn.module.types
 
     def new(old: SSAValue) -> SSAValue:
-        wide = arithmetic.convert(fn.b, types, old, t, compute)
+        wide = arithmetic.convert(fn.b, old, t, compute)
         x, y = (wide, operand) if left else (operand, wide)
-        return arithmetic.convert(
-            fn.b, types, arithmetic.binary(fn.b, op, x, y, compute), compute, t
-        )
+        return arithmetic.convert(fn.b, arithmetic.binary(fn.b, op, x, y, compute), compute, t)
 
     return new
 

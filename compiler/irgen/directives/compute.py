@@ -27,7 +27,18 @@ from .privatization import Privates, privates
 from .regions import default_attr
 
 _LOOP_CLAUSES = frozenset(
-    ["collapse", "gang", "worker", "vector", "seq", "auto", "independent", "tile", "private", "reduction"]
+    [
+        "collapse",
+        "gang",
+        "worker",
+        "vector",
+        "seq",
+        "auto",
+        "independent",
+        "tile",
+        "private",
+        "reduction",
+    ]
 )
 
 
@@ -87,10 +98,8 @@ def _named(directive: Directive) -> set[c.VarDecl]:
         item.base.expr.decl
         for clause in directive.clauses
         for item in clause_items(clause)
-        if (isinstance(item.base.expr, c.VarRef)
-        and clause.name not in ("copyin", "firstprivate"))
-        or (isinstance(item.base.expr, c.VarRef)
-        and item.sections)
+        if (isinstance(item.base.expr, c.VarRef) and clause.name not in ("copyin", "firstprivate"))
+        or (isinstance(item.base.expr, c.VarRef) and item.sections)
     }
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ def emit_global(state: ModuleState, unit: c.TranslationUnit) -> dict[str, acc.Da
 
 
 @contextmanager
-def function_scope(fn: FunctionState) -> Iterator[None]:
+def function_scope(fn: FunctionState) -> Generator[None]:
     """`declare` directives standing before a function name its parameters."""
     assert fn.function is not None
     for directive in fn.function.directives:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import SymbolRefAttr, UnitAttr
-from xdsl.ir import OpResult, SSAValue
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.ir import SSAValue
 
-from ....dialects.accx import UNSIGNED
 from ...c import ast as c
 from ...c.types import ArrayType, CType, FloatType, IntType
 from ...diagnostics import error
@@ -91,8 +90,6 @@ def _reduction(fn: FunctionState, out: Privates, clause: ReductionClause, item: 
         fn.module, clause.operator, located.var_type, located.c_type
     )
     value = data.entry(fn, acc.ReductionOp, located, recipe=recipe)
-    if "_u" in recipe.root_reference.data and isinstance(value, OpResult):
-        value.op.attributes[UNSIGNED] = UnitAttr()
     out.reduction.append(value)
     out.bindings.append((located, value))
 

@@ -12,21 +12,17 @@ from collections.abc import Callable
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
-    IntegerType,
     SymbolRefAttr,
-    UnitAttr,
     f32,
-    f64,
     i1,
     i64,
 )
 from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ....dialects.accx import UNSIGNED
 from ...c.types import ArrayType, CType, IntType
 from ..builder import Builder
-from ..layout import PTR, ir_size_align
+from ..layout import PTR, ir_size_align, is_integer_type
 from ..symbols import ModuleState
 
 _KINDS = {
@@ -126,8 +122,6 @@ def reduction_recipe(
             init_region=Region(init),
             combiner_region=Region(combiner),
         )
-        if unsigned:
-            op.attributes[UNSIGNED] = UnitAttr()
         return op
 
     return _recipe(state, f"reduction_{kind.value}_{suffix}", build)
@@ -172,10 +166,10 @@ def _each(
 def _identity(b: Builder, operator: str, t: Attribute, unsigned: bool) -> SSAValue:
     """The value that leaves others unchanged (OpenACC 3.4, 2.5.15)."""
     if isinstance(t, AnyFloat):
-        largest = {f32: 3.4028234663852886e38, f64: 1.7976931348623157e308}.get(t, float("inf"))
+        largest = 3.4028234663852886e38 if t == f32 else 1.7976931348623157e308
         values = {"max": -largest, "min": largest, "*": 1.0, "&&": 1.0}
         return b.float(values.get(operator, 0.0), t)
-    assert isinstance(t, IntegerType)
+    assert is_integer_type(t)
     bits = t.width.data
     least, greatest = (
         (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
@@ -219,5 +213,5 @@ def _combine_logical(b: Builder, operator: str, x: SSAValue, y: SSAValue) -> SSA
     both = b.value(arith.AndIOp(p, q) if operator == "&&" else arith.OrIOp(p, q))
     if isinstance(x.type, AnyFloat):
         return b.value(arith.UIToFPOp(both, x.type))
-    assert isinstance(x.type, IntegerType)
+    assert is_integer_type(x.type)
     return both if x.type == i1 else b.resize(both, x.type, signed=False)
