@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
 from ..compiler.diagnostics import SourceLoc, error
+from ..dialects.accx import CELL
 from ..runtime.abi import RECORD_BYTES, DataFlag, DataKind, DataRecord
 from .analysis.layout import size_of, type_name
 from .analysis.sites import SiteVariable
@@ -103,6 +104,8 @@ def _flags(op: EntryOp | ExitOp) -> DataFlag:
         flags |= DataFlag.IMPLICIT
     if not op.structured.value.data:
         flags |= DataFlag.DYNAMIC
+    if CELL in op.attributes:
+        flags |= DataFlag.CELL
     return flags
 
 

@@ -33,12 +33,12 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i8
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i8
 from xdsl.ir import Operation, OpResult, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
-from ..dialects.accx import FROM_KERNELS
+from ..dialects.accx import CELL, FROM_KERNELS
 from .analysis.acc_ops import (
     COMPUTE_OPS,
     ENTRY_OPS,
@@ -51,6 +51,7 @@ from .analysis.acc_ops import (
     constructs_of,
     enclosing_module,
     is_defined_inside,
+    is_inside,
     is_scalar,
     live_ins,
     parallel_construct_operands,
@@ -481,6 +482,21 @@ def _infer(construct: ComputeOp, globals_: Globals) -> None:
         _map_variable(construct, variable, action, emit, globals_)
 
 
+def _mark_cells(construct: ComputeOp) -> None:
+    """
+    Marks the copies of scalars that the construct uses for nothing but its reductions: each is read
+    and written once per launch, so the runtime may keep it where that is cheapest.
+    """
+    for operand in construct.data_clause_operands:
+        entry = operand.owner
+        if not isinstance(entry, acc.CopyinOp) or not is_scalar(entry.var_type):
+            continue
+        inside = [u.operation for u in operand.uses if is_inside(u.operation, construct)]
+        inside = [op for op in inside if op is not construct]
+        if inside and all(isinstance(op, acc.ReductionOp) for op in inside):
+            entry.attributes[CELL] = UnitAttr()
+
+
 @dataclass(frozen=True)
 class InferDataAttributesPass(ModulePass):
     """See the module's description."""
@@ -491,3 +507,4 @@ class InferDataAttributesPass(ModulePass):
         globals_ = _globals(op)
         for construct in constructs_of(op, COMPUTE_OPS):
             _infer(cast(ComputeOp, construct), globals_)
+            _mark_cells(cast(ComputeOp, construct))

@@ -51,6 +51,7 @@ class DataFlag(IntFlag):
     FINALIZE = 64
     IF_PRESENT = 128
     DYNAMIC = 256  # enter data / exit data: the dynamic reference counter
+    CELL = 512  # a reduction's scalar: read and written once by a launch
 
 
 class DeviceOperation(IntEnum):

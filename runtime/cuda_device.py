@@ -16,6 +16,7 @@ from .abi import DeviceType
 from .cuda_driver import INVALID_CONTEXT, INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
 from .cuda_staging import THRESHOLD, StagingCopier
 from .device import (
+    CellPage,
     CubinImage,
     DeviceProperties,
     DeviceProvider,
@@ -33,6 +34,9 @@ DEFAULT_SHARED_LIMIT = 48 << 10
 """Dynamic shared memory a kernel may use without asking for more."""
 
 JIT_LOG_BYTES = 16 << 10
+
+CELL_BYTES = 64 << 10
+"""Pinned memory for reduction results: 4096 of them."""
 
 
 class CudaQueue:
@@ -100,6 +104,7 @@ class CudaDevice:
         self.sync_queue = self.new_queue()
         self._modules: list[Any] = []
         self._staging: StagingCopier | None = None
+        self._cells: CellPage | None = None
         self._pool = self._open_pool()
 
     @staticmethod
@@ -208,6 +213,15 @@ class CudaDevice:
         status = self.driver.copy_in(address, ctypes.addressof(word), 8, _stream(queue))
         self.driver.check(status, "cuMemcpyHtoDAsync")
 
+    def cells(self) -> CellPage | None:
+        self.enter_thread()
+        if self._cells is None:
+            api, call = self.driver.api, self.driver.call
+            host = int(call(api.cuMemHostAlloc, CELL_BYTES, api.CU_MEMHOSTALLOC_DEVICEMAP))
+            device = int(call(api.cuMemHostGetDevicePointer, host, 0))
+            self._cells = CellPage(host, device, CELL_BYTES)
+        return self._cells
+
     def load(self, image: ModuleImage) -> None:
         """Loads PTX (compiled by the driver, whose log is in the error on failure) or a cubin."""
         self.enter_thread()
@@ -278,6 +292,9 @@ class CudaDevice:
         if self._staging is not None:
             self._staging.close()
             self._staging = None
+        if self._cells is not None:
+            self.driver.call(self.driver.api.cuMemFreeHost, self._cells.host)
+            self._cells = None
         for module in self._modules:
             self.driver.call(self.driver.api.cuModuleUnload, module)
         for queue in self._queues:

@@ -46,6 +46,18 @@ class CubinImage:
     data: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class CellPage:
+    """
+    Pinned host memory at address `host` that kernels reach at address `device`; `bytes` long.
+    What a kernel wrote is there once its queue has been waited for.
+    """
+
+    host: int
+    device: int
+    bytes: int
+
+
 ModuleImage: TypeAlias = NativeImage | PtxImage | CubinImage
 
 
@@ -149,6 +161,10 @@ class Device(Protocol):
 
     def store_pointer(self, address: int, value: int, queue: Queue) -> None:
         """Writes the 8-byte word `value` to device memory; the value is taken at the call."""
+        ...
+
+    def cells(self) -> CellPage | None:
+        """Host memory that kernels can reach, for scalars; None if the device offers none."""
         ...
 
     def load(self, image: ModuleImage) -> None:

@@ -19,6 +19,7 @@ from itertools import accumulate, pairwise
 
 from .abi import DeviceType
 from .device import (
+    CellPage,
     DeviceProperties,
     DeviceProvider,
     Launcher,
@@ -221,6 +222,9 @@ class HostDevice:
             ctypes.c_int64.from_address(address).value = value
 
         _submit(queue, store)
+
+    def cells(self) -> CellPage | None:
+        return None
 
     def load(self, image: ModuleImage) -> None:
         if not isinstance(image, NativeImage):

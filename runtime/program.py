@@ -201,7 +201,8 @@ class Runtime:
         """Entry to a data region, or `enter data`; fills in each record's `device`."""
         state = self.thread.state
         with self.lock:
-            done = state.quick.enter(site, records, count) if self._fast else 0
+            synchronous = queue == ASYNC_SYNC
+            done = state.quick.enter(site, records, count, synchronous) if self._fast else 0
             if done < count:
                 buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
                 self._perform(state, site, buffer, range(done, count), queue, "enter")

@@ -20,11 +20,13 @@ from .abi import (
     DataFlag,
     DataKind,
 )
+from .cells import Cell, Cells
 from .mapping import POINTER_BYTES
 from .present import Entry, PresentTable
 
 _LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
 _NOT_SIMPLE = int(DataFlag.ALWAYS_IN | DataFlag.ALWAYS_OUT | DataFlag.FINALIZE | DataFlag.DYNAMIC)
+_CELL = int(DataFlag.CELL)
 _DEVICE = struct.Struct("=q")
 _unpack = RECORD_FORMAT.unpack_from
 _string_at = ctypes.string_at
@@ -38,6 +40,7 @@ class _Found:
     attachments: dict[int, int] | None
     pointer: int
     device: int
+    cell: Cell | None = None
 
 
 @dataclass(slots=True)
@@ -50,17 +53,22 @@ class _Remembered:
     entries: list[Entry]
     attached: list[_Found]
     """Those whose pointer object is on the device."""
+    cells: list[Cell]
 
 
 class QuickEntry:
     """Entry to and exit from regions on data of one present table that is there to stay."""
 
-    def __init__(self, table: PresentTable):
+    def __init__(self, table: PresentTable, cells: Cells):
         self._table = table
+        self._cells = cells
         self._remembered: dict[int, _Remembered] = {}
 
-    def enter(self, site: int, records: int, count: int) -> int:
-        """Enters leading records of which nothing needs to move; returns how many."""
+    def enter(self, site: int, records: int, count: int, synchronous: bool) -> int:
+        """
+        Enters leading records of which nothing needs to move; returns how many. A `synchronous`
+        construct is over when its exit comes, so that its reductions may use cells.
+        """
         raw = _string_at(records, RECORD_BYTES * count)
         known = self._remembered.get(site)
         if (
@@ -68,8 +76,11 @@ class QuickEntry:
             or known.epoch != self._table.epoch
             or (raw != known.before and raw != known.after)
             or not all(_attached(found) for found in known.attached)
+            or (known.cells and not (synchronous and _free(known.cells)))
         ):
-            return self._enter_each(site, records, count, raw)
+            return self._enter_each(site, records, count, raw, synchronous)
+        for cell in known.cells:
+            cell.store()
         _count_all(known, 1)
         ctypes.memmove(records, known.after, len(raw))
         return count
@@ -88,17 +99,23 @@ class QuickEntry:
                 ):
                     held = False
             if held:
+                for cell in known.cells:
+                    cell.fetch()
                 return 0
             _count_all(known, 1)
-        return self._exit_each(raw, count)
+        return self._exit_each(site, raw, count)
 
-    def _enter_each(self, site: int, records: int, count: int, raw: bytes) -> int:
+    def _enter_each(
+        self, site: int, records: int, count: int, raw: bytes, synchronous: bool
+    ) -> int:
         after = bytearray(raw)
         all_found: list[_Found] = []
         for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
-            found = self._find(raw, at)
+            found = self._find(raw, at, site if synchronous else None)
             if found is None or not _attached(found):
                 break
+            if found.cell is not None:
+                found.cell.store()
             _count(found, 1)
             all_found.append(found)
             _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, found.device)
@@ -113,14 +130,22 @@ class QuickEntry:
         if len(all_found) == count:
             entries = [found.entry for found in all_found]
             attached = [found for found in all_found if found.attachments is not None]
+            cells = [found.cell for found in all_found if found.cell is not None]
             epoch = self._table.epoch
-            self._remembered[site] = _Remembered(epoch, raw, bytes(after), entries, attached)
+            self._remembered[site] = _Remembered(epoch, raw, bytes(after), entries, attached, cells)
         return len(all_found)
 
-    def _exit_each(self, raw: bytes, count: int) -> int:
+    def _exit_each(self, site: int, raw: bytes, count: int) -> int:
         for index in range(count - 1, -1, -1):
             at = index * RECORD_BYTES
-            found = self._find(raw, at)
+            cell = self._cells.holding(
+                site, index, _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0]
+            )
+            if cell is not None:
+                cell.fetch()
+                cell.entry.structured -= 1
+                continue
+            found = self._find(raw, at, None)
             if found is None or _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0] != found.device:
                 return index + 1
             _count(found, -1)
@@ -129,17 +154,27 @@ class QuickEntry:
                 return index + 1
         return 0
 
-    def _find(self, raw: bytes, at: int) -> _Found | None:
-        """What the record at `at` stands for, if its clause only counts present data."""
+    def _find(self, raw: bytes, at: int, cells_of: int | None) -> _Found | None:
+        """
+        What the record at `at` stands for, if its clause only counts present data, or can use a
+        cell of the site `cells_of`.
+        """
         base, offset, size, pointer, _, kind, flags, _, dims, _ = _unpack(raw, at)
         if dims or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
             return None
         entry = self._table.containing(base + offset, size)
         if entry is None:
-            return None
+            if cells_of is None or not flags & _CELL or offset or pointer:
+                return None
+            cell = self._cells.find(cells_of, at // RECORD_BYTES, base, size)
+            return cell and _Found(cell.entry, None, 0, cell.entry.device, cell)
         holder = self._table.containing(pointer, POINTER_BYTES) if pointer else None
         attachments = holder.attachments if holder is not None else None
         return _Found(entry, attachments, pointer, entry.device_address(base))
+
+
+def _free(cells: list[Cell]) -> bool:
+    return not any(cell.in_use for cell in cells)
 
 
 def _attached(found: _Found) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC, DataKind
+from .cells import Cells
 from .device import Device, Launcher, ModuleImage, Queue
 from .errors import AccRuntimeError, ErrorClass
 from .mapping import Link, Mapper, Request, Watch
@@ -24,7 +25,7 @@ class DeviceState:
         self.sync_queue = device.sync_queue
         self.table = PresentTable()
         self.mapper = Mapper(device, self.table, watch)
-        self.quick = QuickEntry(self.table)
+        self.quick = QuickEntry(self.table, Cells(device.cells()))
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
         self._queues: dict[int, Queue] = {ASYNC_SYNC: device.sync_queue}

@@ -1,0 +1,97 @@
+"""Reduction scalars in pinned memory: what entry stores, exit fetches, and when no cell is used."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+from accopt.runtime.abi import DataFlag, DataKind, DataRecord
+from accopt.runtime.cells import CELL, Cells
+from accopt.runtime.device import CellPage
+from accopt.runtime.present import Entry, PresentTable
+from accopt.runtime.quick_entry import QuickEntry
+
+DEVICE = 0x7000_0000
+
+
+class Fixture:
+    """A page of two cells, seen by a "device" at another address, and one float to reduce."""
+
+    def __init__(self) -> None:
+        self.memory = (ctypes.c_char * (2 * CELL))()
+        page = CellPage(ctypes.addressof(self.memory), DEVICE, 2 * CELL)
+        self.table = PresentTable()
+        self.quick = QuickEntry(self.table, Cells(page))
+        self.value = ctypes.c_double(1.5)
+        self.records = (DataRecord * 1)()
+        self.records[0].base = ctypes.addressof(self.value)
+        self.records[0].bytes = 8
+        self.records[0].kind = DataKind.COPY
+        self.records[0].flags = DataFlag.CELL | DataFlag.IMPLICIT
+
+    def enter(self, *, site: int = 0, synchronous: bool = True) -> int:
+        return self.quick.enter(site, ctypes.addressof(self.records), 1, synchronous)
+
+    def leave(self, site: int = 0) -> int:
+        return self.quick.exit(site, ctypes.addressof(self.records), 1)
+
+    def cell(self) -> ctypes.c_double:
+        """The cell that the record's device address stands for."""
+        offset = self.records[0].device - DEVICE
+        assert 0 <= offset < 2 * CELL
+        return ctypes.c_double.from_buffer(self.memory, offset)
+
+
+@pytest.fixture
+def reduction() -> Fixture:
+    return Fixture()
+
+
+def test_value_goes_in_and_out_on_every_entry(reduction: Fixture) -> None:
+    """The second and third entries take the remembered path and must move the value as well."""
+    for step in range(3):
+        reduction.value.value = start = 10.0 + step
+        assert reduction.enter() == 1
+        assert reduction.cell().value == start
+        reduction.cell().value = start + 0.25
+        assert reduction.leave() == 0
+        assert reduction.value.value == start + 0.25
+
+
+def test_present_data_is_used_instead(reduction: Fixture) -> None:
+    base = ctypes.addressof(reduction.value)
+    entry = reduction.table.insert(Entry(base, 8, 0x1234_0000, structured=1))
+    assert reduction.enter() == 1
+    assert reduction.records[0].device == 0x1234_0000
+    assert entry.structured == 2
+    assert reduction.leave() == 0
+    assert entry.structured == 1
+
+
+def test_asynchronous_constructs_use_no_cell(reduction: Fixture) -> None:
+    assert reduction.enter() == 1
+    assert reduction.leave() == 0
+    assert reduction.enter(synchronous=False) == 0
+
+
+def test_a_cell_serves_one_region_at_a_time(reduction: Fixture) -> None:
+    assert reduction.enter() == 1
+    assert reduction.enter() == 0, "another thread in the same construct"
+    reduction.cell().value = 4.0
+    assert reduction.leave() == 0
+    assert reduction.value.value == 4.0
+    assert reduction.enter() == 1
+
+
+def test_no_room_and_too_large(reduction: Fixture) -> None:
+    for site in range(2):
+        assert reduction.enter(site=site) == 1
+        assert reduction.leave(site) == 0
+    assert reduction.enter(site=2) == 0
+    reduction.records[0].bytes = CELL + 8
+    assert reduction.enter(site=0) == 0
+
+
+def test_other_copies_use_no_cell(reduction: Fixture) -> None:
+    reduction.records[0].flags = DataFlag.IMPLICIT
+    assert reduction.enter() == 0
