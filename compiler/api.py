@@ -21,6 +21,7 @@ from ..runtime.device import DeviceProvider, NativeImage, PtxImage
 from ..runtime.errors import NoDeviceError
 from ..runtime.program import Runtime
 from ..runtime.trace import TraceOptions
+from .backend.cache import DiskCache
 from .backend.jit import HostProgram
 from .diagnostics import DiagnosticSink
 from .executable import Executable, build
@@ -91,6 +92,7 @@ class Program:
             symbols=self.runtime.callbacks(),
             libraries=options.libraries,
             opt_level=executable.options.opt_level,
+            cache=DiskCache.default("host"),
         )
         image = PtxImage(executable.ptx) if target == "nvptx" else NativeImage(self.host.address)
         if target == "host" or executable.ptx:

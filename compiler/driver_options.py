@@ -30,7 +30,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
     group.add_argument(
         "--sm", type=_sm, default=None, help=f"compute capability (default {DEFAULT_SM})"
     )
-    group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=2)
+    group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3)
     group.add_argument("-I", dest="include_dirs", action="append", default=[], type=Path)
     group.add_argument("-D", dest="defines", action="append", default=[])
     group.add_argument("-U", dest="undefines", action="append", default=[])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
-from .options import CompileOptions
+from .options import CompileOptions, TargetName
 
 TEXT_STAGES = {"llvm": "nvvm", "device-llvm": "nvvm", "ptx": "nvvm"}
 """Text stage → the stage of operations it is printed from."""
@@ -18,14 +18,22 @@ def has_kernels(module: ModuleOp) -> bool:
 
 def emit_text(module: ModuleOp, stage: str, options: CompileOptions) -> str:
     """The text of `stage` (one of `TEXT_STAGES`) for a module at stage `nvvm`."""
+    from .backend.cache import DiskCache
     from .backend.ptx import emit_ptx
     from .llvmir import print_llvm_module
 
+    def print_module(target: TargetName) -> str:
+        return print_llvm_module(
+            module, target=target, contract=options.fma, debug_lines=options.debug_info
+        )
+
     if stage == "llvm":
-        return print_llvm_module(module, target="host")
+        return print_module("host")
     if not has_kernels(module):
         return ""
-    device = print_llvm_module(module, target="nvptx")
+    device = print_module("nvptx")
     if stage == "device-llvm":
         return device
-    return emit_ptx(device, sm=options.sm)
+    return emit_ptx(
+        device, sm=options.sm, opt_level=options.opt_level, cache=DiskCache.default("ptx")
+    )

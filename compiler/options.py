@@ -25,7 +25,7 @@ class CompileOptions:
 
     target: TargetName = "host"
     sm: int = DEFAULT_SM
-    opt_level: OptLevel = 2
+    opt_level: OptLevel = 3
     fma: bool = True
     debug_info: bool = False
     verify: bool = False

@@ -18,7 +18,10 @@ def gpu_missing() -> str | None:
         from cuda.bindings import driver
     except ImportError:
         return "cuda-bindings is not installed"
-    (status,) = driver.cuInit(0)
+    try:
+        (status,) = driver.cuInit(0)
+    except RuntimeError as e:
+        return f"no CUDA driver: {e}"
     if status != driver.CUresult.CUDA_SUCCESS:
         return f"no CUDA device: {status.name}"
     return None

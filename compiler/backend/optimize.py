@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Literal
 
 import llvmlite.binding as llvm
 
 from ..diagnostics import UNKNOWN_LOC, error
-
-OptLevel = Literal[0, 1, 2, 3]
+from ..options import OptLevel
 
 
 @contextmanager
