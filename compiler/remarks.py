@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects.accx import GANG_DIM, WHY
@@ -48,8 +48,8 @@ def _loop_remark(op: acc.LoopOp) -> str:
     else:
         text = "loop mapped to " + ", ".join(f"{n} ({_AXES[n]})" for n in levels)
     dim = op.attributes.get(GANG_DIM)
-    if dim is not None:
-        text += f", gang dimension {dim}"
+    if isinstance(dim, IntegerAttr):
+        text += f", gang dimension {dim.value.data}"
     why = op.attributes.get(WHY)
     return f"{text}: {why.data}" if isinstance(why, StringAttr) else text
 

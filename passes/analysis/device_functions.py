@@ -43,6 +43,16 @@ DEVICE_FUNCTIONS = MATH_F64 | MATH_F32 | INTEGER | MEMORY | OUTPUT | PREDICATES 
 """Every name that needs no `routine` directive."""
 
 
+_WRITES_MEMORY = frozenset(
+    name + suffix
+    for name in ("frexp", "modf", "remquo", "sincos", "lgamma")
+    for suffix in ("", "f")
+)
+
+PURE_FUNCTIONS = ((MATH_F64 | MATH_F32) - _WRITES_MEMORY) | INTEGER | PREDICATES
+"""Functions whose result depends on their arguments alone, and that do nothing else."""
+
+
 def is_device_callable(name: str) -> bool:
     """
     Whether device code may call the library function `name` without a `routine` directive;

@@ -9,6 +9,7 @@ from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
 from .acc_ops import child_loops, constant_value, has_level, source_loc
+from .device_functions import PURE_FUNCTIONS
 from .levels import Level, loop_levels
 from .region_values import RegionSymbols
 from .schedule import LoopNode
@@ -99,6 +100,28 @@ def _routine_need(loop: acc.LoopOp, level_of: Callable[[str], Level]) -> Level:
     return need
 
 
+def _is_long(op: Operation) -> bool:
+    """Whether an operation may stand for many: a loop, or a call that is not just arithmetic."""
+    if isinstance(op, llvm.CallOp):
+        return op.callee is None or op.callee.string_value() not in PURE_FUNCTIONS
+    return isinstance(op, scf.ForOp | scf.WhileOp | scf.ExecuteRegionOp | acc.LoopOp)
+
+
+def _holds_fixed_loop(loop: acc.LoopOp) -> bool:
+    """Whether the body holds a sequential loop that does not depend on the loop's variables."""
+    changing: set[SSAValue] = set(loop.region.blocks[0].args)
+    found = False
+    for op in loop.region.walk():
+        depends = any(operand in changing for inner in op.walk() for operand in inner.operands)
+        if depends:
+            changing.update(op.results)
+            if any(operand in changing for operand in op.operands):
+                changing.update(arg for r in op.regions for b in r.blocks for arg in b.args)
+        elif isinstance(op, scf.ForOp):
+            found = True
+    return found
+
+
 def _visit(
     loop: acc.LoopOp, forest: LoopForest, symbols: RegionSymbols, level_of: Callable[[str], Level]
 ) -> LoopNode:
@@ -121,10 +144,8 @@ def _visit(
         contiguous=counts.contiguous if counts else 0,
         strided=counts.strided if counts else 0,
         element_bytes=counts.element_bytes if counts else 0,
-        streaming=not any(
-            isinstance(op, scf.ForOp | scf.WhileOp | scf.ExecuteRegionOp | acc.LoopOp | llvm.CallOp)
-            for op in operations
-        ),
+        streaming=not any(_is_long(op) for op in operations),
+        fixed_inner=_holds_fixed_loop(loop),
         routine=_routine_need(loop, level_of),
         children=[_visit(child, forest, symbols, level_of) for child in children],
     )

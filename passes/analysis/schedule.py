@@ -53,7 +53,8 @@ class LoopNode:
     else None; `host_trip`: it can be computed before the construct. `tight`: its body is nothing
     but its one child. `contiguous` counts accesses of neighbouring elements by neighbouring
     iterations, `strided` the others that depend on the variable. `element_bytes` is the largest
-    element accessed, `streaming` says that the body has no loops and no calls.
+    element accessed, `streaming` says that the body has no loops and no calls,
+    `fixed_inner` that it holds a sequential loop which is the same in every iteration.
     """
 
     parallel: bool
@@ -69,6 +70,7 @@ class LoopNode:
     strided: int = 0
     element_bytes: int = 4
     streaming: bool = True
+    fixed_inner: bool = False
     routine: Level = Level.SEQ
     children: list[LoopNode] = field(default_factory=list["LoopNode"])
 
@@ -403,7 +405,9 @@ def _rows(chain: list[LoopNode]) -> int:
     outer = chain[0]
     if outer.trip is not None and outer.trip < RESIDENT_GANGS:
         return 1
-    return 4
+    if chain[-1].streaming:
+        return 4
+    return 32 if outer.fixed_inner else 8
 
 
 def _stream_shape(node: LoopNode) -> tuple[int, int, bool]:

@@ -12,6 +12,9 @@ from .affine import Affine
 from .layout import size_of
 from .region_values import RegionSymbols
 
+NEAR_BYTES = 16
+"""Records up to this size are neighbouring elements too: a warp's accesses to them share sectors."""
+
 
 @dataclass
 class AccessCounts:
@@ -52,7 +55,8 @@ def count_access(
             value = None if factor is None else factor.as_constant
             if value == 0:
                 continue
-            last = position == len(subscripts) - 1 and size_of(owner.elem_type) == element
+            near = size_of(owner.elem_type) <= max(element, NEAR_BYTES)
+            last = near and all(isinstance(later, int) for later in subscripts[position + 1 :])
             if value in (1, -1) and last:
                 contiguous = True
             else:
