@@ -62,3 +62,4 @@ class ConvertAccComputeToGpuPass(ModulePass):
         lowering.declare_variables()
         for construct in constructs:
             lowering.construct(construct)
+        lowering.finish()

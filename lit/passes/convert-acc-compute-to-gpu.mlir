@@ -89,7 +89,7 @@ llvm.func @capture(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
 
 // CHECK-LABEL: llvm.func @sum
 // CHECK:         %[[BYTES:[a-z_0-9]+]] = arith.addi
-// CHECK:         %[[SCRATCH:[a-z_0-9]+]] = llvm.call @__accopt_scratch(%{{.*}}, %[[BYTES]]) {accx.scratch}
+// CHECK:         %[[SCRATCH:[a-z_0-9]+]] = llvm.call @__accopt_scratch(%{{.*}}, %[[BYTES]])
 // CHECK-NEXT:    "gpu.launch_func"({{.*}}%[[SCRATCH]], %{{[a-z_0-9]+}}) <{kernel = @accopt_kernels::@sum_0_kernel
 llvm.func @sum(%n: i32, %x: !llvm.ptr, %s: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
@@ -155,7 +155,7 @@ llvm.func @arrays(%n: i32, %x: !llvm.ptr) {
 // CHECK:             scf.for
 // CHECK:               llvm.load
 // CHECK:               llvm.store
-// CHECK:       {sym_name = "stream_0_kernel", gpu.known_block_size = array<i32: 128, 1, 1>, arg_attrs = [{}, {llvm.noalias, llvm.readonly}, {llvm.noalias}]}
+// CHECK:       {sym_name = "stream_0_kernel", gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel, arg_attrs = [{}, {llvm.noalias, llvm.readonly}, {llvm.noalias}]}
 
 // CHECK:         llvm.load
 // CHECK-NEXT:    arith.addi

@@ -5,7 +5,7 @@ threads run the current code, and the device module's symbols.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -178,9 +178,8 @@ class Kernel(Cursor):
         else:
             self.entry.insert_ops_before(ops, first)
 
-    def _cached(self, key: object, make: object) -> SSAValue:
+    def _cached(self, key: object, make: Callable[[Cursor], SSAValue]) -> SSAValue:
         if key not in self._cache:
-            assert callable(make)
             self._cache[key] = make(self.in_prologue())
         return self._cache[key]
 

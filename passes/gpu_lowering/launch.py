@@ -14,6 +14,7 @@ from xdsl.dialects import acc, arith, gpu, llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FunctionType,
+    IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -43,6 +44,7 @@ from ..outline import (
     OutlinedKernel,
     construct_queue,
     emit_construct_wait,
+    enclosing_function,
     erase_privatising,
     kernel_name,
     outline_region,
@@ -83,26 +85,29 @@ class ModuleLowering:
         self.module = module
         self.options = options
         self.device = _device_module(module)
+        self.sites = SiteTable.of(module)
         self.calls = Calls.of(module)
         self.specialiser = Specialiser(DeviceSymbols(self.device, self.calls), self._lower_routine)
 
     def declare_variables(self) -> None:
         """Adds the device versions of declared globals, and the site by which the runtime maps them."""
-        sites = SiteTable.of(self.module)
         for variable in self.specialiser.symbols.declared_variables():
             attr = variable.attributes["acc.declare"]
             if not isinstance(attr, acc.DeclareAttr):
                 continue
             name = variable.sym_name.data
             size = size_of(variable.global_type)
-            sites.add(
+            self.sites.add(
                 "declare",
                 variable.location,
                 "",
                 [SiteVariable(name, type_name(variable.global_type))],
                 declared=[DeclaredVariable(name, name, size, declare_kind(attr))],
             )
-        sites.store(self.module)
+
+    def finish(self) -> None:
+        """Writes the site table."""
+        self.sites.store(self.module)
 
     def _lower_routine(self, k: Kernel, old: Region, new: Region, entry: Block) -> None:
         RegionLowering(k, self.specialiser, ()).lower_blocks(old, new, entry)
@@ -114,12 +119,17 @@ class ModuleLowering:
         name = kernel_name(construct, "kernel", self.device.names)
         self.device.names.add(name)
         outlined = outline_region(construct, name)
+        function_name = enclosing_function(construct).sym_name.data
+        site = self.sites.add("launch", construct.location, function_name, kernel=name)
         cursor = Cursor.before(construct)
         launch = _launch_sizes(cursor, construct, outlined, self._workers_synchronise(outlined))
         k, function = self._kernel(outlined, launch)
         queue = construct_queue(construct, cursor)
-        operands = [*outlined.args, *_scratch_operands(self.module, cursor, k, outlined, launch)]
-        _launch_kernel(cursor, name, launch, queue, operands)
+        operands = [
+            *outlined.args,
+            *_scratch_operands(self.module, cursor, k, outlined, launch, site),
+        ]
+        _launch_kernel(cursor, name, launch, queue, operands, site)
         self.device.add(function)
         block = construct.parent_block()
         assert block is not None
@@ -183,6 +193,7 @@ def _function(
         kernel=True,
         known_block_size=known,
     )
+    function.attributes["gpu.kernel"] = UnitAttr()
     function.attributes["arg_attrs"] = ArrayAttr(argument_attributes(args, distinct))
     function.location = outlined.loc
     return function
@@ -272,7 +283,12 @@ def _product(cursor: Cursor, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def _scratch_operands(
-    module: ModuleOp, cursor: Cursor, k: Kernel, outlined: OutlinedKernel, launch: _Launch
+    module: ModuleOp,
+    cursor: Cursor,
+    k: Kernel,
+    outlined: OutlinedKernel,
+    launch: _Launch,
+    site: int,
 ) -> list[SSAValue]:
     """
     The values for the arguments that lowering added to the kernel: the site's scratch memory and
@@ -306,8 +322,7 @@ def _scratch_operands(
         size = cursor.mul(length, cursor.i64(area.element_bytes))
         bytes = cursor.add(bytes, cursor.mul(size, per[area.per]), "scratch_bytes")
     _declare_scratch(module)
-    call = llvm.CallOp(SCRATCH_FUNCTION, cursor.i32(-1), bytes, return_type=PTR)
-    call.attributes["accx.scratch"] = UnitAttr()
+    call = llvm.CallOp(SCRATCH_FUNCTION, cursor.i32(site), bytes, return_type=PTR)
     values[plan.base] = cursor.value(call, "scratch")
     return [values[arg] for arg in inner[len(outlined.args) :]]
 
@@ -332,6 +347,7 @@ def _launch_kernel(
     launch: _Launch,
     queue: SSAValue,
     operands: Sequence[SSAValue],
+    site: int,
 ) -> None:
     kernel = SymbolRefAttr(accx.GPU_MODULE_NAME, [name])
     launch_op = gpu.LaunchFuncOp.build(
@@ -351,4 +367,5 @@ def _launch_kernel(
         result_types=[[]],
         properties={"kernel": kernel},
     )
+    launch_op.attributes[accx.SITE] = IntegerAttr(site, i32)
     cursor.insert(launch_op)
