@@ -183,7 +183,7 @@ def test_refuses_a_reduction_of_a_pointer() -> None:
     r = b.reduction(x, "!llvm.ptr", "add", "p")
     with b.parallel([x], 4, 1, 32), b.loop("gang", zero, "%n", one, reduction=[r]):
         pass
-    with pytest.raises(CompileError, match="reduction\\(add\\) 'p' on !llvm.ptr"):
+    with pytest.raises(CompileError, match=r"reduction\(add\) 'p' on !llvm\.ptr"):
         lower(b.text(X_AND_N))
 
 
