@@ -203,9 +203,11 @@ class AccSide(Side):
     name = "accopt"
     QUEUE = 1
 
-    def __init__(self, source: Path, pass_options: tuple[str, ...] = ()):
+    def __init__(
+        self, source: Path, pass_options: tuple[str, ...] = (), *, fast_math: bool = False
+    ):
         super().__init__()
-        options = CompileOptions(target="nvptx", pass_options=pass_options)
+        options = CompileOptions(target="nvptx", pass_options=pass_options, fast_math=fast_math)
         self.program: Program = compile_files([source], options)
         self.copyin = self.program.function(
             "acc_copyin", ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_size_t)

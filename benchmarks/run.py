@@ -131,13 +131,15 @@ def main() -> int:
     parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--fast-math", action="store_true", help="for the OpenACC side")
     parser.add_argument("--pass-option", action="append", default=[])
     args = parser.parse_args()
     chosen = [k for k in KERNELS if not args.kernels or k.name in args.kernels]
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as directory:
         for file in dict.fromkeys(k.file for k in chosen):
-            acc = AccSide(HERE / "kernels" / f"{file}.c", tuple(args.pass_option))
+            source = HERE / "kernels" / f"{file}.c"
+            acc = AccSide(source, tuple(args.pass_option), fast_math=args.fast_math)
             cuda = CudaSide(build_cuda(file, Path(directory)))
             ceilings = bandwidth_ceilings()
             for kernel in chosen:

@@ -36,6 +36,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
     group.add_argument("-U", dest="undefines", action="append", default=[])
     group.add_argument("--system-cpp", action="store_true", help="preprocess with cc -E")
     group.add_argument("--no-fma", action="store_true", help="never fuse a multiply and an add")
+    group.add_argument(
+        "--fast-math",
+        action="store_true",
+        help="allow reassociation, reciprocals and approximate functions",
+    )
     group.add_argument("-g", dest="debug_info", action="store_true", help="C lines in machine code")
     group.add_argument("--verify", action="store_true", help="check the IR after every stage")
     group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
@@ -55,6 +60,7 @@ def options_from_arguments(args: argparse.Namespace) -> CompileOptions:
         sm=args.sm or DEFAULT_SM,
         opt_level=args.opt_level,
         fma=not args.no_fma,
+        fast_math=args.fast_math,
         debug_info=args.debug_info,
         verify=args.verify,
         include_dirs=tuple(args.include_dirs),

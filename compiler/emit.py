@@ -24,7 +24,11 @@ def emit_text(module: ModuleOp, stage: str, options: CompileOptions) -> str:
 
     def print_module(target: TargetName) -> str:
         return print_llvm_module(
-            module, target=target, contract=options.fma, debug_lines=options.debug_info
+            module,
+            target=target,
+            contract=options.fma,
+            relaxed=options.fast_math,
+            debug_lines=options.debug_info,
         )
 
     if stage == "llvm":

@@ -19,7 +19,8 @@ class CompileOptions:
     """
     `target` is the code to make: device kernels as PTX for compute capability `sm` (90 for 9.0),
     or CPU kernels. `opt_level` is LLVM's for host code and kernels, 0 to 3. `fma` lets a multiply
-    and an add be fused (C11 6.5p8). `debug_info` puts C lines into the machine code. `verify`
+    and an add be fused (C11 6.5p8); `fast_math` allows reassociation, reciprocals instead of
+    divisions and approximate functions. `debug_info` puts C lines into the machine code. `verify`
     checks the IR and the contract of every stage.
     """
 
@@ -27,6 +28,7 @@ class CompileOptions:
     sm: int = DEFAULT_SM
     opt_level: OptLevel = 3
     fma: bool = True
+    fast_math: bool = False
     debug_info: bool = False
     verify: bool = False
     include_dirs: tuple[Path, ...] = ()

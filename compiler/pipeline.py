@@ -111,6 +111,8 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
     spec = overrides.get(name, ArgSpec(name, {}))
     if name in TARGET_PASSES and "target" not in spec.parameters:
         spec = ArgSpec(name, {**spec.parameters, "target": (options.target,)})
+    if name == "convert-gpu-to-nvvm" and options.fast_math:
+        spec = ArgSpec(name, {"approximate_math": (True,), **spec.parameters})
     return load_pass(name).from_spec(spec)
 
 

@@ -105,8 +105,9 @@ def _compound(fn: FunctionState, s: c.Compound) -> None:
     )
     saved: SSAValue | None = fn.b.value(StackSaveOp(), "stack") if frees else None
     pending = len(fn.exits)
-    for b in s.body:
-        emit(fn, b)
+    with directives.cache.scope(fn, s):
+        for b in s.body:
+            emit(fn, b)
     if not fn.b.terminated:
         if s.end_loc is not None:
             fn.b.at(s.end_loc)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, NoneAttr
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, NoneAttr
 from xdsl.dialects.llvm import CallingConventionAttr, FuncOp, LLVMFunctionType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
@@ -72,6 +72,10 @@ class Declarations:
         self.lines: list[str] = []
 
 
+RELAXED = frozenset(("afn", "arcp", "contract", "nsz", "reassoc"))
+"""What `--fast-math` allows: everything but assuming that there are no NaNs and infinities."""
+
+
 class FunctionPrinter:
     """Appends the text of functions to `out`; one object prints all functions of a module."""
 
@@ -84,6 +88,7 @@ class FunctionPrinter:
         *,
         gpu: bool,
         contract: bool,
+        relaxed: bool,
         lines: LineTables | None,
     ):
         self.types = types
@@ -93,6 +98,7 @@ class FunctionPrinter:
         self._declarations = declarations
         self._out = out
         self._contract = contract
+        self._relaxed = relaxed
         self._lines = lines
         self._scope: tuple[str, str] | None = None
         self._names: dict[SSAValue, str] = {}
@@ -138,13 +144,17 @@ class FunctionPrinter:
         into a multiply-add where the compilation allows it (C17 6.5 p8).
         """
         flags = op.properties.get("fastmathFlags")
-        words = {flag.value for flag in flags.data} if isinstance(flags, llvm.FastMathAttr) else ()
-        if not words:
-            return "contract " if contracts and self._contract else ""
+        words = (
+            {flag.value for flag in flags.data}
+            if isinstance(flags, llvm.FastMathAttr)
+            else set[str]()
+        )
         if len(words) == 7:
             return "fast "
-        if contracts and self._contract:
-            words = {*words, "contract"}
+        if self._relaxed and op.results and isinstance(op.results[0].type, AnyFloat):
+            words |= RELAXED
+        elif contracts and self._contract:
+            words.add("contract")
         return "".join(f"{word} " for word in sorted(words))
 
     def convention(self, convention: CallingConventionAttr) -> str:

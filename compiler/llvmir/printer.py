@@ -73,6 +73,7 @@ def print_llvm_module(
     *,
     target: Literal["host", "nvptx"],
     contract: bool = True,
+    relaxed: bool = False,
     flush_denormals: bool = False,
     debug_lines: bool = False,
 ) -> str:
@@ -80,7 +81,8 @@ def print_llvm_module(
     The LLVM IR text of the host's or the GPU's part of `module`, which holds `llvm` and `nvvm`
     operations only.
 
-    `contract` lets multiplications and additions fuse; `flush_denormals` selects libdevice's
+    `contract` lets multiplications and additions fuse; `relaxed` allows reassociation, reciprocals
+    and approximate functions (`--fast-math`); `flush_denormals` selects libdevice's
     variants that flush f32 denormals (and `.ftz` instructions); `debug_lines` adds line tables.
     Functions that are called but not declared get a declaration. Raises `CompileError` naming an
     operation or type that has no LLVM form.
@@ -93,7 +95,14 @@ def print_llvm_module(
     declarations = Declarations({op.sym_name.data for op in symbols if isinstance(op, FuncOp)})
     lines = LineTables(metadata, directives_only=on_gpu) if debug_lines else None
     functions = FunctionPrinter(
-        bodies, types, metadata, declarations, gpu=on_gpu, contract=contract, lines=lines
+        bodies,
+        types,
+        metadata,
+        declarations,
+        gpu=on_gpu,
+        contract=contract,
+        relaxed=relaxed,
+        lines=lines,
     )
     for op in symbols:
         if isinstance(op, FuncOp):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...directives.records import DirectiveKind
-from . import atomics, common, compute, declarations, executable, loops, regions
+from . import atomics, cache, common, compute, declarations, executable, loops, regions
 
 if TYPE_CHECKING:
     from ...c import ast as c
@@ -22,7 +22,7 @@ _EMITTERS = {
     DirectiveKind.SHUTDOWN: executable.emit_shutdown,
     DirectiveKind.SET: executable.emit_set,
     DirectiveKind.LOOP: loops.emit_directive,
-    DirectiveKind.CACHE: loops.emit_cache,
+    DirectiveKind.CACHE: cache.emit_cache,
     DirectiveKind.ATOMIC: atomics.emit,
     DirectiveKind.DECLARE: declarations.emit_local,
 }

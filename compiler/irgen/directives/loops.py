@@ -37,14 +37,6 @@ def emit_directive(fn: FunctionState, s: c.AccStmt) -> None:
     emit_loop(fn, s.directive, prepare(fn, s.directive, s.body), combined=None)
 
 
-def emit_cache(fn: FunctionState, s: c.AccStmt) -> None:
-    """`cache` (2.10) is advice; the result does not depend on it."""
-    fn.module.sink.remark(
-        s.directive.loc,
-        "'cache' is not used yet: elements are read through the hardware caches",
-    )
-
-
 @dataclass
 class Prepared:
     """The loops a directive covers; `counted` is None for a `seq` loop that cannot be counted."""
