@@ -22,6 +22,8 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
+| `accx.cache` | `acc.parallel` | what became of its cache directives: array of {text, file, line, column} |
+| `accx.given_sizes` | `acc.parallel` | the sizes the user gave: array of `num_gangs`, `num_workers`, `vector_length` |
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import I32, I64, SymbolRefAttr
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
+
+from . import accx_cache
 
 GANG_DIM = "accx.gang_dim"
 ELEMENTS = "accx.elements"
@@ -46,6 +50,8 @@ FROM_KERNELS = "accx.from_kernels"
 ATOMIC = "accx.atomic"
 VOLATILE = "accx.volatile"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
+CACHE_REMARKS = "accx.cache"
+GIVEN_SIZES = "accx.given_sizes"
 
 GPU_MODULE_NAME = "accopt_kernels"
 
@@ -81,4 +87,4 @@ class LaunchHostOp(IRDLOperation):
         super().__init__(operands=[num_gangs, queue, args], properties={"kernel": kernel})
 
 
-ACCX = Dialect("accx", [LaunchHostOp], [])
+ACCX = Dialect("accx", [LaunchHostOp, *accx_cache.OPERATIONS], [])

@@ -22,7 +22,7 @@ LEGAL_DIALECTS: dict[str, frozenset[str]] = {
     "acc": _ACC_LEVEL,
     "data": _ACC_LEVEL,
     "scheduled": _ACC_LEVEL,
-    "transformed": _ACC_LEVEL,
+    "transformed": _ACC_LEVEL | {"accx"},
     "gpu": _ACC_LEVEL | {"gpu", "nvvm"},
     "host": _HOST_LEVEL,
     "runtime": frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "gpu", "nvvm")),

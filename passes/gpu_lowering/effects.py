@@ -8,7 +8,7 @@ from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Operation, Region, SSAValue
 
-from ...dialects import llvm_ext
+from ...dialects import accx_cache, llvm_ext
 from ..analysis.acc_ops import has_level
 from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
 from .context import Kernel
@@ -143,6 +143,8 @@ class Summary:
             case acc.LoopOp():
                 self._loop(op)
                 return
+            case accx_cache.GangThreadsOp():
+                self.effects.collective = True
             case _:
                 pass
         for region in op.regions:

@@ -20,11 +20,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...compiler.diagnostics import SourceLoc, error
-from ...dialects import accx, llvm_ext
+from ...dialects import accx, accx_cache, llvm_ext
 from ..analysis.acc_ops import has_level
 from ..analysis.loop_partition import Mode, Partition, Unit, partition_loop
 from ..building import PTR, Cursor
-from . import loops, privatise
+from . import cache, loops, privatise
 from .barriers import ANY_INTERNAL, UNKNOWN, Access, EffectTracker, accesses
 from .context import Kernel
 from .control_flow import dominance_order
@@ -127,6 +127,17 @@ class RegionLowering:
                 pass
             case acc.CacheOp():
                 k.values[op.acc_var] = k.values[op.var]
+            case accx_cache.GangThreadsOp():
+                effects = Summary(k, self.calls).of(op)
+                cache.gang_threads(k, op, effects, self.lower_single)
+            case accx_cache.SharedTileOp():
+                cache.shared_tile(k, op)
+            case accx_cache.GangBarrierOp():
+                cache.barrier(k)
+            case accx_cache.CopyAsyncOp():
+                cache.copy_async(k, op)
+            case accx_cache.WaitCopiesOp():
+                cache.wait_copies(k)
             case acc.YieldOp():
                 k.insert(scf.YieldOp())
             case llvm.AllocaOp():

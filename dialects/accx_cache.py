@@ -1,0 +1,121 @@
+"""
+Operations of `accx` for tiles of arrays in the memory that the threads of a gang share: what
+`promote-cache-to-shared` makes of `acc.cache`, and the GPU lowering of the threads, shared memory
+and barriers of a thread block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.ir import Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_op_definition
+class GangThreadsOp(IRDLOperation):
+    """
+    Every thread of a gang runs the region once, each for itself. The block arguments (i32) are the
+    thread's coordinates in a box of `shape` threads, outermost first; the last one is the number
+    of the lane. The gang has as many threads as the box.
+    """
+
+    name = "accx.gang_threads"
+
+    shape = prop_def(DenseArrayBase)
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    assembly_format = "$shape $body attr-dict"
+
+    def __init__(self, shape: Sequence[int], body: Region):
+        super().__init__(
+            regions=[body], properties={"shape": DenseArrayBase.from_list(i64, list(shape))}
+        )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The threads in each direction, outermost first."""
+        return tuple(int(size) for size in self.shape.get_values())
+
+
+@irdl_op_definition
+class SharedTileOp(IRDLOperation):
+    """`bytes` of memory that the threads of a gang share, 16-byte aligned; `tile_name` is for symbols."""
+
+    name = "accx.shared_tile"
+
+    bytes = prop_def(IntegerAttr)
+    tile_name = prop_def(StringAttr)
+    result = result_def(LLVMPointerType)
+
+    assembly_format = "$tile_name $bytes attr-dict `:` type($result)"
+
+    def __init__(self, bytes: int, name: str):
+        super().__init__(
+            properties={"bytes": IntegerAttr(bytes, i64), "tile_name": StringAttr(name)},
+            result_types=[LLVMPointerType()],
+        )
+
+
+@irdl_op_definition
+class GangBarrierOp(IRDLOperation):
+    """All threads of the gang wait for each other; what they wrote before it is seen after it."""
+
+    name = "accx.gang_barrier"
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class CopyAsyncOp(IRDLOperation):
+    """
+    Starts a copy of `bytes` (4, 8 or 16, both sides aligned to them) from global memory into a
+    shared tile; it has arrived after the next `accx.wait_copies`.
+    """
+
+    name = "accx.copy_async"
+
+    target = operand_def(LLVMPointerType)
+    source = operand_def(LLVMPointerType)
+    bytes = prop_def(IntegerAttr)
+
+    assembly_format = "$source `to` $target $bytes attr-dict `:` type($source) `to` type($target)"
+
+    def __init__(self, source: SSAValue | Operation, target: SSAValue | Operation, bytes: int):
+        super().__init__(
+            operands=[target, source], properties={"bytes": IntegerAttr(bytes, i64)}
+        )
+
+    def verify_(self) -> None:
+        if self.bytes.value.data not in (4, 8, 16):
+            raise VerifyException(f"expected 4, 8 or 16 bytes, got {self.bytes.value.data}")
+
+
+@irdl_op_definition
+class WaitCopiesOp(IRDLOperation):
+    """The thread waits for the copies it has started with `accx.copy_async`."""
+
+    name = "accx.wait_copies"
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+OPERATIONS = (GangThreadsOp, SharedTileOp, GangBarrierOp, CopyAsyncOp, WaitCopiesOp)
