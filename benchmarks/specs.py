@@ -437,7 +437,7 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel("matmul", "compute", _matmul, 4096, 65),
     Kernel("nbody", "compute", _nbody, 65536, 300),
     Kernel("csr", "compute", _csr, 2_097_152, 400),
-    Kernel("dyadic", "compute", _dyadic, 65536, 512),
+    Kernel("dyadic", "compute", _dyadic, 65536, 2048),
     Kernel("histogram", "compute", _histogram, 1 << 28, 5000, accumulates=("bins",)),
     Kernel("monte_carlo", "compute", _monte_carlo, 1 << 20, 600),
     Kernel("sum_f32", "reductions", _reduction(np.sum, 1), 1 << 28, 10007),

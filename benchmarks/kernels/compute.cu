@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(256) nbody_kernel(int n, const float4 *__restr
     for (int base = 0; base < n; base += 256) {
         tile[threadIdx.x] = base + threadIdx.x < n ? p[base + threadIdx.x] : make_float4(0, 0, 0, 0);
         __syncthreads();
-#pragma unroll 16
+#pragma unroll 32
         for (int j = 0; j < 256; j++) {
             float4 other = tile[j];
             float dx = other.x - me.x, dy = other.y - me.y, dz = other.z - me.z;
@@ -86,31 +86,49 @@ extern "C" void csr(int rows, long, const int *offsets, const int *cols, const d
     CHECK(cudaGetLastError());
 }
 
-// Thread i covers outputs i and i + stride...; the block's inputs a[j] are the same for all
-// threads, and b[i ^ j] permutes within aligned groups: both are staged through shared memory.
-__global__ void __launch_bounds__(256) dyadic_kernel(int n, const float *__restrict__ a,
-                                                     const float *__restrict__ b,
-                                                     float *__restrict__ c)
+// A thread has four neighbouring outputs. i ^ j permutes within aligned groups of four, so that one
+// float4 of a and one of b serve sixteen products. The block's four slices of threads share the sum
+// over j and add up at the end.
+constexpr int DYADIC_LANES = 128, DYADIC_SLICES = 4;
+
+__global__ void __launch_bounds__(DYADIC_LANES * DYADIC_SLICES)
+    dyadic_kernel(int n, const float4 *__restrict__ a, const float4 *__restrict__ b, float4 *__restrict__ c)
 {
-    __shared__ float as[256], bs[256];
-    const int i = blockIdx.x * 256 + threadIdx.x;
+    __shared__ float4 as[DYADIC_SLICES][DYADIC_LANES], bs[DYADIC_SLICES][DYADIC_LANES];
+    const int t = threadIdx.x, slice = threadIdx.y, groups = n / 4;
     float sum[4] = {0, 0, 0, 0};
-    for (int base = 0; base < n; base += 256) {
-        as[threadIdx.x] = __ldg(a + base + threadIdx.x);
-        bs[threadIdx.x] = __ldg(b + ((blockIdx.x * 256) ^ base) + threadIdx.x);
+    for (int base = slice * DYADIC_LANES; base < groups; base += DYADIC_SLICES * DYADIC_LANES) {
+        as[slice][t] = __ldg(a + base + t);
+        bs[slice][t] = __ldg(b + ((blockIdx.x * DYADIC_LANES) ^ base) + t);
         __syncthreads();
-#pragma unroll 16
-        for (int j = 0; j < 256; j++)
-            sum[j & 3] += as[j] * bs[threadIdx.x ^ j];
+#pragma unroll 8
+        for (int q = 0; q < DYADIC_LANES; q++) {
+            const float4 x = as[slice][q], y = bs[slice][t ^ q];
+            sum[0] += x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+            sum[1] += x.x * y.y + x.y * y.x + x.z * y.w + x.w * y.z;
+            sum[2] += x.x * y.z + x.y * y.w + x.z * y.x + x.w * y.y;
+            sum[3] += x.x * y.w + x.y * y.z + x.z * y.y + x.w * y.x;
+        }
         __syncthreads();
     }
-    if (i < n)
-        c[i] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    as[slice][t] = make_float4(sum[0], sum[1], sum[2], sum[3]);
+    __syncthreads();
+    if (slice == 0) {
+        float4 total = as[0][t];
+        for (int s = 1; s < DYADIC_SLICES; s++) {
+            total.x += as[s][t].x;
+            total.y += as[s][t].y;
+            total.z += as[s][t].z;
+            total.w += as[s][t].w;
+        }
+        c[blockIdx.x * DYADIC_LANES + t] = total;
+    }
 }
 
-extern "C" void dyadic(int n, const float *a, const float *b, float *c)
+// n is a power of two, at least 2048.
+extern "C" void dyadic(int n, const float4 *a, const float4 *b, float4 *c)
 {
-    dyadic_kernel<<<n / 256, 256>>>(n, a, b, c); // n is a power of two, at least 256
+    dyadic_kernel<<<n / 4 / DYADIC_LANES, dim3(DYADIC_LANES, DYADIC_SLICES)>>>(n, a, b, c);
     CHECK(cudaGetLastError());
 }
 
