@@ -174,6 +174,47 @@ __global__ void __launch_bounds__(256) laplacian_kernel(int n, const float *__re
     }
 }
 
+__device__ __forceinline__ float4 load4(const float *p) { return __ldg(reinterpret_cast<const float4 *>(p)); }
+
+// The same with four columns (one float4) per thread.
+__global__ void __launch_bounds__(128) laplacian4_kernel(int n, const float *__restrict__ a,
+                                                         float *__restrict__ b)
+{
+    const int k = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    const int j = 1 + blockIdx.y * blockDim.y + threadIdx.y;
+    const int i0 = 1 + blockIdx.z * PLANES;
+    if (k >= n || j >= n - 1)
+        return;
+    const long plane = (long)n * n;
+    const float *p = a + (long)i0 * plane + (long)j * n + k;
+    float4 below = load4(p - plane), c = load4(p);
+    const int last = min(PLANES, n - 1 - i0);
+#pragma unroll 4
+    for (int r = 0; r < last; r++) {
+        const float4 above = load4(p + plane), north = load4(p - n), south = load4(p + n);
+        const float left = k > 0 ? __ldg(p - 1) : 0.0f, right = k + 4 < n ? __ldg(p + 4) : 0.0f;
+        const float4 out = make_float4(
+            left + c.y + north.x + south.x + below.x + above.x - 6.0f * c.x,
+            c.x + c.z + north.y + south.y + below.y + above.y - 6.0f * c.y,
+            c.y + c.w + north.z + south.z + below.z + above.z - 6.0f * c.z,
+            c.z + right + north.w + south.w + below.w + above.w - 6.0f * c.w);
+        float *q = b + (p - a);
+        if (k > 0 && k + 4 < n) {
+            *reinterpret_cast<float4 *>(q) = out;
+        } else {
+            if (k > 0)
+                q[0] = out.x;
+            q[1] = out.y;
+            q[2] = out.z;
+            if (k + 4 < n)
+                q[3] = out.w;
+        }
+        below = c;
+        c = above;
+        p += plane;
+    }
+}
+
 static dim3 grid3(int n, int halo)
 {
     return dim3(ceil_div(n - 2 * halo, 64), ceil_div(n - 2 * halo, 4), ceil_div(n - 2 * halo, PLANES));
@@ -181,7 +222,11 @@ static dim3 grid3(int n, int halo)
 
 extern "C" void laplacian(int n, const float *a, float *b)
 {
-    laplacian_kernel<<<grid3(n, 1), dim3(64, 4)>>>(n, a, b);
+    if (n % 4 == 0)
+        laplacian4_kernel<<<dim3(ceil_div(n, 128), ceil_div(n - 2, 4), ceil_div(n - 2, PLANES)),
+                            dim3(32, 4)>>>(n, a, b);
+    else
+        laplacian_kernel<<<grid3(n, 1), dim3(64, 4)>>>(n, a, b);
     CHECK(cudaGetLastError());
 }
 
