@@ -17,15 +17,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
-
-from xdsl.dialects.builtin import ModuleOp
+from typing import TYPE_CHECKING, NoReturn
 
 from ..runtime.errors import AccRuntimeError
 from ..runtime.trace import TraceOptions
 from .diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
 from .driver_options import add_compile_arguments, options_from_arguments
-from .remarks import REMARKS_STAGE, remarks_of
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
 
 
 def _argument_parser() -> argparse.ArgumentParser:
@@ -66,7 +66,9 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
     sink = DiagnosticSink()
 
     def after_stage(stage: str, module: ModuleOp) -> None:
-        if args.remarks and stage == REMARKS_STAGE:
+        from .remarks import REMARKS_STAGE, remarks_of
+
+        if stage == REMARKS_STAGE:
             sink.diagnostics += remarks_of(module)
 
     number = args.device if args.device is not None else _device_number()
@@ -76,7 +78,9 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         options = replace(options, sm=capability)
     trace = TraceOptions.from_environment(os.environ)
     try:
-        executable = build([Path(s) for s in args.sources], options, sink, after_stage)
+        executable = build(
+            [Path(s) for s in args.sources], options, sink, after_stage if args.remarks else None
+        )
     finally:
         _report(sink)
     run_options = RunOptions(number, tuple(args.libraries), args.threads, args.shared_memory, trace)

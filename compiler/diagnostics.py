@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr, UnknownLoc
-from xdsl.ir import Attribute
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import FileLineColLoc
+    from xdsl.ir import Attribute
 
 
 class Severity(Enum):
@@ -38,19 +40,21 @@ class SourceLoc:
 
     def to_attr(self) -> FileLineColLoc:
         """The xDSL location attribute that stands for this place on an operation."""
+        from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
+
         return FileLineColLoc(StringAttr(self.file), IntAttr(self.line), IntAttr(self.column))
 
     @staticmethod
     def from_attr(attr: Attribute) -> SourceLoc:
         """The place an operation's location names; `UNKNOWN_LOC` when it names none."""
+        from xdsl.dialects.builtin import FileLineColLoc
+
         if isinstance(attr, FileLineColLoc):
             return SourceLoc(attr.filename.data, attr.line.data, attr.column.data)
-        assert isinstance(attr, Attribute)
         return UNKNOWN_LOC
 
 
 UNKNOWN_LOC = SourceLoc("<unknown>", 0, 0)
-UNKNOWN_LOC_ATTR = UnknownLoc()
 
 
 @dataclass(frozen=True, slots=True)

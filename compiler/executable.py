@@ -1,30 +1,29 @@
 """
 From sources to an executable: LLVM IR for the host, PTX for the device, and the site table.
+
+Executables are cached on disk by the content of the preprocessed sources, the options and the
+compiler itself, so that a program that has not changed goes straight from the preprocessor to the JIT.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    SymbolRefAttr,
-)
-from xdsl.ir import Attribute
-
-from ..dialects.accx import SITES
-from .diagnostics import DiagnosticSink
-from .emit import emit_text
+from .backend.cache import DiskCache, content_key
+from .diagnostics import Diagnostic, DiagnosticSink, Severity, SourceLoc
 from .options import CompileOptions
-from .pipeline import StageCallback, run_to_stage
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Attribute
+
+    from .c.preprocess import PreprocessOptions
+    from .pipeline import StageCallback
 
 PlainValue: TypeAlias = "str | int | list[PlainValue] | dict[str, PlainValue]"
 
@@ -44,18 +43,20 @@ class Executable:
 
 def _plain(attr: Attribute) -> PlainValue:
     """An attribute of the site table as a plain Python value."""
+    from xdsl.dialects import builtin
+
     match attr:
-        case StringAttr():
+        case builtin.StringAttr():
             return attr.data
-        case IntegerAttr():
+        case builtin.IntegerAttr():
             return attr.value.data
-        case SymbolRefAttr():
+        case builtin.SymbolRefAttr():
             return attr.string_value()
-        case ArrayAttr():
+        case builtin.ArrayAttr():
             return [_plain(a) for a in attr.data]
-        case DenseArrayBase():
+        case builtin.DenseArrayBase():
             return [int(v) for v in attr.get_values()]
-        case DictionaryAttr():
+        case builtin.DictionaryAttr():
             return {k: _plain(v) for k, v in attr.data.items()}
         case _:
             raise TypeError(f"{attr} cannot stand in the site table")
@@ -63,6 +64,8 @@ def _plain(attr: Attribute) -> PlainValue:
 
 def site_table(module: ModuleOp) -> tuple[dict[str, Any], ...]:
     """The module attribute `accx.sites` as plain dictionaries."""
+    from ..dialects.accx import SITES
+
     attr = module.attributes.get(SITES)
     if attr is None:
         return ()
@@ -71,16 +74,21 @@ def site_table(module: ModuleOp) -> tuple[dict[str, Any], ...]:
     return tuple(entry for entry in table if isinstance(entry, dict))
 
 
+def preprocess_options(options: CompileOptions) -> PreprocessOptions:
+    """What the preprocessor needs to know of the options."""
+    from .c.preprocess import PreprocessOptions
+
+    return PreprocessOptions(
+        options.include_dirs, options.defines, options.undefines, options.use_system_cpp
+    )
+
+
 def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSink) -> ModuleOp:
     """The acc-level module of the C files of one program. Raises `CompileError`."""
-    from .c.preprocess import PreprocessOptions
     from .c.program import load_program
     from .irgen import generate_module
 
-    preprocess_options = PreprocessOptions(
-        options.include_dirs, options.defines, options.undefines, options.use_system_cpp
-    )
-    return generate_module(load_program(paths, preprocess_options, sink), sink)
+    return generate_module(load_program(paths, preprocess_options(options), sink), sink)
 
 
 def build(
@@ -88,15 +96,68 @@ def build(
     options: CompileOptions,
     sink: DiagnosticSink,
     after_stage: StageCallback | None = None,
+    *,
+    cached: bool = True,
 ) -> Executable:
     """
-    Compiles the C files of one program.
+    Compiles the C files of one program. An `after_stage` sees the module at every stage, so that
+    nothing is taken from the cache then.
 
     Raises `CompileError` for what is wrong with the program; warnings and remarks go to `sink`.
     """
-    from .ir.context import make_context
+    from .c.program import preprocess_program
 
-    module = front_end(paths, options, sink)
+    sources = preprocess_program(paths, preprocess_options(options), sink)
+    texts = [part for source in sources for part in (source.file, source.text)]
+    key = content_key("program", compiler_fingerprint(), repr(options), *texts)
+    store = DiskCache.default("program")
+    if cached and after_stage is None and (found := store.get(key)) is not None:
+        return _from_json(found, options, sink)
+    before = len(sink.diagnostics)
+
+    from .c.program import check_program
+    from .emit import emit_text
+    from .ir.context import make_context
+    from .irgen import generate_module
+    from .pipeline import run_to_stage
+
+    module = generate_module(check_program(sources, sink), sink)
     run_to_stage(make_context(), module, "nvvm", options, after_stage=after_stage)
     ptx = emit_text(module, "ptx", options) if options.target == "nvptx" else ""
-    return Executable(emit_text(module, "llvm", options), ptx, site_table(module), options)
+    executable = Executable(emit_text(module, "llvm", options), ptx, site_table(module), options)
+    if cached and after_stage is None:
+        store.put(key, _to_json(executable, sink.diagnostics[before:]))
+    return executable
+
+
+@cache
+def compiler_fingerprint() -> str:
+    """Something that changes whenever a file of the compiler does."""
+    root = Path(__file__).resolve().parent.parent
+    files = sorted(
+        file
+        for package in ("compiler", "dialects", "passes", "runtime")
+        for file in (root / package).rglob("*.py")
+    )
+    stats = [(str(file.relative_to(root)), file.stat()) for file in files]
+    return content_key(*(f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in stats))
+
+
+def _to_json(executable: Executable, diagnostics: Sequence[Diagnostic]) -> bytes:
+    fields = {
+        "host_ir": executable.host_ir,
+        "ptx": executable.ptx,
+        "sites": executable.sites,
+        "diagnostics": [{**asdict(d), "severity": d.severity.value} for d in diagnostics],
+    }
+    return json.dumps(fields).encode()
+
+
+def _from_json(data: bytes, options: CompileOptions, sink: DiagnosticSink) -> Executable:
+    """The executable, with the warnings of its compilation added to `sink` again."""
+    fields = json.loads(data)
+    for d in fields["diagnostics"]:
+        notes = tuple((SourceLoc(**loc), text) for loc, text in d["notes"])
+        severity, loc = Severity(d["severity"]), SourceLoc(**d["loc"])
+        sink.diagnostics.append(Diagnostic(severity, loc, d["message"], d["remedy"], notes))
+    return Executable(fields["host_ir"], fields["ptx"], tuple(fields["sites"]), options)

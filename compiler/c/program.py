@@ -7,14 +7,13 @@ checked here: that files which share a name agree on what it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from ..diagnostics import CompileError, Diagnostic, DiagnosticSink, error
 from .ast import FunctionDecl, Storage, TranslationUnit, VarDecl
-from .preprocess import PreprocessOptions, preprocess
-from .sema import check_translation_unit
-from .sema.conversions import compatible
+from .preprocess import PreprocessedSource, PreprocessOptions, preprocess
 
 
 def load_program(
@@ -24,17 +23,43 @@ def load_program(
     The typed trees of the C files `paths`, in order. Warnings go to `sink`. Raises `CompileError`
     with the first mistake of every file that has one, or where two files disagree.
     """
-    units: list[TranslationUnit] = []
+    return check_program(preprocess_program(paths, options, sink), sink)
+
+
+def preprocess_program(
+    paths: Sequence[Path], options: PreprocessOptions | None, sink: DiagnosticSink
+) -> list[PreprocessedSource]:
+    """The preprocessed files. Raises `CompileError` with the first mistake of every file."""
+    return _each(paths, lambda path: preprocess(path, options, sink))
+
+
+def check_program(
+    sources: Sequence[PreprocessedSource], sink: DiagnosticSink
+) -> list[TranslationUnit]:
+    """The typed trees of preprocessed files. Raises `CompileError` as `load_program` does."""
+    from .sema import check_translation_unit
+
+    units = _each(sources, lambda source: check_translation_unit(source, sink))
+    check_agreement(units)
+    return units
+
+
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
+
+
+def _each(items: Sequence[_In], function: Callable[[_In], _Out]) -> list[_Out]:
+    """`function` of every item; raises the mistakes of all of them together."""
+    results: list[_Out] = []
     mistakes: list[Diagnostic] = []
-    for path in paths:
+    for item in items:
         try:
-            units.append(check_translation_unit(preprocess(path, options, sink), sink))
+            results.append(function(item))
         except CompileError as e:
             mistakes += e.diagnostics
     if mistakes:
         raise CompileError(mistakes)
-    check_agreement(units)
-    return units
+    return results
 
 
 def check_agreement(units: Sequence[TranslationUnit]) -> None:
@@ -65,6 +90,8 @@ def _is_defined(decl: FunctionDecl | VarDecl) -> bool:
 
 
 def _check_pair(old: FunctionDecl | VarDecl, decl: FunctionDecl | VarDecl) -> None:
+    from .sema.conversions import compatible
+
     notes = [(old.loc, "the other declaration")]
     if isinstance(old, FunctionDecl) != isinstance(decl, FunctionDecl):
         raise error(
