@@ -56,8 +56,10 @@ _SCHEDULED = Stage(
 )
 _TRANSFORMED = Stage(
     "transformed",
-    ("jam-outer-iterations", "lower-acc-atomics"),
-    "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole.",
+    ("jam-outer-iterations", "compress-arrays", "privatise-atomics", "lower-acc-atomics"),
+    "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole. "
+    "Atomic updates find their gang's copy while they still name their operator and the grid, which "
+    "pays for the copies, can still be changed.",
 )
 
 
@@ -100,7 +102,7 @@ def stage_of(module: ModuleOp) -> str:
     return attr.data if isinstance(attr, StringAttr) else ACC.name
 
 
-TARGET_PASSES = frozenset(("schedule-loops",))
+TARGET_PASSES = frozenset(("schedule-loops", "privatise-atomics"))
 """Passes with an option `target`, which the pipeline sets."""
 
 PassCallback = Callable[[ModulePass, ModuleOp], None]

@@ -17,6 +17,8 @@ PASS_CLASSES = {
     "split-collapsed-loops": "SplitCollapsedLoopsPass",
     "schedule-loops": "ScheduleLoopsPass",
     "jam-outer-iterations": "JamOuterIterationsPass",
+    "compress-arrays": "CompressArraysPass",
+    "privatise-atomics": "PrivatiseAtomicsPass",
     "lower-acc-atomics": "LowerAccAtomicsPass",
     "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
     "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
