@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import Block, Region
 
 from ..c import ast as c
-from ..c.types import FunctionType, VoidType
+from ..c.types import FunctionType, PointerType, VoidType
 from ..diagnostics import DiagnosticSink
 from ..directives.records import Directive
 from . import statements, static_data
@@ -90,7 +90,16 @@ def _define_function(state: ModuleState, function: c.FunctionDecl, source: c.Com
     linkage = INTERNAL if function.is_static or function.is_inline else EXTERNAL
     op = llvm.FuncOp(symbol, ir_type, linkage, body=region)
     op.location = function.loc.to_attr()
+    _promise_restrict(op, function)
     state.module.body.block.add_op(op)
+
+
+def _promise_restrict(op: llvm.FuncOp, function: c.FunctionDecl) -> None:
+    """Pointer parameters declared `restrict` (C11 6.7.3.1) are `llvm.noalias`."""
+    own = [p.qual.restrict and isinstance(p.type, PointerType) for p in function.params]
+    if any(own):
+        promise = {"llvm.noalias": UnitAttr()}
+        op.arg_attrs = ArrayAttr(DictionaryAttr(promise if alone else {}) for alone in own)
 
 
 def _finish(fn: FunctionState, function: c.FunctionDecl, body: c.Compound) -> None:
