@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# Installs what the tests need into .venv and runs every check. Needs Python 3.11 or 3.12 and pip.
+# Installs what the tests need into .venv and runs every check, the tests last; fails if any failed.
+# Arguments go to pytest: ./test.sh -k jacobi, ./test.sh --slow
 set -euo pipefail
 cd "$(dirname "$0")"
 ./install.sh ".[test]"
 bin=.venv/bin
-"$bin/ruff" check .
-"$bin/ruff" format --check .
-"$bin/basedpyright" --level error
-"$bin/lit" -q -j "$(nproc)" lit
+failed=()
+check() { "$@" || failed+=("$(basename "$1")"); }
+check "$bin/ruff" check -q .
+check "$bin/ruff" format -q --check .
+check "$bin/basedpyright" --level error --pythonpath "$bin/python"
+check "$bin/lit" -q -j "$(nproc)" lit
+[ ${#failed[@]} = 0 ] || echo "failed before the tests: ${failed[*]}"
 "$bin/python" -m pytest -q -n "$(nproc)" "$@"
+[ ${#failed[@]} = 0 ]
