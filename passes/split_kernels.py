@@ -29,8 +29,7 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
@@ -62,8 +61,8 @@ from .analysis.acc_ops import (
 )
 from .analysis.loop_dependence import LoopLike, Verdict, judge_loop
 from .analysis.recipes import private_recipe, reduction_recipe
-from .analysis.region_values import RegionSymbols, variable_key
 from .infer_data_attributes import infer_construct
+from .kernel_pieces import Piece, cut, fill
 from .legalize_serial import CLAUSE_PROPERTIES, single_gang_parallel
 
 # Step 1: judge loops.
@@ -181,125 +180,7 @@ def decide_loops(construct: Operation, module: ModuleOp, *, plain_loops: bool) -
             loop.attributes[WHY] = StringAttr(f"runs in order: {verdict.why}")
 
 
-# Step 2: cut the block.
-
-
-@dataclass
-class Piece:
-    """Operations that become one construct: a parallel loop nest, or code for one gang."""
-
-    ops: list[Operation] = field(default_factory=list[Operation])
-    loop: bool = False
-    mixed: bool = False
-    """Loops and other code that share values: one gang runs all of it in order."""
-
-
-def _is_parallel_nest(op: Operation) -> bool:
-    return isinstance(op, acc.LoopOp) and any(
-        isinstance(inner, acc.LoopOp) and not has_level(inner.seq) for inner in op.walk()
-    )
-
-
-def _is_movable(op: Operation, written: set[Hashable]) -> bool:
-    """Whether a copy of `op` in another piece computes the same."""
-    if op.regions:
-        return False
-    if isinstance(op, llvm.LoadOp):
-        return variable_key(op.ptr) not in written
-    if isinstance(op, acc.PrivateOp | acc.ReductionOp | acc.CacheOp | acc.DataBoundsOp):
-        return True
-    return isinstance(op, llvm.GEPOp | llvm.AddressOfOp | llvm.ZeroOp | llvm.ConstantOp) or (
-        op.name.startswith(("arith.", "math."))
-    )
-
-
-def cut(ops: list[Operation], written: set[Hashable]) -> tuple[list[Piece], list[Operation]]:
-    """
-    Pieces in order, and the movable operations that every piece may copy. Pieces between the
-    definition of a value that cannot be copied and its last use are merged.
-    """
-    pieces: list[Piece] = []
-    movable: list[Operation] = []
-    for op in ops:
-        if _is_movable(op, written):
-            movable.append(op)
-        elif _is_parallel_nest(op):
-            pieces.append(Piece([op], loop=True))
-        elif pieces and not pieces[-1].loop:
-            pieces[-1].ops.append(op)
-        else:
-            pieces.append(Piece([op]))
-    place = {op: index for index, piece in enumerate(pieces) for op in piece.ops}
-    last: dict[int, int] = {}
-    for op, index in place.items():
-        for result in op.results:
-            for user in _users(result, place, set(movable)):
-                last[index] = max(last.get(index, index), user)
-    merged: list[Piece] = []
-    end = -1
-    for index, piece in enumerate(pieces):
-        if index <= end:
-            merged[-1].ops += piece.ops
-            merged[-1].mixed = True
-        else:
-            merged.append(piece)
-        end = max(end, last.get(index, index))
-    return merged, movable
-
-
-def _users(value: SSAValue, place: dict[Operation, int], movable: set[Operation]) -> list[int]:
-    """Indices of the pieces that use a value, directly or through movable operations."""
-    found: list[int] = []
-    for use in value.uses:
-        top: Operation | None = use.operation
-        while top is not None and top not in place and top not in movable:
-            top = top.parent_op()
-        if top is None:
-            continue
-        if top in place:
-            found.append(place[top])
-        else:
-            found += [index for r in top.results for index in _users(r, place, movable)]
-    return found
-
-
-def _fill(piece: Piece, movable: list[Operation]) -> Block:
-    """A block with the piece's operations and copies of the movable ones they need."""
-    block = Block()
-    for op in piece.ops:
-        op.detach()
-        block.add_op(op)
-    terminator = acc.YieldOp()
-    block.add_op(terminator)
-    for op in reversed(movable):
-        users = [
-            use
-            for result in op.results
-            for use in result.uses
-            if _is_in_block(use.operation, block)
-        ]
-        if not users:
-            continue
-        clone = op.clone()
-        first = block.first_op
-        assert first is not None
-        block.insert_op_before(clone, first)
-        for use in users:
-            index = op.results.index(use.operation.operands[use.index])  # pyright: ignore
-            use.operation.operands[use.index] = clone.results[index]
-    return block
-
-
-def _is_in_block(op: Operation, block: Block) -> bool:
-    current: Operation | None = op
-    while current is not None:
-        if current.parent_block() is block:
-            return True
-        current = current.parent_op()
-    return False
-
-
-# Step 3: constructs.
+# Step 3: constructs. Step 2 is in `kernel_pieces`.
 
 
 def _kernel(kernels: acc.KernelsOp, region: Region) -> acc.ParallelOp:
@@ -419,20 +300,20 @@ def _split(kernels: acc.KernelsOp, module: ModuleOp) -> None:
     if len(kernels.region.blocks) > 1:
         _single_piece(kernels, block, one)
         return
-    written = RegionSymbols(kernels).written
-    pieces, _ = cut(_body_ops(kernels), written)
+    pieces, _ = cut(_body_ops(kernels))
     if len(pieces) > 1:
         infer_construct(kernels, module)
         _use_host_values(kernels)
-        pieces, movable = cut(_body_ops(kernels), RegionSymbols(kernels).written)
+        pieces, movable = cut(_body_ops(kernels))
     else:
         movable = []
         if pieces:
             pieces = [Piece(_body_ops(kernels), pieces[0].loop, pieces[0].mixed)]
     block.insert_op_before(one, kernels)
     constructs: list[Operation] = []
+    position = {op: index for index, op in enumerate(_body_ops(kernels))}
     for index, piece in enumerate(pieces):
-        parallel = _construct(kernels, piece, _fill(piece, movable), one.result)
+        parallel = _construct(kernels, piece, fill(piece, movable, position), one.result)
         if index:
             _drop_wait(parallel)
         if len(pieces) > 1:

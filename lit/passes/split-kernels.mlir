@@ -130,3 +130,43 @@ llvm.func @shared_value(%x: !llvm.ptr {llvm.noalias}, %c: !llvm.ptr {llvm.noalia
   }
   llvm.return
 }
+
+// Code after a loop that stays in order reads what the loop wrote: the load stays behind it, and so
+// does the comparison made of it.
+// CHECK-LABEL: llvm.func @reads_behind
+// CHECK:         acc.parallel {
+// CHECK:           found independent
+// CHECK:         acc.parallel
+// CHECK:           scf.for
+// CHECK:           } {accx.why = "runs in order
+// CHECK:           %last = llvm.load
+// CHECK-NEXT:      llvm.store %last
+// CHECK-NEXT:      %again = llvm.load
+// CHECK-NEXT:      %less = arith.cmpi slt, %last, %again
+llvm.func @reads_behind(%n: i32) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  %s = llvm.alloca %c1 x i32 : (i32) -> !llvm.ptr
+  %t = llvm.alloca %c1 x i1 : (i32) -> !llvm.ptr
+  acc.kernels {
+    %a = llvm.mlir.addressof @a : !llvm.ptr
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %p = llvm.getelementptr inbounds %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      llvm.store %i, %p : i32, !llvm.ptr
+    }
+    scf.for %i = %c1 to %n step %c1 : i32 {
+      %p = llvm.getelementptr inbounds %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      %q = llvm.getelementptr inbounds %p[-1] : (!llvm.ptr) -> !llvm.ptr, i32
+      %v = llvm.load %q : !llvm.ptr -> i32
+      llvm.store %v, %p : i32, !llvm.ptr
+    }
+    %p = llvm.getelementptr inbounds %a[3] : (!llvm.ptr) -> !llvm.ptr, i32
+    %last = llvm.load %p : !llvm.ptr -> i32
+    llvm.store %last, %s : i32, !llvm.ptr
+    %again = llvm.load %s : !llvm.ptr -> i32
+    %less = arith.cmpi slt, %last, %again : i32
+    llvm.store %less, %t : i1, !llvm.ptr
+    acc.terminator
+  }
+  llvm.return
+}

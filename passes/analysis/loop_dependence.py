@@ -66,7 +66,7 @@ class _Body:
     problem: str | None = None
 
 
-def _root(pointer: SSAValue) -> SSAValue:
+def root_of(pointer: SSAValue) -> SSAValue:
     """The variable or pointer value an address is computed from."""
     owner = pointer.owner
     while isinstance(owner, _DERIVED):
@@ -152,7 +152,7 @@ def _add(
     symbols: RegionSymbols,
     own: set[SSAValue],
 ) -> None:
-    root = _root(pointer)
+    root = root_of(pointer)
     if root in own or (is_defined_inside(root, loop) and isinstance(root.owner, llvm.AllocaOp)):
         return
     body.accesses.append(_Access(op, root, _subscripts(pointer, symbols), type_, writes))
@@ -233,7 +233,7 @@ def _written_first(loop: LoopLike, root: SSAValue) -> bool:
     block = _body_of(loop).blocks.first
     assert block is not None
     for op in block.ops:
-        if isinstance(op, llvm.StoreOp) and _root(op.ptr) is root:
+        if isinstance(op, llvm.StoreOp) and root_of(op.ptr) is root:
             return True
         if any(root in inner.operands for inner in op.walk()):
             return False
