@@ -214,6 +214,7 @@ CONTEXT = "float g[10]; extern float u[]; struct s { int b : 3; }; "
             "section [4:7] of 'g' is outside its 10 elements",
             "[lower:length]",
         ),
+        ("parallel copyin(g[0:2]) copy(g[3:2])", ";", 42, "two sections of 'g'", "covers both"),
         ("parallel copy(a[0:-1])", ";", 31, "negative length -1", "length"),
         ("parallel copy(a[0:x])", ";", 31, "a section bound of 'a' has type 'double'", "integer"),
         ("parallel copy(v[0:3])", ";", 27, "'v' points to void", "cast"),

@@ -30,6 +30,7 @@ from .unit import Unit
 
 # A pointer in these clauses is meant as data, so a missing section is probably a mistake.
 _MAPS_DATA = frozenset({"copy", "copyin", "copyout", "create", "device", "self"})
+_REGION_DATA = frozenset({"copy", "copyin", "copyout", "create", "no_create", "present"})
 
 
 class ClauseResolver:
@@ -43,6 +44,8 @@ class ClauseResolver:
         for clause in directive.clauses:
             for field in dataclasses.fields(clause):
                 self._resolve(getattr(clause, field.name), clause, directive)
+        if directive.is_compute:
+            _check_one_section(directive)
 
     def _resolve(self, value: object, clause: Clause, directive: Directive) -> None:
         """Resolve a field of a clause, whatever its form."""
@@ -181,6 +184,32 @@ class ClauseResolver:
                 f"section [{lower}:{end - lower}] of '{text}' is outside its {extent} elements",
                 "write [lower:length]; the second number is a length, not an end",
             )
+
+
+def _check_one_section(directive: Directive) -> None:
+    """
+    Raise if a compute construct maps two sections of one variable: they are separate blocks of
+    device memory, and the construct's code could only reach one of them.
+    """
+    seen: dict[str, tuple[VarRefItem, list[tuple[str, str]]]] = {}
+    for clause in directive.clauses:
+        if not isinstance(clause, VarListClause) or clause.name not in _REGION_DATA:
+            continue
+        for item in clause.items:
+            sections = [(_text(s.lower), _text(s.length)) for s in item.sections]
+            first, others = seen.setdefault(item.name, (item, sections))
+            if sections and others and sections != others:
+                raise error(
+                    item.loc,
+                    f"two sections of '{item.name}' on one construct",
+                    "name one section that covers both, or map them on an enclosing data construct"
+                    " and pass pointers to their starts",
+                    [(first.loc, "the other one is here")],
+                )
+
+
+def _text(slot: ExprSlot | None) -> str:
+    return "" if slot is None else "".join(slot.text.split())
 
 
 def _constant(slot: ExprSlot | None, default: int | None) -> int | None:
