@@ -29,7 +29,7 @@ def gpu_missing() -> str | None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if "slow" in item.keywords and not config.getoption("--slow"):
+        if item.get_closest_marker("slow") and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="long; run with --slow"))
-        if "gpu" in item.keywords and (reason := gpu_missing()) is not None:
+        if item.get_closest_marker("gpu") and (reason := gpu_missing()) is not None:
             item.add_marker(pytest.mark.skip(reason=reason))

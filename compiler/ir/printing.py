@@ -11,8 +11,10 @@ from xdsl.printer import Printer
 
 class RoundTripPrinter(Printer):
     """
-    xDSL's printer, except that the regions of `scf.execute_region` keep their terminators: xDSL
-    0.74 leaves them out of all blocks when the operation has no results, which loses branches.
+    xDSL's printer with two repairs to what xDSL 0.74 prints and cannot parse. The regions of
+    `scf.execute_region` keep their terminators, which are left out of all blocks when the operation
+    has no results. Operations with a syntax of their own have their location at their end only; it is
+    printed within them too when their syntax contains the operation's type (`scf.while`).
     """
 
     def print_region(
@@ -26,6 +28,12 @@ class RoundTripPrinter(Printer):
         super().print_region(
             region, print_entry_block_args, print_empty_block, print_block_terminators or keep
         )
+
+    def print_operation_type(self, op: Operation) -> None:
+        if self.print_generic_format or type(op).print is Operation.print:
+            super().print_operation_type(op)
+        else:
+            self.print_function_type(op.operand_types, op.result_types)
 
 
 def print_ir(op: Operation, *, debug_info: bool = False) -> str:
