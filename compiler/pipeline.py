@@ -49,10 +49,11 @@ _DATA = Stage(
 )
 _SCHEDULED = Stage(
     "scheduled",
-    ("tile-loops", "split-collapsed-loops", "schedule-loops"),
+    ("tile-loops", "split-collapsed-loops", "hoist-invariant-loops", "schedule-loops"),
     "Tiles are loops like others from here on. Collapsed loops without levels are split first, so "
-    "that the schedule sees which loop walks along "
-    "memory. Launch shapes are computed from trip counts before the loops are torn apart.",
+    "that the schedule sees which loop walks along memory, and an inner loop's common work can move "
+    "between them. That changes the shape of the nest, so it precedes the schedule. Launch shapes are "
+    "computed from trip counts before the loops are torn apart.",
 )
 _TRANSFORMED = Stage(
     "transformed",

@@ -10,6 +10,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.elements` | `acc.loop` | elements per thread of a loop partitioned over lanes |
 | `accx.covers` | `acc.loop` | the launch covers the iteration space: guard instead of a loop over tiles |
 | `accx.why` | `acc.loop` | reason for the mapping, for remarks |
+| `accx.note` | `acc.loop` | what a pass before scheduling did or left; `schedule-loops` adds it to `accx.why` |
 | `accx.sites` | `builtin.module` | the site table: array of dictionaries |
 | `accx.site` | runtime operations, launches | index into the site table |
 | `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
@@ -38,6 +39,7 @@ GANG_DIM = "accx.gang_dim"
 ELEMENTS = "accx.elements"
 COVERS = "accx.covers"
 WHY = "accx.why"
+NOTE = "accx.note"
 SITES = "accx.sites"
 SITE = "accx.site"
 CELL = "accx.cell"

@@ -15,6 +15,7 @@ PASS_CLASSES = {
     "lower-if-clauses": "LowerIfClausesPass",
     "tile-loops": "TileLoopsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",
+    "hoist-invariant-loops": "HoistInvariantLoopsPass",
     "schedule-loops": "ScheduleLoopsPass",
     "jam-outer-iterations": "JamOuterIterationsPass",
     "compress-arrays": "CompressArraysPass",

@@ -42,7 +42,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
-from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, WHY
+from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, NOTE, WHY
 from .analysis.acc_ops import (
     NONE,
     bit_width,
@@ -317,8 +317,10 @@ def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
         loop.attributes[ELEMENTS] = IntegerAttr(plan.elements, i32)
     if covered:
         loop.attributes[COVERS] = UnitAttr()
+    note = loop.attributes.pop(NOTE, None)
     if WHY not in loop.attributes or plan.levels:
-        loop.attributes[WHY] = StringAttr(plan.why)
+        after = f"; {note.data}" if isinstance(note, StringAttr) else ""
+        loop.attributes[WHY] = StringAttr(plan.why + after)
 
 
 def schedule_construct(
@@ -333,9 +335,7 @@ def schedule_construct(
     emit = HostEmitter(construct)
     given = _given_sizes(construct, symbols, emit)
     forest = loop_forest(construct, symbols, level_of)
-    schedule = plan_construct(
-        forest.roots, given.sizes(), target, strategy, Level.GANG, tuning
-    )
+    schedule = plan_construct(forest.roots, given.sizes(), target, strategy, Level.GANG, tuning)
     launch = _Launch(construct, symbols, emit, given, schedule, target == "host")
     workers, lanes = launch.block()
     if not given.gangs:

@@ -348,9 +348,13 @@ class _Planner:
                 frozenset({Level.GANG, Level.VECTOR}), 1, elements, capped, why
             )
         else:
-            self.want(lanes=_fitting_lanes(node, self._inner_lanes(node)))
+            lanes, elements = self._inner_lanes(node), 1
+            if node.streaming and node.host_trip and not node.reduction:
+                lanes, elements, _ = _stream_shape(node)
+            self.want(lanes=_fitting_lanes(node, self.tuning.lanes or lanes))
+            why = "innermost parallel loop: its iterations on lanes"
             self.plans[node] = LoopPlan(
-                frozenset({Level.VECTOR}), why="innermost parallel loop: its iterations on lanes"
+                frozenset({Level.VECTOR}), 1, self.tuning.elements or elements, why=why
             )
         self._children(node, Level.VECTOR)
 
@@ -493,15 +497,15 @@ def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
         )
         levels: set[Level] = set()
         why = "runs in order on the CPU thread of its gang"
-        if partitioned and gang_free and (Level.GANG in node.levels or not node.levels):
+        if Level.GANG in node.levels or (partitioned and gang_free and not node.levels):
             levels.add(Level.GANG)
             why = "iterations over CPU threads"
         if innermost and not sizes.single:
             levels.add(Level.VECTOR)
             why += ", SIMD within" if Level.GANG in levels else " with SIMD"
         if sizes.single and not node.levels:
-            levels, why = set(), "the construct is serial"
-        plans[node] = LoopPlan(frozenset(levels), 1, 1, True, why)
+            levels, why = set[Level](), "the construct is serial"
+        plans[node] = LoopPlan(frozenset(levels), node.gang_dim or 1, 1, True, why)
         for child in node.children:
             visit(child, gang_free and Level.GANG not in levels)
 
