@@ -110,6 +110,21 @@ def print_table(rows: list[Row]) -> None:
     )
 
 
+def markdown(rows: list[Row]) -> str:
+    """The table as it stands in docs/performance.md."""
+    lines = [
+        "| kernel | CUDA µs | accopt µs | CUDA / accopt | GB/s | GFLOP/s | of roofline |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {r.kernel} | {r.cuda_us:.1f} | {r.acc_us:.1f} | {r.ratio:.2f} | {r.gbytes_per_s:.0f} |"
+        f" {r.gflops_per_s:.0f} | {r.of_roofline:.2f} |"
+        for r in rows
+        if r.ratio > 0
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def plot(rows: list[Row], directory: Path) -> None:
     """Writes `ratios.png`: CUDA's time over ours, one bar per kernel."""
     from matplotlib.figure import Figure
@@ -130,6 +145,7 @@ def main() -> int:
     )
     parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--markdown", type=Path)
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--fast-math", action="store_true", help="for the OpenACC side")
     parser.add_argument("--pass-option", action="append", default=[])
@@ -150,6 +166,8 @@ def main() -> int:
     print_table(rows)
     if args.json:
         args.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    if args.markdown:
+        args.markdown.write_text(markdown(rows))
     if args.plot:
         plot([row for row in rows if row.ratio > 0], args.plot)
     return 0 if all(row.ratio > 0 and row.problem is None for row in rows) else 1
