@@ -20,7 +20,7 @@ from .options import CompileOptions
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.ir import Attribute
+    from xdsl.ir import Attribute, Operation
 
     from .c.preprocess import PreprocessOptions
     from .pipeline import StageCallback
@@ -32,18 +32,22 @@ PlainValue: TypeAlias = "str | int | list[PlainValue] | dict[str, PlainValue]"
 class Executable:
     """
     A compiled program, ready for `Program`: `host_ir` is LLVM IR text, `ptx` the device code (empty
-    on the host target or without constructs), `sites` the site table as plain dictionaries.
+    unless the target is a GPU and there are constructs), `sites` the site table as plain
+    dictionaries, `kernels` the `gpu.module` that the simulator runs.
     """
 
     host_ir: str
     ptx: str
     sites: tuple[dict[str, Any], ...]
     options: CompileOptions
+    kernels: Operation | None = None
 
 
 def _plain(attr: Attribute) -> PlainValue:
     """An attribute of the site table as a plain Python value."""
     from xdsl.dialects import builtin
+
+    from ..dialects.dense import integers
 
     match attr:
         case builtin.StringAttr():
@@ -55,7 +59,7 @@ def _plain(attr: Attribute) -> PlainValue:
         case builtin.ArrayAttr():
             return [_plain(a) for a in attr.data]
         case builtin.DenseArrayBase():
-            return [int(v) for v in attr.get_values()]
+            return list(integers(attr))
         case builtin.DictionaryAttr():
             return {k: _plain(v) for k, v in attr.data.items()}
         case _:
@@ -111,20 +115,27 @@ def build(
     texts = [part for source in sources for part in (source.file, source.text)]
     key = content_key("program", compiler_fingerprint(), repr(options), *texts)
     store = DiskCache.default("program")
+    cached = cached and options.target != "sim"  # whose kernels are IR in memory
     if cached and after_stage is None and (found := store.get(key)) is not None:
         return _from_json(found, options, sink)
     before = len(sink.diagnostics)
 
     from .c.program import check_program
-    from .emit import emit_text
+    from .emit import detach_kernels, emit_text
     from .ir.context import make_context
     from .irgen import generate_module
     from .pipeline import run_to_stage
 
     module = generate_module(check_program(sources, sink), sink)
-    run_to_stage(make_context(), module, "nvvm", options, after_stage=after_stage)
+    ctx = make_context()
+    kernels = None
+    if options.target == "sim":
+        run_to_stage(ctx, module, "runtime", options, after_stage=after_stage)
+        kernels = detach_kernels(module)
+    run_to_stage(ctx, module, "nvvm", options, after_stage=after_stage)
     ptx = emit_text(module, "ptx", options) if options.target == "nvptx" else ""
-    executable = Executable(emit_text(module, "llvm", options), ptx, site_table(module), options)
+    host_ir = emit_text(module, "llvm", options)
+    executable = Executable(host_ir, ptx, site_table(module), options, kernels)
     if cached and after_stage is None:
         store.put(key, _to_json(executable, sink.diagnostics[before:]))
     return executable

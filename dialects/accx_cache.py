@@ -23,6 +23,8 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from .dense import integers
+
 
 @irdl_op_definition
 class GangThreadsOp(IRDLOperation):
@@ -49,7 +51,7 @@ class GangThreadsOp(IRDLOperation):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The threads in each direction, outermost first."""
-        return tuple(int(size) for size in self.shape.get_values())
+        return integers(self.shape)
 
 
 @irdl_op_definition
@@ -98,9 +100,7 @@ class CopyAsyncOp(IRDLOperation):
     assembly_format = "$source `to` $target $bytes attr-dict `:` type($source) `to` type($target)"
 
     def __init__(self, source: SSAValue | Operation, target: SSAValue | Operation, bytes: int):
-        super().__init__(
-            operands=[target, source], properties={"bytes": IntegerAttr(bytes, i64)}
-        )
+        super().__init__(operands=[target, source], properties={"bytes": IntegerAttr(bytes, i64)})
 
     def verify_(self) -> None:
         if self.bytes.value.data not in (4, 8, 16):

@@ -50,6 +50,7 @@ from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext, nvvm
+from ..dialects.dense import integers
 from .analysis.device_math import LLVM_OPERATIONS, MATH_OPERATIONS
 from .building import Cursor, erase
 from .gpu_library_calls import LibraryCalls
@@ -230,7 +231,7 @@ def _block_size(func: Operation) -> tuple[int, ...] | None:
     size = func.attributes.get("gpu.known_block_size")
     if not isinstance(size, DenseArrayBase):
         return None
-    values = tuple(int(value) for value in size.iter_values())
+    values = integers(size)
     return values + (1,) * (3 - len(values))
 
 

@@ -234,7 +234,7 @@ def _index_cast(op: Operation) -> Operation | None:
         Rewriter.erase_op(op)
         return None
     assert isinstance(source, IntegerType) and isinstance(target, IntegerType)
-    narrows = cast(IntegerType, target).width.data < cast(IntegerType, source).width.data
+    narrows = target.width.data < source.width.data
     return _create(llvm.TruncOp if narrows else llvm.SExtOp, op)
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
@@ -39,6 +38,7 @@ from xdsl.traits import SymbolOpInterface
 
 from ..compiler.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
+from ..dialects.dense import integers
 from ..runtime.abi import ASYNC_NOVAL, ASYNC_SYNC
 from .building import Cursor, erase
 
@@ -335,8 +335,7 @@ def select_device_type(
     """The position in a device type array of the first of `wanted` that occurs in it."""
     if not isinstance(types, ArrayAttr):
         return None
-    items = cast("ArrayAttr[Attribute]", types).data
-    present = [t.data for t in items if isinstance(t, acc.DeviceTypeAttr)]
+    present = [t.data for t in types.data if isinstance(t, acc.DeviceTypeAttr)]
     return next((present.index(t) for t in wanted if t in present), None)
 
 
@@ -389,9 +388,7 @@ def wait_argument(
     position = select_device_type(types) if types is not None else 0
     if position is None:
         return None
-    sizes = (
-        list(segments.iter_values()) if isinstance(segments, DenseArrayBase) else [len(operands)]
-    )
+    sizes = integers(segments) if isinstance(segments, DenseArrayBase) else (len(operands),)
     start = int(sum(sizes[:position]))
     group = list(operands[start : start + int(sizes[position])])
     flags = _booleans(has_devnum)
@@ -403,8 +400,7 @@ def wait_argument(
 def _booleans(attr: Attribute | None) -> list[bool]:
     if not isinstance(attr, ArrayAttr):
         return []
-    items = cast("ArrayAttr[Attribute]", attr).data
-    return [isinstance(a, IntegerAttr) and bool(a.value.data) for a in items]
+    return [isinstance(a, IntegerAttr) and bool(a.value.data) for a in attr.data]
 
 
 def emit_construct_wait(construct: acc.ParallelOp) -> None:

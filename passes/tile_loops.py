@@ -108,7 +108,7 @@ def _distribute_levels(loop: acc.LoopOp, tiles: acc.LoopOp) -> None:
     for level in moved:
         group = _OPERANDS[level]
         set_operand_groups(tiles, **{group: operand_groups(loop)[group]})
-        set_operand_groups(loop, **{group: []})
+        set_operand_groups(loop, **{group: ()})
         for name in _PROPERTIES[level]:
             set_prop(tiles, name, loop.properties.get(name))
             set_prop(loop, name, None)

@@ -16,6 +16,7 @@ from xdsl.dialects.llvm import FuncOp
 from xdsl.ir import Attribute, TypeAttribute
 
 from ...dialects import nvvm
+from ...dialects.dense import integers
 from .types import TypePrinter, escape
 
 _UNIT_PARAMETERS = {
@@ -77,7 +78,7 @@ def _launch_bounds(attributes: Mapping[str, Attribute]) -> list[str]:
     for name in (nvvm.REQNTID, nvvm.MAXNTID):
         value = attributes.get(name)
         if isinstance(value, DenseArrayBase):
-            sizes = ",".join(str(size) for size in value.iter_values())
+            sizes = ",".join(str(size) for size in integers(value))
             words.append(f'"{name}"="{sizes}"')
     blocks = attributes.get(nvvm.MINCTASM)
     if isinstance(blocks, IntegerAttr):
@@ -97,5 +98,5 @@ def function_attributes(func: FuncOp, *, convergent: bool) -> list[str]:
     if "optnone" in words and "noinline" not in words:
         words.append("noinline")
     if isinstance(passthrough := attributes.get("passthrough"), ArrayAttr):
-        words += [_passthrough(item) for item in cast("ArrayAttr[Attribute]", passthrough)]
+        words += [_passthrough(item) for item in passthrough]
     return words + _launch_bounds(attributes)

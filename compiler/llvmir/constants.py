@@ -130,7 +130,7 @@ def attribute_text(value: Attribute, type: Attribute, types: TypePrinter) -> str
 def _integer_attr_text(value: IntegerAttr, type: Attribute) -> str:
     number = value.value.data
     if isinstance(type, IntegerType):
-        return integer_text(number, cast(IntegerType, type).width.data)
+        return integer_text(number, type.width.data)
     if isinstance(type, LLVMPointerType):
         return "null" if number == 0 else f"inttoptr (i64 {number} to ptr)"
     return float_text(float(number), type)
@@ -138,7 +138,7 @@ def _integer_attr_text(value: IntegerAttr, type: Attribute) -> str:
 
 def _scalar_text(value: float, type: Attribute) -> str:
     if isinstance(type, IntegerType):
-        return integer_text(int(value), cast(IntegerType, type).width.data)
+        return integer_text(int(value), type.width.data)
     return float_text(float(value), type)
 
 
@@ -168,8 +168,7 @@ def _nested_text(elements: Iterator[float], type: Attribute, types: TypePrinter)
     if isinstance(type, LLVMArrayType):
         element, count, brackets = type.type, type.size.data, "[]"
     elif isinstance(type, VectorType):
-        vector = cast("VectorType[Attribute]", type)
-        element, count, brackets = vector.element_type, vector.get_shape()[0], "<>"
+        element, count, brackets = type.element_type, type.get_shape()[0], "<>"
     else:
         return _scalar_text(next(elements), type)
     text = types(element)

@@ -96,7 +96,8 @@ class TypePrinter:
         return printer(self, type)
 
     def _integer(self, type: Attribute) -> str:
-        return f"i{cast(IntegerType, type).width.data}"
+        assert isinstance(type, IntegerType)
+        return f"i{type.width.data}"
 
     def _float(self, type: Attribute) -> str:
         return FLOAT_NAMES[type.__class__]
@@ -150,10 +151,9 @@ class TypePrinter:
 def overload_suffix(type: Attribute) -> str:
     """How `type` appears in the name of an overloaded intrinsic (`f32` in `llvm.sqrt.f32`)."""
     if isinstance(type, IntegerType):
-        return f"i{cast(IntegerType, type).width.data}"
+        return f"i{type.width.data}"
     if isinstance(type, LLVMPointerType):
         return f"p{type.addr_space.data if isinstance(type.addr_space, IntAttr) else 0}"
     if isinstance(type, VectorType):
-        vector = cast("VectorType[Attribute]", type)
-        return f"v{vector.get_shape()[0]}{overload_suffix(vector.element_type)}"
+        return f"v{type.get_shape()[0]}{overload_suffix(type.element_type)}"
     return _FLOAT_SUFFIXES[type.__class__]

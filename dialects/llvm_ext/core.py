@@ -70,7 +70,6 @@ class ConstantRangeAttr(ParametrizedAttribute):
             lower = parser.parse_integer()
             parser.parse_punctuation(",")
             upper = parser.parse_integer()
-        type = cast(IntegerType, type)
         return [type, IntegerAttr(lower, type), IntegerAttr(upper, type)]
 
 

@@ -119,7 +119,7 @@ def replace_inside(op: Operation, old: SSAValue, new: SSAValue) -> None:
 
 def bit_width(type_: Attribute) -> int | None:
     """The width of an integer type; None for other types."""
-    return cast("IntegerType", type_).width.data if isinstance(type_, IntegerType) else None
+    return type_.width.data if isinstance(type_, IntegerType) else None
 
 
 def enclosing_function(op: Operation) -> llvm.FuncOp | None:

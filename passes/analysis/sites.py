@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, cast
+from typing import Literal
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -146,7 +146,7 @@ def _number(attr: Attribute) -> int:
 
 def _items(attr: Attribute | None) -> tuple[Attribute, ...]:
     """The elements of an array attribute; none if there is no array."""
-    return cast("ArrayAttr[Attribute]", attr).data if isinstance(attr, ArrayAttr) else ()
+    return attr.data if isinstance(attr, ArrayAttr) else ()
 
 
 def _texts(attr: Attribute | None) -> list[str]:

@@ -14,7 +14,6 @@ from xdsl.ir import Block, SSAValue
 from ...compiler.diagnostics import SourceLoc, error
 from ...dialects import accx_cache, llvm_ext, nvvm
 from ..analysis.loop_partition import Mode
-from ..building import PTR
 from .barriers import EffectTracker, accesses
 from .context import SHARED_PTR, Kernel
 from .effects import Effects

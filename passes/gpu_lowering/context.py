@@ -5,7 +5,7 @@ threads run the current code, and the device module's symbols.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -143,14 +143,14 @@ class Kernel(Cursor):
     # Places
 
     @contextmanager
-    def at(self, place: Cursor) -> Iterator[None]:
+    def at(self, place: Cursor) -> Generator[None]:
         """Adds operations at `place` meanwhile."""
         point, self.point = self.point, place.point
         yield
         self.point = point
 
     @contextmanager
-    def running(self, mode: Mode, tracker: EffectTracker) -> Iterator[None]:
+    def running(self, mode: Mode, tracker: EffectTracker) -> Generator[None]:
         """Lowers code run in `mode`, with its own record of accesses."""
         saved = self.mode, self.tracker
         self.mode, self.tracker = mode, tracker

@@ -30,6 +30,7 @@ EntryOp = (
     | acc.NoCreateOp
     | acc.DevicePtrOp
     | acc.AttachOp
+    | acc.CacheOp
     | acc.UseDeviceOp
     | acc.GetDevicePtrOp
     | acc.UpdateDeviceOp
