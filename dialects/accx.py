@@ -1,6 +1,6 @@
 """
 `accx`: what our pipeline needs beyond upstream's `acc`: schedule attributes, the site table, host
-launches.
+launches. Compressed arrays (`accx.packed` and the operations around it) are in `accx_compress.py`.
 
 Discardable attributes (every name the pipeline uses is a constant here):
 
@@ -34,6 +34,7 @@ from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
 
 from . import accx_cache
+from .accx_compress import COMPRESSION_OPS, PackedType
 
 GANG_DIM = "accx.gang_dim"
 ELEMENTS = "accx.elements"
@@ -89,4 +90,4 @@ class LaunchHostOp(IRDLOperation):
         super().__init__(operands=[num_gangs, queue, args], properties={"kernel": kernel})
 
 
-ACCX = Dialect("accx", [LaunchHostOp, *accx_cache.OPERATIONS], [])
+ACCX = Dialect("accx", [LaunchHostOp, *accx_cache.OPERATIONS, *COMPRESSION_OPS], [PackedType])

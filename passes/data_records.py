@@ -8,8 +8,9 @@ its records are filled where the construct stands.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from xdsl.dialects import acc, arith, llvm
@@ -18,10 +19,12 @@ from xdsl.ir import Attribute, SSAValue
 
 from ..compiler.diagnostics import SourceLoc, error
 from ..dialects.accx import CELL
-from ..runtime.abi import RECORD_BYTES, DataFlag, DataKind, DataRecord
+from ..dialects.accx_compress import PACKED
+from ..runtime.abi import RECORD_BYTES, Compression, DataFlag, DataKind, DataRecord
 from .analysis.layout import size_of, type_name
 from .analysis.sites import SiteVariable
 from .building import PTR, Cursor, constant_value
+from .compression.records import Packing
 
 EntryOp = (
     acc.CopyinOp
@@ -86,6 +89,7 @@ class Record:
     type: Attribute
     name: str
     loc: Attribute
+    packing: Packing | None = None
 
     @property
     def variable(self) -> SiteVariable:
@@ -106,6 +110,8 @@ def _flags(op: EntryOp | ExitOp) -> DataFlag:
         flags |= DataFlag.DYNAMIC
     if CELL in op.attributes:
         flags |= DataFlag.CELL
+    if PACKED in op.attributes:
+        flags |= DataFlag.COMPRESSED
     return flags
 
 
@@ -144,7 +150,7 @@ def entry_record(entry: EntryOp) -> Record:
             kind = _FIXED_KINDS[type(entry)]
     return Record(
         kind, flags, entry.var, entry.var_ptr_ptr, tuple(entry.bounds), entry.var_type,
-        _name(entry, entry.var), entry.location,
+        _name(entry, entry.var), entry.location, Packing.of(entry),
     )  # fmt: skip
 
 
@@ -288,6 +294,8 @@ class RecordArray:
     records: list[Record]
     memory: SSAValue
     entry: Cursor
+    descriptors: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    """Memory of the `Compression` of each compressed record, by index."""
 
     @staticmethod
     def make(records: list[Record], entry: Cursor) -> RecordArray:
@@ -311,6 +319,8 @@ class RecordArray:
             flags = int(record.flags) << 32 | int(record.kind)
             dims = len(section.brackets) if section.needs_shape else 0
             shape = self._shape(at, section) if section.needs_shape else at.i64(0)
+            if record.packing is not None:
+                shape = self._descriptor(at, index, record.packing, shape)
             at.store(base, self._field(at, index, "base"))
             at.store(section.offset, self._field(at, index, "offset"))
             at.store(section.bytes, self._field(at, index, "bytes"))
@@ -319,6 +329,13 @@ class RecordArray:
             at.store(at.i64(flags), self._field(at, index, "kind"))
             at.store(at.i64(dims << 32 | index), self._field(at, index, "var"))
             at.store(shape, self._field(at, index, "shape"))
+
+    def _descriptor(self, at: Cursor, index: int, packing: Packing, shape: SSAValue) -> SSAValue:
+        words = llvm.LLVMArrayType(ctypes.sizeof(Compression) // 8, i64)
+        memory = self.entry.alloca(words, f"{self.records[index].name}_compression")
+        packing.fill(at, memory, shape)
+        self.descriptors[index] = memory
+        return memory
 
     def _shape(self, at: Cursor, section: _Section) -> SSAValue:
         """Memory with (lower, extent, stride) of each bracket."""

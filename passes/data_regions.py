@@ -18,10 +18,12 @@ from xdsl.rewriter import InsertPoint
 
 from ..compiler.diagnostics import SourceLoc
 from ..dialects.accx import SITE, LaunchHostOp
+from ..dialects.accx_compress import COMPRESSION_OPS, CoefficientsOp
 from ..runtime.abi import ASYNC_NOVAL, NOT_GIVEN, DataFlag, DeviceOperation, DeviceType
 from .analysis.layout import size_of
 from .analysis.sites import SiteKind, SiteTable
 from .building import Cursor, erase
+from .compression.records import read_coefficients
 from .data_records import EXIT_OPS, EntryOp, Record, RecordArray, entry_record, exit_record
 from .data_uses import (
     contains_use,
@@ -128,6 +130,8 @@ class FunctionLowering:
                 self._set(op)
             case _ if isinstance(op, EXIT_OPS):
                 self._exit_operation(op)
+            case _ if isinstance(op, COMPRESSION_OPS):
+                self.dead.append(op)
             case _ if isinstance(op, DATA_ENTRY):
                 if not is_claimed(op):
                     self.pending.append(op)
@@ -181,6 +185,9 @@ class FunctionLowering:
                 address = array.device(at, index)
                 for use in users:
                     use.operation.operands[use.index] = address
+            for use in list(entry.acc_var.uses):
+                if isinstance(use.operation, CoefficientsOp):
+                    read_coefficients(at, array.descriptors[index], use.operation)
         return group
 
     def _records_call(self, at: Cursor, name: str, group: _Group) -> None:

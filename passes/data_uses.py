@@ -11,6 +11,7 @@ from xdsl.dialects import acc, gpu, scf
 from xdsl.ir import Block, Operation, Region, SSAValue, Use
 
 from ..dialects.accx import LaunchHostOp
+from ..dialects.accx_compress import COMPRESSION_OPS
 from .building import Cursor, erase
 from .data_records import EXIT_OPS, EntryOp, ExitOp
 from .host_loops import replace_yields
@@ -25,6 +26,7 @@ _CLAIMING = (
     acc.DeclareEnterOp,
     acc.DeclareExitOp,
 )
+_NAMING = (*_CLAIMING, *COMPRESSION_OPS)
 _LAUNCHES = (LaunchHostOp, gpu.LaunchFuncOp)
 
 
@@ -44,7 +46,7 @@ def is_address(use: Use) -> bool:
     """
     if isinstance(use.operation, EXIT_OPS):
         return use.index != 0
-    return not isinstance(use.operation, _CLAIMING)
+    return not isinstance(use.operation, _NAMING)
 
 
 def following_exits(op: Operation, operands: Sequence[SSAValue]) -> list[ExitOp]:

@@ -52,6 +52,14 @@ class DataFlag(IntFlag):
     IF_PRESENT = 128
     DYNAMIC = 256  # enter data / exit data: the dynamic reference counter
     CELL = 512  # a reduction's scalar: read and written once by a launch
+    COMPRESSED = 1024  # `shape` is the address of a `Compression`
+
+
+class CompressionFlag(IntFlag):
+    """`flags` of a `Compression`."""
+
+    HAS_RANGE = 1
+    DECODES = 2  # the record belongs to a kernel that decodes the array
 
 
 class DeviceOperation(IntEnum):
@@ -100,6 +108,26 @@ class DataRecord(ctypes.Structure):
         ("var", ctypes.c_int32),
         ("dims", ctypes.c_int32),
         ("shape", ctypes.c_int64),
+    )
+
+
+class Compression(ctypes.Structure):
+    """
+    The packed form of a record's array: `format` is `PackedFormat.word`; `shape` the record's
+    shape. Entry to the region fills in the rest: the coefficients, and whether the address of
+    element 0 is a multiple of 16.
+    """
+
+    _fields_ = (
+        ("format", ctypes.c_int32),
+        ("flags", ctypes.c_int32),
+        ("minimum", ctypes.c_double),
+        ("maximum", ctypes.c_double),
+        ("shape", ctypes.c_int64),
+        ("c0", ctypes.c_double),
+        ("c1", ctypes.c_double),
+        ("inverse", ctypes.c_double),
+        ("aligned", ctypes.c_int64),
     )
 
 

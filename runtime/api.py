@@ -375,7 +375,11 @@ class Routines:
         entry = state.table.by_device_address(device)
         if entry is None:
             return device if state.device.shares_memory else 0
-        return entry.host + (device - entry.device)
+        distance = device - entry.device
+        if entry.packed is not None:
+            fmt = entry.packed.format
+            distance = distance // fmt.storage_bytes * fmt.base_bytes
+        return entry.host + distance
 
     def is_present(self, host: int, size: int) -> int:
         state = self._runtime.current

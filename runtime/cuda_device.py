@@ -27,6 +27,7 @@ from .device import (
     PtxImage,
     Queue,
     Strips,
+    Transform,
 )
 from .errors import AccRuntimeError, ErrorClass, NoDeviceError
 
@@ -196,6 +197,14 @@ class CudaDevice:
         else:
             status = self.driver.copy_out(host, device, strips.width, stream)
             self.driver.check(status, "cuMemcpyDtoHAsync")
+
+    def write(self, device: int, size: int, unit: int, produce: Transform, queue: Queue) -> None:
+        self.enter_thread()
+        self._stage().write(device, size, unit, produce, _stream(queue))
+
+    def read(self, device: int, size: int, unit: int, consume: Transform, queue: Queue) -> None:
+        self.enter_thread()
+        self._stage().read(device, size, unit, consume, _stream(queue))
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
         self.enter_thread()

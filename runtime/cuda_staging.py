@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .cuda_driver import Driver
+from .device import Transform
 
 CHUNK = 16 << 20
 THRESHOLD = 4 << 20
@@ -42,25 +43,43 @@ class StagingCopier:
 
     def copy_in(self, device: int, host: int, size: int, stream: int) -> None:
         """Returns when the host memory may change; the last chunks may still be on their way."""
+
+        def produce(target: int, at: int, length: int) -> None:
+            self._move(target, host + at, length)
+
+        self.write(device, size, 1, produce, stream)
+
+    def write(self, device: int, size: int, unit: int, produce: Transform, stream: int) -> None:
+        """As `copy_in`, of what `produce` makes in the buffers, in pieces of whole `unit`s."""
         driver, api = self._driver, self._driver.api
-        for index, at in enumerate(range(0, size, CHUNK)):
+        chunk = CHUNK // unit * unit
+        for index, at in enumerate(range(0, size, chunk)):
             slot = index % BUFFERS
-            length = min(CHUNK, size - at)
+            length = min(chunk, size - at)
             driver.call(api.cuEventSynchronize, self._events[slot])
-            self._move(self._buffers[slot], host + at, length)
+            produce(self._buffers[slot], at, length)
             status = driver.copy_in(device + at, self._buffers[slot], length, stream)
             driver.check(status, "cuMemcpyHtoDAsync")
             driver.call(api.cuEventRecord, self._events[slot], stream)
 
     def copy_out(self, host: int, device: int, size: int, stream: int) -> None:
         """Returns when the host memory holds the data."""
+
+        def consume(source: int, at: int, length: int) -> None:
+            self._move(host + at, source, length)
+
+        self.read(device, size, 1, consume, stream)
+
+    def read(self, device: int, size: int, unit: int, consume: Transform, stream: int) -> None:
+        """As `copy_out`; `consume` takes the data from the buffers, in pieces of whole `unit`s."""
         driver, api = self._driver, self._driver.api
-        starts = range(0, size, CHUNK)
+        chunk = CHUNK // unit * unit
+        starts = range(0, size, chunk)
 
         def fetch(index: int) -> None:
             slot = index % BUFFERS
             at = starts[index]
-            length = min(CHUNK, size - at)
+            length = min(chunk, size - at)
             # A copy_in on another stream may still read this buffer.
             driver.call(api.cuEventSynchronize, self._events[slot])
             status = driver.copy_out(self._buffers[slot], device + at, length, stream)
@@ -72,7 +91,7 @@ class StagingCopier:
         for index, at in enumerate(starts):
             slot = index % BUFFERS
             driver.call(api.cuEventSynchronize, self._events[slot])
-            self._move(host + at, self._buffers[slot], min(CHUNK, size - at))
+            consume(self._buffers[slot], at, min(chunk, size - at))
             if index + BUFFERS < len(starts):
                 fetch(index + BUFFERS)
 

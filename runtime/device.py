@@ -58,7 +58,14 @@ class CellPage:
     bytes: int
 
 
-ModuleImage: TypeAlias = NativeImage | PtxImage | CubinImage
+@dataclass(frozen=True, slots=True)
+class SimImage:
+    """Kernels as a `gpu.module` of the gpu level, for the simulator."""
+
+    module: object
+
+
+ModuleImage: TypeAlias = NativeImage | PtxImage | CubinImage | SimImage
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,10 @@ class Strips:
     width: int
     rows: int = 1
     pitch: int = 0
+
+
+Transform: TypeAlias = Callable[[int, int, int], None]
+"""Makes or takes bytes of a transfer: the host address of a piece, its place in all, its size."""
 
 
 class Queue(Protocol):
@@ -151,6 +162,17 @@ class Device(Protocol):
 
     def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
         """Device to host."""
+        ...
+
+    def write(self, device: int, size: int, unit: int, produce: Transform, queue: Queue) -> None:
+        """
+        Fills `size` bytes of device memory with what `produce` makes, in pieces of whole `unit`s.
+        `produce` has read its input when this returns, or when the queue gets there (host queues).
+        """
+        ...
+
+    def read(self, device: int, size: int, unit: int, consume: Transform, queue: Queue) -> None:
+        """Gives `size` bytes of device memory to `consume`, in pieces of whole `unit`s."""
         ...
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:

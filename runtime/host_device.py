@@ -29,6 +29,7 @@ from .device import (
     NativeImage,
     Queue,
     Strips,
+    Transform,
 )
 from .errors import AccRuntimeError, ErrorClass
 
@@ -210,6 +211,12 @@ class HostDevice:
 
     def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
         _submit(queue, lambda: _copy_strips(host, device, strips))
+
+    def write(self, device: int, size: int, unit: int, produce: Transform, queue: Queue) -> None:
+        _submit(queue, lambda: produce(device, 0, size))
+
+    def read(self, device: int, size: int, unit: int, consume: Transform, queue: Queue) -> None:
+        _submit(queue, lambda: consume(device, 0, size))
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
         _submit(queue, lambda: ctypes.memmove(target, source, size))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .abi import DataFlag, DataKind
+from .compression import Compressor, PackedRequest
 from .device import Device, Queue, Strips
 from .errors import AccRuntimeError, ErrorClass, HostRange
 from .present import Entry, PresentTable
@@ -73,6 +74,9 @@ class Request:
     name: str = "?"
     shape: tuple[tuple[int, int, int], ...] = ()
     origin: str = ""
+    packed: PackedRequest | None = None
+    kernel: bool = False
+    """Whether the clause is that of a compute construct."""
 
     @property
     def start(self) -> int:
@@ -126,6 +130,7 @@ class Mapper:
         self.table = table
         self.moved = False
         self.links: list[Link] = []
+        self.compressor = Compressor(device)
         self._watch = watch
         self._read_pointer = read_pointer
 
@@ -194,12 +199,19 @@ class Mapper:
                 return
         elif request.flags & DataFlag.ALWAYS_IN and kind in _COPIES_IN:
             self._copy_in(entry, request, queue)
+        self.compressor.check(entry, request)
         self._count(entry, request, 1)
         request.device = entry.device_address(request.base)
+        self.compressor.deliver(entry, request)
 
     def _enter_absent(self, request: Request, queue: Queue) -> Entry | None:
         """Maps absent data; None when the host's memory is to be used."""
         shared = self.device.shares_memory and not request.flags & DataFlag.CAPTURE
+        if request.packed is not None:
+            # Host memory is never packed: the kernel needs a copy whatever the device.
+            shared = False
+            if request.kind == DataKind.NO_CREATE and request.packed.decodes:
+                raise self._not_present(request)
         if shared or request.kind == DataKind.NO_CREATE:
             return None
         if request.kind not in _ALLOCATING:
@@ -208,8 +220,8 @@ class Mapper:
         if request.kind in _COPIES_IN:
             self._copy_in(entry, request, queue)
         elif request.flags & DataFlag.ZERO:
-            with self._watch("zero", request, entry.bytes, queue):
-                self.device.zero(entry.device, entry.bytes, queue)
+            with self._watch("zero", request, entry.device_bytes, queue):
+                self.device.zero(entry.device, entry.device_bytes, queue)
         return entry
 
     def _enter_empty(self, entry: Entry | None, request: Request) -> None:
@@ -227,11 +239,18 @@ class Mapper:
 
     def map(self, request: Request, queue: Queue) -> Entry:
         """Allocates device memory for an absent section and enters it, with counters at zero."""
+        packed = None
         with self._watch("allocate", request, request.bytes, queue):
-            address = self.device.allocate(request.bytes, queue)
+            if request.packed is None:
+                address = self.device.allocate(request.bytes, queue)
+            else:
+                packed = self.compressor.create(request, request.kind in _COPIES_IN, queue)
+                address = self.compressor.place(packed, request)
         self.moved = True
         origin = f"{request.origin}, '{request.name}'" if request.origin else f"'{request.name}'"
-        entry = self.table.insert(Entry(request.start, request.bytes, address, origin=origin))
+        entry = self.table.insert(
+            Entry(request.start, request.bytes, address, origin=origin, packed=packed)
+        )
         for link in self._links_of(entry):
             self.device.store_pointer(link.slot, entry.device_address(link.host), queue)
         return entry
@@ -285,7 +304,7 @@ class Mapper:
         for link in self._links_of(entry):
             self.device.store_pointer(link.slot, 0, queue)
         with self._watch("free", request, entry.bytes, queue):
-            self.device.free(entry.device, queue)
+            self.device.free(entry.allocation, queue)
 
     @staticmethod
     def _count(entry: Entry, request: Request, step: int) -> None:
@@ -348,6 +367,12 @@ class Mapper:
     # Transfers
 
     def _copy_in(self, entry: Entry, request: Request, queue: Queue) -> None:
+        if entry.packed is not None:
+            strips = strips_of(request.shape, request.offset, request.bytes)
+            with self._watch("copy in", request, entry.packed.bytes_of(request.bytes), queue):
+                self.compressor.copy_in(entry, request.start, strips, queue)
+            self.moved = True
+            return
         device = entry.device_address(request.start)
         for strips in self._strips(entry, request):
             with self._watch("copy in", request, strips.width * strips.rows, queue):
@@ -355,6 +380,12 @@ class Mapper:
             self.moved = True
 
     def _copy_out(self, entry: Entry, request: Request, queue: Queue) -> None:
+        if entry.packed is not None:
+            strips = strips_of(request.shape, request.offset, request.bytes)
+            with self._watch("copy out", request, entry.packed.bytes_of(request.bytes), queue):
+                self.compressor.copy_out(entry, request.start, strips, queue)
+            self.moved = True
+            return
         device = entry.device_address(request.start)
         for strips in self._strips(entry, request):
             with self._watch("copy out", request, strips.width * strips.rows, queue):

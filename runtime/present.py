@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .compression import Packed
 from .errors import AccRuntimeError, ErrorClass, HostRange
 
 
@@ -22,6 +23,7 @@ class Entry:
     Host bytes `[host, host + bytes)` with their device address.
 
     `pinned` entries (declare, acc_map_data) are never freed by a counter reaching zero.
+    `packed`: how the numbers are compressed on the device; None for plain data.
     `attachments`: host address of a pointer object in this entry → its attachment counter.
     """
 
@@ -32,6 +34,7 @@ class Entry:
     dynamic: int = 0
     pinned: bool = False
     origin: str = ""
+    packed: Packed | None = None
     attachments: dict[int, int] = field(default_factory=dict[int, int])
 
     @property
@@ -46,7 +49,19 @@ class Entry:
 
     def device_address(self, host: int) -> int:
         """The device address that corresponds to a host address (which may lie outside)."""
+        if self.packed is not None:
+            return self.device + self.packed.bytes_of(host - self.host)
         return self.device + (host - self.host)
+
+    @property
+    def allocation(self) -> int:
+        """The device address that was allocated."""
+        return self.device if self.packed is None else self.packed.allocation
+
+    @property
+    def device_bytes(self) -> int:
+        """Bytes of device memory behind the entry."""
+        return self.bytes if self.packed is None else self.packed.bytes_of(self.bytes)
 
     def range(self) -> HostRange:
         """The host range, for messages."""
@@ -136,6 +151,6 @@ class PresentTable:
     def by_device_address(self, address: int) -> Entry | None:
         """The entry whose device copy contains `address` (linear: only `acc_hostptr` asks)."""
         for entry in self._entries:
-            if entry.device <= address < entry.device + entry.bytes:
+            if entry.device <= address < entry.device + entry.device_bytes:
                 return entry
         return None

@@ -34,11 +34,12 @@ from .abi import (
     DeviceType,
 )
 from .api import api_callbacks
+from .compression import PackedRequest
 from .device import Device, DeviceProvider, ModuleImage, NativeDriver, Queue
 from .errors import AccRuntimeError, ErrorClass, Place
 from .mapping import Request, no_watch
 from .native_launch import NativeLauncher
-from .sites import Site
+from .sites import COMPUTE, Site
 from .state import DeviceState
 from .trace import Trace, TraceOptions
 
@@ -451,6 +452,9 @@ def _request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
         buffer, index * RECORD_BYTES
     )
     triples: tuple[tuple[int, int, int], ...] = ()
+    packed: PackedRequest | None = None
+    if flags & DataFlag.COMPRESSED:
+        packed, shape = PackedRequest.read(shape)
     if dims > 0 and shape:
         words = (ctypes.c_int64 * (3 * dims)).from_address(shape)
         triples = tuple((words[i], words[i + 1], words[i + 2]) for i in range(0, 3 * dims, 3))
@@ -467,6 +471,8 @@ def _request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
         site.variable(variable),
         triples,
         str(site.place),
+        packed,
+        site.place.construct == COMPUTE,
     )
 
 

@@ -25,7 +25,13 @@ from .mapping import POINTER_BYTES
 from .present import Entry, PresentTable
 
 _LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
-_NOT_SIMPLE = int(DataFlag.ALWAYS_IN | DataFlag.ALWAYS_OUT | DataFlag.FINALIZE | DataFlag.DYNAMIC)
+_NOT_SIMPLE = int(
+    DataFlag.ALWAYS_IN
+    | DataFlag.ALWAYS_OUT
+    | DataFlag.FINALIZE
+    | DataFlag.DYNAMIC
+    | DataFlag.COMPRESSED
+)
 _CELL = int(DataFlag.CELL)
 _DEVICE = struct.Struct("=q")
 _unpack = RECORD_FORMAT.unpack_from
@@ -163,6 +169,8 @@ class QuickEntry:
         if dims or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
             return None
         entry = self._table.containing(base + offset, size)
+        if entry is not None and entry.packed is not None:
+            return None
         if entry is None:
             if cells_of is None or not flags & _CELL or offset or pointer:
                 return None

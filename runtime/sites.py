@@ -11,10 +11,12 @@ from typing import Any
 from .abi import DataKind
 from .errors import Place
 
+COMPUTE = "compute construct"
+
 _CONSTRUCTS = {
-    "compute": "compute construct",
+    "compute": COMPUTE,
     "data": "data construct",
-    "launch": "compute construct",
+    "launch": COMPUTE,
 }
 """What messages call the kinds of site that are no directive's name."""
 

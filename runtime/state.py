@@ -130,7 +130,7 @@ class DeviceState:
         self.wait_all()
         for entry in [e for e in self.table if not e.pinned]:
             self.table.remove(entry)
-            self.device.free(entry.device, self.sync_queue)
+            self.device.free(entry.allocation, self.sync_queue)
         for address, _ in self._scratch.values():
             self.device.free(address, self.sync_queue)
         self._scratch.clear()

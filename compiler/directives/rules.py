@@ -250,12 +250,16 @@ _CAPTURE_DIRECTIVES = frozenset(
     if kind is K.DATA or kind.value.split()[0] in ("parallel", "serial", "kernels")
 )
 
+PACKED_FORMATS = ("half", "bfloat16", *(f"bits{n}" for n in range(8, 51)))
+"""Modifiers of compression clauses: how a number is kept on the device (docs/compression.md)."""
+
 _MODIFIERS: Mapping[str, tuple[str, ...]] = {
     "copy": ("always", "alwaysin", "alwaysout"),
     "copyin": ("always", "alwaysin", "readonly"),
     "copyout": ("always", "alwaysout", "zero"),
     "create": ("zero",),
     "cache": ("readonly",),
+    **dict.fromkeys((*_COMPRESSED, "compression"), PACKED_FORMATS),
 }
 
 ALL_MODIFIERS = ("always", "alwaysin", "alwaysout", "capture", "readonly", "zero")
@@ -264,7 +268,7 @@ ALL_MODIFIERS = ("always", "alwaysin", "alwaysout", "capture", "readonly", "zero
 def modifiers_of(clause: str, kind: DirectiveKind) -> tuple[str, ...]:
     """The modifiers a clause takes; `capture` only on structured constructs (3.4, 2.7.4)."""
     plain = _MODIFIERS.get(clause, ())
-    captures = clause != "cache" and plain and kind in _CAPTURE_DIRECTIVES
+    captures = plain and plain[0] != "half" and clause != "cache" and kind in _CAPTURE_DIRECTIVES
     return (*plain, "capture") if captures else plain
 
 

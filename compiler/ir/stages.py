@@ -15,8 +15,8 @@ from xdsl.ir import Operation
 
 from ..diagnostics import SourceLoc, error
 
-_ACC_LEVEL = frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "acc"))
-_HOST_LEVEL = _ACC_LEVEL | {"accx"}
+_ACC_LEVEL = frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "acc", "accx"))
+_HOST_LEVEL = _ACC_LEVEL
 
 LEGAL_DIALECTS: dict[str, frozenset[str]] = {
     "acc": _ACC_LEVEL,

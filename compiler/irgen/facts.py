@@ -27,7 +27,7 @@ from .counted import CountedLoop, recognize
 from .tree import Node, assigned_variable, children, clause_items, int_constant, walk
 
 BY_VALUE_CLAUSES = frozenset(
-    ["present", "no_create", "deviceptr", "use_device", "attach", "detach", "delete"]
+    ["present", "no_create", "deviceptr", "use_device", "attach", "detach", "delete", "compression"]
 )
 """Clauses in which a pointer without section means the object it points to."""
 

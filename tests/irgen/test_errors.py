@@ -107,11 +107,6 @@ CASES = {
         2,
         "'num_gangs' after device_type(host)",
     ),
-    "compression": (
-        "void f(int n, float *a) {\n#pragma acc data compression_copyin(a[0:n])\n{ n = 1; } }",
-        2,
-        "'compression_copyin' is not supported yet",
-    ),
     "bind": (
         "#pragma acc routine seq bind(g)\nvoid f(int n);\nvoid g(int n) { f(n); }",
         1,

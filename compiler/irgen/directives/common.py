@@ -39,12 +39,6 @@ def check_supported(directive: Directive) -> None:
                 "is not supported yet",
                 "write the clause without device_type; it then applies to every device",
             )
-        if clause.name.startswith("compression"):
-            raise error(
-                clause.loc,
-                f"'{clause.spelling}' is not supported yet",
-                "use the clause without compression",
-            )
         remedy = _UNSUPPORTED.get(clause.name)
         if remedy is not None:
             raise error(clause.loc, f"'{clause.spelling}' is not supported yet", remedy)

@@ -21,7 +21,7 @@ from .. import statements
 from ..facts import names_pointee
 from ..function import AllocaScope, FunctionState
 from ..tree import clause_items
-from . import data, loops
+from . import compression, data, loops
 from .common import DEFAULT_DEVICE, Queues, condition_of, queues, single_i32, slot_i32
 from .privatization import Privates, privates
 from .regions import default_attr
@@ -66,7 +66,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     if loop is not None:
         prepared = loops.prepare(fn, loop, s.body)
         loops.count_on_host(fn, prepared, _named(s.directive))
-    mappings = data.enter_clauses(fn, directive)
+    mappings = compression.enter_clauses(fn, directive)
     mappings += _reduction_copies(fn, directive if loop is None else loop, mappings)
     copies = privates(fn, directive)
     block = Block()

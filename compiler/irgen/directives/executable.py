@@ -10,7 +10,7 @@ from ...c import ast as c
 from ...diagnostics import error
 from ...directives.records import DeviceTypeClause, Directive, VarListClause
 from ..function import FunctionState
-from . import data
+from . import compression, data
 from .common import condition_of, queues, single_i32
 
 _EXIT = {
@@ -25,7 +25,7 @@ def emit_enter_data(fn: FunctionState, s: c.AccStmt) -> None:
     directive = s.directive
     if_cond = condition_of(fn, directive, "if")
     q = queues(fn, directive)
-    mappings = data.enter_clauses(fn, directive, structured=False)
+    mappings = compression.enter_clauses(fn, directive, structured=False)
     fn.b.add(
         acc.EnterDataOp(
             if_cond=if_cond,
@@ -46,9 +46,11 @@ def emit_exit_data(fn: FunctionState, s: c.AccStmt) -> None:
     q = queues(fn, directive)
     mappings: list[data.Mapping] = []
     for clause in directive.clauses:
-        if clause.name in _EXIT and isinstance(clause, VarListClause):
-            exit_, name = _EXIT[clause.name]
-            modifiers = data.modifiers_of(clause)
+        # What is compressed is decoded whatever the clause is called: the runtime knows.
+        plain = clause.name.removeprefix("compression_")
+        if plain in _EXIT and isinstance(clause, VarListClause):
+            exit_, name = _EXIT[plain]
+            modifiers = None if plain != clause.name else data.modifiers_of(clause)
             for item in clause.items:
                 x = data.locate(fn, clause, item)
                 device = data.entry(fn, acc.GetDevicePtrOp, x, name, structured=False)

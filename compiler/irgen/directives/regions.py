@@ -9,7 +9,7 @@ from ...c import ast as c
 from ...directives.records import DefaultClause, Directive, VarListClause
 from .. import statements
 from ..function import FunctionState
-from . import data
+from . import compression, data
 from .common import condition_of, queues
 
 
@@ -27,7 +27,7 @@ def emit_data(fn: FunctionState, s: c.AccStmt) -> None:
     assert s.body is not None
     if_cond = condition_of(fn, directive, "if")
     q = queues(fn, directive)
-    mappings = data.enter_clauses(fn, directive)
+    mappings = compression.enter_clauses(fn, directive)
     block = Block()
     with fn.region(block, flat=False) as region, fn.construct("data", "data", s.loc):
         statements.emit_body(fn, s.body)

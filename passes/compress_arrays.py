@@ -1,0 +1,107 @@
+"""
+Compress device arrays by rewriting their element type (our reference, section 8; docs/compression.md).
+
+Takes:  stage scheduled, loops not yet lowered; `accx.packed` and `accx.decodes` on data operations.
+Leaves: every `accx.packed` complete (the options fill in formats the user left open). In compute
+        constructs, accesses of the arrays they decode: subscripts step over packed elements, loads
+        are followed by decoding (shift, or, one fused multiply-add), stores preceded by encoding.
+        The coefficients are results of an `accx.coefficients` before the construct and become
+        kernel arguments, which the GPU keeps in constant memory.
+Fails:  on a compressed array that is passed to a function, accessed atomically or as another type,
+        or whose address is used for anything but subscripts.
+
+Options:
+  float   kept bits of a float whose clause names no format: 8 to 21 (16)
+  double  kept bits of a double whose clause names no format: 8 to 50 (32)
+
+Before:
+  %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr
+      {accx.packed = !accx.packed<f32, 0, range>, accx.decodes, name = "a"}
+  acc.parallel dataOperands(%a_dev : !llvm.ptr) {
+    %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %x = llvm.load %p : !llvm.ptr -> f32
+After:
+  %c0, %c1, %inverse, %aligned = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
+  acc.parallel dataOperands(%a_dev : !llvm.ptr) {
+    %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
+    %code = llvm.load %p : !llvm.ptr -> i16
+    ...
+    %x = math.fma %t, %c0, %c1 : f32
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ..compiler.diagnostics import UNKNOWN_LOC, error
+from ..dialects.accx_compress import DECODES, PACKED, CoefficientsOp, PackedType
+from ..runtime.packed import Code, PackedFormat, check_format
+from .building import Cursor
+from .compression.element_code import ElementCode
+from .compression.rewriting import ArrayRewriter
+from .outline import DATA_ENTRY
+
+
+def packed_arrays(construct: acc.ParallelOp) -> list[tuple[Operation, PackedType]]:
+    """The data operations of the arrays that the construct's kernel decodes."""
+    found: list[tuple[Operation, PackedType]] = []
+    for operand in construct.data_clause_operands:
+        entry = operand.owner
+        if isinstance(entry, DATA_ENTRY) and DECODES in entry.attributes:
+            packed = entry.attributes[PACKED]
+            assert isinstance(packed, PackedType)
+            found.append((entry, packed))
+    return found
+
+
+def compress_construct(construct: acc.ParallelOp) -> None:
+    """Rewrites the accesses of all compressed arrays of one construct."""
+    for entry, packed in packed_arrays(construct):
+        assert isinstance(entry, DATA_ENTRY)
+        name = entry.var_name.data if entry.var_name is not None else "?"
+        op = Cursor.before(construct).insert(CoefficientsOp(entry.acc_var, packed.base))
+        for result, hint in zip(op.results, ("c0", "c1", "inverse", "aligned"), strict=True):
+            result.name_hint = f"{name}_{hint}"
+        code = ElementCode(packed, op.c0, op.c1, op.inverse)
+        ArrayRewriter(name, code, construct).run(entry.acc_var)
+
+
+@dataclass(frozen=True)
+class CompressArraysPass(ModulePass):
+    """See the file's docstring."""
+
+    name = "compress-arrays"
+
+    float: int = 16
+    double: int = 32
+
+    def __post_init__(self) -> None:
+        for width, bits in ((32, self.float), (64, self.double)):
+            problem = check_format(PackedFormat(width, Code.RANGE, bits))
+            if problem is not None:
+                raise error(
+                    UNKNOWN_LOC,
+                    f"compress-arrays: {problem}",
+                    "give another --pass-option 'compress-arrays{float=… double=…}'",
+                )
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        constructs: list[acc.ParallelOp] = []
+        for inner in op.walk():
+            packed = inner.attributes.get(PACKED)
+            if isinstance(packed, PackedType) and not packed.bits.data:
+                inner.attributes[PACKED] = self._complete(packed)
+            elif isinstance(inner, acc.ParallelOp):
+                constructs.append(inner)
+        for construct in constructs:
+            compress_construct(construct)
+
+    def _complete(self, packed: PackedType) -> PackedType:
+        bits = self.float if isinstance(packed.base, Float32Type) else self.double
+        return PackedType.of(packed.base, bits, packed.code.data)

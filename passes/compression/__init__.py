@@ -1,0 +1,1 @@
+"""Compressed arrays: the code around each element, and the rewriting of accesses."""

@@ -1,0 +1,109 @@
+"""
+The operations that decode a loaded element and encode a stored one (docs/compression.md, "Codec").
+
+`runtime/codec_ir.py` does the same to whole arrays on the host, operation by operation: both must
+give the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, llvm, math
+from xdsl.dialects.builtin import Float16Type, IntegerType, f32, f64, i8, i16, i32
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.accx_compress import PackedType
+from ...runtime.packed import EXPONENT_OF_ONE, MANTISSA_BITS, Code
+from ..building import Cursor
+
+f16 = Float16Type()
+
+
+@dataclass(frozen=True)
+class ElementCode:
+    """The code of one array: its format, and c0, c1 and 1 / c0 as values (None without range)."""
+
+    packed: PackedType
+    c0: SSAValue
+    c1: SSAValue
+    inverse: SSAValue
+
+    @property
+    def integer(self) -> IntegerType:
+        """What is loaded and stored."""
+        return IntegerType(8 * self.packed.format.storage_bytes)
+
+    @property
+    def memory_type(self) -> Attribute:
+        """The element type of subscripts: an integer whose size LLVM does not pad."""
+        size = self.packed.format.storage_bytes
+        return self.integer if size in (1, 2, 4, 8) else llvm.LLVMArrayType(size, i8)
+
+    @property
+    def alignment(self) -> int:
+        size = self.packed.format.storage_bytes
+        return size if size in (1, 2, 4, 8) else 1
+
+    def decode(self, at: Cursor, code: SSAValue, hint: str | None) -> SSAValue:
+        """The number behind the loaded integer `code`."""
+        fmt = self.packed.format
+        if fmt.code != Code.RANGE:
+            return self._decode_small(at, code, hint)
+        word = IntegerType(fmt.base_bits)
+        drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
+        wide = at.value(arith.ExtUIOp(code, word))
+        moved = at.value(arith.ShLIOp(wide, at.constant(drop, word)))
+        one = at.constant(EXPONENT_OF_ONE[fmt.base_bits], word)
+        bits = at.value(arith.OrIOp(moved, one))
+        t = at.value(arith.BitcastOp(bits, self.packed.base), "t")
+        return at.value(math.FmaOp(t, self.c0, self.c1), hint)
+
+    def encode(self, at: Cursor, number: SSAValue) -> SSAValue:
+        """The integer that is stored for `number`: the nearest code, the last one beyond the range."""
+        fmt = self.packed.format
+        if fmt.code != Code.RANGE:
+            return self._encode_small(at, number)
+        base, word = self.packed.base, IntegerType(fmt.base_bits)
+        drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
+        t = at.value(math.FmaOp(number, self.inverse, at.constant(1.5, base)), "t")
+        least, greatest = at.constant(1.0, base), at.constant(2.0 - 2.0**-fmt.bits, base)
+        # Ordered comparisons: a NaN becomes the least code.
+        above = at.value(arith.CmpfOp(t, least, "ogt"))
+        low = at.value(arith.SelectOp(above, t, least))
+        below = at.value(arith.CmpfOp(low, greatest, "olt"))
+        kept = at.value(arith.SelectOp(below, low, greatest), "saturated")
+        raw = at.value(arith.BitcastOp(kept, word))
+        rounded = at.value(arith.AddiOp(raw, at.constant(1 << (drop - 1), word)))
+        code = at.value(arith.ShRUIOp(rounded, at.constant(drop, word)))
+        if fmt.bits != 8 * fmt.storage_bytes:
+            code = at.value(arith.AndIOp(code, at.constant((1 << fmt.bits) - 1, word)))
+        return at.value(arith.TruncIOp(code, self.integer), "code")
+
+    def _decode_small(self, at: Cursor, code: SSAValue, hint: str | None) -> SSAValue:
+        if self.packed.format.code == Code.HALF:
+            half = at.value(arith.BitcastOp(code, f16))
+            single = at.value(arith.ExtFOp(half, f32), hint)
+        else:
+            wide = at.value(arith.ExtUIOp(code, i32))
+            bits = at.value(arith.ShLIOp(wide, at.i32(16)))
+            single = at.value(arith.BitcastOp(bits, f32), hint)
+        if self.packed.base == f64:
+            return at.value(arith.ExtFOp(single, f64), hint)
+        return single
+
+    def _encode_small(self, at: Cursor, number: SSAValue) -> SSAValue:
+        if number.type == f64:
+            number = at.value(arith.TruncFOp(number, f32))
+        if self.packed.format.code == Code.HALF:
+            return at.value(arith.BitcastOp(at.value(arith.TruncFOp(number, f16)), i16), "code")
+        # Round to nearest even by hand: a conversion to bfloat is a library call on many hosts.
+        raw = at.value(arith.BitcastOp(number, i32))
+        up = at.value(arith.ShRUIOp(raw, at.i32(16)))
+        odd = at.value(arith.AndIOp(up, at.i32(1)))
+        bias = at.value(arith.AddiOp(odd, at.i32(0x7FFF)))
+        near = at.value(arith.ShRUIOp(at.value(arith.AddiOp(raw, bias)), at.i32(16)))
+        quiet = at.value(arith.OrIOp(up, at.i32(0x40)))
+        nan = at.value(arith.CmpfOp(number, number, "uno"))
+        code = at.value(arith.SelectOp(nan, quiet, near))
+        return at.value(arith.TruncIOp(code, i16), "code")

@@ -1,0 +1,61 @@
+"""
+The descriptor of a compressed array behind its data record (`runtime/abi.py`, `Compression`): how host
+code fills it, and reads the coefficients from it once the runtime has entered the record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import f64, i32, i64
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.accx_compress import DECODES, PACKED, CoefficientsOp, PackedType, RangeOp
+from ...runtime.abi import Compression, CompressionFlag
+from ..building import Cursor
+from ..outline import DATA_ENTRY
+
+
+@dataclass(frozen=True)
+class Packing:
+    """What a data operation says about the packed form of its array."""
+
+    packed: PackedType
+    decodes: bool
+    range: tuple[SSAValue, SSAValue] | None
+
+    @staticmethod
+    def of(entry: Operation) -> Packing | None:
+        """The packing of a data entry operation; None for plain data."""
+        packed = entry.attributes.get(PACKED)
+        if not isinstance(packed, PackedType) or not isinstance(entry, DATA_ENTRY):
+            return None
+        ranges = [u.operation for u in entry.acc_var.uses if isinstance(u.operation, RangeOp)]
+        limits = (ranges[0].minimum, ranges[0].maximum) if ranges else None
+        return Packing(packed, DECODES in entry.attributes, limits)
+
+    def fill(self, at: Cursor, memory: SSAValue, shape: SSAValue) -> None:
+        """Writes the descriptor at `memory`; `shape` is the section's shape or 0."""
+        flags = CompressionFlag(0)
+        if self.decodes:
+            flags |= CompressionFlag.DECODES
+        if self.range is not None:
+            flags |= CompressionFlag.HAS_RANGE
+            at.store(self.range[0], at.field(memory, Compression.minimum.offset))
+            at.store(self.range[1], at.field(memory, Compression.maximum.offset))
+        head = int(flags) << 32 | self.packed.format.word
+        at.store(at.i64(head), memory)
+        at.store(shape, at.field(memory, Compression.shape.offset))
+
+
+def read_coefficients(at: Cursor, memory: SSAValue, op: CoefficientsOp) -> None:
+    """Replaces the results of `op` by loads from the descriptor at `memory`."""
+    fields = (Compression.c0, Compression.c1, Compression.inverse)
+    for result, field in zip(op.results[:3], fields, strict=True):
+        value = at.load(at.field(memory, field.offset), f64, result.name_hint)
+        if result.type != f64:
+            value = at.value(arith.TruncFOp(value, result.type), result.name_hint)
+        result.replace_all_uses_with(value)
+    aligned = at.load(at.field(memory, Compression.aligned.offset), i64)
+    op.aligned.replace_all_uses_with(at.value(arith.TruncIOp(aligned, i32), op.aligned.name_hint))

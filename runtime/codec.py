@@ -1,0 +1,121 @@
+"""
+The codec for arrays in host memory: native code compiled once per packed format.
+
+Large arrays are cut into pieces for several CPU threads (calls through ctypes release the
+interpreter lock). Addresses are integers; counts are in elements.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from .codec_ir import codec_ir
+from .packed import Coefficients, PackedFormat
+
+PIECE = 1 << 18
+"""Elements below which a second thread does not pay."""
+
+MAX_THREADS = 8
+
+_I64, _F64, _PTR = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What compressing an array does to it."""
+
+    absolute: float
+    relative: float
+
+
+class Codec:
+    """Encodes, decodes, scans and measures arrays of one packed format."""
+
+    def __init__(self, fmt: PackedFormat, pool: ThreadPoolExecutor | None = None):
+        from ..compiler.backend.cache import DiskCache
+        from ..compiler.backend.jit import HostProgram
+
+        self.format = fmt
+        self._program = HostProgram(codec_ir(fmt), cache=DiskCache.default("host"))
+        self._encode = self._bind("encode", _I64, _PTR, _PTR, _I64, _F64)
+        self._decode = self._bind("decode", _I64, _PTR, _PTR, _I64, _F64, _F64)
+        self._scan = self._bind("scan", None, _PTR, _I64, _PTR)
+        self._measure = self._bind("measure", None, _PTR, _I64, _F64, _F64, _F64, _PTR)
+        self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
+        self._pool = pool
+
+    def _bind(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+        return ctypes.CFUNCTYPE(result, *arguments)(self._program.address(name))
+
+    def encode(self, target: int, source: int, count: int, coefs: Coefficients) -> int:
+        """Packs `count` numbers at `source` into `target`; how many of them are saturated."""
+        fmt = self.format
+
+        def piece(at: int, length: int) -> int:
+            return self._encode(
+                target + at * fmt.storage_bytes,
+                source + at * fmt.base_bytes,
+                length,
+                coefs.inverse,
+            )
+
+        return sum(self._split(count, piece))
+
+    def decode(self, target: int, source: int, count: int, coefs: Coefficients) -> int:
+        """Unpacks `count` numbers at `source` into `target`; how many of them are saturated."""
+        fmt = self.format
+
+        def piece(at: int, length: int) -> int:
+            return self._decode(
+                target + at * fmt.base_bytes,
+                source + at * fmt.storage_bytes,
+                length,
+                coefs.c0,
+                coefs.c1,
+            )
+
+        return sum(self._split(count, piece))
+
+    def scan(self, source: int, count: int) -> tuple[float, float]:
+        """The least and greatest finite number; (0, 0) if there is none."""
+
+        def piece(at: int, length: int) -> tuple[float, float]:
+            result = (_F64 * 2)()
+            self._scan(source + at * self.format.base_bytes, length, ctypes.addressof(result))
+            return result[0], result[1]
+
+        found = self._split(count, piece)
+        low, high = min(f[0] for f in found), max(f[1] for f in found)
+        return (low, high) if low <= high else (0.0, 0.0)
+
+    def measure(self, source: int, count: int, coefs: Coefficients) -> Measured:
+        """The largest errors that a round trip makes on the finite numbers at `source`."""
+
+        def piece(at: int, length: int) -> tuple[float, float]:
+            result = (_F64 * 2)()
+            start = source + at * self.format.base_bytes
+            self._measure(
+                start, length, coefs.c0, coefs.c1, coefs.inverse, ctypes.addressof(result)
+            )
+            return result[0], result[1]
+
+        found = self._split(count, piece)
+        return Measured(max(f[0] for f in found), max(f[1] for f in found))
+
+    def _split(self, count: int, piece: Callable[[int, int], Any]) -> list[Any]:
+        """Results of `piece(start, length)` over all elements, on several threads if it pays."""
+        parts = min(self._threads, count // PIECE)
+        if parts <= 1:
+            return [piece(0, count)]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads - 1, thread_name_prefix="accopt-codec")
+        bounds = [count * i // parts for i in range(parts + 1)]
+        pending = [
+            self._pool.submit(piece, bounds[i], bounds[i + 1] - bounds[i]) for i in range(1, parts)
+        ]
+        return [piece(0, bounds[1]), *(future.result() for future in pending)]

@@ -1,0 +1,261 @@
+"""
+LLVM IR of the codec's loops over arrays, for the host: one module per packed format.
+
+    encode(ptr target, ptr source, i64 count, double inverse) -> i64 saturated
+    decode(ptr target, ptr source, i64 count, double c0, double c1) -> i64 saturated
+    scan(ptr source, i64 count, ptr result)      minimum, maximum of the finite numbers (two doubles)
+    measure(ptr source, i64 count, double c0, double c1, double inverse, ptr result)
+                                largest absolute and relative error of the round trip (two doubles)
+
+The loops are plain; LLVM vectorises them. The element operations are those that
+`passes/compression/element_code.py` puts into kernels, so that every target has the same bits.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from .packed import EXPONENT_OF_ONE, MANTISSA_BITS, Code, PackedFormat
+
+
+def float_text(value: float) -> str:
+    """A constant as LLVM writes it, exactly: the bits of the double."""
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+def _limit(fmt: PackedFormat) -> str:
+    return float_text(2.0 - 2.0**-fmt.bits)
+
+
+def _encode_range(fmt: PackedFormat) -> str:
+    word, real = f"i{fmt.base_bits}", _real(fmt)
+    drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
+    one, limit, middle = float_text(1.0), _limit(fmt), float_text(1.5)
+    mask = (1 << fmt.bits) - 1
+    return f"""
+  %t = call {real} @llvm.fma.f{fmt.base_bits}({real} %x, {real} %inverse, {real} {middle})
+  %above = fcmp ogt {real} %t, {one}
+  %low = select i1 %above, {real} %t, {real} {one}
+  %below = fcmp olt {real} %low, {limit}
+  %kept = select i1 %below, {real} %low, {real} {limit}
+  %raw = bitcast {real} %kept to {word}
+  %rounded = add {word} %raw, {1 << (drop - 1)}
+  %shifted = lshr {word} %rounded, {drop}
+  %code = and {word} %shifted, {mask}
+  %q = trunc {word} %code to i{8 * fmt.storage_bytes}
+"""
+
+
+def _decode_range(fmt: PackedFormat) -> str:
+    word, real = f"i{fmt.base_bits}", _real(fmt)
+    drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
+    return f"""
+  %wide = zext i{8 * fmt.storage_bytes} %q to {word}
+  %moved = shl {word} %wide, {drop}
+  %bits = or {word} %moved, {EXPONENT_OF_ONE[fmt.base_bits]}
+  %t2 = bitcast {word} %bits to {real}
+  %y = call {real} @llvm.fma.f{fmt.base_bits}({real} %t2, {real} %c0, {real} %c1)
+"""
+
+
+def _encode_small(fmt: PackedFormat) -> str:
+    narrow = "" if fmt.base_bits == 32 else "  %n = fptrunc double %x to float\n"
+    name = "%x" if fmt.base_bits == 32 else "%n"
+    if fmt.code == Code.HALF:
+        return f"{narrow}  %h = fptrunc float {name} to half\n  %q = bitcast half %h to i16\n"
+    return f"""{narrow}
+  %raw = bitcast float {name} to i32
+  %up = lshr i32 %raw, 16
+  %odd = and i32 %up, 1
+  %bias = add i32 %odd, 32767
+  %sum = add i32 %raw, %bias
+  %near = lshr i32 %sum, 16
+  %quiet = or i32 %up, 64
+  %nan = fcmp uno float {name}, {name}
+  %code = select i1 %nan, i32 %quiet, i32 %near
+  %q = trunc i32 %code to i16
+"""
+
+
+def _decode_small(fmt: PackedFormat) -> str:
+    name = "%y" if fmt.base_bits == 32 else "%f"
+    widen = "" if fmt.base_bits == 32 else "  %y = fpext float %f to double\n"
+    if fmt.code == Code.HALF:
+        return f"  %h2 = bitcast i16 %q to half\n  {name} = fpext half %h2 to float\n{widen}"
+    return f"""
+  %wide = zext i16 %q to i32
+  %bits = shl i32 %wide, 16
+  {name} = bitcast i32 %bits to float
+{widen}"""
+
+
+def _real(fmt: PackedFormat) -> str:
+    return "float" if fmt.base_bits == 32 else "double"
+
+
+def _encode(fmt: PackedFormat) -> str:
+    return _encode_range(fmt) if fmt.needs_range else _encode_small(fmt)
+
+
+def _decode(fmt: PackedFormat) -> str:
+    return _decode_range(fmt) if fmt.needs_range else _decode_small(fmt)
+
+
+def _coefficient(fmt: PackedFormat, name: str) -> str:
+    if fmt.base_bits == 64:
+        return f"  %{name} = fadd double %{name}_given, -0.0\n"
+    return f"  %{name} = fptrunc double %{name}_given to float\n"
+
+
+_LOOP = """
+entry:
+{before}
+  %any = icmp sgt i64 %count, 0
+  br i1 %any, label %loop, label %done
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+{phis}
+{body}
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+{after}
+}}
+"""
+
+
+def _function(head: str, before: str, phis: str, body: str, after: str) -> str:
+    return f"define {head} {{" + _LOOP.format(before=before, phis=phis, body=body, after=after)
+
+
+def codec_ir(fmt: PackedFormat) -> str:
+    """The module for one format."""
+    real, store = _real(fmt), f"i{8 * fmt.storage_bytes}"
+    unit = f"[{fmt.storage_bytes} x i8]" if fmt.storage_bytes not in (1, 2, 4) else store
+    align = fmt.storage_bytes if fmt.storage_bytes in (1, 2, 4) else 1
+    base_align = fmt.base_bytes
+    last = (1 << fmt.bits) - 1
+    saturated = (
+        f"""  %first = icmp eq {store} %q, 0
+  %last = icmp eq {store} %q, {last}
+  %extreme = or i1 %first, %last"""
+        if fmt.needs_range
+        else f"  %magnitude = and i16 %q, 32767\n  %extreme = icmp eq i16 %magnitude, "
+        f"{0x7C00 if fmt.code == Code.HALF else 0x7F80}"
+    )
+    encode = _function(
+        "i64 @encode(ptr noalias %target, ptr noalias %source, i64 %count, double %inverse_given)",
+        _coefficient(fmt, "inverse"),
+        "  %sum = phi i64 [ 0, %entry ], [ %sum_next, %loop ]",
+        f"""  %from = getelementptr inbounds {real}, ptr %source, i64 %i
+  %x = load {real}, ptr %from, align {base_align}
+{_encode(fmt)}
+  %to = getelementptr inbounds {unit}, ptr %target, i64 %i
+  store {store} %q, ptr %to, align {align}
+{saturated}
+  %one = zext i1 %extreme to i64
+  %sum_next = add i64 %sum, %one""",
+        "  %total = phi i64 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i64 %total",
+    )
+    decode = _function(
+        "i64 @decode(ptr noalias %target, ptr noalias %source, i64 %count, double %c0_given,"
+        " double %c1_given)",
+        _coefficient(fmt, "c0") + _coefficient(fmt, "c1"),
+        "  %sum = phi i64 [ 0, %entry ], [ %sum_next, %loop ]",
+        f"""  %from = getelementptr inbounds {unit}, ptr %source, i64 %i
+  %q = load {store}, ptr %from, align {align}
+{_decode(fmt)}
+{saturated}
+  %one = zext i1 %extreme to i64
+  %sum_next = add i64 %sum, %one
+  %to = getelementptr inbounds {real}, ptr %target, i64 %i
+  store {real} %y, ptr %to, align {base_align}""",
+        "  %total = phi i64 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i64 %total",
+    )
+    return encode + decode + _scan(fmt) + _measure(fmt) + _declarations(fmt)
+
+
+def _scan(fmt: PackedFormat) -> str:
+    real, base = _real(fmt), fmt.base_bits
+    infinity = float_text(float("inf"))
+    negative = float_text(float("-inf"))
+    extend = (
+        "  %low_out = fpext float %low_end to double\n  %high_out = fpext float %high_end to double\n"
+        if base == 32
+        else "  %low_out = fadd double %low_end, -0.0\n  %high_out = fadd double %high_end, -0.0\n"
+    )
+    return _function(
+        "void @scan(ptr noalias %source, i64 %count, ptr noalias %result)",
+        "",
+        f"""  %low = phi {real} [ {infinity}, %entry ], [ %low_next, %loop ]
+  %high = phi {real} [ {negative}, %entry ], [ %high_next, %loop ]""",
+        f"""  %from = getelementptr inbounds {real}, ptr %source, i64 %i
+  %x = load {real}, ptr %from, align {fmt.base_bytes}
+  %size = call {real} @llvm.fabs.f{base}({real} %x)
+  %finite = fcmp olt {real} %size, {infinity}
+  %x_low = select i1 %finite, {real} %x, {real} {infinity}
+  %x_high = select i1 %finite, {real} %x, {real} {negative}
+  %less = fcmp nnan nsz olt {real} %x_low, %low
+  %low_next = select nnan nsz i1 %less, {real} %x_low, {real} %low
+  %greater = fcmp nnan nsz ogt {real} %x_high, %high
+  %high_next = select nnan nsz i1 %greater, {real} %x_high, {real} %high""",
+        f"""  %low_end = phi {real} [ {infinity}, %entry ], [ %low_next, %loop ]
+  %high_end = phi {real} [ {negative}, %entry ], [ %high_next, %loop ]
+{extend}  store double %low_out, ptr %result
+  %second = getelementptr double, ptr %result, i64 1
+  store double %high_out, ptr %second
+  ret void""",
+    )
+
+
+def _measure(fmt: PackedFormat) -> str:
+    real, base = _real(fmt), fmt.base_bits
+    infinity, zero = float_text(float("inf")), float_text(0.0)
+    widen = (
+        "  %ax = fpext float %x to double\n  %ay = fpext float %y to double"
+        if base == 32
+        else "  %ax = fadd double %x, -0.0\n  %ay = fadd double %y, -0.0"
+    )
+    return _function(
+        "void @measure(ptr noalias %source, i64 %count, double %c0_given, double %c1_given,"
+        " double %inverse_given, ptr noalias %result)",
+        "".join(_coefficient(fmt, name) for name in ("c0", "c1", "inverse")),
+        f"""  %worst = phi double [ {zero}, %entry ], [ %worst_next, %loop ]
+  %ratio = phi double [ {zero}, %entry ], [ %ratio_next, %loop ]""",
+        f"""  %from = getelementptr inbounds {real}, ptr %source, i64 %i
+  %x = load {real}, ptr %from, align {fmt.base_bytes}
+{_encode(fmt)}
+{_decode(fmt)}
+{widen}
+  %difference = fsub double %ay, %ax
+  %wrong = call double @llvm.fabs.f64(double %difference)
+  %size = call double @llvm.fabs.f64(double %ax)
+  %finite = fcmp olt double %size, {infinity}
+  %error = select i1 %finite, double %wrong, double {zero}
+  %nonzero = fcmp ogt double %size, {zero}
+  %divisor = select i1 %nonzero, double %size, double {float_text(1.0)}
+  %quotient = fdiv double %error, %divisor
+  %relative = select i1 %nonzero, double %quotient, double {zero}
+  %more_wrong = fcmp nnan nsz ogt double %error, %worst
+  %worst_next = select nnan nsz i1 %more_wrong, double %error, double %worst
+  %more_relative = fcmp nnan nsz ogt double %relative, %ratio
+  %ratio_next = select nnan nsz i1 %more_relative, double %relative, double %ratio""",
+        f"""  %worst_end = phi double [ {zero}, %entry ], [ %worst_next, %loop ]
+  %ratio_end = phi double [ {zero}, %entry ], [ %ratio_next, %loop ]
+  store double %worst_end, ptr %result
+  %second = getelementptr double, ptr %result, i64 1
+  store double %ratio_end, ptr %second
+  ret void""",
+    )
+
+
+def _declarations(fmt: PackedFormat) -> str:
+    names = {f"llvm.fma.f{fmt.base_bits}": fmt.base_bits, f"llvm.fabs.f{fmt.base_bits}": 0}
+    names["llvm.fabs.f64"] = 0
+    text = ""
+    for name in names:
+        real = "float" if name.endswith("f32") else "double"
+        count = 3 if "fma" in name else 1
+        text += f"declare {real} @{name}({', '.join([real] * count)})\n"
+    return text

@@ -1,0 +1,141 @@
+"""
+The packed number formats of compressed arrays: widths, coefficients, error bounds.
+
+A number x of a range with greatest magnitude M is kept as the leading `bits` mantissa bits of
+t = x / c0 + 1.5, which lies in (1, 2), and read back as t · c0 + c1 with c1 = -1.5 · c0 (Salehi,
+Lashgar and Baniasadi, HIPS 2016). We round where the papers truncate, which halves the error, and
+round c0 up until c1 is exact, so that zero stays zero. `half` and `bfloat16` are the other codes:
+they need no range.
+
+This file is arithmetic only: the compiler and the runtime share it.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+MIN_BITS = 8
+MAX_BITS = {32: 21, 64: 50}
+"""
+Base width → most kept bits for which encoding a decoded number gives the same bits again: the
+arithmetic of the code itself has errors of about one unit in the last place.
+"""
+
+MANTISSA_BITS = {32: 23, 64: 52}
+EXPONENT_OF_ONE = {32: 127 << 23, 64: 1023 << 52}
+"""Base width → the bits of 1.0."""
+
+_EXACT_BITS = {32: 22, 64: 51}
+"""Significant bits of c0: two fewer than the base type has, so that 1.5 · c0 is exact."""
+
+_LEAST_MAGNITUDE = {32: 2.0**-100, 64: 2.0**-900}
+"""Smaller ranges count as this: 1 / c0 must be finite."""
+
+_GREATEST_MAGNITUDE = {32: 2.0**126, 64: 2.0**1022}
+"""Above this, 1.5 · c0 overflows."""
+
+
+class Code(IntEnum):
+    """How a number becomes bits."""
+
+    RANGE = 0
+    HALF = 1
+    BFLOAT16 = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PackedFormat:
+    """`bits` of a number whose plain form has `base_bits` (32 or 64)."""
+
+    base_bits: int
+    code: Code
+    bits: int
+
+    @property
+    def base_bytes(self) -> int:
+        return self.base_bits // 8
+
+    @property
+    def storage_bytes(self) -> int:
+        """Bytes of memory per element: threads write elements, so each has bytes of its own."""
+        return (self.bits + 7) // 8
+
+    @property
+    def needs_range(self) -> bool:
+        return self.code == Code.RANGE
+
+    @property
+    def word(self) -> int:
+        """The format as an i32 of the runtime interface."""
+        return self.base_bits | self.bits << 8 | int(self.code) << 16
+
+    @staticmethod
+    def from_word(word: int) -> PackedFormat:
+        return PackedFormat(word & 0xFF, Code(word >> 16), word >> 8 & 0xFF)
+
+    def __str__(self) -> str:
+        base = "float" if self.base_bits == 32 else "double"
+        how = f"{self.bits} bits" if self.code == Code.RANGE else self.code.name.lower()
+        return f"{base} as {how}"
+
+
+def check_format(fmt: PackedFormat) -> str | None:
+    """What is wrong with a format, or None."""
+    if fmt.code != Code.RANGE:
+        return None
+    most = MAX_BITS[fmt.base_bits]
+    if MIN_BITS <= fmt.bits <= most:
+        return None
+    base = "float" if fmt.base_bits == 32 else "double"
+    return f"{base} can be kept in {MIN_BITS} to {most} bits, not {fmt.bits}"
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """c0, c1 and 1 / c0 as numbers of the base type; all zero for M = 0."""
+
+    c0: float = 0.0
+    c1: float = 0.0
+    inverse: float = 0.0
+
+
+def coefficients(fmt: PackedFormat, minimum: float, maximum: float) -> Coefficients:
+    """
+    The coefficients for numbers from `minimum` to `maximum`.
+
+    Raises `ValueError`, with the reason, if the range is empty, not finite, or too large for c1.
+    """
+    if not fmt.needs_range:
+        return Coefficients()
+    if not (math.isfinite(minimum) and math.isfinite(maximum)):
+        raise ValueError(f"the range [{minimum:g}, {maximum:g}] is not finite")
+    if minimum > maximum:
+        raise ValueError(f"the range's minimum {minimum:g} is greater than its maximum {maximum:g}")
+    magnitude = max(abs(minimum), abs(maximum))
+    if magnitude == 0:
+        return Coefficients()
+    base = fmt.base_bits
+    if magnitude > _GREATEST_MAGNITUDE[base]:
+        raise ValueError(
+            f"the range [{minimum:g}, {maximum:g}] exceeds ±{_GREATEST_MAGNITUDE[base]:g}"
+        )
+    magnitude = max(magnitude, _LEAST_MAGNITUDE[base])
+    # A little more than 2: no number of the range takes the first or last code, which therefore
+    # say that a number was saturated.
+    factor = max(2.01, 2 + 2.0 ** (3 - fmt.bits))
+    fraction, exponent = math.frexp(factor * magnitude)
+    digits = _EXACT_BITS[base]
+    c0 = math.ldexp(math.ceil(math.ldexp(fraction, digits)), exponent - digits)
+    inverse = 1.0 / c0
+    if base == 32:
+        inverse = struct.unpack("f", struct.pack("f", inverse))[0]
+    return Coefficients(c0, -1.5 * c0, inverse)
+
+
+def error_bound(fmt: PackedFormat, coefs: Coefficients) -> float:
+    """The largest absolute error of a number of the range (the codes without range: 0, unknown)."""
+    rounding = 2.0 ** (-1 - MANTISSA_BITS[fmt.base_bits])
+    return coefs.c0 * (2.0 ** (-fmt.bits - 1) + 4 * rounding)
