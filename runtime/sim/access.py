@@ -1,0 +1,544 @@
+"""
+Loads, stores and atomics of many threads: finding the memory, checking, doing, counting.
+
+`Access` describes one operation of a kernel; `Memories` performs it for the active threads. The
+quick way is for accesses that all lie in one allocation, which is nearly all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .findings import Fault, Finding, Findings, ThreadName
+from .memory import (
+    GLOBAL,
+    GLOBAL_BASE,
+    LOCAL,
+    SHARED,
+    SHARED_BASE,
+    SPACE_SHIFT,
+    STATE_VIEWS,
+    WRITTEN,
+    Allocation,
+    Bytes,
+    GlobalMemory,
+    LocalMemory,
+    SharedMemory,
+    repeated,
+)
+from .races import Clock, conflict_of_read, conflict_of_write
+from .values import Array, Batch, Threads, Value, ndarray, spread, take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .counters import Counters
+
+
+@dataclass(eq=False, slots=True)
+class Place:
+    """Where in the C source an operation comes from."""
+
+    file: str
+    line: int
+
+
+@dataclass(eq=False, slots=True)
+class Access:
+    """
+    One load, store or atomic of a kernel. `array` is the name of the variable behind the pointer,
+    `space` the memory if it is known from the IR (else 0), `checked`: whether reading uninitialised
+    memory matters (not for copies of whole structs).
+    """
+
+    place: Place
+    dtype: np.dtype[Any]
+    array: str
+    space: int = 0
+    checked: bool = True
+    last: Allocation | None = None
+
+    def __post_init__(self) -> None:
+        self.dtype = np.dtype(self.dtype)
+
+    @property
+    def size(self) -> int:
+        return self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Which detectors run besides bounds and alignment, which always do."""
+
+    uninitialised: bool = True
+    races: bool = True
+
+
+@dataclass(slots=True)
+class _Resolved:
+    """Where an access goes: bytes, index of the elements and of the first byte, shadow."""
+
+    bytes: Bytes
+    offsets: Value
+    allocation: Allocation | None
+    space: int
+
+
+class Memories:
+    """The memories as the active threads of one batch see them."""
+
+    def __init__(
+        self,
+        memory: GlobalMemory,
+        shared: SharedMemory,
+        local: LocalMemory,
+        batch: Batch,
+        clock: Clock,
+        findings: Findings,
+        checks: Checks,
+        counters: Counters | None,
+        describe: Callable[[int], str],
+        launch: int,
+        kernel: str,
+    ):
+        self.memory = memory
+        self.shared = shared
+        self.local = local
+        self.batch = batch
+        self.clock = clock
+        self.findings = findings
+        self.checks = checks
+        self.counters = counters
+        self.describe = describe
+        self.launch = launch
+        self.kernel = kernel
+
+    # Loads and stores
+
+    def load(self, threads: Threads, address: Value, access: Access) -> Value:
+        """The values at these addresses."""
+        at = self._resolve(threads, address, access)
+        size = access.size
+        if self.counters is not None:
+            self.counters.access(threads, address, access, at.space)
+        offsets = at.offsets
+        index = offsets if size == 1 else offsets >> (size.bit_length() - 1)
+        if self.checks.uninitialised and access.checked:
+            self._check_written(threads, at, index, address, access)
+        if self.checks.races and at.space != LOCAL:
+            self._note_read(threads, at, address, access)
+        return at.bytes.views[access.dtype][index]
+
+    def store(self, threads: Threads, address: Value, value: Value, access: Access) -> None:
+        """Writes values; where threads of one step write one place, the last one wins."""
+        at = self._resolve(threads, address, access)
+        size = access.size
+        if self.counters is not None:
+            self.counters.access(threads, address, access, at.space)
+        offsets = at.offsets
+        index = offsets if size == 1 else offsets >> (size.bit_length() - 1)
+        view = at.bytes.views[access.dtype]
+        watched = self.checks.races and at.space != LOCAL
+        if watched:
+            self._note_write(threads, at, address, access, lambda: _equal(view[index], value))
+        if isinstance(index, ndarray) or not isinstance(value, ndarray):
+            view[index] = value
+        else:
+            view[index] = value[-1]
+        if at.allocation is None or not at.allocation.written:
+            at.bytes.states[size][index] = repeated(WRITTEN, size)
+        if watched and threads.n > 1:
+            self._check_same_step(threads, view, index, value, address, access)
+
+    def _resolve(self, threads: Threads, address: Value, access: Access) -> _Resolved:
+        size = access.size
+        if isinstance(address, ndarray):
+            low, high = int(address.min()), int(address.max())
+            bits = int(np.bitwise_or.reduce(address))
+        else:
+            low = high = bits = int(address)
+        if bits & (size - 1):
+            self._misaligned(threads, address, access)
+        last = access.last
+        if last is not None and last.live and last.start <= low and high + size <= last.end:
+            return _Resolved(self.memory.bytes, address - GLOBAL_BASE, last, GLOBAL)
+        space = low >> SPACE_SHIFT
+        if space != high >> SPACE_SHIFT:
+            self._mixed(threads, address, access)
+        if space == GLOBAL:
+            return self._resolve_global(threads, address, access, low, high)
+        if space == SHARED:
+            return self._resolve_shared(threads, address, access)
+        if space == LOCAL:
+            return self._resolve_local(threads, address, access, low, high)
+        raise self._outside(threads, address, access, np.bool_(True))
+
+    def _resolve_global(
+        self, threads: Threads, address: Value, access: Access, low: int, high: int
+    ) -> _Resolved:
+        size = access.size
+        found = self.memory.at(low)
+        offsets = address - GLOBAL_BASE
+        if found is not None and high + size <= found.end:
+            access.last = found
+            return _Resolved(self.memory.bytes, offsets, found, GLOBAL)
+        if low < GLOBAL_BASE or high + size > GLOBAL_BASE + self.memory.capacity:
+            inside = (address >= GLOBAL_BASE) & (
+                address < GLOBAL_BASE + self.memory.capacity - size
+            )
+            raise self._outside(threads, address, access, ~inside)
+        self._check_owned(threads, self.memory.bytes, offsets, address, access)
+        return _Resolved(self.memory.bytes, offsets, None, GLOBAL)
+
+    def _resolve_shared(self, threads: Threads, address: Value, access: Access) -> _Resolved:
+        window = address - SHARED_BASE
+        outside = (window < 0) | (window > self.shared.stride - access.size)
+        if np.any(outside):
+            raise self._outside(threads, address, access, outside)
+        stride = self.shared.stride
+        offsets = window if self.batch.blocks == 1 else threads.blocks * stride + window
+        self._check_owned(threads, self.shared.bytes, offsets, address, access)
+        return _Resolved(self.shared.bytes, offsets, None, SHARED)
+
+    def _resolve_local(
+        self, threads: Threads, address: Value, access: Access, low: int, high: int
+    ) -> _Resolved:
+        variable = self.local.at(low)
+        if variable is None or high + access.size > variable.start + variable.size:
+            return self._resolve_locals(threads, address, access)
+        offsets = threads.all_ids * variable.stride + (address - variable.start)
+        return _Resolved(variable.bytes, offsets, None, LOCAL)
+
+    def _resolve_locals(self, threads: Threads, address: Value, access: Access) -> _Resolved:
+        """Threads access different local variables: out of bounds unless each is inside one."""
+        if isinstance(address, ndarray):
+            for position, one in enumerate(address):
+                variable = self.local.at(int(one))
+                if variable is None or int(one) + access.size > variable.start + variable.size:
+                    outside = np.zeros(threads.n, np.bool_)
+                    outside[position] = True
+                    raise self._outside(threads, address, access, outside)
+            raise NotImplementedError(
+                f"{access.place.file}:{access.place.line}: threads of one access use different"
+                f" local variables through '{access.array}', which the simulator does not follow"
+            )
+        raise self._outside(threads, address, access, np.bool_(True))
+
+    # Checks
+
+    def _check_owned(
+        self, threads: Threads, memory: Bytes, offsets: Value, address: Value, access: Access
+    ) -> None:
+        size = access.size
+        shift = size.bit_length() - 1
+        wanted = repeated(1, size)
+        outside = memory.states[size][offsets >> shift] & wanted != wanted
+        if np.any(outside):
+            raise self._outside(threads, address, access, outside)
+
+    def _check_written(
+        self, threads: Threads, at: _Resolved, index: Value, address: Value, access: Access
+    ) -> None:
+        allocation = at.allocation
+        if allocation is not None:
+            if allocation.written:
+                return
+            if allocation.checked_in != self.launch:
+                allocation.checked_in = self.launch
+                if self.memory.whole(allocation):
+                    return
+        wanted = repeated(WRITTEN, access.size)
+        missing = at.bytes.states[access.size][index] != wanted
+        if np.any(missing):
+            self._report(
+                Fault.UNINITIALISED,
+                "nothing was written to {where} before",
+                threads,
+                address,
+                access,
+                missing,
+            )
+
+    def _shadow(self, at: _Resolved) -> tuple[Array, Array]:
+        if at.space == SHARED:
+            return self.shared.last_writer, self.shared.last_reader
+        return self.memory.shadow()
+
+    def _note_read(self, threads: Threads, at: _Resolved, address: Value, access: Access) -> None:
+        allocation = at.allocation
+        if allocation is not None and self.kernel not in allocation.stored_by:
+            return
+        writer, reader = self._shadow(at)
+        words = at.offsets >> 2
+        shared = at.space == SHARED
+        found = conflict_of_read(self.clock, threads, words, writer, reader, shared)
+        if found is not None:
+            self._race(threads, address, access, found[0], found[1], "read", "written")
+
+    def _note_write(
+        self,
+        threads: Threads,
+        at: _Resolved,
+        address: Value,
+        access: Access,
+        same: Callable[[], Array],
+        atomic: bool = False,
+    ) -> None:
+        if at.allocation is not None:
+            at.allocation.stored_by.add(self.kernel)
+        writer, reader = self._shadow(at)
+        words = at.offsets >> 2
+        shared = at.space == SHARED
+        found = conflict_of_write(
+            self.clock,
+            threads,
+            words,
+            writer,
+            reader,
+            shared=shared,
+            atomic=atomic,
+            same=lambda: np.broadcast_to(same(), (threads.n,)),
+        )
+        if found is not None:
+            position, other, what = found
+            before = "written" if what == "write" else "read"
+            now = "updated atomically" if atomic else "written"
+            self._race(threads, address, access, position, other, now, before)
+
+    def _check_same_step(
+        self,
+        threads: Threads,
+        view: Array,
+        index: Value,
+        value: Value,
+        address: Value,
+        access: Access,
+    ) -> None:
+        """Two threads that write different values to one place in one step."""
+        same = _equal(view[index], value)
+        if np.all(same):
+            return
+        position = int(np.argmin(np.broadcast_to(same, (threads.n,))))
+        addresses = spread(threads.n, address)
+        others = np.flatnonzero(addresses == addresses[position])
+        other = int(threads.all_ids[others[-1]]) + self.batch.first_thread
+        self._race(threads, address, access, position, other, "written", "written")
+
+    # Reports
+
+    def _race(
+        self,
+        threads: Threads,
+        address: Value,
+        access: Access,
+        position: int,
+        other: int,
+        now: str,
+        before: str,
+    ) -> None:
+        where = np.zeros(threads.n, np.bool_)
+        where[position] = True
+        detail = f"{{where}} is {now} after it was {before} with no synchronisation between,"
+        self._report(Fault.RACE, detail, threads, address, access, where, self.name_of(other))
+
+    def _misaligned(self, threads: Threads, address: Value, access: Access) -> None:
+        wrong = np.asarray(address & (access.size - 1)) != 0
+        detail = f"{{where}} is not a multiple of {access.size}"
+        self._report(Fault.MISALIGNED, detail, threads, address, access, wrong)
+
+    def _mixed(self, threads: Threads, address: Value, access: Access) -> None:
+        spaces = address >> SPACE_SHIFT
+        known = (spaces == GLOBAL) | (spaces == SHARED) | (spaces == LOCAL)
+        if not known.all():
+            raise self._outside(threads, address, access, ~known)
+        raise NotImplementedError(
+            f"{access.place.file}:{access.place.line}: threads of one access use different kinds of"
+            f" memory through '{access.array}', which the simulator does not follow"
+        )
+
+    def _outside(
+        self, threads: Threads, address: Value, access: Access, outside: Value
+    ) -> BaseException:
+        self._report(
+            Fault.OUT_OF_BOUNDS,
+            f"{access.size} bytes at {{where}}",
+            threads,
+            address,
+            access,
+            outside,
+        )
+        return AssertionError("a fatal fault returned")
+
+    def _report(
+        self,
+        fault: Fault,
+        detail: str,
+        threads: Threads,
+        address: Value,
+        access: Access,
+        where: Value,
+        other: ThreadName | None = None,
+    ) -> None:
+        place = access.place
+        if self.findings.known(fault, self.kernel, place.file, place.line, access.array):
+            return
+        position = int(np.argmax(where)) if isinstance(where, ndarray) and where.ndim else 0
+        one = int(spread(threads.n, address)[position])
+        text = detail.format(where=self._where(one, access))
+        thread = self.name_of(int(threads.all_ids[position]) + self.batch.first_thread)
+        self.findings.add(
+            Finding(
+                fault, self.kernel, place.file, place.line, text, access.array, one, thread, other
+            )
+        )
+
+    def _where(self, address: int, access: Access) -> str:
+        """An address in words."""
+        space = address >> SPACE_SHIFT
+        name = f"'{access.array}'" if access.array else "a pointer"
+        if space == SHARED:
+            variable = self.shared.layout.at(address - SHARED_BASE)
+            return f"{name} (shared memory, near '{variable}')"
+        if space == LOCAL:
+            local = self.local.at(address)
+            if local is None:
+                return f"{name} (local memory)"
+            return f"{name} (local '{local.name}' of {local.size} bytes, byte {address - local.start})"
+        if space != GLOBAL:
+            return f"{name} ({self.describe(address)})"
+        found = self.memory.at(address)
+        if found is not None:
+            offset = f"byte {address - found.start} of the {found.size}"
+            return f"{name} ({address:#x}, {offset}{self._origin(found)})"
+        near = self.memory.nearest(address)
+        if near is None:
+            return f"{name} ({address:#x}, nothing is allocated)"
+        distance = address - near.end if address >= near.end else near.start - address
+        side = "after" if address >= near.end else "before"
+        return (
+            f"{name} ({address:#x}, {distance} bytes {side} the {near.size} bytes"
+            f"{self._origin(near)})"
+        )
+
+    def _origin(self, allocation: Allocation) -> str:
+        text = allocation.name or self.describe(allocation.start)
+        return f" {text}" if text else ""
+
+    def name_of(self, thread: int) -> ThreadName:
+        """A thread of the launch by its number."""
+        block, inside = divmod(thread, self.batch.block_threads)
+        x, y, _ = self.batch.grid
+        bx, by, _ = self.batch.block
+        return ThreadName(
+            (block % x, block // x % y, block // (x * y)),
+            (inside % bx, inside // bx % by, inside // (bx * by)),
+        )
+
+    # Atomics
+
+    def atomic(
+        self, threads: Threads, address: Value, access: Access
+    ) -> tuple[Array, Array]:
+        """The view and the indices of an atomic access, checked; an index for every thread."""
+        at = self._resolve(threads, address, access)
+        size = access.size
+        if self.counters is not None:
+            self.counters.access(threads, address, access, at.space)
+        index = at.offsets >> (size.bit_length() - 1)
+        if self.checks.uninitialised:
+            self._check_written(threads, at, index, address, access)
+        if self.checks.races and at.space != LOCAL:
+            self._note_write(threads, at, address, access, lambda: np.bool_(False), atomic=True)
+        if at.space == GLOBAL:
+            self.clock.atomic(threads)
+        if at.allocation is None or not at.allocation.written:
+            at.bytes.states[size][index] = repeated(WRITTEN, size)
+        return at.bytes.views[access.dtype], spread(threads.n, index)
+
+    # Copies
+
+    def copy(
+        self,
+        threads: Threads,
+        target: Value,
+        source: Value,
+        length: Value,
+        to: Access,
+        frm: Access,
+    ) -> None:
+        """`memmove` of each thread; the state of the bytes goes with them."""
+        for chosen, start, size, dtype in _pieces(threads, length, (target, source)):
+            if size <= 0:
+                continue
+            to.dtype = frm.dtype = np.dtype(dtype)
+            step = frm.dtype.itemsize
+            t, s = take(start, target), take(start, source)
+            values: list[tuple[Value, Value]] = []
+            for at in range(0, size, step):
+                value = self.load(chosen, s + at, frm)
+                values.append((value, self._state(chosen, s + at, frm)))
+            for at, (value, state) in zip(range(0, size, step), values, strict=True):
+                self.store(chosen, t + at, value, to)
+                self._set_state(chosen, t + at, state, to)
+
+    def fill(
+        self, threads: Threads, target: Value, byte: Value, length: Value, to: Access
+    ) -> None:
+        """`memset` of each thread."""
+        for chosen, start, size, dtype in _pieces(threads, length, (target,)):
+            to.dtype = np.dtype(dtype)
+            step = to.dtype.itemsize
+            t = take(start, target)
+            pattern = take(start, byte).astype(np.uint8).astype(np.uint64)
+            for _ in range(step.bit_length() - 1):
+                width = pattern.dtype.type(8 << _)
+                pattern = pattern | (pattern << width)
+            value = pattern.astype(STATE_VIEWS[step]).view(to.dtype)
+            for at in range(0, size, step):
+                self.store(chosen, t + at, value, to)
+
+    def _state(self, threads: Threads, address: Value, access: Access) -> Value:
+        at = self._resolve(threads, address, access)
+        return at.bytes.states[access.size][at.offsets >> (access.size.bit_length() - 1)]
+
+    def _set_state(self, threads: Threads, address: Value, state: Value, access: Access) -> None:
+        at = self._resolve(threads, address, access)
+        if at.allocation is None or not at.allocation.written:
+            at.bytes.states[access.size][at.offsets >> (access.size.bit_length() - 1)] = state
+
+    def text(self, address: int) -> bytes:
+        """The zero-terminated string at a global address."""
+        allocation = self.memory.at(address)
+        if allocation is None:
+            return b"(null)" if address == 0 else b"(bad pointer)"
+        offset = address - GLOBAL_BASE
+        end = allocation.end - GLOBAL_BASE
+        return bytes(self.memory.bytes.data[offset:end]).partition(b"\0")[0]
+
+
+def _equal(a: Value, b: Value) -> Any:
+    """Bitwise equality (so that NaN equals itself)."""
+    bits = STATE_VIEWS[a.dtype.itemsize]
+    return a.view(bits) == b.astype(a.dtype, copy=False).view(bits)
+
+
+def _pieces(
+    threads: Threads, length: Value, pointers: tuple[Value, ...]
+) -> list[tuple[Threads, Array | None, int, type[Any]]]:
+    """Groups of threads with one length each, and the widest type that fits their pointers."""
+    groups: list[tuple[Threads, Array | None, int, type[Any]]] = []
+    lengths = np.unique(length) if isinstance(length, ndarray) else [length]
+    for size in lengths:
+        chosen = None
+        if len(lengths) > 1:
+            chosen = np.flatnonzero(length == size)
+        bits = int(size)
+        for pointer in pointers:
+            own = take(chosen, pointer)
+            bits |= int(np.bitwise_or.reduce(own)) if isinstance(own, ndarray) else int(own)
+        dtype = np.int64 if bits % 8 == 0 else np.int32 if bits % 4 == 0 else np.int8
+        groups.append((threads.sub(chosen), chosen, int(size), dtype))
+    return groups

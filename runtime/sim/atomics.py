@@ -1,0 +1,156 @@
+"""
+Atomic updates by many threads, one after the other in the order of their numbers.
+
+A result is the value just before the thread's own update. Threads that update different places do
+so at once; for one place, all updates are one running reduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .arithmetic import maxu, minu, select
+from .values import Array, Value, spread
+
+Update = Callable[[Array, Array], Array]
+
+_PLAIN: dict[str, np.ufunc] = {
+    "add": np.add,
+    "fadd": np.add,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor_": np.bitwise_xor,
+    "max": np.maximum,
+    "min": np.minimum,
+    "fmax": np.fmax,
+    "fmin": np.fmin,
+}
+"""Updates that are a ufunc of NumPy: it can apply and accumulate them unaided."""
+
+
+def _inc_wrap(old: Array, value: Array) -> Array:
+    return select(minu(old, value) == value, old.dtype.type(0), old + old.dtype.type(1))
+
+
+def _dec_wrap(old: Array, value: Array) -> Array:
+    wrapped = (old == 0) | (minu(old, value) != old)
+    return select(wrapped, value, old - old.dtype.type(1))
+
+
+_OTHERS: dict[str, Update] = {
+    "xchg": lambda old, value: value,
+    "sub": lambda old, value: old - value,
+    "fsub": lambda old, value: old - value,
+    "nand": lambda old, value: ~(old & value),
+    "umax": maxu,
+    "umin": minu,
+    "uinc_wrap": _inc_wrap,
+    "udec_wrap": _dec_wrap,
+}
+
+KINDS = frozenset(_PLAIN) | frozenset(_OTHERS)
+"""The updates the simulator knows, as `AtomicBinOp` names them."""
+
+
+def update(kind: str, view: Array, index: Array, value: Value, wanted: bool) -> Array | None:
+    """
+    Updates `view[index]` for every thread. The results if they are `wanted`, else None.
+    """
+    values = spread(len(index), value)
+    ufunc = _PLAIN.get(kind)
+    if ufunc is not None and not wanted:
+        ufunc.at(view, index, values)
+        return None
+    apply: Update = ufunc if ufunc is not None else _OTHERS[kind]
+    order, starts, counts = _groups(index)
+    if len(starts) == len(index):
+        old = view[index]
+        view[index] = apply(old, values)
+        return old
+    result = np.empty(len(index), view.dtype)
+    if ufunc is not None and len(starts) <= int(counts.max()):
+        _accumulate(ufunc, view, index, values, result, (order, starts, counts))
+    else:
+        _in_rounds(apply, view, index, values, result, (order, starts, counts))
+    return result
+
+
+def _groups(index: Array) -> tuple[Array, Array, Array]:
+    """An order that brings equal indices together, where each group starts, and its length."""
+    order = np.argsort(index, kind="stable")
+    sorted_index = index[order]
+    starts = np.flatnonzero(np.concatenate(([True], sorted_index[1:] != sorted_index[:-1])))
+    counts = np.diff(np.append(starts, len(index)))
+    return order, starts, counts
+
+
+def _accumulate(
+    ufunc: np.ufunc,
+    view: Array,
+    index: Array,
+    values: Array,
+    result: Array,
+    groups: tuple[Array, Array, Array],
+) -> None:
+    """One running reduction for each place."""
+    order, starts, counts = groups
+    for start, count in zip(starts, counts, strict=True):
+        members = order[start : start + count]
+        place = index[members[0]]
+        chain = np.concatenate((view[place : place + 1], values[members]))
+        chain = ufunc.accumulate(chain, dtype=view.dtype)
+        result[members] = chain[:-1]
+        view[place] = chain[-1]
+
+
+def _in_rounds(
+    apply: Update,
+    view: Array,
+    index: Array,
+    values: Array,
+    result: Array,
+    groups: tuple[Array, Array, Array],
+) -> None:
+    """In round k, the k-th thread of every place."""
+    order, starts, counts = groups
+    for turn in range(int(counts.max())):
+        members = order[starts[counts > turn] + turn]
+        places = index[members]
+        old = view[places]
+        result[members] = old
+        view[places] = apply(old, values[members])
+
+
+def compare_exchange(
+    view: Array, index: Array, expected: Value, new: Value
+) -> tuple[Array, Array]:
+    """
+    `cmpxchg` for every thread: the old values, and whether each was replaced. Values are compared
+    bit by bit.
+    """
+    n = len(index)
+    expecteds, news = spread(n, expected), spread(n, new)
+    order, starts, counts = _groups(index)
+    result = np.empty(n, view.dtype)
+    success = np.zeros(n, np.bool_)
+    active_starts, active_counts, turn = starts, counts, 0
+    while len(active_starts):
+        members = order[active_starts + turn]
+        places = index[members]
+        old = view[places]
+        equal = old == expecteds[members]
+        result[members] = old
+        success[members] = equal
+        view[places] = np.where(equal, news[members], old)
+        turn += 1
+        more = active_counts > turn
+        active_starts, active_counts = active_starts[more], active_counts[more]
+    return result, success
+
+
+def bits_of(value: Value, dtype: Any) -> Value:
+    """A value of floating-point type as the integer `compare_exchange` compares."""
+    return value.view(dtype)

@@ -1,0 +1,254 @@
+"""
+One function of the gpu level as a Python function on NumPy arrays.
+
+The function gets the execution (`rt`), the active threads and its arguments. Straight-line code
+becomes a sequence of assignments; a branch splits the threads, runs each side on the values of its
+threads only, and merges what both define:
+
+  %r = scf.if %c -> f32 {           t1, p1, t2, p2 = split(t0, v1)
+    %x = arith.addf %a, %a            if t1 is not None:
+    scf.yield %x                          v4 = take(p1, v2)
+  } else {                                v5 = v4 + v4
+    scf.yield %a                      if t2 is not None:
+  }                                       v6 = take(p2, v2)
+                                      …   v7 = merge(t0.n, p1, v5, p2, v6)
+
+A loop keeps the values it uses on the threads still in it. Values that depend on constants and
+kernel arguments alone are scalars everywhere and follow no threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects import gpu, llvm, scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...compiler.diagnostics import CompileError, SourceLoc, error
+from .access import Access, Place
+from .counters import Segment
+from .expressions import constant, expression, type_name, zero
+from .liveness import Flag, Key, Liveness, root_of
+from .types import dtype_of
+
+if TYPE_CHECKING:
+    from .compile import ModuleCompiler
+
+_FREE = frozenset(
+    (
+        "arith.constant",
+        "llvm.mlir.constant",
+        "llvm.mlir.addressof",
+        "llvm.mlir.undef",
+        "llvm.mlir.poison",
+        "llvm.mlir.zero",
+        "llvm.alloca",
+        "scf.yield",
+        "scf.condition",
+        "llvm.intr.assume",
+    )
+)
+"""Operations that are no instructions."""
+
+
+class Unsupported(Exception):
+    """An operation the simulator does not know; the message says which."""
+
+
+class FunctionCompiler:
+    """Writes the code of one function; `code` runs it and gives the text."""
+
+    def __init__(self, module: ModuleCompiler, name: str, body: Region, *, is_kernel: bool):
+        self.module = module
+        self.name = name
+        self.body = body
+        self.is_kernel = is_kernel
+        self.names: dict[Key, str] = {}
+        self.uniform: set[SSAValue] = set()
+        self.live = Liveness(body)
+        self.lines: list[str] = []
+        self.depth = 0
+        self.threads = "t0"
+        self._count = 0
+
+    # Text
+
+    def code(self) -> str:
+        """The text of the function."""
+        from .controlflow import graph
+
+        args = [self.define(arg) for arg in self.body.blocks[0].args]
+        if self.is_kernel:
+            self.uniform.update(self.body.blocks[0].args)
+        self.put(f"def {self.name}({', '.join(['rt', 't0', *args])}):")
+        with self.indented():
+            self.put("depth = rt.local.depth")
+            if len(self.body.blocks) > 1:
+                graph(self, self.body, returns=True)
+            else:
+                self.block(self.body.blocks[0])
+        return "\n".join(self.lines)
+
+    def put(self, line: str) -> None:
+        self.lines.append("    " * self.depth + line)
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        self.depth += 1
+        start = len(self.lines)
+        yield
+        if len(self.lines) == start:
+            self.put("pass")
+        self.depth -= 1
+
+    def fresh(self, prefix: str = "v") -> str:
+        self._count += 1
+        return f"{prefix}{self._count}"
+
+    # Names
+
+    def define(self, key: Key) -> str:
+        """A new name for a value, cell or flag."""
+        name = self.fresh("f" if isinstance(key, Flag) else "v")
+        self.names[key] = name
+        return name
+
+    def name_of(self, key: Key) -> str:
+        found = self.names.get(key)
+        if found is None:
+            raise KeyError(f"{key} is used before it is defined in {self.name}")
+        return found
+
+    def follows(self, key: Key) -> bool:
+        """Whether a value must follow the threads into regions."""
+        return key not in self.uniform and not self.name_of(key).startswith(("K", "-"))
+
+    @contextmanager
+    def renamed(self, names: dict[Key, str], threads: str) -> Iterator[None]:
+        """Inside, these keys go by these names, and `threads` names the active threads."""
+        before = {key: self.names[key] for key in names}
+        outer = self.threads
+        self.names.update(names)
+        self.threads = threads
+        yield
+        self.names.update(before)
+        self.threads = outer
+
+    def following(self, keys: Sequence[Key] | dict[Key, None]) -> list[Key]:
+        """Those of the keys that are defined here and must follow the threads."""
+        return [key for key in keys if key in self.names and self.follows(key)]
+
+    def narrowed(self, keys: Sequence[Key], positions: str) -> dict[Key, str]:
+        """Writes code that gives the keys names for the threads at `positions`."""
+        inner = {
+            key: self.fresh("f" if isinstance(key, Flag) else "v") for key in keys
+        }
+        if inner:
+            left = ", ".join(inner.values()) + ","
+            right = ", ".join(self.name_of(key) for key in keys)
+            self.put(f"{left} = takes({positions}, {right})")
+        return inner
+
+    # Blocks
+
+    def block(self, block: Block, stop: Operation | None = None) -> None:
+        """The operations of a block up to `stop`."""
+        self.segment(block)
+        op = block.first_op
+        while op is not None and op is not stop:
+            try:
+                self.operation(op)
+            except Unsupported as problem:
+                raise error(
+                    SourceLoc.from_attr(op.location),
+                    f"the simulator cannot run this: {problem}",
+                    "run it with --target=nvptx or --target=host",
+                ) from None
+            op = op.next_op
+
+    def segment(self, block: Block) -> None:
+        """Counts the block's operations, if counting."""
+        if not self.module.counting:
+            return
+        counts: dict[tuple[str, int], int] = {}
+        for op in block.ops:
+            if op.name not in _FREE:
+                loc = SourceLoc.from_attr(op.location)
+                key = (loc.file, loc.line)
+                counts[key] = counts.get(key, 0) + 1
+        if counts:
+            lines = tuple((file, line, n) for (file, line), n in counts.items())
+            self.put(f"rt.counters.segment({self.module.constant(Segment(lines))}, {self.threads})")
+
+    def operation(self, op: Operation) -> None:
+        """One operation."""
+        from .controlflow import STRUCTURED
+        from .effects import EFFECTS
+
+        template = expression(op)
+        if template is not None:
+            self.assign(op.results[0], template, op.operands)
+            return
+        writer = STRUCTURED.get(op.name) or EFFECTS.get(op.name)
+        if writer is None:
+            raise Unsupported(f"operation '{op.name}'")
+        writer(self, op)
+
+    def assign(self, result: SSAValue, template: str, operands: Sequence[SSAValue]) -> None:
+        """Defines a value by an expression of others."""
+        names = [self.name_of(operand) for operand in operands]
+        if all(not self.follows(operand) for operand in operands):
+            self.uniform.add(result)
+        self.put(f"{self.define(result)} = {template.format(*names)}")
+
+    def constant(self, op: Operation, value: Any) -> None:
+        """Defines the result of an operation as a constant."""
+        self.names[op.results[0]] = self.module.constant(value)
+
+    def literal(self, op: Operation) -> None:
+        """`arith.constant` and `llvm.mlir.constant`."""
+        attr = op.properties["value"]
+        try:
+            value = constant(attr, op.results[0].type)
+        except ValueError as problem:
+            raise Unsupported(str(problem)) from None
+        self.constant(op, value)
+
+    def zero(self, op: Operation) -> None:
+        """Zero, and whatever an undefined value is."""
+        try:
+            value = zero(op.results[0].type)
+        except ValueError as problem:
+            raise Unsupported(str(problem)) from None
+        self.constant(op, value)
+
+    # Descriptions of operations
+
+    def place(self, op: Operation) -> str:
+        """The constant for where an operation comes from."""
+        return self.module.constant(self.place_of(op))
+
+    def place_of(self, op: Operation) -> Place:
+        loc = SourceLoc.from_attr(op.location)
+        return self.module.place(loc.file, loc.line)
+
+    def access(self, op: Operation, pointer: SSAValue, dtype: Any, checked: bool = True) -> str:
+        """The constant that describes an access through a pointer."""
+        root = root_of(pointer)
+        name = root.name_hint or pointer.name_hint or ""
+        return self.module.constant(
+            Access(self.place_of(op), dtype, self.module.array_name(name), 0, checked)
+        )
+
+
+def scalar_dtype(value: SSAValue) -> Any:
+    """The NumPy type of a value; `Unsupported` if it is no scalar."""
+    dtype = dtype_of(value.type)
+    if dtype is None:
+        raise Unsupported(f"a value of type {value.type}")
+    return dtype
+
+
+__all__ = ["CompileError", "FunctionCompiler", "Unsupported", "gpu", "llvm", "scf", "type_name"]

@@ -1,0 +1,226 @@
+"""
+Kernels as Python functions: the code of a kernel and of all functions it reaches, with their
+constants, the places of their shared variables, and what must be known of its stores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects import gpu, llvm
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.ir import Attribute, BlockArgument, Operation
+
+from ...compiler.diagnostics import SourceLoc, error
+from ...dialects import llvm_ext
+from . import values
+from .access import Place
+from .codegen import FunctionCompiler, Unsupported
+from .expressions import NAMESPACE
+from .library import LIBRARY
+from .liveness import root_of
+from .mathlib import math_function
+from .memory import SHARED_BASE, SharedLayout
+from .types import size_align
+
+_SHARED_SPACE = 3
+
+_RUN_TIME: dict[str, Any] = {
+    **NAMESPACE,
+    "take": values.take,
+    "takes": values.takes,
+    "split": values.split,
+    "stay": values.stay,
+    "merge": values.merge,
+    "put": values.put,
+    "leave": values.leave,
+    "compose": values.compose,
+    "Pending": values.Pending,
+    "True_": np.True_,
+    "False_": np.False_,
+    "LIBRARY": LIBRARY,
+    "math_function": math_function,
+}
+
+
+@dataclass(eq=False)
+class SimKernel:
+    """
+    A kernel ready to run. `stored`: the arguments through which it stores, None when it may store
+    through pointers it got in another way. `local_bytes`: a thread's stack, about.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    argument_types: tuple[Attribute, ...]
+    shared: SharedLayout
+    stored: frozenset[int] | None
+    local_bytes: int
+    block_size: tuple[int, ...] | None
+    text: str = field(repr=False)
+
+
+class ModuleCompiler:
+    """
+    Compiles one kernel of a `gpu.module`. `addresses`: where the module's global variables lie;
+    `counting`: whether the code counts what it executes.
+    """
+
+    def __init__(self, module: gpu.ModuleOp, addresses: dict[str, int], *, counting: bool):
+        self.counting = counting
+        self.addresses = addresses
+        self.shared = SharedLayout()
+        self.symbols: dict[str, Operation] = {}
+        for op in module.body.block.ops:
+            if isinstance(op, gpu.FuncOp | llvm.FuncOp | llvm.GlobalOp):
+                self.symbols[op.sym_name.data] = op
+        self._namespace: dict[str, Any] = dict(_RUN_TIME)
+        self._scalars: dict[tuple[str, bytes], str] = {}
+        self._places: dict[tuple[str, int], Place] = {}
+        self._functions: dict[str, str] = {}
+        self._waiting: list[str] = []
+
+    # For the code of functions
+
+    def constant(self, value: Any) -> str:
+        """The name of a constant in generated code."""
+        key = None
+        if isinstance(value, np.generic):
+            key = (value.dtype.str, value.tobytes())
+            if key in self._scalars:
+                return self._scalars[key]
+        name = f"K{len(self._namespace)}"
+        self._namespace[name] = value
+        if key is not None:
+            self._scalars[key] = name
+        return name
+
+    def integer(self, value: int) -> str:
+        """The name of a 64-bit constant."""
+        return self.constant(np.int64(value))
+
+    def place(self, file: str, line: int) -> Place:
+        return self._places.setdefault((file, line), Place(file, line))
+
+    def array_name(self, hint: str) -> str:
+        """A variable's name from the hint of the value that holds its address."""
+        return re.sub(r"_\d+$", "", hint)
+
+    def address(self, symbol: str) -> str:
+        """The constant for a global variable's address; shared ones get a place."""
+        variable = self.symbols.get(symbol)
+        if isinstance(variable, llvm.GlobalOp) and _is_shared(variable):
+            if symbol not in self.shared.offsets:
+                self.shared.add(symbol, size_align(variable.global_type)[0])
+            return self.integer(SHARED_BASE + self.shared.offsets[symbol])
+        if symbol not in self.addresses:
+            raise Unsupported(f"the address of '{symbol}'")
+        return self.integer(self.addresses[symbol])
+
+    def function(self, symbol: str) -> str | None:
+        """The name in generated code of a function the module defines."""
+        found = self._functions.get(symbol)
+        if found is None and _body(self.symbols.get(symbol)) is not None:
+            found = self._functions[symbol] = f"F{len(self._functions)}"
+            self._waiting.append(symbol)
+        return found
+
+    # Compiling
+
+    def kernel(self, symbol: str) -> SimKernel:
+        """The kernel `symbol`. Raises `CompileError` for what the simulator does not know."""
+        func = self.symbols[symbol]
+        assert isinstance(func, gpu.FuncOp)
+        entry = self.function(symbol)
+        assert entry is not None
+        texts: list[str] = []
+        bodies: list[Operation] = []
+        while self._waiting:
+            name = self._waiting.pop()
+            op = self.symbols[name]
+            bodies.append(op)
+            try:
+                compiler = FunctionCompiler(
+                    self, self._functions[name], op.regions[0], is_kernel=name == symbol
+                )
+                texts.append(compiler.code())
+            except Unsupported as problem:
+                loc = SourceLoc.from_attr(op.location)
+                raise error(loc, f"the simulator cannot run '{name}': {problem}") from None
+        text = "\n\n".join(texts)
+        exec(compile(text, f"<simulated {symbol}>", "exec"), self._namespace)
+        return SimKernel(
+            symbol,
+            self._namespace[entry],
+            tuple(func.function_type.inputs),
+            self.shared,
+            _stored(func, bodies),
+            sum(_local_bytes(op) for op in bodies),
+            _block_size(func),
+            text,
+        )
+
+
+def _is_shared(variable: llvm.GlobalOp) -> bool:
+    return variable.addr_space.value.data == _SHARED_SPACE
+
+
+def global_variables(module: gpu.ModuleOp) -> Iterable[llvm.GlobalOp]:
+    """The module's variables in global and constant memory."""
+    for op in module.body.block.ops:
+        if isinstance(op, llvm.GlobalOp) and not _is_shared(op):
+            yield op
+
+
+def _body(op: Operation | None) -> Operation | None:
+    return op if isinstance(op, gpu.FuncOp | llvm.FuncOp) and op.body.blocks else None
+
+
+def _block_size(func: gpu.FuncOp) -> tuple[int, ...] | None:
+    size = func.attributes.get("gpu.known_block_size")
+    if not isinstance(size, DenseArrayBase):
+        return None
+    return tuple(int(cast(int, v)) for v in size.get_values())
+
+
+def _stored(func: gpu.FuncOp, bodies: list[Operation]) -> frozenset[int] | None:
+    """The kernel's arguments it stores through; None if it also stores elsewhere."""
+    stored: set[int] = set()
+    for body in bodies:
+        for op in body.walk():
+            match op:
+                case llvm.StoreOp():
+                    pointer = op.ptr
+                case llvm_ext.AtomicRMWOp() | llvm_ext.CmpXchgOp():
+                    pointer = op.ptr
+                case llvm_ext.MemoryTransferOp() | llvm_ext.MemsetOp():
+                    pointer = op.dst
+                case _:
+                    continue
+            root = root_of(pointer)
+            owner = root.owner
+            if isinstance(owner, llvm.AllocaOp | llvm.AddressOfOp):
+                if isinstance(owner, llvm.AddressOfOp) and not _shared_pointer(root.type):
+                    return None
+                continue
+            if not isinstance(root, BlockArgument) or root.owner is not func.body.blocks[0]:
+                return None
+            stored.add(root.index)
+    return frozenset(stored)
+
+
+def _shared_pointer(type: Attribute) -> bool:
+    space = type.addr_space if isinstance(type, llvm.LLVMPointerType) else None
+    return isinstance(space, IntegerAttr) and space.value.data == _SHARED_SPACE
+
+
+def _local_bytes(func: Operation) -> int:
+    total = 0
+    for op in func.walk():
+        if isinstance(op, llvm.AllocaOp):
+            total += size_align(op.elem_type)[0]
+    return total

@@ -1,0 +1,407 @@
+"""
+The simulated GPU behind the `Device` protocol.
+
+Every queue does its work at once, so a program sees one possible order of its asynchronous work.
+Kernels run in batches of blocks, in the order of the blocks: what a block leaves for a later one to
+find (the last block of a reduction) is there; a block that waits for a later one waits for ever,
+which is reported.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import gpu
+from xdsl.ir import Attribute
+
+from ..abi import DeviceType
+from ..device import (
+    DeviceProperties,
+    DeviceProvider,
+    Launcher,
+    LaunchValues,
+    ModuleImage,
+    NativeDriver,
+    Queue,
+    SimImage,
+    Strips,
+    Transform,
+)
+from ..errors import AccRuntimeError, ErrorClass
+from ..host_device import InlineQueue
+from ..present import PresentTable
+from .access import Checks, Memories
+from .compile import ModuleCompiler, SimKernel, global_variables
+from .counters import Counters, LineCount
+from .execution import Execution
+from .findings import Finding, Findings
+from .initial import initial_bytes
+from .memory import GLOBAL_BASE, SPACE_SHIFT, WRITTEN, GlobalMemory, LocalMemory, SharedMemory
+from .races import LAST_LAUNCH, LAUNCH_SHIFT, TIME_MASK, Clock
+from .types import dtype_of, elements, size_align
+from .values import Batch, Threads
+
+MAX_BLOCK = 1024
+BATCH_BYTES = 1 << 28
+"""Shared and local memory of one batch, at most."""
+
+
+@dataclass(frozen=True)
+class SimOptions:
+    """
+    `checks`: uninitialised reads and data races are looked for (bounds and alignment always are).
+    `counters`: instructions and transactions are counted by source line. `memory`: bytes of device
+    memory. `batch_threads`: threads run together. `report`: what to do with findings that do not
+    end the program, by default print them to stderr.
+    """
+
+    checks: bool = True
+    counters: bool = False
+    memory: int = 8 << 30
+    batch_threads: int = 1 << 16
+    report: Callable[[Finding], None] | None = None
+
+
+class SimDevice:
+    """A GPU simulated in NumPy (see `Device` for what the methods promise)."""
+
+    type = DeviceType.NVIDIA
+    name = "simulated GPU"
+    shares_memory = False
+
+    def __init__(self, options: SimOptions | None = None):
+        self.options = options or SimOptions()
+        self.sync_queue = InlineQueue()
+        self.memory = GlobalMemory(self.options.memory)
+        self.findings_list = Findings(self.options.report)
+        self.counters = Counters() if self.options.counters else None
+        self.table: PresentTable | None = None
+        self._module: gpu.ModuleOp | None = None
+        self._addresses: dict[str, int] = {}
+        self._kernels: dict[str, SimKernel] = {}
+        self._launches = 0
+        self._stamps = 0
+        self._host = int(self.memory.bytes.data.ctypes.data)
+        self._batches: dict[tuple[Any, ...], Batch] = {}
+
+    # Results
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The faults found so far."""
+        return list(self.findings_list.all)
+
+    @property
+    def lines(self) -> list[LineCount]:
+        """The counts by source line, the costliest first; empty without `counters`."""
+        return self.counters.lines() if self.counters is not None else []
+
+    # Device protocol
+
+    def new_queue(self) -> Queue:
+        return InlineQueue()
+
+    def properties(self) -> DeviceProperties:
+        return DeviceProperties(self.name, "accopt", "NumPy", self.memory.capacity, False)
+
+    def free_memory(self) -> int:
+        return self.memory.capacity - self.memory.used
+
+    def allocate(self, size: int, queue: Queue) -> int:
+        return self.memory.allocate(size).start
+
+    def free(self, address: int, queue: Queue) -> None:
+        if self.memory.free(address) is None:
+            raise AccRuntimeError(
+                ErrorClass.INVALID_ARGUMENT,
+                f"{address:#x} is not device memory of this program, or was freed before",
+            )
+
+    def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
+        for row in range(strips.rows):
+            at = strips.offset + row * strips.pitch
+            ctypes.memmove(self._at(device + at, strips.width), host + at, strips.width)
+            self._written(device + at, strips.width)
+
+    def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
+        for row in range(strips.rows):
+            at = strips.offset + row * strips.pitch
+            ctypes.memmove(host + at, self._at(device + at, strips.width), strips.width)
+
+    def write(self, device: int, size: int, unit: int, produce: Transform, queue: Queue) -> None:
+        produce(self._at(device, size), 0, size)
+        self._written(device, size)
+
+    def read(self, device: int, size: int, unit: int, consume: Transform, queue: Queue) -> None:
+        consume(self._at(device, size), 0, size)
+
+    def cells(self) -> None:
+        """Kernels reach no host memory."""
+        return None
+
+    def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
+        ctypes.memmove(self._at(target, size), self._at(source, size), size)
+        t, s = target - GLOBAL_BASE, source - GLOBAL_BASE
+        state = self.memory.bytes.state
+        state[t : t + size] = state[s : s + size].copy()
+
+    def zero(self, address: int, size: int, queue: Queue) -> None:
+        ctypes.memset(self._at(address, size), 0, size)
+        self._written(address, size)
+
+    def store_pointer(self, address: int, value: int, queue: Queue) -> None:
+        ctypes.c_int64.from_address(self._at(address, 8)).value = value
+        self._written(address, 8)
+
+    def load(self, image: ModuleImage) -> None:
+        if not isinstance(image, SimImage):
+            raise AccRuntimeError(
+                ErrorClass.INVALID_ARGUMENT,
+                f"the simulated device cannot load a {type(image).__name__}",
+            )
+        assert isinstance(image.module, gpu.ModuleOp)
+        self._module = image.module
+        variables = list(global_variables(image.module))
+        for variable in variables:
+            name = variable.sym_name.data
+            size = size_align(variable.global_type)[0]
+            self._addresses[name] = self.memory.allocate(size, f"of '{name}'").start
+        for variable in variables:
+            data = initial_bytes(variable, self._addresses)
+            address = self._addresses[variable.sym_name.data]
+            ctypes.memmove(self._at(address, len(data)), data, len(data))
+            self._written(address, len(data))
+
+    def global_address(self, symbol: str) -> int:
+        if symbol not in self._addresses:
+            raise AccRuntimeError(
+                ErrorClass.EXECUTION, f"there is no variable '{symbol}' in the simulated device code"
+            )
+        return self._addresses[symbol]
+
+    def launcher(self, symbol: str, arg_bytes: Sequence[int]) -> Launcher:
+        kernel = self._kernel(symbol)
+
+        def launch(values: LaunchValues, queue: Queue) -> None:
+            x, y, z, bx, by, bz, _, count, _, args = values
+            pointers = (ctypes.c_int64 * count).from_address(args) if count else ()
+            arguments = [
+                _argument(int(pointer), type)
+                for pointer, type in zip(pointers, kernel.argument_types, strict=True)
+            ]
+            self.run(kernel, (x, y, z), (bx, by, bz), arguments)
+
+        return launch
+
+    def native_driver(self) -> NativeDriver | None:
+        return None
+
+    def native_handles(self, symbol: str, queue: Queue) -> tuple[int, int]:
+        raise NotImplementedError("the simulated device has no native driver")
+
+    def close(self) -> None:
+        """Keeps findings and counters."""
+        self._kernels.clear()
+        self._batches.clear()
+
+    # Kernels
+
+    def _kernel(self, symbol: str) -> SimKernel:
+        found = self._kernels.get(symbol)
+        if found is None:
+            if self._module is None:
+                raise AccRuntimeError(ErrorClass.EXECUTION, f"no code is loaded for '{symbol}'")
+            compiler = ModuleCompiler(
+                self._module, self._addresses, counting=self.options.counters
+            )
+            found = self._kernels[symbol] = compiler.kernel(symbol)
+        return found
+
+    def run(
+        self,
+        kernel: SimKernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        arguments: Sequence[Any],
+    ) -> None:
+        """One launch, to its end. `arguments` are NumPy scalars of the kernel's types."""
+        grid = (max(grid[0], 1), max(grid[1], 1), max(grid[2], 1))
+        threads = block[0] * block[1] * block[2]
+        if not 0 < threads <= MAX_BLOCK:
+            raise AccRuntimeError(
+                ErrorClass.EXECUTION,
+                f"kernel {kernel.name} is launched with {threads} threads in a block, and GPUs take"
+                f" 1 to {MAX_BLOCK}",
+            )
+        blocks = grid[0] * grid[1] * grid[2]
+        self._watch(kernel, arguments)
+        self._launches += 1
+        if self.counters is not None:
+            self.counters.launch(kernel.name)
+        together = min(blocks, self._blocks_together(kernel, threads))
+        whole, rest = divmod(blocks, together)
+        with np.errstate(all="ignore"):
+            runner = _Launch(self, kernel, grid, block, blocks)
+            runner.batches(range(0, whole * together, together), together, arguments)
+            if rest:
+                runner.batches(range(whole * together, blocks, rest), rest, arguments)
+
+    def _blocks_together(self, kernel: SimKernel, threads: int) -> int:
+        each = kernel.shared.size * 6 + threads * kernel.local_bytes * 2 + 1
+        return max(1, min(self.options.batch_threads // threads, BATCH_BYTES // each))
+
+    def _watch(self, kernel: SimKernel, arguments: Sequence[Any]) -> None:
+        """Marks the allocations the kernel may store to, whose reads are then watched for races."""
+        if not self.options.checks:
+            return
+        if kernel.stored is not None:
+            held = [self.memory.at(int(arguments[index])) for index in kernel.stored]
+            if all(allocation is not None for allocation in held):
+                for allocation in held:
+                    assert allocation is not None
+                    allocation.stored_by.add(kernel.name)
+                return
+        for allocation in self.memory.allocations:
+            allocation.stored_by.add(kernel.name)
+
+    def batch(
+        self, grid: tuple[int, int, int], block: tuple[int, int, int], blocks: int
+    ) -> Batch:
+        """A batch of a shape, made once."""
+        key = (grid, block, blocks)
+        found = self._batches.get(key)
+        if found is None:
+            if len(self._batches) > 16:
+                self._batches.clear()
+            found = self._batches[key] = Batch(grid, block, blocks)
+        return found
+
+    def next_stamp(self) -> int:
+        """What stamps of the next launch begin with; the shadows are cleared when they run out."""
+        self._stamps += 1
+        if self._stamps > LAST_LAUNCH - 1:
+            self._stamps = 1
+            writer, reader = self.memory.shadow()
+            for allocation in self.memory.allocations:
+                start = (allocation.start - GLOBAL_BASE) >> 2
+                end = (allocation.end - GLOBAL_BASE + 3) >> 2
+                writer[start:end] = 0
+                reader[start:end] = 0
+        return self._stamps << LAUNCH_SHIFT
+
+    @property
+    def launches(self) -> int:
+        """How many kernels have been launched."""
+        return self._launches
+
+    # Memory
+
+    def _at(self, address: int, size: int) -> int:
+        """Where device memory lies in this process."""
+        offset = address - GLOBAL_BASE
+        if not 0 <= offset <= self.memory.capacity - size:
+            raise AccRuntimeError(
+                ErrorClass.INVALID_ARGUMENT, f"{address:#x} is not an address of {self.name}"
+            )
+        return self._host + offset
+
+    def _written(self, address: int, size: int) -> None:
+        offset = address - GLOBAL_BASE
+        self.memory.bytes.state[offset : offset + size] = WRITTEN
+        found = self.memory.at(address)
+        if found is not None and found.start == address and found.size == size:
+            found.written = True
+
+    def describe(self, address: int) -> str:
+        """What is known of an address from the present table."""
+        if address == 0:
+            return "the null pointer"
+        if self.table is None:
+            return ""
+        if address >> SPACE_SHIFT:
+            entry = self.table.by_device_address(address)
+            return f"mapped by {entry.origin}" if entry is not None and entry.origin else ""
+        entry = self.table.at(address)
+        held = f", whose device copy is mapped by {entry.origin}" if entry is not None else ""
+        return f"{address:#x}, a host address{held}"
+
+
+class _Launch:
+    """One launch while it runs."""
+
+    def __init__(
+        self,
+        device: SimDevice,
+        kernel: SimKernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        blocks: int,
+    ):
+        self.device = device
+        self.kernel = kernel
+        self.grid = grid
+        self.block = block
+        self.blocks = blocks
+        self.clock: Clock | None = None
+
+    def batches(self, firsts: range, blocks: int, arguments: Sequence[Any]) -> None:
+        """Runs batches of one size."""
+        if not firsts:
+            return
+        device = self.device
+        batch = device.batch(self.grid, self.block, blocks)
+        clock = Clock(self.blocks, batch)
+        if self.clock is not None:
+            clock.follow(self.clock)
+        else:
+            clock.base = device.next_stamp()
+        self.clock = clock
+        on = device.options.checks
+        shared = SharedMemory(self.kernel.shared, blocks)
+        memories = Memories(
+            device.memory,
+            shared,
+            LocalMemory(batch.threads),
+            batch,
+            clock,
+            device.findings_list,
+            Checks(on, on),
+            device.counters,
+            device.describe,
+            device.launches,
+            self.kernel.name,
+        )
+        execution = Execution(memories, device.counters)
+        for number, first in enumerate(firsts):
+            batch.move_to(first)
+            if number:
+                shared.reset()
+            clock.next_batch()
+            execution.start_batch()
+            self.kernel.run(execution, Threads(batch, None, batch.threads), *arguments)
+            clock.now += 1
+            if clock.now > TIME_MASK - (1 << 16):
+                clock.base = device.next_stamp()
+                clock.now = 1
+
+
+def _argument(address: int, type: Attribute) -> Any:
+    """A kernel's argument from host memory."""
+    parts = elements(type)
+    if parts is not None:
+        return tuple(_argument(address + offset, part) for part, offset in parts)
+    dtype = dtype_of(type)
+    if dtype is None:
+        raise AccRuntimeError(
+            ErrorClass.EXECUTION, f"the simulated device cannot take arguments of type {type}"
+        )
+    return np.frombuffer(ctypes.string_at(address, dtype.itemsize), dtype)[0]
+
+
+def sim_devices(options: SimOptions | None = None) -> DeviceProvider:
+    """One simulated GPU."""
+    return DeviceProvider(DeviceType.NVIDIA, 1, lambda _: SimDevice(options))

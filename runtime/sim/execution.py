@@ -1,0 +1,173 @@
+"""What the code of a kernel calls while it runs: one `Execution` for each batch of blocks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import atomics
+from .access import Access, Memories, Place
+from .findings import Fault, Finding
+from .values import Array, Threads, Value, ndarray, spread
+from .warps import Warps
+
+if TYPE_CHECKING:
+    from .counters import Counters
+
+PATIENCE = 1 << 22
+"""Turns of a loop without a fixed number of turns after which it counts as endless."""
+
+
+class Execution:
+    """One batch of blocks of one launch."""
+
+    def __init__(self, memories: Memories, counters: Counters | None):
+        self.memories = memories
+        self.batch = memories.batch
+        self.local = memories.local
+        self.clock = memories.clock
+        self.counters = counters
+        self.warps = Warps(memories)
+        self.patience = PATIENCE
+        self.load = memories.load
+        self.store = memories.store
+        self.copy = memories.copy
+        self.fill = memories.fill
+        self._exited: Array | None = None
+        self._block_ids: dict[int, Value] = {}
+
+    def start_batch(self) -> None:
+        """Nothing of the batch before is left."""
+        self._exited = None
+        self._block_ids.clear()
+        self.local.pop(0)
+
+    # Indices
+
+    @cached_property
+    def _thread_ids(self) -> tuple[Value, Value, Value]:
+        return self.batch.thread_id(0), self.batch.thread_id(1), self.batch.thread_id(2)
+
+    def thread_id(self, dimension: int) -> Value:
+        return self._thread_ids[dimension]
+
+    def block_id(self, dimension: int) -> Value:
+        found = self._block_ids.get(dimension)
+        if found is None:
+            found = self._block_ids[dimension] = self.batch.block_id(dimension)
+        return found
+
+    # Local memory
+
+    def alloca(self, size: int, count: Value, name: str) -> Value:
+        """A variable of every thread, as large as the largest count asks for."""
+        most = int(count.max()) if isinstance(count, ndarray) else int(count)
+        return np.int64(self.local.push(size * most, name))
+
+    def check_cell(self, threads: Threads, written: Value, place: Place, name: str) -> None:
+        """Reports a variable in registers that is read before it is written."""
+        if not self.memories.checks.uninitialised or np.all(written):
+            return
+        missing = ~np.broadcast_to(written, (threads.n,))
+        detail = f"nothing was written to '{name}' before"
+        self.fault(
+            Fault.UNINITIALISED, detail, threads, place, int(np.argmax(missing)), array=name
+        )
+
+    # Synchronisation
+
+    def retire(self, threads: Threads) -> None:
+        """These threads return from the kernel."""
+        if self._exited is None:
+            self._exited = np.zeros(self.batch.threads, np.bool_)
+        self._exited[threads.all_ids] = True
+
+    def barrier(self, threads: Threads, place: Place) -> None:
+        """All threads of a block that have not returned must be here."""
+        if threads.ids is not None:
+            blocks = threads.blocks
+            here = np.bincount(blocks, minlength=self.batch.blocks)
+            alive = np.full(self.batch.blocks, self.batch.block_threads)
+            if self._exited is not None:
+                alive -= self._exited.reshape(self.batch.blocks, -1).sum(axis=1)
+            wrong = (here > 0) & (here != alive)
+            if wrong.any():
+                block = int(np.argmax(wrong))
+                self.fault(
+                    Fault.DIVERGENT_BARRIER,
+                    f"{here[block]} of {alive[block]} threads of the block wait",
+                    threads,
+                    place,
+                    int(np.argmax(blocks == block)),
+                )
+        self.clock.barrier(threads)
+
+    def part_barrier(self, threads: Threads, number: Value, count: Value, place: Place) -> None:
+        """`count` threads of a block must be here, for each barrier `number`."""
+        numbers, counts = spread(threads.n, number), spread(threads.n, count)
+        keys = threads.blocks * 16 + numbers
+        groups, first, here = np.unique(keys, return_index=True, return_counts=True)
+        wrong = here != counts[first]
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            self.fault(
+                Fault.DIVERGENT_BARRIER,
+                f"{here[at]} of {counts[first[at]]} threads wait at barrier {groups[at] % 16}",
+                threads,
+                place,
+                int(first[at]),
+            )
+        self.clock.barrier(threads)
+
+    # Atomics
+
+    def atomic_update(
+        self, threads: Threads, kind: str, address: Value, value: Value, wanted: bool, access: Access
+    ) -> Value:
+        """`atomicrmw`; None when the result is not wanted."""
+        view, index = self.memories.atomic(threads, address, access)
+        return atomics.update(kind, view, index, value, wanted)
+
+    def compare_exchange(
+        self, threads: Threads, address: Value, expected: Value, new: Value, access: Access
+    ) -> tuple[Value, Value]:
+        """`cmpxchg`: the old values and whether they were replaced."""
+        view, index = self.memories.atomic(threads, address, access)
+        if access.dtype.kind == "f":
+            bits = np.dtype(f"i{access.size}")
+            old, done = atomics.compare_exchange(
+                view.view(bits), index, expected.view(bits), new.view(bits)
+            )
+            return old.view(access.dtype), done
+        return atomics.compare_exchange(view, index, expected, new)
+
+    # Faults
+
+    def fault(
+        self,
+        fault: Fault,
+        detail: str,
+        threads: Threads,
+        place: Place,
+        position: int = 0,
+        array: str = "",
+    ) -> None:
+        """Records a fault of the active thread at a position."""
+        thread = int(threads.all_ids[position]) + self.batch.first_thread
+        kernel = self.memories.kernel
+        name = self.memories.name_of(thread)
+        self.memories.findings.add(
+            Finding(fault, kernel, place.file, place.line, detail, array, thread=name)
+        )
+
+    def trap(self, threads: Threads, place: Place) -> None:
+        self.fault(Fault.TRAP, "the kernel aborts", threads, place)
+
+    def endless(self, threads: Threads, place: Place) -> None:
+        detail = (
+            f"it was still running after {self.patience} turns; a thread that waits for another"
+            " one's progress (a lock) cannot be simulated; waiting"
+        )
+        self.fault(Fault.ENDLESS, detail, threads, place)

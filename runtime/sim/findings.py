@@ -1,0 +1,108 @@
+"""What the simulator finds wrong in a kernel."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from ..errors import AccRuntimeError, ErrorClass, Place
+
+
+class Fault(Enum):
+    """Kinds of faults; the value is how messages begin."""
+
+    OUT_OF_BOUNDS = "out-of-bounds access"
+    MISALIGNED = "misaligned access"
+    UNINITIALISED = "read of uninitialised memory"
+    RACE = "data race"
+    DIVERGENT_BARRIER = "divergent barrier"
+    DIVERGENT_SHUFFLE = "warp operation with inactive lanes"
+    ENDLESS = "loop without end"
+    TRAP = "trap"
+    ASSERTION = "assertion failed"
+
+
+FATAL = frozenset(Fault) - {Fault.UNINITIALISED, Fault.RACE}
+"""Faults after which a GPU could do anything; the kernel does not go on after them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadName:
+    """A thread of a launch: its block in the grid and its place in the block, x y z each."""
+
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+
+    def __str__(self) -> str:
+        block = ",".join(map(str, self.block))
+        thread = ",".join(map(str, self.thread))
+        return f"block ({block}) thread ({thread})"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """
+    One fault. `file` and `line` in the C source; `thread` is the first that has it, `other` the
+    second party of a race; `address` is 0 when none is involved; `array` names the variable.
+    """
+
+    fault: Fault
+    kernel: str
+    file: str
+    line: int
+    detail: str
+    array: str = ""
+    address: int = 0
+    thread: ThreadName | None = None
+    other: ThreadName | None = None
+
+    def message(self) -> str:
+        """The fault in one sentence, without the place."""
+        parts = [f"{self.fault.value}: {self.detail}"]
+        if self.thread is not None:
+            parts.append(f"by {self.thread}")
+        if self.other is not None:
+            parts.append(f"and {self.other}")
+        parts.append(f"of kernel {self.kernel}")
+        return " ".join(parts)
+
+    def error(self) -> AccRuntimeError:
+        """The finding as a run-time error."""
+        return AccRuntimeError(
+            ErrorClass.EXECUTION, self.message(), place=Place("kernel", self.file, self.line)
+        )
+
+    def render(self) -> str:
+        """The text the user sees for a fault that does not end the program."""
+        return f"{self.file}:{self.line}: error: {self.message()}"
+
+
+class Findings:
+    """The faults found so far: one per kernel, line and kind. Non-fatal ones go to `report`."""
+
+    def __init__(self, report: Callable[[Finding], None] | None = None):
+        self.all: list[Finding] = []
+        self._known: set[tuple[Fault, str, str, int, str]] = set()
+        self._report = report or _print
+
+    def known(self, fault: Fault, kernel: str, file: str, line: int, array: str) -> bool:
+        """Whether this fault has been reported."""
+        return (fault, kernel, file, line, array) in self._known
+
+    def add(self, finding: Finding) -> None:
+        """Records a finding; raises `AccRuntimeError` when it is fatal."""
+        key = (finding.fault, finding.kernel, finding.file, finding.line, finding.array)
+        if key in self._known:
+            return
+        self._known.add(key)
+        self.all.append(finding)
+        if finding.fault in FATAL:
+            raise finding.error()
+        self._report(finding)
+
+
+def _print(finding: Finding) -> None:
+    sys.stdout.flush()
+    print(finding.render(), file=sys.stderr, flush=True)

@@ -1,0 +1,139 @@
+"""Library functions with effects that kernels may call: output, memory, assertions, `modf` and kin."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..abi import DeviceType
+from .access import Access
+from .findings import Fault
+from .mathlib import math_function
+from .values import Threads, Value, spread
+
+if TYPE_CHECKING:
+    from .access import Place
+    from .execution import Execution
+
+Function = Callable[..., Value]
+
+_STRING = re.compile(rb"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|j|z|t|L)?([a-zA-Z%])")
+
+
+def _printf(rt: Execution, threads: Threads, place: Place, format: Value, *args: Value) -> Value:
+    """
+    Each thread's line in the order of threads, through C's `printf`, so that it keeps its order
+    with the program's own output.
+    """
+    printf = ctypes.CDLL(None).printf
+    formats = spread(threads.n, format)
+    columns = [spread(threads.n, arg) for arg in args]
+    result = np.zeros(threads.n, np.int32)
+    for row in range(threads.n):
+        text = rt.memories.text(int(formats[row]))
+        kinds = [kind for kind in _STRING.findall(text) if kind != b"%"]
+        values: list[Any] = []
+        for index, column in enumerate(columns):
+            kind = kinds[index] if index < len(kinds) else b""
+            values.append(_c_argument(rt, column[row], kind))
+        result[row] = printf(text, *values)
+    return result
+
+
+def _c_argument(rt: Execution, value: Any, kind: bytes) -> Any:
+    if value.dtype.kind == "f":
+        return ctypes.c_double(float(value))
+    if kind == b"s":
+        return ctypes.c_char_p(rt.memories.text(int(value)))
+    return ctypes.c_int64(int(value))
+
+
+def _copy(rt: Execution, threads: Threads, place: Place, to: Value, frm: Value, n: Value) -> Value:
+    target = Access(place, np.dtype(np.int8), "memcpy target", checked=False)
+    source = Access(place, np.dtype(np.int8), "memcpy source", checked=False)
+    rt.copy(threads, to, frm, n, target, source)
+    return to
+
+
+def _fill(rt: Execution, threads: Threads, place: Place, to: Value, c: Value, n: Value) -> Value:
+    rt.fill(threads, to, c, n, Access(place, np.dtype(np.int8), "memset target", checked=False))
+    return to
+
+
+def _abort(rt: Execution, threads: Threads, place: Place) -> None:
+    rt.trap(threads, place)
+
+
+def _assert_fail(
+    rt: Execution, threads: Threads, place: Place, text: Value, file: Value, line: Value, *_: Value
+) -> None:
+    message = rt.memories.text(int(spread(threads.n, text)[0])).decode(errors="replace")
+    rt.fault(Fault.ASSERTION, message, threads, place)
+
+
+def _on_device(rt: Execution, threads: Threads, place: Place, kind: Value) -> Value:
+    yes = (kind == int(DeviceType.NOT_HOST)) | (kind == int(DeviceType.NVIDIA))
+    return yes.astype(np.int32)
+
+
+def _store(rt: Execution, threads: Threads, place: Place, to: Value, value: Value) -> None:
+    rt.store(threads, to, value, Access(place, value.dtype, "result"))
+
+
+def _modf(rt: Execution, threads: Threads, place: Place, a: Value, to: Value) -> Value:
+    fraction, whole = np.modf(a)
+    _store(rt, threads, place, to, whole)
+    return fraction
+
+
+def _frexp(rt: Execution, threads: Threads, place: Place, a: Value, to: Value) -> Value:
+    mantissa, exponent = np.frexp(a)
+    _store(rt, threads, place, to, exponent.astype(np.int32))
+    return mantissa
+
+
+def _sincos(rt: Execution, threads: Threads, place: Place, a: Value, s: Value, c: Value) -> None:
+    _store(rt, threads, place, s, np.sin(a))
+    _store(rt, threads, place, c, np.cos(a))
+
+
+def _remquo(rt: Execution, threads: Threads, place: Place, a: Value, b: Value, to: Value) -> Value:
+    remainder = math_function("remainder")
+    assert remainder is not None
+    rest = remainder(a, b)
+    _store(rt, threads, place, to, np.rint((a - rest) / b).astype(np.int32))
+    return rest
+
+
+def _nan(rt: Execution, threads: Threads, place: Place, tag: Value) -> Value:
+    return np.float64(np.nan)
+
+
+def _nanf(rt: Execution, threads: Threads, place: Place, tag: Value) -> Value:
+    return np.float32(np.nan)
+
+
+LIBRARY: dict[str, Function] = {
+    "printf": _printf,
+    "memcpy": _copy,
+    "memmove": _copy,
+    "memset": _fill,
+    "abort": _abort,
+    "__assert_fail": _assert_fail,
+    "acc_on_device": _on_device,
+    "modf": _modf,
+    "modff": _modf,
+    "frexp": _frexp,
+    "frexpf": _frexp,
+    "sincos": _sincos,
+    "sincosf": _sincos,
+    "remquo": _remquo,
+    "remquof": _remquo,
+    "nan": _nan,
+    "nanf": _nanf,
+}
+"""By C name; called with the execution, the active threads, the place and the arguments."""

@@ -1,0 +1,198 @@
+"""
+What regions use from outside and write: the values that must follow the threads into a region, and
+the *cells*.
+
+A cell is an `llvm.alloca` of one scalar that is only loaded and stored: it becomes a variable of
+the generated code. Where it may be read before it is written it has a `Flag` beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects import llvm
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+from .types import dtype_of
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Whether a cell has been written."""
+
+    cell: SSAValue
+
+
+Key = SSAValue | Flag
+"""What has a name in generated code."""
+
+
+@dataclass
+class Uses:
+    """`read`: everything used from outside, in order of first use. `written`: cells stored to."""
+
+    read: dict[Key, None] = field(default_factory=dict[Key, None])
+    written: dict[Key, None] = field(default_factory=dict[Key, None])
+
+
+def constant_of(value: SSAValue) -> int | None:
+    """The integer a value is, if it is a constant."""
+    owner = value.owner
+    if isinstance(owner, ConstantOp | llvm.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
+def is_cell(alloca: llvm.AllocaOp) -> bool:
+    """Whether an alloca can be a variable."""
+    if dtype_of(alloca.elem_type) is None or constant_of(alloca.size) != 1:
+        return False
+    for use in alloca.res.uses:
+        match use.operation:
+            case llvm.LoadOp() as load:
+                if load.dereferenced_value.type != alloca.elem_type:
+                    return False
+            case llvm.StoreOp() as store:
+                if use.index != 1 or store.value.type != alloca.elem_type:
+                    return False
+            case _:
+                return False
+    return True
+
+
+def _touches(op: Operation, cell: SSAValue) -> bool:
+    return any(cell in inner.operands for inner in op.walk())
+
+
+def written_first(alloca: llvm.AllocaOp) -> bool:
+    """Whether the alloca's own block stores to the cell before anything reads it."""
+    op = alloca.next_op
+    while op is not None:
+        if op.regions:
+            if _touches(op, alloca.res):
+                return False
+        elif isinstance(op, llvm.StoreOp) and op.ptr == alloca.res:
+            return True
+        elif alloca.res in op.operands:
+            return False
+        op = op.next_op
+    return False
+
+
+class Liveness:
+    """The uses of every region of one function."""
+
+    def __init__(self, body: Region):
+        self.cells: set[SSAValue] = set()
+        self.flagged: set[SSAValue] = set()
+        for op in _operations(body):
+            if isinstance(op, llvm.AllocaOp) and is_cell(op):
+                self.cells.add(op.res)
+                if not written_first(op):
+                    self.flagged.add(op.res)
+        self._uses: dict[Region, Uses] = {}
+        self._inside: dict[Region, set[Key]] = {}
+        self._visit(body)
+
+    def uses(self, *regions: Region) -> Uses:
+        """What these regions use and write together."""
+        if len(regions) == 1:
+            return self._uses[regions[0]]
+        out = Uses()
+        for region in regions:
+            out.read |= self._uses[region].read
+            out.written |= self._uses[region].written
+        return out
+
+    def block_uses(self, block: Block) -> Uses:
+        """What one block uses from outside of itself, and the cells it writes."""
+        out = Uses()
+        inside: set[Key] = set(block.args)
+        for op in block.ops:
+            self._operation(op, out)
+            inside.update(op.results)
+        return Uses(
+            {k: None for k in out.read if _owner(k) not in inside},
+            {k: None for k in out.written if _owner(k) not in inside},
+        )
+
+    def _operation(self, op: Operation, out: Uses) -> None:
+        for operand in op.operands:
+            out.read[operand] = None
+            if operand in self.cells:
+                if operand in self.flagged:
+                    out.read[Flag(operand)] = None
+                if isinstance(op, llvm.StoreOp) and op.ptr == operand:
+                    out.written[operand] = None
+                    if operand in self.flagged:
+                        out.written[Flag(operand)] = None
+        for region in op.regions:
+            inner = self._uses[region]
+            out.read |= inner.read
+            out.written |= inner.written
+
+    def _visit(self, region: Region) -> Uses:
+        out = Uses()
+        inside: set[Key] = set()
+        for block in region.blocks:
+            inside.update(block.args)
+            for op in block.ops:
+                for inner in op.regions:
+                    self._visit(inner)
+                self._operation(op, out)
+                inside.update(op.results)
+        found = Uses(
+            {k: None for k in out.read if _owner(k) not in inside},
+            {k: None for k in out.written if _owner(k) not in inside},
+        )
+        self._uses[region] = found
+        return found
+
+
+def _owner(key: Key) -> SSAValue:
+    return key.cell if isinstance(key, Flag) else key
+
+
+def _operations(region: Region) -> Iterator[Operation]:
+    for block in region.blocks:
+        for op in block.ops:
+            yield op
+            for inner in op.regions:
+                yield from _operations(inner)
+
+
+def root_of(pointer: SSAValue) -> SSAValue:
+    """The value a pointer was computed from: an argument, an alloca, an address, a load."""
+    while not isinstance(pointer, BlockArgument):
+        op = pointer.owner
+        assert isinstance(op, Operation)
+        if op.name in ("llvm.getelementptr", "llvm.addrspacecast", "llvm.bitcast"):
+            pointer = op.operands[0]
+        else:
+            break
+    return pointer
+
+
+def reverse_postorder(region: Region) -> list[Block]:
+    """The reachable blocks, each before its successors but for the edges of loops."""
+    order: list[Block] = []
+    seen: set[Block] = set()
+    stack: list[tuple[Block, int]] = [(region.blocks[0], 0)]
+    seen.add(region.blocks[0])
+    while stack:
+        block, index = stack.pop()
+        last = block.last_op
+        successors = list(last.successors) if last is not None else []
+        if index < len(successors):
+            stack.append((block, index + 1))
+            # From the last to the first: reversed, the first successor comes first.
+            following = successors[len(successors) - 1 - index]
+            if following not in seen:
+                seen.add(following)
+                stack.append((following, 0))
+        else:
+            order.append(block)
+    return order[::-1]

@@ -1,0 +1,278 @@
+"""
+The simulated memories. Addresses are 64-bit with the memory in the top byte, so that they are never
+host addresses: 1 global, 2 shared (one window for all blocks), 3 local (one window for all threads).
+
+Every byte has a state: bit 0 says it belongs to a variable, bit 1 that it has been written. Between
+allocations lie bytes that belong to none.
+"""
+
+from __future__ import annotations
+
+import mmap
+from bisect import bisect_right, insort
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import AccRuntimeError, ErrorClass
+from .values import Array
+
+SPACE_SHIFT = 56
+GLOBAL, SHARED, LOCAL = 1, 2, 3
+GLOBAL_BASE = (GLOBAL << SPACE_SHIFT) + (1 << 40)
+"""Room below lets the address that stands for an array's start lie before the section on the device."""
+SHARED_BASE = SHARED << SPACE_SHIFT
+LOCAL_BASE = LOCAL << SPACE_SHIFT
+
+REDZONE = 256
+ALIGNMENT = 256
+
+OWNED = 1
+WRITTEN = 3
+
+_VIEWS = (np.bool_, np.uint8, np.int8, np.int16, np.int32, np.int64, np.float32, np.float64)
+STATE_VIEWS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def repeated(state: int, size: int) -> Any:
+    """The state of `size` bytes that are all in `state`, as one unsigned integer."""
+    return STATE_VIEWS[size](int.from_bytes(bytes([state]) * size, "little"))
+
+
+class Bytes:
+    """Memory with the state of each byte and typed views of both."""
+
+    def __init__(self, data: Array, state: Array):
+        self.data = data
+        self.state = state
+        self.views: dict[np.dtype[Any], Array] = {np.dtype(t): data.view(t) for t in _VIEWS}
+        self.states: dict[int, Array] = {s: state.view(t) for s, t in STATE_VIEWS.items()}
+
+
+@dataclass(eq=False, slots=True)
+class Allocation:
+    """
+    Bytes `[start, start + size)` of global memory. `written`: every byte has been written, so reads
+    need no check. `stored_by`: kernels that store to it, whose reads of it are watched for races.
+    """
+
+    start: int
+    size: int
+    name: str = ""
+    written: bool = False
+    checked_in: int = -1
+    stored_by: set[str] = field(default_factory=set[str])
+    live: bool = True
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+
+def _lazy(size: int) -> Array:
+    """Zeroed memory that takes space only where it is touched."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    return np.frombuffer(mmap.mmap(-1, size, flags=flags), np.uint8)
+
+
+class GlobalMemory:
+    """Device memory of `capacity` bytes: first fit, with red zones between allocations."""
+
+    def __init__(self, capacity: int):
+        self.capacity = capacity
+        self.bytes = Bytes(_lazy(capacity), _lazy(capacity))
+        self.allocations: list[Allocation] = []
+        self.used = 0
+        self._holes: list[tuple[int, int]] = [(REDZONE, capacity - REDZONE)]
+        self.last_writer: Array | None = None
+        self.last_reader: Array | None = None
+
+    def shadow(self) -> tuple[Array, Array]:
+        """A word per 4 bytes for who wrote and who read them last (`races.py`)."""
+        if self.last_writer is None or self.last_reader is None:
+            self.last_writer = _lazy(self.capacity * 2).view(np.int64)
+            self.last_reader = _lazy(self.capacity * 2).view(np.int64)
+        return self.last_writer, self.last_reader
+
+    def allocate(self, size: int, name: str = "") -> Allocation:
+        """Uninitialised memory aligned to 256 bytes; raises `acc_error_out_of_memory`."""
+        room = -(-max(size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
+        for index, (offset, length) in enumerate(self._holes):
+            if length >= room:
+                break
+        else:
+            raise AccRuntimeError(
+                ErrorClass.OUT_OF_MEMORY,
+                f"the simulated device cannot allocate {size} bytes: {self.used} of {self.capacity}"
+                " are in use",
+            )
+        if length == room:
+            del self._holes[index]
+        else:
+            self._holes[index] = (offset + room, length - room)
+        found = Allocation(GLOBAL_BASE + offset, size, name)
+        self.bytes.state[offset : offset + size] = OWNED
+        insort(self.allocations, found, key=lambda a: a.start)
+        self.used += size
+        return found
+
+    def free(self, address: int) -> Allocation | None:
+        """Gives an allocation back; None when none starts there."""
+        index = bisect_right(self.allocations, address, key=lambda a: a.start) - 1
+        if index < 0 or self.allocations[index].start != address:
+            return None
+        found = self.allocations.pop(index)
+        found.live = False
+        offset = found.start - GLOBAL_BASE
+        self.bytes.state[offset : offset + found.size] = 0
+        room = -(-max(found.size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
+        insort(self._holes, (offset, room))
+        self._join_holes()
+        self.used -= found.size
+        return found
+
+    def _join_holes(self) -> None:
+        joined: list[tuple[int, int]] = []
+        for offset, length in self._holes:
+            if joined and sum(joined[-1]) == offset:
+                joined[-1] = (joined[-1][0], joined[-1][1] + length)
+            else:
+                joined.append((offset, length))
+        self._holes = joined
+
+    def at(self, address: int) -> Allocation | None:
+        """The allocation that contains a byte."""
+        index = bisect_right(self.allocations, address, key=lambda a: a.start) - 1
+        if index < 0:
+            return None
+        found = self.allocations[index]
+        return found if address < found.end else None
+
+    def nearest(self, address: int) -> Allocation | None:
+        """The allocation before or after an address that is nearest to it."""
+        index = bisect_right(self.allocations, address, key=lambda a: a.start)
+        around = self.allocations[max(index - 1, 0) : index + 1]
+        return min(around, key=lambda a: max(a.start - address, address - a.end), default=None)
+
+    def whole(self, allocation: Allocation) -> bool:
+        """Whether every byte of an allocation has been written."""
+        offset = allocation.start - GLOBAL_BASE
+        states = self.bytes.state[offset : offset + allocation.size]
+        allocation.written = bool((states == WRITTEN).all())
+        return allocation.written
+
+
+@dataclass(slots=True)
+class SharedVariable:
+    """A variable in the shared window at `offset` from its start."""
+
+    name: str
+    offset: int
+    size: int
+
+
+class SharedLayout:
+    """Where the shared variables of a module lie in a block's window, with red zones between."""
+
+    def __init__(self) -> None:
+        self.variables: list[SharedVariable] = []
+        self.size = REDZONE
+        self.offsets: dict[str, int] = {}
+
+    def add(self, name: str, size: int) -> None:
+        """Gives a variable its place; the alignment is that of a row of banks at least."""
+        self.variables.append(SharedVariable(name, self.size, size))
+        self.offsets[name] = self.size
+        self.size += -(-size // 128) * 128 + REDZONE
+
+    def template(self) -> Array:
+        """The states of one block's bytes when it starts."""
+        state = np.zeros(self.size, np.uint8)
+        for variable in self.variables:
+            state[variable.offset : variable.offset + variable.size] = OWNED
+        return state
+
+    def at(self, offset: int) -> str:
+        """The variable at or nearest to an offset."""
+        nearest = min(
+            self.variables,
+            key=lambda v: max(v.offset - offset, offset - v.offset - v.size + 1, 0),
+            default=None,
+        )
+        return nearest.name if nearest is not None else ""
+
+
+class SharedMemory:
+    """The shared memory of the blocks of one batch, one window after the other."""
+
+    def __init__(self, layout: SharedLayout, blocks: int):
+        self.layout = layout
+        self.stride = layout.size
+        self._template = layout.template()
+        self._blocks = blocks
+        data = np.zeros(self.stride * blocks, np.uint8)
+        self.bytes = Bytes(data, np.tile(self._template, blocks))
+        self.last_writer = np.zeros(self.stride * blocks // 4, np.int64)
+        self.last_reader = np.zeros(self.stride * blocks // 4, np.int64)
+
+    def reset(self) -> None:
+        """Uninitialised again, for the next blocks."""
+        self.bytes.state[:] = np.tile(self._template, self._blocks)
+        self.last_writer[:] = 0
+        self.last_reader[:] = 0
+
+
+class LocalVariable:
+    """One variable of every thread of a batch, `stride` bytes apart."""
+
+    __slots__ = ("bytes", "name", "size", "start", "stride")
+
+    def __init__(self, start: int, size: int, threads: int, name: str):
+        self.start = start
+        self.size = size
+        self.stride = -(-max(size, 1) // 16) * 16
+        self.name = name
+        data = np.zeros(self.stride * threads, np.uint8)
+        state = np.zeros((threads, self.stride), np.uint8)
+        state[:, :size] = OWNED
+        self.bytes = Bytes(data, state.reshape(-1))
+
+
+class LocalMemory:
+    """The stacks of all threads of a batch; they grow and shrink together."""
+
+    def __init__(self, threads: int):
+        self.threads = threads
+        self.variables: list[LocalVariable] = []
+        self._starts: list[int] = []
+        self._top = LOCAL_BASE + REDZONE
+
+    def push(self, size: int, name: str) -> int:
+        """A new variable of every thread; its address."""
+        start = self._top
+        self.variables.append(LocalVariable(start, size, self.threads, name))
+        self._starts.append(start)
+        self._top += -(-max(size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
+        return start
+
+    @property
+    def depth(self) -> int:
+        """A mark for `pop`."""
+        return len(self.variables)
+
+    def pop(self, depth: int) -> None:
+        """Removes the variables made since `depth` was the mark."""
+        del self.variables[depth:]
+        del self._starts[depth:]
+        last = self.variables[-1] if self.variables else None
+        self._top = (
+            last.start + -(-max(last.size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
+            if last
+            else LOCAL_BASE + REDZONE
+        )
+
+    def at(self, address: int) -> LocalVariable | None:
+        """The variable that contains an address, or lies nearest below it."""
+        index = bisect_right(self._starts, address) - 1
+        return self.variables[index] if index >= 0 else None

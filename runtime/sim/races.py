@@ -1,0 +1,210 @@
+"""
+Data races: accesses of different threads to one place, at least one a write and not both atomic,
+that nothing orders.
+
+For every 4 bytes the shadow remembers the last write and the last read as one number: launch (10
+bits), time (20 bits), a flag, thread of the launch (32 bits, after one bit that says "atomic" of a
+write and "several threads" of a read). Time advances at every synchronisation. Two accesses are
+ordered if they are by one thread, or a barrier of their block or a synchronisation of their warp
+lies between, or the first one's block released it (fence, then atomic) before the second one's
+acquired (atomic, then fence), as the last block of a reduction over the grid does.
+
+Not seen: conflicts between accesses of less than 4 bytes and wider ones, and between the second
+half of 8 bytes and something narrower. Two writes of one value are not a race here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .values import Array, Threads, Value, ndarray
+
+if TYPE_CHECKING:
+    from .values import Batch
+
+LAUNCH_SHIFT = 53
+TIME_SHIFT = 33
+TIME_MASK = (1 << 20) - 1
+FLAG = 1 << 32
+THREAD_MASK = FLAG - 1
+LAST_LAUNCH = (1 << 10) - 1
+
+
+class Clock:
+    """When the blocks and warps of a launch last synchronised, and what they released to others."""
+
+    def __init__(self, grid_blocks: int, batch: Batch):
+        self.now = 1
+        self.base = 0
+        self.batch = batch
+        self.released = np.full(grid_blocks, -1, np.int64)
+        self.released_at = np.full(grid_blocks, -1, np.int64)
+        self.acquired_at = np.full(grid_blocks, -1, np.int64)
+        self._fenced = np.full(grid_blocks, -1, np.int64)
+        self._atomic_at = np.full(grid_blocks, -1, np.int64)
+        self.block_sync = np.zeros(batch.blocks, np.int64)
+        self.warp_sync = np.zeros(batch.warps, np.int64)
+
+    def follow(self, other: Clock) -> None:
+        """Goes on where the clock of another batch size of the same launch stopped."""
+        self.now, self.base = other.now, other.base
+        self.released, self.released_at = other.released, other.released_at
+        self.acquired_at = other.acquired_at
+        self._fenced, self._atomic_at = other._fenced, other._atomic_at
+
+    def next_batch(self) -> None:
+        """The blocks of the next batch have not synchronised yet."""
+        self.block_sync[:] = 0
+        self.warp_sync[:] = 0
+
+    def tick(self) -> None:
+        self.now += 1
+
+    def barrier(self, threads: Threads) -> None:
+        """The active blocks pass a barrier."""
+        self.now += 1
+        if threads.ids is None:
+            self.block_sync[:] = self.now
+        else:
+            self.block_sync[threads.blocks] = self.now
+
+    def warp_barrier(self, threads: Threads) -> None:
+        """The active warps synchronise."""
+        self.now += 1
+        self.warp_sync[threads.warps_of] = self.now
+
+    def fence(self, threads: Threads) -> None:
+        """The active threads order their accesses for the whole device."""
+        blocks = np.unique(threads.blocks) + self.batch.first_block
+        self._fenced[blocks] = self.now
+        self.acquired_at[blocks] = self._atomic_at[blocks]
+        self.now += 1
+
+    def atomic(self, threads: Threads) -> None:
+        """The active threads do an atomic access to global memory."""
+        blocks = threads.blocks + self.batch.first_block
+        self._atomic_at[blocks] = self.now
+        fenced = self._fenced[blocks]
+        self.released[blocks] = fenced
+        self.released_at[blocks] = np.where(fenced >= 0, self.now, -1)
+
+    def unordered(self, threads: Threads, before: Array, per_block: bool) -> Array:
+        """Which of the accesses in the shadow are not ordered before one by these threads now."""
+        size = self.batch.block_threads
+        other = before & THREAD_MASK
+        time = before >> TIME_SHIFT & TIME_MASK
+        other_block = other // size
+        own = threads.blocks
+        own_block = own + self.batch.first_block
+        same_block = other_block == own_block
+        ordered = same_block & (time < self.block_sync[own])
+        if self.warp_sync.any():
+            lane_block = self.batch.block_warps
+            other_warp = (other_block - self.batch.first_block) * lane_block + (
+                other % size
+            ) // self.batch.WARP
+            warps = threads.warps_of
+            ordered |= (other_warp == warps) & (time < self.warp_sync[warps])
+        if not per_block:
+            ordered |= (
+                ~same_block
+                & (time <= self.released[other_block])
+                & (self.released_at[other_block] <= self.acquired_at[own_block])
+            )
+        return ~ordered
+
+
+def conflict_of_read(
+    clock: Clock, threads: Threads, words: Value, writer: Array, reader: Array, shared: bool
+) -> tuple[int, int] | None:
+    """
+    Notes a read and looks for a write it races with: the position of the active thread and the
+    other thread's number in the launch.
+    """
+    stamp = threads.stamp(clock.base, clock.now)
+    found = None
+    before = writer[words]
+    if np.any(before >= clock.base):
+        before = np.broadcast_to(before, stamp.shape)
+        other = (before >= clock.base) & (before & THREAD_MASK != stamp & THREAD_MASK)
+        if other.any():
+            other &= clock.unordered(threads, before, shared)
+            if other.any():
+                at = int(np.argmax(other))
+                found = at, int(before[at] & THREAD_MASK)
+    _note_read(clock, threads, words, stamp, reader)
+    return found
+
+
+def _note_read(clock: Clock, threads: Threads, words: Value, stamp: Array, reader: Array) -> None:
+    size = clock.batch.block_threads
+    if not isinstance(words, ndarray):
+        several = len(stamp) > 1
+        before = int(reader[words])
+        own = int(stamp[0])
+        if before >= clock.base and before & THREAD_MASK != own & THREAD_MASK:
+            several = True
+        last = int(stamp[-1])
+        blocks = (last & THREAD_MASK) // size != (own & THREAD_MASK) // size
+        if before >= clock.base and before & FLAG:
+            several = True
+        reader[words] = (last if blocks else own) | (FLAG if several else 0)
+        return
+    before = reader[words]
+    new = stamp
+    if (before >= clock.base).any():
+        old = (before >= clock.base) & (
+            (before & THREAD_MASK != stamp & THREAD_MASK) | (before & FLAG != 0)
+        )
+        if old.any():
+            old &= clock.unordered(threads, before, False)
+            new = np.where(old, stamp | FLAG, stamp)
+    reader[words] = new
+    after = reader[words]
+    crowded = after & THREAD_MASK != stamp & THREAD_MASK
+    if crowded.any():
+        reader[words[crowded]] = after[crowded] | FLAG
+
+
+def conflict_of_write(
+    clock: Clock,
+    threads: Threads,
+    words: Value,
+    writer: Array,
+    reader: Array,
+    *,
+    shared: bool,
+    atomic: bool,
+    same: Any,
+) -> tuple[int, int, str] | None:
+    """
+    Notes a write and looks for a read or write it races with. `same()` says at which positions the
+    memory holds what is about to be written.
+    """
+    stamp = threads.stamp(clock.base, clock.now)
+    found = None
+    for shadow, what in ((writer, "write"), (reader, "read")):
+        before = shadow[words]
+        if not np.any(before >= clock.base):
+            continue
+        before = np.broadcast_to(before, stamp.shape)
+        other = (before >= clock.base) & (before & THREAD_MASK != stamp & THREAD_MASK)
+        if what == "read":
+            other |= (before >= clock.base) & (before & FLAG != 0)
+        elif atomic:
+            other &= before & FLAG == 0
+        if not other.any():
+            continue
+        other &= clock.unordered(threads, before, shared)
+        if other.any() and not atomic:
+            other &= ~same()
+        if other.any():
+            at = int(np.argmax(other))
+            found = at, int(before[at] & THREAD_MASK), what
+    if isinstance(words, ndarray):
+        writer[words] = stamp | FLAG if atomic else stamp
+    else:
+        writer[words] = int(stamp[-1]) | (FLAG if atomic else 0)
+    return found

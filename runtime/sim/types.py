@@ -1,0 +1,84 @@
+"""What IR types are in NumPy and in memory (x86-64 and NVPTX64 agree)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+)
+from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
+from xdsl.ir import Attribute
+
+_INTEGERS: dict[int, type[Any]] = {
+    1: np.bool_,
+    8: np.int8,
+    16: np.int16,
+    32: np.int32,
+    64: np.int64,
+}
+
+
+def dtype_of(type: Attribute) -> np.dtype[Any] | None:
+    """The NumPy type of a scalar type, None for others. Pointers are 64-bit integers."""
+    match type:
+        case IntegerType():
+            found = _INTEGERS.get(type.width.data)
+            return None if found is None else np.dtype(found)
+        case IndexType() | LLVMPointerType():
+            return np.dtype(np.int64)
+        case Float32Type():
+            return np.dtype(np.float32)
+        case Float64Type():
+            return np.dtype(np.float64)
+        case _:
+            return None
+
+
+def size_align(type: Attribute) -> tuple[int, int]:
+    """Size and alignment in bytes. Raises `ValueError` for types without a layout here."""
+    match type:
+        case LLVMArrayType():
+            size, align = size_align(type.type)
+            return size * type.size.data, align
+        case LLVMStructType():
+            offset, align = 0, 1
+            for element in type.types:
+                e_size, e_align = size_align(element)
+                offset = -(-offset // e_align) * e_align + e_size
+                align = max(align, e_align)
+            return -(-offset // align) * align, align
+        case _:
+            dtype = dtype_of(type)
+            if dtype is None:
+                raise ValueError(f"the simulator has no layout for {type}")
+            return dtype.itemsize, dtype.itemsize
+
+
+def element(type: Attribute, index: int) -> tuple[Attribute, int]:
+    """The type of an element of an aggregate and its offset in bytes."""
+    if isinstance(type, LLVMArrayType):
+        return type.type, index * size_align(type.type)[0]
+    if not isinstance(type, LLVMStructType):
+        raise ValueError(f"{type} has no elements")
+    offset = 0
+    for number, member in enumerate(type.types):
+        size, align = size_align(member)
+        offset = -(-offset // align) * align
+        if number == index:
+            return member, offset
+        offset += size
+    raise ValueError(f"{type} has no element {index}")
+
+
+def elements(type: Attribute) -> list[tuple[Attribute, int]] | None:
+    """All elements of an aggregate with their offsets, None for a scalar."""
+    if isinstance(type, LLVMArrayType):
+        return [element(type, i) for i in range(type.size.data)]
+    if isinstance(type, LLVMStructType):
+        return [element(type, i) for i in range(len(type.types))]
+    return None

@@ -1,0 +1,132 @@
+"""
+Operations among the lanes of a warp: shuffles, votes, reductions (PTX ISA 9.7.9.6, 9.7.13).
+
+A lane that an operation reads and that does not take part in it is a fault: its value would be
+undefined.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arithmetic import popcount
+from .findings import Fault, Finding
+from .values import Array, Threads, Value, ndarray, spread
+
+if TYPE_CHECKING:
+    from .access import Memories, Place
+
+WARP = 32
+
+
+class Warps:
+    """Warp operations of one batch."""
+
+    def __init__(self, memories: Memories):
+        self._memories = memories
+        self._batch = memories.batch
+
+    def shuffle(
+        self, threads: Threads, place: Place, kind: str, mask: Value, value: Value, offset: Value, clamp: Value
+    ) -> tuple[Value, Value]:
+        """The value of another lane, and whether that lane was in the segment."""
+        if not isinstance(value, ndarray) and threads.ids is None and not isinstance(offset, ndarray):
+            value = spread(threads.n, value)
+        lane = threads.of_batch(self._batch.lane)
+        segment = (clamp >> np.int32(8)) & np.int32(31)
+        bound = clamp & np.int32(31)
+        offset = offset & np.int32(31)
+        low = lane & segment
+        high = low | (bound & ~segment)
+        match kind:
+            case "bfly":
+                source = lane ^ offset
+                valid = source <= high
+            case "down":
+                source = lane + offset
+                valid = source <= high
+            case "up":
+                source = lane - offset
+                valid = source >= high
+            case _:
+                source = low | (offset & ~segment)
+                valid = source <= high
+        source = np.where(valid, source, lane)
+        positions = self._positions(threads, place, source, lane)
+        values = spread(threads.n, value)
+        return values[positions], np.broadcast_to(valid, (threads.n,))
+
+    def _positions(self, threads: Threads, place: Place, source: Array, lane: Array) -> Array:
+        """The position among the active threads of lane `source` of each thread's warp."""
+        target = threads.all_ids + (source - lane)
+        batch = self._batch
+        if batch.block_threads % WARP:
+            inside = threads.of_batch(batch.thread) + (source - lane) < batch.block_threads
+            target = np.where(inside, target, threads.all_ids)
+        if threads.ids is None:
+            return target
+        positions = np.searchsorted(threads.ids, target)
+        positions = np.minimum(positions, threads.n - 1)
+        missing = threads.ids[positions] != target
+        if missing.any():
+            at = int(np.argmax(missing))
+            name = self._memories.name_of
+            first = batch.first_thread
+            self._memories.findings.add(
+                Finding(
+                    Fault.DIVERGENT_SHUFFLE,
+                    self._memories.kernel,
+                    place.file,
+                    place.line,
+                    "a lane is read that does not take part",
+                    thread=name(int(threads.ids[at]) + first),
+                    other=name(int(target[at]) + first),
+                )
+            )
+        return positions
+
+    def ballot(self, threads: Threads, predicate: Value) -> Value:
+        """A bit for every lane of the warp whose predicate holds."""
+        flags = spread(threads.n, predicate)
+        lanes = threads.of_batch(self._batch.lane)
+        bits = np.zeros(self._batch.warps, np.uint32)
+        warps = threads.warps_of
+        np.bitwise_or.at(bits, warps, flags.astype(np.uint32) << lanes.astype(np.uint32))
+        return bits[warps].view(np.int32)
+
+    def vote(self, threads: Threads, kind: str, predicate: Value) -> Value:
+        """`any`, `all`, `uni` or `ballot` of the active lanes of each warp."""
+        ballot = self.ballot(threads, predicate)
+        if kind == "ballot":
+            return ballot
+        if kind == "any":
+            return ballot != 0
+        active = popcount(self.ballot(threads, np.bool_(True)))
+        count = popcount(ballot)
+        return count == active if kind == "all" else (count == active) | (count == 0)
+
+    def reduce(self, threads: Threads, kind: str, value: Value) -> Value:
+        """`redux.sync`: the reduction over the active lanes of each warp."""
+        values = spread(threads.n, value)
+        unsigned = kind in ("umax", "umin")
+        if unsigned:
+            values = values.view(np.uint32)
+        ufunc, start = _REDUCTIONS[kind]
+        out = np.full(self._batch.warps, start, values.dtype)
+        warps = threads.warps_of
+        ufunc.at(out, warps, values)
+        return out[warps].view(np.int32)
+
+
+_REDUCTIONS: dict[str, tuple[Any, int]] = {
+    "add": (np.add, 0),
+    "and": (np.bitwise_and, -1),
+    "or": (np.bitwise_or, 0),
+    "xor": (np.bitwise_xor, 0),
+    "max": (np.maximum, -(1 << 31)),
+    "min": (np.minimum, (1 << 31) - 1),
+    "umax": (np.maximum, 0),
+    "umin": (np.minimum, (1 << 32) - 1),
+}
