@@ -1,10 +1,14 @@
 """
-The launch path in native code: `__accopt_launch` for kernels and queues that have been used before.
+The launch path in native code: `__accopt_launch` for kernels and queues that have been used before,
+and `__accopt_scratch` for memory that has been allocated.
 
 A repeated launch needs three words: the kernel's handle, the queue's stream, and the status. They
 stand in two tables that Python fills on the first launch of each site and queue; a native function
 compiled once per program reads them and calls `cuLaunchKernel` by address. Whatever it does not
 know, or fails, goes to the Python entry point, which launches again and reports.
+
+Launches that use the same scratch memory must run one after the other, so a site that has some takes
+the native path only on the queue of its last launch: Python orders it after another one.
 """
 
 from __future__ import annotations
@@ -19,7 +23,27 @@ from .device import NativeDriver
 MAX_QUEUES = 64
 """Queues with numbers from 0 to this take the native path; the last slot is the synchronous one."""
 
+_ANY_QUEUE = -1
+"""In the table of scratch memory's queues: the site has none."""
+
 _IR = """
+define ptr @scratch(i32 %site, i64 %bytes) {{
+entry:
+  %held_at = getelementptr i64, ptr inttoptr (i64 {scratch_bytes} to ptr), i32 %site
+  %held = load i64, ptr %held_at
+  %enough = icmp uge i64 %held, %bytes
+  %given = icmp ne i64 %held, 0
+  %known = and i1 %enough, %given
+  br i1 %known, label %answer, label %slow
+answer:
+  %address_at = getelementptr ptr, ptr inttoptr (i64 {scratch} to ptr), i32 %site
+  %address = load ptr, ptr %address_at
+  ret ptr %address
+slow:
+  %new = call ptr inttoptr (i64 {slow_scratch} to ptr)(i32 %site, i64 %bytes)
+  ret ptr %new
+}}
+
 define void @launch(i32 %site, ptr %launch) {{
 entry:
   %queue_at = getelementptr i8, ptr %launch, i64 32
@@ -35,7 +59,13 @@ find:
   %stream = load i64, ptr %stream_at
   %no_kernel = icmp eq i64 %kernel, 0
   %no_stream = icmp eq i64 %stream, 0
-  %unknown = or i1 %no_kernel, %no_stream
+  %owner_at = getelementptr i64, ptr inttoptr (i64 {owners} to ptr), i32 %site
+  %owner = load i64, ptr %owner_at
+  %owned = icmp ne i64 %owner, {any_queue}
+  %elsewhere = icmp ne i64 %owner, %index
+  %to_order = and i1 %owned, %elsewhere
+  %missing = or i1 %no_kernel, %no_stream
+  %unknown = or i1 %missing, %to_order
   br i1 %unknown, label %slow, label %go
 go:
   %gx = load i32, ptr %launch
@@ -77,13 +107,16 @@ done:
 
 class NativeLauncher:
     """
-    The compiled function (`address`) and its tables, for one device.
+    The compiled functions (`address`, `scratch_address`) and their tables, for one device.
 
-    `slow(site, launch)` and `failed(site, status)` are C addresses of the Python entry points.
+    `slow(site, launch)`, `failed(site, status)` and `slow_scratch(site, bytes)` are C addresses of
+    the Python entry points.
     """
 
-    def __init__(self, sites: int, driver: NativeDriver, slow: int, failed: int):
-        self._kernels = (ctypes.c_int64 * max(sites, 1))()
+    def __init__(self, sites: int, driver: NativeDriver, slow: int, failed: int, slow_scratch: int):
+        table = ctypes.c_int64 * max(sites, 1)
+        self._kernels, self._scratch, self._scratch_bytes = table(), table(), table()
+        self._owners = table(*[_ANY_QUEUE] * max(sites, 1))
         self._streams = (ctypes.c_int64 * (MAX_QUEUES + 1))()
         llvm: Any = import_module("llvmlite.binding")
         llvm.initialize_native_target()
@@ -96,23 +129,45 @@ class NativeLauncher:
             synchronize=driver.stream_synchronize,
             failed=failed,
             slow=slow,
+            slow_scratch=slow_scratch,
+            scratch=ctypes.addressof(self._scratch),
+            scratch_bytes=ctypes.addressof(self._scratch_bytes),
+            owners=ctypes.addressof(self._owners),
+            any_queue=_ANY_QUEUE,
         )
         machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
         self._engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
         self._engine.finalize_object()
         self.address: int = self._engine.get_function_address("launch")
+        self.scratch_address: int = self._engine.get_function_address("scratch")
 
-    def remember(self, site: int, kernel: int, stream: int, queue: int | None) -> None:
-        """From now on this site, and this queue (None: the synchronous one), go the native way."""
+    def remember(
+        self, site: int, kernel: int, stream: int, queue: int | None, *, scratch: bool = False
+    ) -> None:
+        """
+        From now on this site, and this queue (None: the synchronous one), go the native way.
+        `scratch`: the site uses scratch memory, and this launch was the last to do so.
+        """
+        index = MAX_QUEUES if queue is None else queue
+        if not 0 <= index <= MAX_QUEUES or (queue is not None and index == MAX_QUEUES):
+            return
+        self._owners[site] = index if scratch else _ANY_QUEUE
+        self._streams[index] = stream
         self._kernels[site] = kernel
-        if queue is None:
-            self._streams[MAX_QUEUES] = stream
-        elif 0 <= queue < MAX_QUEUES:
-            self._streams[queue] = stream
+
+    def interrupt(self, site: int) -> None:
+        """The site's next launch goes to Python."""
+        self._kernels[site] = 0
+
+    def remember_scratch(self, site: int, address: int, size: int) -> None:
+        """The scratch memory of a site, which holds `size` bytes."""
+        self._scratch_bytes[site] = 0
+        self._scratch[site] = address
+        self._scratch_bytes[site] = size
 
     def forget(self) -> None:
         """Back to Python for everything: another device has come into play."""
-        for table in (self._kernels, self._streams):
+        for table in (self._kernels, self._streams, self._scratch_bytes):
             ctypes.memset(table, 0, ctypes.sizeof(table))
 
     def known(self) -> tuple[Sequence[int], Sequence[int]]:

@@ -38,6 +38,7 @@ from .compression import PackedRequest
 from .device import Device, DeviceProvider, ModuleImage, NativeDriver, Queue
 from .errors import AccRuntimeError, ErrorClass, Place
 from .mapping import Request, no_watch
+from .native_data import NativeData
 from .native_launch import NativeLauncher
 from .sites import COMPUTE, Site
 from .state import DeviceState
@@ -56,8 +57,6 @@ class _ThreadVariables(threading.local):
     def __init__(self, state: DeviceState):
         self.state = state
         self.default_async = ASYNC_DEFAULT
-        self.scratch_of_launch: list[int] = []
-        """Sites whose scratch memory was asked for since the last launch: that launch uses it."""
 
 
 class Runtime:
@@ -89,6 +88,7 @@ class Runtime:
         self._fast = not self.trace.active
         self._keep: list[Any] = []
         self._native: NativeLauncher | None = None
+        self._native_data: NativeData | None = None
         self._watching: tuple[Place, DeviceState] | None = None
         self._image: ModuleImage | None = None
         self._host_address: Callable[[str], int] = _no_symbols
@@ -113,8 +113,7 @@ class Runtime:
                     ErrorClass.DEVICE_UNAVAILABLE,
                     f"there is no device {number}: devices 0 to {self.provider.count - 1} can be used",
                 )
-            if self._native is not None:
-                self._native.forget()
+            self._forget_native()
             watch = self._watch if self.trace.active else no_watch
             state = DeviceState(number, self.provider.open(number), self.sites, watch)
             self._states[number] = state
@@ -150,11 +149,18 @@ class Runtime:
     def finish(self) -> None:
         """`settle`, then closes the devices; after `main` returned."""
         self.settle()
+        self._forget_native()
         for state in self._states.values():
             state.close()
         self._states.clear()
+
+    def _forget_native(self) -> None:
+        """Everything comes to Python: native code does not know one device from another."""
         if self._native is not None:
             self._native.forget()
+        for state in self._states.values():
+            state.quick.settle()
+            state.quick.native = None
 
     def exit(self, status: int) -> None:
         """C's `exit`: the program ends as if `main` had returned, with its device work done."""
@@ -177,11 +183,28 @@ class Runtime:
             self._callbacks |= api_callbacks(self)
             self._callbacks["exit"] = ctypes.CFUNCTYPE(None, ctypes.c_int)(self.exit)
         addresses = {name: _address(function) for name, function in self._callbacks.items()}
-        driver = self.current.device.native_driver()
-        if self._fast and driver is not None:
-            self._native = self._native or self._native_launcher(driver)
-            addresses["__accopt_launch"] = self._native.address
+        if self._fast:
+            addresses |= self._native_entries(addresses)
         return addresses
+
+    def _native_entries(self, slow: Mapping[str, int]) -> dict[str, int]:
+        """The entry points that are compiled code; made once, for the device of the beginning."""
+        if self._native_data is None:
+            self._native_data = NativeData(
+                len(self.sites), slow["__accopt_data_enter"], slow["__accopt_data_exit"]
+            )
+            if len(self._states) == 1:
+                self.current.quick.native = self._native_data
+        entries = {
+            "__accopt_data_enter": self._native_data.enter_address,
+            "__accopt_data_exit": self._native_data.exit_address,
+        }
+        driver = self.current.device.native_driver()
+        if driver is not None:
+            self._native = self._native or self._native_launcher(driver)
+            entries["__accopt_launch"] = self._native.address
+            entries["__accopt_scratch"] = self._native.scratch_address
+        return entries
 
     def _native_launcher(self, driver: NativeDriver) -> NativeLauncher:
         def failed(site: int, status: int) -> None:
@@ -192,7 +215,8 @@ class Runtime:
 
         callback = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32)(failed)
         slow = _address(self._callbacks["__accopt_launch"])
-        launcher = NativeLauncher(len(self.sites), driver, slow, _address(callback))
+        scratch = _address(self._callbacks["__accopt_scratch"])
+        launcher = NativeLauncher(len(self.sites), driver, slow, _address(callback), scratch)
         self._keep.append(callback)
         return launcher
 
@@ -236,23 +260,26 @@ class Runtime:
         queue = (
             state.sync_queue if number == ASYNC_SYNC else state.queue(number, thread.default_async)
         )
-        uses_scratch = bool(thread.scratch_of_launch)
-        if uses_scratch:
-            self._order_scratch(state, queue)
+        scratch = state.uses_scratch(site)
+        if scratch:
+            self._order_scratch(state, site, queue)
         launcher(values, queue)
         if queue is state.sync_queue:
             queue.wait()
-        repeatable = number != ASYNC_NOVAL and not uses_scratch and len(self._states) == 1
-        if self._native is not None and repeatable:
+        if self._native is not None and number != ASYNC_NOVAL and len(self._states) == 1:
             handles = state.device.native_handles(self.sites[site].kernel, queue)
-            self._native.remember(site, *handles, None if number == ASYNC_SYNC else number)
+            last = None if number == ASYNC_SYNC else number
+            self._native.remember(site, *handles, last, scratch=scratch)
 
     def scratch(self, site: int, size: int) -> int:
         """Zeroed device memory owned by the site (see `DeviceState.scratch`)."""
-        thread = self.thread
+        state = self.thread.state
         with self.lock:
-            address = thread.state.scratch(site, size)
-        thread.scratch_of_launch.append(site)
+            address, held = state.scratch(site, size)
+            if self._native is not None:
+                self._native.interrupt(site)
+                if len(self._states) == 1:
+                    self._native.remember_scratch(site, address, held)
         return address
 
     def wait(self, site: int, queues: int, count: int, async_queue: int) -> None:
@@ -335,6 +362,8 @@ class Runtime:
             states = [self.select(device_type, number)]
             if number < 0:
                 states = list(self._states.values())
+            if self._native is not None:
+                self._native.forget()
             for state in states:
                 state.release_data()
 
@@ -344,6 +373,8 @@ class Runtime:
         """Performs data clauses ("enter", "exit" or "update") on a queue; the lock is held."""
         self._watching = (place, state)
         queue = state.queue(number, self.thread.default_async)
+        if what != "update":
+            state.quick.settle()
         mapper = state.mapper
         mapper.moved = False
         if what == "enter":
@@ -378,12 +409,11 @@ class Runtime:
                 at = index * RECORD_BYTES + RECORD_DEVICE_AT
                 _DEVICE_FIELD.pack_into(buffer, at, request.device)
 
-    def _order_scratch(self, state: DeviceState, queue: Queue) -> None:
-        pending = self.thread.scratch_of_launch
+    def _order_scratch(self, state: DeviceState, site: int, queue: Queue) -> None:
         with self.lock:
-            for site in pending:
-                state.order_scratch(site, queue)
-        pending.clear()
+            if self._native is not None:
+                self._native.interrupt(site)  # no launch of another thread in between
+            state.order_scratch(site, queue)
 
     def _launch_traced(
         self, state: DeviceState, site: int, values: tuple[int, ...], number: int
@@ -391,7 +421,8 @@ class Runtime:
         known = self.sites[site]
         queue = state.queue(number, self.thread.default_async)
         name = state.device.name
-        self._order_scratch(state, queue)
+        if state.uses_scratch(site):
+            self._order_scratch(state, site, queue)
         with self.trace.action("launch", known.kernel, known.place, 0, queue, name):
             state.launcher(site)(values, queue)
             if queue is state.sync_queue:

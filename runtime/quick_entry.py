@@ -4,7 +4,8 @@ The path of a compute construct whose data is present already: count it, transla
 Each site remembers the records of its last entry, byte for byte, with the entries they found. While
 the present table's epoch stays the same, equal bytes mean equal answers, and only the counters
 remain to be moved. Other records are looked up one by one; the first that needs more than counting
-is left, with all after it, to `Mapper`.
+is left, with all after it, to `Mapper`. Constructs that can be counted in native code are handed
+over to `NativeData`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from .abi import (
 )
 from .cells import Cell, Cells
 from .mapping import POINTER_BYTES
+from .native_data import NativeData
 from .present import Entry, PresentTable
 
 _LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
@@ -69,12 +71,21 @@ class QuickEntry:
         self._table = table
         self._cells = cells
         self._remembered: dict[int, _Remembered] = {}
+        self.native: NativeData | None = None
+        """Takes over repeated constructs, where native code can see what they are about."""
+
+    def settle(self) -> None:
+        """Makes the table's counters complete, before anyone but this class looks at them."""
+        if self.native is not None:
+            self.native.disarm()
 
     def enter(self, site: int, records: int, count: int, synchronous: bool) -> int:
         """
         Enters leading records of which nothing needs to move; returns how many. A `synchronous`
         construct is over when its exit comes, so that its reductions may use cells.
         """
+        if self.native is not None:
+            self.native.settle(site)
         raw = _string_at(records, RECORD_BYTES * count)
         known = self._remembered.get(site)
         if (
@@ -84,15 +95,23 @@ class QuickEntry:
             or not all(_attached(found) for found in known.attached)
             or (known.cells and not (synchronous and _free(known.cells)))
         ):
-            return self._enter_each(site, records, count, raw, synchronous)
-        for cell in known.cells:
-            cell.store()
-        _count_all(known, 1)
-        ctypes.memmove(records, known.after, len(raw))
+            done = self._enter_each(site, records, count, raw, synchronous)
+            if done < count:
+                return done
+            known = self._remembered[site]
+        else:
+            for cell in known.cells:
+                cell.store()
+            _count_all(known, 1)
+            ctypes.memmove(records, known.after, len(raw))
+        if self.native is not None and _stays_present(known):
+            self.native.arm(site, known.after, known.entries, known.cells)
         return count
 
     def exit(self, site: int, records: int, count: int) -> int:
         """The mirror of `enter`, from the last record: returns how many records remain."""
+        if self.native is not None:
+            self.native.settle(site)
         raw = _string_at(records, RECORD_BYTES * count)
         known = self._remembered.get(site)
         same = known is not None and known.epoch == self._table.epoch and raw == known.after
@@ -109,6 +128,7 @@ class QuickEntry:
                     cell.fetch()
                 return 0
             _count_all(known, 1)
+        self.settle()
         return self._exit_each(site, raw, count)
 
     def _enter_each(
@@ -179,6 +199,18 @@ class QuickEntry:
         holder = self._table.containing(pointer, POINTER_BYTES) if pointer else None
         attachments = holder.attachments if holder is not None else None
         return _Found(entry, attachments, pointer, entry.device_address(base))
+
+
+def _stays_present(known: _Remembered) -> bool:
+    """
+    Whether the data just entered is held by something else as well, so that its exit only counts.
+    """
+    if known.attached or not known.entries:
+        return False
+    held = {id(e): 0 if e.pinned else e.structured + e.dynamic for e in known.entries}
+    for entry in known.entries:
+        held[id(entry)] -= 1
+    return all(e.pinned or held[id(e)] > 0 for e in known.entries)
 
 
 def _free(cells: list[Cell]) -> bool:

@@ -23,14 +23,20 @@ class DeviceState:
         self.number = number
         self.device = device
         self.sync_queue = device.sync_queue
-        self.table = PresentTable()
-        self.mapper = Mapper(device, self.table, watch)
-        self.quick = QuickEntry(self.table, Cells(device.cells()))
+        self._table = PresentTable()
+        self.mapper = Mapper(device, self._table, watch)
+        self.quick = QuickEntry(self._table, Cells(device.cells()))
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
         self._queues: dict[int, Queue] = {ASYNC_SYNC: device.sync_queue}
         self._scratch_queues: dict[int, Queue] = {}
         self._scratch: dict[int, tuple[int, int]] = {}
+
+    @property
+    def table(self) -> PresentTable:
+        """The present table, with all its counters complete."""
+        self.quick.settle()
+        return self._table
 
     def queue(self, number: int, default: int) -> Queue:
         """
@@ -101,14 +107,18 @@ class DeviceState:
             self.launchers[site] = launcher
         return launcher
 
-    def scratch(self, site: int, size: int) -> int:
+    def uses_scratch(self, site: int) -> bool:
+        """Whether launches of the site use scratch memory."""
+        return site in self._scratch
+
+    def scratch(self, site: int, size: int) -> tuple[int, int]:
         """
-        Device memory that belongs to a site, zeroed when it is allocated and never again: kernels
-        leave it zeroed. It grows when more is asked for.
+        Device memory that belongs to a site, and how many bytes it has. It is zeroed when it is
+        allocated and never again: kernels leave it zeroed. It grows when more is asked for.
         """
         address, held = self._scratch.get(site, (0, 0))
         if held >= size > 0:
-            return address
+            return address, held
         if held:
             self.wait_all()
             self.device.free(address, self.sync_queue)
@@ -116,7 +126,7 @@ class DeviceState:
         self.device.zero(address, max(size, 1), self.sync_queue)
         self.sync_queue.wait()
         self._scratch[site] = (address, max(size, 1))
-        return address
+        return self._scratch[site]
 
     def order_scratch(self, site: int, queue: Queue) -> None:
         """Makes the launch about to be put on `queue` wait for the scratch memory's last user."""

@@ -20,11 +20,13 @@ class Driver:
             ctypes.CFUNCTYPE(_i, _q)(self.wait),
             ctypes.CFUNCTYPE(None, _i, _q)(lambda *a: self.log.append(("slow", *a))),
             ctypes.CFUNCTYPE(None, _i, _i)(lambda *a: self.log.append(("failed", *a))),
+            ctypes.CFUNCTYPE(_q, _i, _q)(lambda *a: -1),
         ]
-        launch, wait, slow, failed = (ctypes.cast(f, _p).value for f in self.keep)
+        launch, wait, slow, failed, scratch = (ctypes.cast(f, _p).value for f in self.keep)
         native = NativeDriver(launch, wait)
-        self.launcher = NativeLauncher(3, native, slow, failed)
+        self.launcher = NativeLauncher(3, native, slow, failed, scratch)
         self.entry = ctypes.CFUNCTYPE(None, _i, _q)(self.launcher.address)
+        self.scratch = ctypes.CFUNCTYPE(_q, _i, _q)(self.launcher.scratch_address)
 
     def launch(self, *arguments):
         self.log.append(("launch", *arguments))
@@ -79,3 +81,23 @@ def test_forgetting(driver):
     assert sum(1 for s in driver.launcher.known()[1] if s) == 1
     driver.launcher.forget()
     assert driver.run(1, 0) == ["slow"]
+
+
+def test_scratch_that_is_large_enough_is_answered(driver):
+    assert driver.scratch(1, 64) == -1
+    driver.launcher.remember_scratch(1, 0x5000, 64)
+    assert [driver.scratch(1, n) for n in (1, 64, 65)] == [0x5000, 0x5000, -1]
+    assert driver.scratch(0, 64) == -1
+    driver.launcher.forget()
+    assert driver.scratch(1, 64) == -1
+
+
+def test_scratch_binds_a_site_to_the_queue_of_its_last_launch(driver):
+    driver.launcher.remember(0, 77, 500, 3)
+    driver.launcher.remember(0, 77, 600, None, scratch=True)
+    assert driver.run(0, 3) == ["slow"], "Python makes queue 3 wait first"
+    assert driver.run(0, -2)[0][0] == "launch"
+    driver.launcher.remember(0, 77, 500, 3, scratch=True)
+    assert driver.run(0, 3)[0][0] == "launch" and driver.run(0, -2) == ["slow"]
+    driver.launcher.interrupt(0)
+    assert driver.run(0, 3) == ["slow"]

@@ -1,0 +1,224 @@
+"""Entry and exit in native code: what is answered there, what goes to Python, what the counters say."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+
+import numpy as np
+import pytest
+from accopt.runtime.abi import DataFlag, DataKind, DataRecord
+from accopt.runtime.cells import CELL, Cells
+from accopt.runtime.device import CellPage
+from accopt.runtime.host_device import HostDevice, HostOptions
+from accopt.runtime.native_data import WAYS, NativeData
+from accopt.runtime.present import Entry, PresentTable
+from accopt.runtime.program import Runtime
+from accopt.runtime.quick_entry import QuickEntry
+from runtime_harness import DYNAMIC, Program, record
+
+_i, _q, _p = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
+PROTOTYPE = ctypes.CFUNCTYPE(None, _i, _q, _i, _q)
+DEVICE = 0x7000_0000
+SYNC = -2
+
+
+class Fixture:
+    """Two present arrays and a scalar; the "Python entry points" count what reaches them."""
+
+    def __init__(self) -> None:
+        self.table = PresentTable()
+        self.arrays = [np.zeros(16, np.float32) for _ in range(2)]
+        self.entries = [
+            self.table.insert(Entry(a.ctypes.data, a.nbytes, DEVICE + 4096 * i, structured=1))
+            for i, a in enumerate(self.arrays)
+        ]
+        self.memory = (ctypes.c_char * (4 * CELL))()
+        page = CellPage(ctypes.addressof(self.memory), DEVICE << 4, 4 * CELL)
+        self.value = ctypes.c_double(1.5)
+        self.quick = QuickEntry(self.table, Cells(page))
+        self.slow: list[str] = []
+        self.keep = [PROTOTYPE(self.slow_enter), PROTOTYPE(self.slow_exit)]
+        self.native = NativeData(2, *(ctypes.cast(f, _p).value or 0 for f in self.keep))
+        self.quick.native = self.native
+        self.call_enter = PROTOTYPE(self.native.enter_address)
+        self.call_exit = PROTOTYPE(self.native.exit_address)
+
+    def slow_enter(self, site: int, records: int, count: int, queue: int) -> None:
+        self.slow.append("enter")
+        assert self.quick.enter(site, records, count, queue == SYNC) == count
+
+    def slow_exit(self, site: int, records: int, count: int, queue: int) -> None:
+        self.slow.append("exit")
+        assert self.quick.exit(site, records, count) == 0
+
+    def records(self, *which: int, cell: bool = False) -> ctypes.Array[DataRecord]:
+        """Records as host code fills them: `device` is the host address."""
+        listed = [
+            record(self.arrays[i].ctypes.data, self.arrays[i].nbytes, DataKind.PRESENT)
+            for i in which
+        ]
+        if cell:
+            base = ctypes.addressof(self.value)
+            listed.append(record(base, 8, DataKind.COPY, DataFlag.CELL))
+        for r in listed:
+            r.device = r.base
+        return (DataRecord * len(listed))(*listed)
+
+    def enter(
+        self, records: ctypes.Array[DataRecord], site: int = 0, queue: int = SYNC
+    ) -> list[str]:
+        self.call_enter(site, ctypes.addressof(records), len(records), queue)
+        return self.taken()
+
+    def leave(
+        self, records: ctypes.Array[DataRecord], site: int = 0, queue: int = SYNC
+    ) -> list[str]:
+        self.call_exit(site, ctypes.addressof(records), len(records), queue)
+        return self.taken()
+
+    def taken(self) -> list[str]:
+        slow, self.slow[:] = list(self.slow), []
+        return slow
+
+    def counters(self) -> list[int]:
+        self.quick.settle()
+        return [e.structured for e in self.entries]
+
+
+@pytest.fixture
+def data() -> Fixture:
+    return Fixture()
+
+
+def test_the_second_region_is_native(data: Fixture) -> None:
+    for step in range(3):
+        records = data.records(0, 1)
+        assert data.enter(records) == (["enter"] if step == 0 else [])
+        assert [r.device for r in records] == [DEVICE, DEVICE + 4096]
+        assert data.leave(records) == []
+    assert data.counters() == [1, 1]
+
+
+def test_looking_makes_the_counters_complete(data: Fixture) -> None:
+    records = data.records(0)
+    data.enter(records)
+    assert data.counters() == [2, 1]
+    assert data.leave(records) == ["exit"] and data.counters() == [1, 1]
+
+
+def test_regions_may_nest_and_repeat(data: Fixture) -> None:
+    outer, inner, again = data.records(0), data.records(0, 1), data.records(0)
+    data.enter(outer)
+    data.enter(inner, 1)
+    assert data.enter(again) == []
+    assert data.counters() == [4, 2]
+    assert data.leave(again) + data.leave(inner, 1) + data.leave(outer) == ["exit"] * 3
+    assert data.counters() == [1, 1]
+
+
+def test_records_that_differ_in_anything_go_to_python(data: Fixture) -> None:
+    records = data.records(0)
+    data.enter(records)
+    data.leave(records)
+    for field in ("offset", "bytes", "kind", "var"):
+        other = data.records(0)
+        other[0].bytes = 32
+        setattr(other[0], field, 3)
+        assert data.enter(other) == ["enter"], field
+        data.leave(other)
+    more = data.records(0, 1)
+    assert data.enter(more) == ["enter"]
+
+
+def test_swapped_arrays_are_both_remembered(data: Fixture) -> None:
+    assert WAYS == 2
+    calls = []
+    for step in range(6):
+        records = data.records(*((0, 1) if step % 2 else (1, 0)))
+        calls += data.enter(records) + data.leave(records)
+    assert calls == ["enter", "enter"]
+    assert data.counters() == [1, 1]
+
+
+def test_more_versions_than_slots(data: Fixture) -> None:
+    opened = []
+    for which in ((0,), (1,), (0, 1), (1, 0)):
+        opened.append(data.records(*which))
+        data.enter(opened[-1])
+    assert data.counters() == [4, 4]
+    for records in opened:
+        data.leave(records)
+    assert data.counters() == [1, 1]
+
+
+def test_data_held_by_the_construct_alone_is_not_taken_over(data: Fixture) -> None:
+    data.entries[0].structured, data.entries[0].pinned = 0, True
+    data.entries[1].structured = 0
+    data.entries[1].dynamic = 0
+    assert data.enter(data.records(0)) == ["enter"] and data.native.armed == 1
+    data.entries[1].structured = 0
+    assert data.enter(data.records(1), 1) == ["enter"] and data.native.armed == 1
+
+
+def test_reductions_take_their_values_along(data: Fixture) -> None:
+    for step in range(4):
+        data.value.value = start = 10.0 + step
+        records = data.records(0, cell=True)
+        assert data.enter(records) == (["enter"] if step == 0 else [])
+        cell = ctypes.c_double.from_buffer(data.memory, records[1].device - (DEVICE << 4))
+        assert cell.value == start
+        cell.value = start + 0.25
+        assert data.leave(records) == [] and data.value.value == start + 0.25
+
+
+def test_a_cell_serves_one_synchronous_region_at_a_time(data: Fixture) -> None:
+    first = data.records(0, cell=True)
+    data.enter(first)
+    data.leave(first)
+    asynchronous = data.records(0, cell=True)
+    data.keep[0] = PROTOTYPE(lambda *_: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data.quick, "enter", lambda *_: 2)
+        assert data.enter(asynchronous, queue=1) == ["enter"]
+        assert data.enter(first) == []
+        assert data.enter(data.records(0, cell=True)) == ["enter"], "the cell is taken"
+    assert data.leave(first) == []
+
+
+def test_counters_of_regions_on_several_threads() -> None:
+    """Native entries and exits against a thread that keeps looking and one that maps and unmaps."""
+    device = HostDevice(HostOptions(threads=1))
+    runtime = Runtime([{"kind": "data"}] * 3, device)
+    program = Program(runtime)
+    arrays = [np.zeros(64, np.int32) for _ in range(2)]
+
+    def of(i: int, kind: DataKind, flags: int = 0) -> DataRecord:
+        return record(arrays[i].ctypes.data, arrays[i].nbytes, kind, flags)
+
+    program.data("data_enter", [of(0, DataKind.COPYIN, DYNAMIC)])
+    problems: list[object] = []
+
+    def work(site: int) -> None:
+        for _ in range(400):
+            inner = [of(0, DataKind.PRESENT)]
+            program.data("data_enter", inner, site=site)
+            if inner[0].device == arrays[0].ctypes.data:
+                problems.append("not present")
+            program.data("data_exit", inner, site=site)
+
+    def disturb() -> None:
+        for _ in range(200):
+            other = [of(1, DataKind.CREATE)]
+            program.data("data_enter", other, site=2)
+            program.data("data_exit", other, site=2)
+
+    threads = [threading.Thread(target=work, args=(site,)) for site in (0, 0, 1)]
+    threads.append(threading.Thread(target=disturb))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (entry,) = runtime.current.table
+    assert not problems and (entry.structured, entry.dynamic) == (0, 1)
+    runtime.finish()
