@@ -111,7 +111,7 @@ class FunctionCompiler:
 
     def define(self, key: Key) -> str:
         """A new name for a value, cell or flag."""
-        name = self.fresh("f" if isinstance(key, Flag) else "v")
+        name = self.fresh("w" if isinstance(key, Flag) else "v")
         self.names[key] = name
         return name
 
@@ -143,7 +143,7 @@ class FunctionCompiler:
     def narrowed(self, keys: Sequence[Key], positions: str) -> dict[Key, str]:
         """Writes code that gives the keys names for the threads at `positions`."""
         inner = {
-            key: self.fresh("f" if isinstance(key, Flag) else "v") for key in keys
+            key: self.fresh("w" if isinstance(key, Flag) else "v") for key in keys
         }
         if inner:
             left = ", ".join(inner.values()) + ","

@@ -129,7 +129,7 @@ def _enter_loop(
     written = f.following(uses.written)
     keys = [k for k in f.following(uses.read) if k not in skip]
     keys = list(dict.fromkeys([*keys, *written]))
-    inner = {key: f.fresh("f" if isinstance(key, Flag) else "v") for key in keys}
+    inner = {key: f.fresh("w" if isinstance(key, Flag) else "v") for key in keys}
     for key, name in inner.items():
         f.put(f"{name} = {f.name_of(key)}")
     return inner, written
@@ -357,7 +357,7 @@ def graph(
     f.put(f"{g.pending} = Pending({g.outer}.n, {len(g.order)})")
     f.put(f"{g.pending}.add(0, None)")
     f.put("while True:")
-    number, positions, threads = f.fresh("b"), f.fresh("p"), f.fresh("t")
+    number, positions, threads = f.fresh("turn"), f.fresh("p"), f.fresh("t")
     with f.indented():
         f.put(f"{number}, {positions} = {g.pending}.next()")
         f.put(f"if {number} < 0: break")
@@ -392,7 +392,7 @@ def _graph_block(
     crossing = [k for k in dict.fromkeys(crossing) if not _is_constant(f, k)]
     before = {key: f.names[key] for key in crossing if key in f.names}
     for key in crossing:
-        name = f.fresh("f" if isinstance(key, Flag) else "v")
+        name = f.fresh("w" if isinstance(key, Flag) else "v")
         f.put(f"{name} = take({positions}, {g.slots[key]})")
         f.names[key] = name
     with f.renamed(inner, threads):
