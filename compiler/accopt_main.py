@@ -43,9 +43,16 @@ from .remarks import REMARKS_STAGE, remarks_of
 
 def _argument_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="accopt", description="Compile OpenACC C to any stage of the pipeline, or run passes."
+        prog="accopt",
+        description="Compile OpenACC C to any stage of the pipeline, or run passes.",
+        epilog="Exit status: 0; 1 for a mistake in the input; 2 for a mistake in the command line.",
     )
-    parser.add_argument("inputs", nargs="*", help=".c files of one program, or one .mlir file")
+    parser.add_argument(
+        "inputs",
+        nargs="*",
+        metavar="FILE",
+        help=".c files of one program, or one .mlir file (default: IR from standard input)",
+    )
     add_compile_arguments(parser)
     parser.add_argument(
         "--emit",
@@ -116,6 +123,8 @@ class AccoptMain:
         run_to_stage(
             self.ctx, module, text_stage or stage, self.options, self.after_pass, self.after_stage
         )
+        if stage == "ptx" and self.options.target == "host":
+            raise error(UNKNOWN_LOC, "the target 'host' has no PTX", "leave out --target=host")
         if self.args.passes:
             self.run_passes(module)
         if text_stage is not None:
@@ -181,11 +190,18 @@ class AccoptMain:
                 output.append(_error_text(e) + "\n")
             finally:
                 self.report()
-        if self.args.output:
-            Path(self.args.output).write_text("".join(output))
-        else:
-            sys.stdout.write("".join(output))
+        self.write("".join(output))
         return 0
+
+    def write(self, text: str) -> None:
+        if not self.args.output:
+            sys.stdout.write(text)
+            return
+        try:
+            Path(self.args.output).write_text(text)
+        except OSError as e:
+            message = f"cannot write '{self.args.output}': {e.strerror}"
+            raise error(UNKNOWN_LOC, message, "check the path") from e
 
 
 def _error_text(e: Exception) -> str:

@@ -33,13 +33,38 @@ def _argument_parser() -> argparse.ArgumentParser:
         prog="accrun",
         usage="accrun [options] FILE.c [FILE.c …] [-- ARGUMENT …]",
         description="Compile and run an OpenACC C program.",
+        epilog="Exit status: the program's; 1 if it does not compile or its device fails; "
+        "2 for a mistake in the command line.",
     )
-    parser.add_argument("sources", nargs="+", help="C files of the program")
+    parser.add_argument("sources", nargs="+", metavar="FILE.c", help="C files of the program")
     add_compile_arguments(parser, auto_target=True)
     group = parser.add_argument_group("running")
-    group.add_argument("-l", dest="libraries", action="append", default=[], help="library to link")
-    group.add_argument("--device", type=int, default=None, help="number of the GPU")
-    group.add_argument("--threads", type=int, default=0, help="CPU threads (host target)")
+    group.add_argument(
+        "-l",
+        dest="libraries",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="shared library to link, by name or path",
+    )
+    group.add_argument(
+        "-L",
+        dest="library_dirs",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="folder to look for libraries in",
+    )
+    group.add_argument(
+        "--device",
+        type=int,
+        default=None,
+        metavar="N",
+        help="number of the GPU (default: ACC_DEVICE_NUM, or 0)",
+    )
+    group.add_argument(
+        "--threads", type=int, default=0, metavar="N", help="CPU threads (host target; 0: all)"
+    )
     group.add_argument(
         "--shared-memory", action="store_true", help="host target: no separate device memory"
     )
@@ -83,7 +108,14 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         )
     finally:
         _report(sink)
-    run_options = RunOptions(number, tuple(args.libraries), args.threads, args.shared_memory, trace)
+    run_options = RunOptions(
+        device_number=number,
+        libraries=tuple(args.libraries),
+        library_folders=tuple(args.library_dirs),
+        threads=args.threads,
+        shared_memory=args.shared_memory,
+        trace=trace,
+    )
     program = Program(executable, run_options)
     status = program.main([args.sources[0], *program_arguments])
     program.close()

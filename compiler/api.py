@@ -32,12 +32,13 @@ from .options import CompileOptions, TargetName
 class RunOptions:
     """
     How a program is run. `device_number` chooses among several GPUs; `libraries` are names for the
-    dynamic loader (`-l`) or paths; `threads` (host target): CPU threads per launch, 0 for all;
+    dynamic loader (`-l`, looked for in `library_folders` too) or paths; `threads` (host target): CPU threads per launch, 0 for all;
     `shared_memory` (host target): no separate device memory.
     """
 
     device_number: int = 0
     libraries: tuple[str, ...] = ()
+    library_folders: tuple[str, ...] = ()
     threads: int = 0
     shared_memory: bool = False
     trace: TraceOptions | None = None
@@ -91,6 +92,7 @@ class Program:
             executable.host_ir,
             symbols=self.runtime.callbacks(),
             libraries=options.libraries,
+            library_folders=options.library_folders,
             opt_level=executable.options.opt_level,
             cache=DiskCache.default("host"),
         )

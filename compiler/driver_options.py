@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from .options import DEFAULT_SM, OLDEST_SM, TARGETS, CompileOptions
 
@@ -30,11 +31,23 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
     group.add_argument(
         "--sm", type=_sm, default=None, help=f"compute capability (default {DEFAULT_SM})"
     )
-    group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3)
-    group.add_argument("-I", dest="include_dirs", action="append", default=[], type=Path)
-    group.add_argument("-D", dest="defines", action="append", default=[])
-    group.add_argument("-U", dest="undefines", action="append", default=[])
-    group.add_argument("--system-cpp", action="store_true", help="preprocess with cc -E")
+    group.add_argument(
+        "-O",
+        dest="opt_level",
+        type=int,
+        choices=range(4),
+        default=3,
+        help="LLVM's optimisation level, of host code and kernels (default 3)",
+    )
+    repeated: dict[str, Any] = {"action": "append", "default": []}
+    group.add_argument("-I", dest="include_dirs", metavar="DIR", type=Path, **repeated)
+    group.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", **repeated)
+    group.add_argument("-U", dest="undefines", metavar="NAME", **repeated)
+    group.add_argument(
+        "--system-cpp",
+        action="store_true",
+        help="preprocess with the C compiler on this machine ($CC -E)",
+    )
     group.add_argument("--no-fma", action="store_true", help="never fuse a multiply and an add")
     group.add_argument(
         "--fast-math",

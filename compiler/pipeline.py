@@ -116,12 +116,23 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
         spec = ArgSpec(name, {**spec.parameters, "target": (options.target,)})
     if name == "convert-gpu-to-nvvm" and options.fast_math:
         spec = ArgSpec(name, {"approximate_math": (True,), **spec.parameters})
-    return load_pass(name).from_spec(spec)
+    try:
+        return load_pass(name).from_spec(spec)
+    except ValueError as e:
+        raise error(UNKNOWN_LOC, f"--pass-option {spec}: {e}", "its file lists its options") from e
 
 
-def _overrides(specs: Sequence[str]) -> dict[str, ArgSpec]:
+def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec]:
     """`--pass-option "schedule-loops{strategy=2_1}"` by pass name."""
-    return {spec.name: spec for text in specs for spec in parse_pipeline(text)}
+    known = {name for stage in plan for name in stage.passes}
+    overrides = {spec.name: spec for text in specs for spec in parse_pipeline(text)}
+    for name in overrides.keys() - known:
+        raise error(
+            UNKNOWN_LOC,
+            f"--pass-option: '{name}' is not a pass of this target's pipeline",
+            f"choose one of {', '.join(sorted(known))}",
+        )
+    return overrides
 
 
 def run_to_stage(
@@ -154,7 +165,7 @@ def run_to_stage(
             f"IR at stage '{start}' cannot be taken to stage '{last}' of target '{options.target}'",
             "give IR of an earlier stage, or the --target it was made for",
         )
-    overrides = _overrides(options.pass_options)
+    overrides = _overrides(options.pass_options, plan)
     for stage in plan[names.index(start) + 1 : names.index(last) + 1]:
         for name in stage.passes:
             module_pass = _make_pass(name, options, overrides)

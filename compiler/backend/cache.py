@@ -17,7 +17,7 @@ def content_key(*parts: str | bytes) -> str:
     """A key (64 hexadecimal digits) that is equal exactly for equal sequences of parts."""
     digest = hashlib.sha256()
     for part in parts:
-        data = part.encode() if isinstance(part, str) else part
+        data = part.encode(errors="surrogateescape") if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
     return digest.hexdigest()
