@@ -103,7 +103,7 @@ def stage_of(module: ModuleOp) -> str:
     return attr.data if isinstance(attr, StringAttr) else ACC.name
 
 
-TARGET_PASSES = frozenset(("schedule-loops", "privatise-atomics"))
+TARGET_PASSES = frozenset(("schedule-loops", "compress-arrays", "privatise-atomics"))
 """Passes with an option `target`, which the pipeline sets."""
 
 PassCallback = Callable[[ModulePass, ModuleOp], None]

@@ -9,7 +9,7 @@ Compressed arrays in the IR: the packed element type, and what ties it to data o
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Float32Type, Float64Type, IntAttr, StringAttr, f64, i32
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntAttr, StringAttr, f64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
@@ -100,7 +100,7 @@ class RangeOp(IRDLOperation):
 class CoefficientsOp(IRDLOperation):
     """
     What code that uses the compressed array `device` needs to know: decoding is t · c0 + c1,
-    encoding x · inverse + 1.5. `aligned` is 1 if the address of element 0 is a multiple of 16.
+    encoding x · inverse + 1.5.
     """
 
     name = "accx.coefficients"
@@ -109,14 +109,13 @@ class CoefficientsOp(IRDLOperation):
     c0 = result_def(Float32Type | Float64Type)
     c1 = result_def(Float32Type | Float64Type)
     inverse = result_def(Float32Type | Float64Type)
-    aligned = result_def(i32)
 
     assembly_format = (
         "$device attr-dict `:` type($device) `->` type($c0) `,` type($c1) `,` type($inverse)"
     )
 
     def __init__(self, device: SSAValue, base: Float32Type | Float64Type):
-        super().__init__(operands=[device], result_types=[base, base, base, i32])
+        super().__init__(operands=[device], result_types=[base, base, base])
 
 
 COMPRESSION_OPS = (RangeOp, CoefficientsOp)

@@ -6,13 +6,16 @@ Leaves: every `accx.packed` complete (the options fill in formats the user left 
         constructs, accesses of the arrays they decode: subscripts step over packed elements, loads
         are followed by decoding (shift, or, one fused multiply-add), stores preceded by encoding.
         The coefficients are results of an `accx.coefficients` before the construct and become
-        kernel arguments, which the GPU keeps in constant memory.
+        kernel arguments, which the GPU keeps in constant memory. For the GPU, streaming loops
+        over packed arrays take groups of iterations (`compression/wide_groups.py`).
 Fails:  on a compressed array that is passed to a function, accessed atomically or as another type,
         or whose address is used for anything but subscripts.
 
 Options:
   float   kept bits of a float whose clause names no format: 8 to 21 (16)
   double  kept bits of a double whose clause names no format: 8 to 50 (32)
+  target  `nvptx` or `host`; the pipeline sets it
+  wide    whether streaming loops take groups of iterations (true)
 
 Before:
   %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr
@@ -21,7 +24,7 @@ Before:
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
     %x = llvm.load %p : !llvm.ptr -> f32
 After:
-  %c0, %c1, %inverse, %aligned = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
+  %c0, %c1, %inverse = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
   acc.parallel dataOperands(%a_dev : !llvm.ptr) {
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
     %code = llvm.load %p : !llvm.ptr -> i16
@@ -42,9 +45,11 @@ from xdsl.passes import ModulePass
 from ..compiler.diagnostics import UNKNOWN_LOC, error
 from ..dialects.accx_compress import DECODES, PACKED, CoefficientsOp, PackedType
 from ..runtime.packed import Code, PackedFormat, check_format
+from .analysis.schedule import Target
 from .building import Cursor
 from .compression.element_code import ElementCode
 from .compression.rewriting import ArrayRewriter
+from .compression.wide_groups import find_wide_loop, widen
 from .outline import DATA_ENTRY
 
 
@@ -60,16 +65,25 @@ def packed_arrays(construct: acc.ParallelOp) -> list[tuple[Operation, PackedType
     return found
 
 
-def compress_construct(construct: acc.ParallelOp) -> None:
-    """Rewrites the accesses of all compressed arrays of one construct."""
+def compress_construct(construct: acc.ParallelOp, *, widen_loops: bool) -> None:
+    """Rewrites the accesses of all compressed arrays of one construct, then its streaming loops."""
+    accesses: set[Operation] = set()
     for entry, packed in packed_arrays(construct):
         assert isinstance(entry, DATA_ENTRY)
         name = entry.var_name.data if entry.var_name is not None else "?"
         op = Cursor.before(construct).insert(CoefficientsOp(entry.acc_var, packed.base))
-        for result, hint in zip(op.results, ("c0", "c1", "inverse", "aligned"), strict=True):
+        for result, hint in zip(op.results, ("c0", "c1", "inverse"), strict=True):
             result.name_hint = f"{name}_{hint}"
         code = ElementCode(packed, op.c0, op.c1, op.inverse)
-        ArrayRewriter(name, code, construct).run(entry.acc_var)
+        rewriter = ArrayRewriter(name, code, construct)
+        rewriter.run(entry.acc_var)
+        accesses.update(rewriter.accesses)
+    if not widen_loops or not accesses:
+        return
+    for loop in [inner for inner in construct.walk() if isinstance(inner, acc.LoopOp)]:
+        wide = find_wide_loop(loop, accesses)
+        if wide is not None:
+            widen(wide, construct)
 
 
 @dataclass(frozen=True)
@@ -80,6 +94,8 @@ class CompressArraysPass(ModulePass):
 
     float: int = 16
     double: int = 32
+    target: Target = "nvptx"
+    wide: bool = True
 
     def __post_init__(self) -> None:
         for width, bits in ((32, self.float), (64, self.double)):
@@ -100,7 +116,7 @@ class CompressArraysPass(ModulePass):
             elif isinstance(inner, acc.ParallelOp):
                 constructs.append(inner)
         for construct in constructs:
-            compress_construct(construct)
+            compress_construct(construct, widen_loops=self.wide and self.target == "nvptx")
 
     def _complete(self, packed: PackedType) -> PackedType:
         bits = self.float if isinstance(packed.base, Float32Type) else self.double

@@ -114,8 +114,7 @@ class DataRecord(ctypes.Structure):
 class Compression(ctypes.Structure):
     """
     The packed form of a record's array: `format` is `PackedFormat.word`; `shape` the record's
-    shape. Entry to the region fills in the rest: the coefficients, and whether the address of
-    element 0 is a multiple of 16.
+    shape. Entry to the region fills in the coefficients.
     """
 
     _fields_ = (
@@ -127,7 +126,7 @@ class Compression(ctypes.Structure):
         ("c0", ctypes.c_double),
         ("c1", ctypes.c_double),
         ("inverse", ctypes.c_double),
-        ("aligned", ctypes.c_int64),
+        ("reserved", ctypes.c_int64),
     )
 
 
@@ -164,6 +163,10 @@ ENTRY_POINTS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "__accopt_update": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
     "__accopt_launch": (None, (ctypes.c_int32, ctypes.c_int64)),
     "__accopt_scratch": (ctypes.c_int64, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_mean_trip": (
+        ctypes.c_int64,
+        (ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int32),
+    ),
     "__accopt_wait": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
     "__accopt_device": (None, (ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
 }

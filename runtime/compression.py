@@ -226,7 +226,6 @@ class Compressor:
         answer.c0 = packed.coefficients.c0
         answer.c1 = packed.coefficients.c1
         answer.inverse = packed.coefficients.inverse
-        answer.aligned = int(request.device % ALIGNMENT == 0)
 
     # Transfers
 

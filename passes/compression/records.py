@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import f64, i32, i64
+from xdsl.dialects.builtin import f64
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx_compress import DECODES, PACKED, CoefficientsOp, PackedType, RangeOp
@@ -52,10 +52,8 @@ class Packing:
 def read_coefficients(at: Cursor, memory: SSAValue, op: CoefficientsOp) -> None:
     """Replaces the results of `op` by loads from the descriptor at `memory`."""
     fields = (Compression.c0, Compression.c1, Compression.inverse)
-    for result, field in zip(op.results[:3], fields, strict=True):
+    for result, field in zip(op.results, fields, strict=True):
         value = at.load(at.field(memory, field.offset), f64, result.name_hint)
         if result.type != f64:
             value = at.value(arith.TruncFOp(value, result.type), result.name_hint)
         result.replace_all_uses_with(value)
-    aligned = at.load(at.field(memory, Compression.aligned.offset), i64)
-    op.aligned.replace_all_uses_with(at.value(arith.TruncIOp(aligned, i32), op.aligned.name_hint))

@@ -26,8 +26,7 @@ class ArrayRewriter:
         self.name = name
         self.code = code
         self.construct = construct
-        self.loads = 0
-        self.stores = 0
+        self.accesses: list[llvm.LoadOp | llvm.StoreOp] = []
 
     def run(self, device: SSAValue) -> None:
         """Rewrites every access through `device`; raises `CompileError` for what cannot be."""
@@ -130,7 +129,7 @@ class ArrayRewriter:
         number = self.code.decode(at, code, result.name_hint)
         result.replace_all_uses_with(number)
         erase(op)
-        self.loads += 1
+        self.accesses.append(load)
 
     def _store(self, op: llvm.StoreOp) -> None:
         self._check_type(op, op.value.type)
@@ -139,7 +138,7 @@ class ArrayRewriter:
         store = at.insert(llvm.StoreOp(code, op.ptr, alignment=self.code.alignment))
         store.attributes.update(op.attributes)
         erase(op)
-        self.stores += 1
+        self.accesses.append(store)
 
     def _check_type(self, op: Operation, type: Attribute) -> None:
         if type != self.code.packed.base:

@@ -1,0 +1,312 @@
+"""
+Groups of consecutive iterations that access packed elements 16 bytes at a time.
+
+Two-byte elements, one per thread, leave half of the memory bandwidth unused. Here an iteration of a
+streaming loop becomes a group of as many as fill 16 bytes with the narrowest packed array. A whole
+group with aligned addresses reads everything first, element after element of each array, then
+computes, then writes everything: LLVM makes wide accesses of neighbours whose first is known to be
+aligned. Other groups run iteration by iteration.
+
+Before:
+  acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    %code = llvm.load %p : !llvm.ptr -> i16 ...
+After:
+  acc.loop gang vector control(%group : i32) = (%c0 : i32) to (%groups : i32) step (%c1 : i32) {
+    scf.if %whole { the loads of eight iterations; their arithmetic; their stores }
+    else { scf.for %i = %first to %past ... the body as it was }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import (
+    Float32Type,
+    Float64Type,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, VOLATILE, WHY
+from ..analysis.acc_ops import has_level, is_defined_inside, set_operand_groups
+from ..analysis.layout import size_of
+from ..building import Cursor, constant_value, erase
+
+NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+WIDE_BYTES = 16
+MAX_OPERATIONS = 160
+
+
+@dataclass(frozen=True)
+class WideLoop:
+    """`size` iterations of `loop` become one; `accesses` touch neighbouring elements there."""
+
+    loop: acc.LoopOp
+    size: int
+    accesses: tuple[llvm.LoadOp | llvm.StoreOp, ...]
+
+
+def find_wide_loop(loop: acc.LoopOp, packed: set[Operation]) -> WideLoop | None:
+    """
+    How `loop` can be grouped: shared out to lanes, one variable with step 1, straight-line code
+    without a load after a store, and accesses of `packed` elements (loads and stores that
+    `ArrayRewriter` made) next to each other.
+    """
+    if len(loop.lowerbound) != 1 or constant_value(loop.step[0]) != 1 or not has_level(loop.vector):
+        return None
+    if loop.private_operands or loop.firstprivate_operands or loop.reduction_operands:
+        return None
+    if len(loop.region.blocks) != 1:
+        return None
+    ops = [op for op in loop.region.block.ops if not isinstance(op, acc.YieldOp)]
+    if len(ops) > MAX_OPERATIONS or not all(_is_plain(op) for op in ops) or _reads_late(ops):
+        return None
+    accesses = tuple(
+        op for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp) and _is_wide(op, loop)
+    )
+    sizes = [size_of(_accessed(op)) for op in accesses if op in packed]
+    return WideLoop(loop, WIDE_BYTES // min(sizes), accesses) if sizes else None
+
+
+def _is_plain(op: Operation) -> bool:
+    if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+        return op.ordering.value.data == 0 and VOLATILE not in op.attributes
+    return isinstance(op, llvm.GEPOp) or (
+        op.name.startswith(("arith.", "math.")) and not op.regions
+    )
+
+
+def _reads_late(ops: Sequence[Operation]) -> bool:
+    """Whether a load stands after a store: it might read what the iteration has just written."""
+    stored = False
+    for op in ops:
+        stored = stored or isinstance(op, llvm.StoreOp)
+        if stored and isinstance(op, llvm.LoadOp):
+            return True
+    return False
+
+
+def _accessed(op: llvm.LoadOp | llvm.StoreOp) -> IntegerType | Float32Type | Float64Type:
+    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
+    assert isinstance(type, IntegerType | Float32Type | Float64Type)
+    return type
+
+
+def _is_wide(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> bool:
+    """Whether `op` accesses the element right after the one of the iteration before."""
+    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
+    if not isinstance(type, IntegerType | Float32Type | Float64Type):
+        return False
+    if isinstance(type, IntegerType) and type.width.data not in (8, 16, 32, 64):
+        return False
+    gep = op.ptr.owner
+    if not isinstance(gep, llvm.GEPOp) or gep.elem_type != type or len(gep.ssa_indices) != 1:
+        return False
+    if len(list(gep.rawConstantIndices.iter_values())) != 1 or is_defined_inside(gep.ptr, loop):
+        return False
+    return _follows(gep.ssa_indices[0], loop)
+
+
+def _follows(index: SSAValue, loop: acc.LoopOp) -> bool:
+    """Whether `index` is the loop's variable plus something that stays the same."""
+    if index is loop.region.block.args[0]:
+        return True
+    owner = index.owner
+    if isinstance(owner, arith.ExtSIOp):
+        return _follows(owner.operands[0], loop)
+    if isinstance(owner, arith.AddiOp):
+        left, right = owner.operands
+        return (_is_fixed(left, loop) and _follows(right, loop)) or (
+            _is_fixed(right, loop) and _follows(left, loop)
+        )
+    return False
+
+
+def _is_fixed(value: SSAValue, loop: acc.LoopOp) -> bool:
+    """Whether `value` is the same in all iterations."""
+    if not is_defined_inside(value, loop) or constant_value(value) is not None:
+        return True
+    owner = value.owner
+    return (
+        isinstance(owner, Operation)
+        and owner.name.startswith("arith.")
+        and all(_is_fixed(operand, loop) for operand in owner.operands)
+    )
+
+
+def widen(wide: WideLoop, construct: acc.ParallelOp) -> None:
+    """Rewrites the loop (see the file's docstring); its variable then counts groups."""
+    loop, size = wide.loop, wide.size
+    block = loop.region.block
+    variable = block.args[0]
+    type = variable.type
+    assert isinstance(type, IntegerType)
+    lower, upper = loop.lowerbound[0], loop.upperbound[0]
+    before = Cursor.before(loop)
+    trips = before.sub(before.value(arith.MaxSIOp(upper, lower)), lower, "trips")
+    # Rounded up without an overflow: the last group is whatever is left.
+    count = before.constant(size, type)
+    whole_groups = before.value(arith.DivUIOp(trips, count))
+    rest = before.value(arith.RemUIOp(trips, count))
+    some = before.value(arith.MinUIOp(rest, before.constant(1, type)))
+    groups = before.value(arith.AddiOp(whole_groups, some), "groups")
+
+    body = [op for op in block.ops if not isinstance(op, acc.YieldOp)]
+    assert block.last_op is not None
+    at = Cursor.before(block.last_op, loop.location)
+    length = at.constant(size, type)
+    distance = at.value(arith.MuliOp(variable, length, overflow=NSW))
+    first = distance
+    if constant_value(lower) != 0:
+        first = at.value(arith.AddiOp(lower, distance, overflow=NSW), "first")
+    left = at.value(arith.SubiOp(upper, first, overflow=NSW), "left")
+    complete = at.value(arith.CmpiOp(left, length, "sge"), "whole")
+    addresses = [_address(op.ptr, variable, first, at) for op in wide.accesses]
+    then, otherwise = _branches(at, _aligned(at, complete, addresses))
+    _emit_whole(wide, body, first, addresses, then)
+    last = otherwise.value(arith.MinSIOp(left, length))
+    past = otherwise.value(arith.AddiOp(first, last, overflow=NSW), "past")
+    _, each = otherwise.for_loop(first, past, otherwise.constant(1, type), "i")
+    index = each.point.block.args[0]
+    index.name_hint = variable.name_hint
+    _copy(body, {variable: index}, each)
+    for op in reversed(body):
+        erase(op)
+    variable.name_hint = "group"
+    set_operand_groups(loop, lowerbound=[before.constant(0, type)], upperbound=[groups])
+    _settle_schedule(loop, size, construct)
+
+
+def _settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> None:
+    """One group per thread, and no more gangs than groups need."""
+    elements = loop.attributes.pop(ELEMENTS, None)
+    known = elements.value.data if isinstance(elements, IntegerAttr) else 1
+    why = loop.attributes.get(WHY)
+    note = f"{size} packed elements per {WIDE_BYTES}-byte access"
+    loop.attributes[WHY] = StringAttr(
+        f"{why.data}; {note}" if isinstance(why, StringAttr) else note
+    )
+    dim = loop.attributes.get(GANG_DIM)
+    number = dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
+    if COVERS not in loop.attributes or number >= len(construct.num_gangs):
+        return
+    if any(
+        other is not loop and isinstance(other, acc.LoopOp) and _dimension(other) == number
+        for other in construct.walk()
+    ):
+        return
+    at = Cursor.before(construct)
+    gangs = list(construct.num_gangs)
+    scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(size - 1))
+    fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
+    gangs[number] = at.value(arith.TruncIOp(fewer, i32), "num_gangs")
+    set_operand_groups(construct, num_gangs=gangs)
+
+
+def _dimension(loop: acc.LoopOp) -> int | None:
+    if not has_level(loop.gang):
+        return None
+    dim = loop.attributes.get(GANG_DIM)
+    return dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
+
+
+def _aligned(at: Cursor, whole: SSAValue, addresses: Sequence[SSAValue]) -> SSAValue:
+    """Whether the group is whole and all its addresses are aligned."""
+    bits = at.i64(0)
+    for address in addresses:
+        number = at.value(llvm.PtrToIntOp(address, i64))
+        bits = number if constant_value(bits) == 0 else at.value(arith.OrIOp(bits, number))
+    low = at.value(arith.AndIOp(bits, at.i64(WIDE_BYTES - 1)))
+    even = at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
+    return at.value(arith.AndIOp(whole, even), "whole")
+
+
+def _address(pointer: SSAValue, variable: SSAValue, first: SSAValue, at: Cursor) -> SSAValue:
+    """What `pointer` is in iteration `first`."""
+    values: dict[SSAValue, SSAValue] = {variable: first}
+
+    def copy(value: SSAValue) -> SSAValue:
+        owner = value.owner
+        if value in values or not isinstance(owner, Operation):
+            return values.get(value, value)
+        if owner.parent_block() is not variable.owner:
+            return value
+        clone = owner.clone({operand: copy(operand) for operand in owner.operands})
+        values[value] = at.value(clone, value.name_hint)
+        return values[value]
+
+    return copy(pointer)
+
+
+def _branches(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
+    blocks = Block(), Block()
+    cursors = [Cursor.before(Cursor.at_end(b, at.loc).insert(scf.YieldOp())) for b in blocks]
+    at.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
+    return cursors[0], cursors[1]
+
+
+def _emit_whole(
+    wide: WideLoop,
+    body: Sequence[Operation],
+    first: SSAValue,
+    addresses: Sequence[SSAValue],
+    at: Cursor,
+) -> None:
+    """A whole group: its wide loads, the iterations' other operations, all stores."""
+    variable = wide.loop.region.block.args[0]
+    starts = dict(zip(wide.accesses, addresses, strict=True))
+    values: list[dict[SSAValue, SSAValue]] = []
+    for number in range(wide.size):
+        index = first
+        if number:
+            distance = at.constant(number, variable.type)
+            index = at.value(arith.AddiOp(first, distance, overflow=NSW), variable.name_hint)
+        values.append({variable: index})
+    for op, start in starts.items():
+        if isinstance(op, llvm.LoadOp):
+            result = op.dereferenced_value
+            for number, known in enumerate(values):
+                place, alignment = _element(at, start, number, size_of(result.type))
+                load = llvm.LoadOp(place, result.type, alignment=alignment)
+                known[result] = at.value(load, result.name_hint)
+    rest = [op for op in body if op not in starts and not isinstance(op, llvm.StoreOp)]
+    rest = [op for op in rest if not _only_names(op, starts)]
+    for known in values:
+        _copy(rest, known, at)
+    for op in body:
+        if not isinstance(op, llvm.StoreOp):
+            continue
+        for number, known in enumerate(values):
+            value = known.get(op.value, op.value)
+            if op not in starts:
+                at.insert(op.clone(known))
+                continue
+            place, alignment = _element(at, starts[op], number, size_of(value.type))
+            at.insert(llvm.StoreOp(value, place, alignment=alignment))
+
+
+def _only_names(op: Operation, accesses: Container[Operation]) -> bool:
+    """Whether `op` is a subscript that nothing but `accesses` uses."""
+    return isinstance(op, llvm.GEPOp) and all(u.operation in accesses for u in op.result.uses)
+
+
+def _element(at: Cursor, start: SSAValue, number: int, size: int) -> tuple[SSAValue, int]:
+    """Address and alignment of element `number` after an aligned one."""
+    distance = number * size
+    return at.field(start, distance), gcd(WIDE_BYTES, distance) if distance else WIDE_BYTES
+
+
+def _copy(ops: Sequence[Operation], values: dict[SSAValue, SSAValue], at: Cursor) -> None:
+    location = at.loc
+    for op in ops:
+        at.loc = op.location
+        at.insert(op.clone(values))
+    at.loc = location
