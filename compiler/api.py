@@ -32,7 +32,8 @@ from .options import CompileOptions, TargetName
 class RunOptions:
     """
     How a program is run. `device_number` chooses among several GPUs; `libraries` are names for the
-    dynamic loader (`-l`, looked for in `library_folders` too) or paths; `threads` (host target): CPU threads per launch, 0 for all;
+    dynamic loader (`-l`) or paths, looked for in `library_folders` (`-L`) too; `threads` (host
+    target): CPU threads per launch, 0 for all;
     `shared_memory` (host target): no separate device memory.
     """
 
