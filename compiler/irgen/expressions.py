@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from ..c import ast as c
+from ..c.sema.constants import integer_value
 from ..c.types import (
     IntType,
     PointerType,
@@ -381,6 +382,10 @@ def branch_values(
 
 def _short_circuit(fn: FunctionState, e: c.BinaryOp) -> SSAValue:
     """`a && b`, `a || b` (C11 6.5.13, 6.5.14)."""
+    known = integer_value(e.lhs)
+    if known is not None:
+        decided = (known != 0) != (e.op == "&&")
+        return fn.b.int(known != 0, i1) if decided else condition(fn, e.rhs)
     left = condition(fn, e.lhs)
     fn.b.at(e.loc)
     is_and = e.op == "&&"
@@ -396,7 +401,10 @@ def _short_circuit(fn: FunctionState, e: c.BinaryOp) -> SSAValue:
 
 
 def _conditional(fn: FunctionState, e: c.Conditional) -> SSAValue | None:
-    """`a ? b : c` (C11 6.5.15)."""
+    """`a ? b : c` (C11 6.5.15). Of a constant choice only one part exists, as in `isnan`."""
+    chosen = integer_value(e.condition)
+    if chosen is not None and is_scalar(e.type):
+        return rvalue(fn, e.then if chosen else e.otherwise)
     truth = condition(fn, e.condition)
     fn.b.at(e.loc)
     if is_scalar(e.type) and is_cheap(fn, e.then) and is_cheap(fn, e.otherwise):

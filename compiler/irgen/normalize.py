@@ -1,6 +1,7 @@
 """
 Structured form of guards: `if (c) continue;` in a loop and `if (c) return;` in a void function become
-`if (!c) { rest }`, so that most loops stay structured operations.
+`if (!c) { rest }`, so that most loops stay structured operations. Branches that a constant rules out
+go, and the loops of `collapse(force:)` become tightly nested.
 
 A guard is rewritten only if no statement has to be duplicated; every other jump is left as it is.
 """
@@ -10,7 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..c import ast as c
+from ..c.sema.constants import integer_value
 from ..c.types import INT
+from .collapse import is_forced, sink_between
+from .tree import jumps
 
 
 def normalize_body(body: c.Compound, *, returns_void: bool) -> c.Compound:
@@ -34,6 +38,9 @@ def _normalize(s: c.Stmt) -> c.Stmt:
                 else replace(s, body=body)
             )
         case c.If():
+            dead = _never_runs(s)
+            if dead is not None:
+                return _normalize(dead)
             then = _normalize(s.then)
             otherwise = None if s.otherwise is None else _normalize(s.otherwise)
             if then is s.then and otherwise is s.otherwise:
@@ -41,7 +48,7 @@ def _normalize(s: c.Stmt) -> c.Stmt:
             return replace(s, then=then, otherwise=otherwise)
         case c.For() | c.While() | c.DoWhile():
             body = _normalize(s.body)
-            if _jumps(body, c.Continue):
+            if jumps(body, c.Continue):
                 stripped = _strip([body], c.Continue)
                 if stripped is not None:
                     body = c.Compound(loc=body.loc, body=stripped)
@@ -51,36 +58,32 @@ def _normalize(s: c.Stmt) -> c.Stmt:
             return s if body is s.body else replace(s, body=body)
         case c.AccStmt(body=c.Stmt() as inner):
             body = _normalize(inner)
+            if is_forced(s.directive):
+                body = sink_between(s, body)
             return s if body is inner else replace(s, body=body)
         case _:
             return s
 
 
-def _jumps(s: c.Stmt, kind: type[c.Stmt]) -> bool:
-    """Whether `s` holds a jump of `kind` that leaves `s`."""
-    if isinstance(s, kind):
-        return True
-    match s:
-        case c.Compound():
-            return any(_jumps(b, kind) for b in s.body)
-        case c.If():
-            other = s.otherwise is not None and _jumps(s.otherwise, kind)
-            return other or _jumps(s.then, kind)
-        case c.Switch() | c.Case() | c.Label():
-            return _jumps(s.body, kind)
-        case c.For() | c.While() | c.DoWhile():
-            return kind is c.Return and _jumps(s.body, kind)
-        case c.AccStmt():
-            return kind is c.Return and s.body is not None and _jumps(s.body, kind)
-        case _:
-            return False
+def _never_runs(s: c.If) -> c.Stmt | None:
+    """
+    What is left of an `if` with a constant condition, so that device code may hold `if (DEBUG)
+    host_only();`. None if the condition is not constant, or a jump may enter the other branch.
+    """
+    value = integer_value(s.condition)
+    if value is None:
+        return None
+    taken, skipped = (s.then, s.otherwise) if value else (s.otherwise, s.then)
+    if skipped is not None and _has_label(skipped):
+        return None
+    return taken if taken is not None else c.Null(loc=s.loc)
 
 
 def _strip(stmts: list[c.Stmt], kind: type[c.Stmt]) -> list[c.Stmt] | None:
     """`stmts`, at whose end a jump of `kind` would arrive anyway, without such jumps; None if impossible."""
     out: list[c.Stmt] = []
     for i, s in enumerate(stmts):
-        if not _jumps(s, kind):
+        if not jumps(s, kind):
             out.append(s)
             continue
         rest = stmts[i + 1 :]

@@ -175,6 +175,26 @@ def assigned_variable(e: Node) -> c.VarDecl | None:
     return None
 
 
+def jumps(s: c.Stmt, kind: type[c.Stmt]) -> bool:
+    """Whether `s` holds a jump of `kind` that leaves `s`."""
+    if isinstance(s, kind):
+        return True
+    match s:
+        case c.Compound():
+            return any(jumps(b, kind) for b in s.body)
+        case c.If():
+            other = s.otherwise is not None and jumps(s.otherwise, kind)
+            return other or jumps(s.then, kind)
+        case c.Switch() | c.Case() | c.Label():
+            return jumps(s.body, kind)
+        case c.For() | c.While() | c.DoWhile():
+            return kind is c.Return and jumps(s.body, kind)
+        case c.AccStmt():
+            return kind is c.Return and s.body is not None and jumps(s.body, kind)
+        case _:
+            return False
+
+
 def int_constant(e: c.Expr | None) -> int | None:
     """The value of a constant integer expression."""
     return None if e is None else integer_value(e)
