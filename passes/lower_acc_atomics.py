@@ -131,7 +131,10 @@ def _load(at: Cursor, op: Operation, pointer: SSAValue, type: Attribute, atomic:
         return at.load(pointer, type, "old")
     _bits_type(op, type)
     size = size_of(type)
-    return at.value(llvm.LoadOp(pointer, type, alignment=size, ordering=int(_ORDERING)), "old")
+    load = llvm.LoadOp(pointer, type, alignment=size, ordering=int(_ORDERING))
+    # LLVM's NVPTX backend fails on an atomic load that its read-only cache could serve.
+    load.attributes["volatile_"] = UnitAttr()
+    return at.value(load, "old")
 
 
 def _store(at: Cursor, op: Operation, value: SSAValue, pointer: SSAValue, atomic: bool) -> None:
