@@ -8,6 +8,7 @@ copies of the movable operations it needs. Operations keep the order of the prog
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm
@@ -54,7 +55,7 @@ def cut(ops: list[Operation]) -> tuple[list[Piece], list[Operation]]:
     writes = writes_of(ops)
     pieces: list[Piece] = []
     movable: list[Operation] = []
-    loads: list[Operation] = []
+    loads: list[llvm.LoadOp] = []
     for op in ops:
         if _is_movable(op, writes):
             movable.append(op)
@@ -63,9 +64,7 @@ def cut(ops: list[Operation]) -> tuple[list[Piece], list[Operation]]:
         elif _is_parallel_nest(op):
             own = writes_of([op])
             # Gangs run on their own: what one of them writes, another must not read as a bound.
-            early = [
-                load for load in loads if isinstance(load, llvm.LoadOp) and own.may_change(load)
-            ]
+            early = [load for load in loads if own.may_change(load)]
             _add_code(pieces, early)
             pieces.append(Piece([*(load for load in loads if load not in early), op], loop=True))
             loads = []
@@ -76,11 +75,11 @@ def cut(ops: list[Operation]) -> tuple[list[Piece], list[Operation]]:
     return _merge(pieces, movable), movable
 
 
-def _add_code(pieces: list[Piece], ops: list[Operation]) -> None:
+def _add_code(pieces: list[Piece], ops: Sequence[Operation]) -> None:
     if ops and pieces and not pieces[-1].loop:
         pieces[-1].ops += ops
     elif ops:
-        pieces.append(Piece(ops))
+        pieces.append(Piece(list(ops)))
 
 
 def _merge(pieces: list[Piece], movable: list[Operation]) -> list[Piece]:

@@ -27,7 +27,7 @@ from .acc_ops import (
 )
 from .affine import Affine
 from .dependence import LoopContext, Subscripts, independent_subscripts
-from .device_functions import DEVICE_FUNCTIONS, MATH_F32, MATH_F64, OUTPUT
+from .device_functions import DEVICE_FUNCTIONS, OUTPUT, PURE_FUNCTIONS
 from .layout import size_of
 from .ranges import LoopRange
 from .recipes import can_reduce
@@ -119,7 +119,7 @@ def _collect(loop: LoopLike, symbols: RegionSymbols, own: set[SSAValue]) -> _Bod
                 _add(body, op, op.ptr, op.value.type, True, loop, symbols, own)
             case llvm.CallOp():
                 name = op.callee.string_value() if op.callee else None
-                pure = name in MATH_F64 or name in MATH_F32
+                pure = name in PURE_FUNCTIONS
                 known = name in DEVICE_FUNCTIONS and name not in OUTPUT
                 if not pure and not (known and not _has_pointer(op)):
                     body.problem = (

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from .acc_ops import ENTRY_OPS
-from .device_functions import MATH_F32, MATH_F64
+from .device_functions import DEVICE_FUNCTIONS, PURE_FUNCTIONS
 from .loop_dependence import may_alias, root_of
 from .region_values import variable_key
 
@@ -40,9 +40,9 @@ class Writes:
                 self.stores.append((root_of(op.x), i8))
             case llvm.CallOp():
                 name = op.callee.string_value() if op.callee else None
-                if name not in MATH_F64 and name not in MATH_F32:
+                if name not in PURE_FUNCTIONS:
                     self._add_passed_pointers(op)
-                    self.unknown = True
+                    self.unknown = self.unknown or name not in DEVICE_FUNCTIONS
             case llvm.LoadOp() | llvm.GEPOp():
                 pass
             case _ if not op.regions and not is_side_effect_free(op):

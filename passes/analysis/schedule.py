@@ -9,6 +9,7 @@ assigned along each path from the outermost loop inwards:
 
 - one parallel loop: gang and vector, tiles of contiguous iterations, several per thread when it
   streams elements of at most 4 bytes (8 bytes saturate memory at one per thread);
+  a loop whose iterations share what their sequential inner loops read has several per thread too;
 - tightly nested parallel loops with a contiguous inner one: a grid of as many dimensions, lanes on
   the inner loop (`2_2`, `3_2`); a nest with code in between: gang outside, vector inside, the middle
   loop on workers;
@@ -29,6 +30,7 @@ from typing import Literal
 
 from ...compiler.diagnostics import UNKNOWN_LOC, SourceLoc, error
 from .levels import LEVEL_NAMES, Level
+from .shared_work import InnerWork, enough_iterations, iterations_side_by_side
 
 Target = Literal["nvptx", "host"]
 Strategy = Literal["auto", "2_1", "2_2", "2_3", "3_1", "3_2", "3_3"]
@@ -72,6 +74,7 @@ class LoopNode:
     streaming: bool = True
     fixed_inner: bool = False
     routine: Level = Level.SEQ
+    work: InnerWork = field(default_factory=InnerWork)
     children: list[LoopNode] = field(default_factory=list["LoopNode"])
 
     def walk(self) -> Iterator[LoopNode]:
@@ -317,7 +320,7 @@ class _Planner:
         if name in ("2_2", "3_2"):
             rows = self.tuning.rows or _rows(chain)
             stream_lanes, elements, _ = _stream_shape(inside)
-            elements = elements if rows == 1 else 1
+            elements = elements if rows == 1 and inside.streaming else 1
             lanes = self.tuning.lanes or min(lanes, stream_lanes)
         self.want(workers, _fitting_lanes(inside, lanes))
         why = f"tightly nested loops, schedule {name}: contiguous accesses on lanes"
@@ -417,13 +420,23 @@ def _rows(chain: list[LoopNode]) -> int:
 def _stream_shape(node: LoopNode) -> tuple[int, int, bool]:
     """Lanes, elements per thread and whether to cap the grid, for a gang and vector loop."""
     if not node.streaming:
-        return COMPUTE_LANES, 1, node.reduction
+        return COMPUTE_LANES, _side_by_side(node), node.reduction
     small = node.trip is not None and node.trip < RESIDENT_GANGS * STREAM_LANES
     if node.reduction:
         return STREAM_LANES, 1 if small else 4, True
     if small or node.element_bytes > 4 or node.strided > node.contiguous:
         return STREAM_LANES, 1, False
     return STREAM_LANES, 4, False
+
+
+def _side_by_side(node: LoopNode) -> int:
+    """Iterations per thread of a loop whose body has sequential loops."""
+    if node.reduction or node.static or node.children:
+        return 1
+    count = iterations_side_by_side(node.work)
+    while node.trip is not None and count > 1 and node.trip < enough_iterations(count):
+        count //= 2
+    return count
 
 
 def _fitting_lanes(node: LoopNode, lanes: int) -> int:
