@@ -1,0 +1,50 @@
+"""
+Programs that check themselves, one per family of directives and clauses (OpenACC 3.4).
+
+Each runs on the host target, becomes PTX that ptxas assembles, and runs on a GPU where there is one.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from accopt.compiler.backend.ptxas import assemble
+from accopt.compiler.backend.toolkit import find_ptxas
+
+PROGRAMS = sorted(Path(__file__).parent.glob("*.c"))
+
+
+def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
+    return subprocess.run(
+        [*command, str(program)], capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_on_host(program: Path) -> None:
+    done = accrun(program, "host")
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_assembles(program: Path, tmp_path: Path) -> None:
+    ptx = tmp_path / "kernels.ptx"
+    command = [sys.executable, "-m", "accopt.compiler.accopt_main", "--emit=ptx", "--verify"]
+    done = subprocess.run(
+        [*command, str(program), "-o", str(ptx)], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    if find_ptxas() is None:
+        pytest.skip("no ptxas: install nvidia-cuda-nvcc")
+    assert assemble(ptx.read_text(), sm=90).kernels
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_on_gpu(program: Path) -> None:
+    done = accrun(program, "nvptx")
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr
