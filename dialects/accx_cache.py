@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -36,7 +36,7 @@ class GangThreadsOp(IRDLOperation):
 
     name = "accx.gang_threads"
 
-    shape = prop_def(DenseArrayBase)
+    shape = prop_def(ArrayAttr[IntegerAttr])
     body = region_def("single_block")
 
     traits = traits_def(NoTerminator())
@@ -45,7 +45,8 @@ class GangThreadsOp(IRDLOperation):
 
     def __init__(self, shape: Sequence[int], body: Region):
         super().__init__(
-            regions=[body], properties={"shape": DenseArrayBase.from_list(i64, list(shape))}
+            regions=[body],
+            properties={"shape": ArrayAttr([IntegerAttr(size, i64) for size in shape])},
         )
 
     @property

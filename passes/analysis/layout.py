@@ -69,6 +69,11 @@ def size_of(type: Attribute) -> int:
     return layout_of(type).size
 
 
+def member_offset(type: llvm.LLVMStructType, index: int) -> int:
+    """Where member `index` of a structure begins, in bytes."""
+    return _struct_layout(type)[1][index]
+
+
 @dataclass(frozen=True)
 class Elements:
     """

@@ -1,0 +1,168 @@
+"""
+Sections of `cache` directives: which element an access means, how sections move from one iteration of
+a parallel loop to the next, and whether an index provably lies inside.
+
+Everything is a polynomial (`affine.Affine`) over values that the code names; a subscript of a multi-
+dimensional array is one polynomial per dimension. Dimensions are told apart by their strides in
+bytes, which are constants or, for variable-length arrays, products of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from .affine import ZERO, Affine, Monomial
+from .ranges import LoopRange, extremes
+
+
+@dataclass(frozen=True)
+class SectionDim:
+    """`[lower : length]` of one dimension; `stride` is the distance of its elements in bytes."""
+
+    lower: Affine
+    length: int
+    stride: Affine
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of array `name`, outermost dimension first; elements of `element_bytes`."""
+
+    name: str
+    dims: tuple[SectionDim, ...]
+    element_bytes: int
+    readonly: bool = False
+
+    @property
+    def elements(self) -> int:
+        """The elements of one iteration's section."""
+        total = 1
+        for dim in self.dims:
+            total *= dim.length
+        return total
+
+
+@dataclass(frozen=True)
+class Subscript:
+    """One step of an address: `index` times `stride` bytes (of a constant stride)."""
+
+    index: Affine
+    stride: int
+
+
+@dataclass(frozen=True)
+class Element:
+    """What an access means: an index per dimension of the section, and bytes into the element."""
+
+    indices: tuple[Affine, ...]
+    inner: int = 0
+
+
+def _contains(monomial: Monomial, factor: Monomial) -> Monomial | None:
+    """`monomial` without the symbols of `factor`; None if it lacks one."""
+    rest = list(monomial)
+    for symbol in factor:
+        if symbol not in rest:
+            return None
+        rest.remove(symbol)
+    return tuple(rest)
+
+
+def divide(poly: Affine, divisor: Affine) -> tuple[Affine, Affine] | None:
+    """`(quotient, rest)` for a divisor of one term, with the terms that it divides in the quotient."""
+    if len(divisor.terms) != 1:
+        return None
+    ((symbols, factor),) = divisor.terms.items()
+    quotient: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    for monomial, coefficient in poly.terms.items():
+        left = _contains(monomial, symbols)
+        if left is None or coefficient % factor:
+            rest[monomial] = coefficient
+        else:
+            quotient[left] = coefficient // factor
+    return Affine(quotient), Affine(rest)
+
+
+def element_of(section: Section, subscripts: Sequence[Subscript]) -> Element | None:
+    """The element that a chain of subscripts leads to; None if it does not follow the dimensions."""
+    indices = [ZERO] * len(section.dims)
+    inner = 0
+    for subscript in subscripts:
+        rest = _assign(section, subscript, indices)
+        if rest is None:
+            return None
+        inner += rest
+    if not 0 <= inner < section.element_bytes:
+        return None
+    return Element(tuple(indices), inner)
+
+
+def _assign(section: Section, subscript: Subscript, indices: list[Affine]) -> int | None:
+    """Adds one subscript to the dimension it belongs to; the bytes that are left over."""
+    for position, dim in enumerate(section.dims):
+        if dim.stride.as_constant == subscript.stride:
+            indices[position] = indices[position] + subscript.index
+            return 0
+    left = subscript.index * subscript.stride
+    for position, dim in enumerate(section.dims):
+        if dim.stride.as_constant is not None:
+            continue
+        parts = divide(left, dim.stride)
+        if parts is not None:
+            indices[position] = indices[position] + parts[0]
+            left = parts[1]
+    known = left.as_constant
+    if known is not None:
+        return known
+    last = section.dims[-1].stride
+    parts = divide(left, last)
+    if parts is None or parts[1].as_constant is None:
+        return None
+    indices[-1] = indices[-1] + parts[0]
+    return parts[1].as_constant
+
+
+def offsets(section: Section, element: Element) -> tuple[Affine, ...]:
+    """The element's place relative to the section's lower bounds."""
+    return tuple(i - dim.lower for i, dim in zip(element.indices, section.dims, strict=True))
+
+
+def is_inside(offset: Affine, length: int, ranges: Sequence[LoopRange]) -> bool:
+    """Whether `0 <= offset < length` for all values of the loop variables (innermost first)."""
+    bounds = extremes(offset, ranges)
+    if bounds is None:
+        return False
+    lows = [low.as_constant for low in bounds.lows]
+    highs = [high.as_constant for high in bounds.highs]
+    return all(low is not None and low >= 0 for low in lows) and all(
+        high is not None and high < length for high in highs
+    )
+
+
+@dataclass(frozen=True)
+class Rates:
+    """`lower = sum(rate * variable) + rest` for one dimension; rates of other variables are 0."""
+
+    by_variable: dict[Hashable, Affine]
+    rest: Affine
+
+    def rate(self, variable: Hashable) -> Affine:
+        return self.by_variable.get(variable, ZERO)
+
+
+def rates_of(lower: Affine, variables: Sequence[Hashable]) -> Rates | None:
+    """How `lower` moves with the variables; None if it is not linear in them."""
+    rest = lower
+    found: dict[Hashable, Affine] = {}
+    for variable in variables:
+        parts = rest.split(variable)
+        if parts is None:
+            return None
+        rest, rate = parts
+        if rate.terms:
+            if rate.symbols & set(variables):
+                return None
+            found[variable] = rate
+    return Rates(found, rest)

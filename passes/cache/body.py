@@ -1,0 +1,460 @@
+"""
+The body of a nest as a block of threads runs it: every thread computes one or more outputs side by
+side, tiles are filled where the directives stand, and accesses go to the tiles.
+
+A thread without an iteration of its own does what the last one does, so that all threads reach every
+barrier, but writes nothing. Operations whose operands are the same for all outputs of a thread are
+emitted once; loops with common bounds run once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from ...dialects.accx import VOLATILE
+from ..analysis.affine import Affine
+from ..building import Cursor
+from . import tiles
+from .emit import polynomial
+from .nest import Access, Cached, Declined, is_pure, is_pure_call
+from .tiles import Planned, Tile
+
+
+@dataclass
+class Output:
+    """One iteration that a thread computes: its values, its place in the block, whether it exists."""
+
+    values: dict[SSAValue, SSAValue]
+    coordinates: list[SSAValue]
+    active: SSAValue | None
+
+
+@dataclass
+class Placed:
+    """An access with the tile it goes to."""
+
+    access: Access
+    tile: Tile
+
+
+@dataclass
+class BlockBody:
+    """Emits a body for the outputs of a thread. `groups`: directives by the operation they end with."""
+
+    block: tiles.Block
+    outputs: list[Output]
+    groups: dict[acc.CacheOp, list[Planned]]
+    tiles: dict[acc.CacheOp, Tile]
+    renewed: set[acc.CacheOp]
+    accesses: dict[Operation, Placed] = field(default_factory=dict[Operation, Placed])
+    trusted: set[Operation] = field(default_factory=set[Operation])
+    current: list[Output] = field(default_factory=list[Output])
+    deferred: list[Tile] = field(default_factory=list[Tile])
+
+    def run(self, ops: Sequence[Operation], at: Cursor) -> None:
+        """The whole body."""
+        self.current = self.outputs
+        for tile in self.tiles.values():
+            for access in tile.planned.cached.accesses:
+                self.accesses[access.op] = Placed(access, tile)
+        self.operations(ops, at)
+
+    @property
+    def first(self) -> dict[SSAValue, SSAValue]:
+        return self.current[0].values
+
+    @contextmanager
+    def _only(self, output: Output) -> Iterator[None]:
+        saved, self.current = self.current, [output]
+        yield
+        self.current = saved
+
+    # Operations ---------------------------------------------------------------------------------
+
+    def operations(self, ops: Sequence[Operation], at: Cursor) -> None:
+        """Operations of one block, terminators left out; tiles written in it go back at its end."""
+        filled: list[Tile] = []
+        for op in ops:
+            if op.has_trait(IsTerminator):
+                continue
+            saved, at.loc = at.loc, op.location
+            if isinstance(op, acc.CacheOp):
+                filled += self._cache(op, at)
+            else:
+                self._operation(op, at)
+            at.loc = saved
+        for tile in filled:
+            if tile.planned.policy != "through":
+                tiles.write_back(at, tile, self.block, self.first)
+
+    def _operation(self, op: Operation, at: Cursor) -> None:
+        match op:
+            case acc.DataBoundsOp():
+                pass
+            case llvm.LoadOp() if op in self.accesses:
+                self._load(op, self.accesses[op], at)
+            case llvm.StoreOp() if op in self.accesses:
+                self._cached_store(op, self.accesses[op], at)
+            case scf.ForOp() if self._same(op.lb, op.ub, op.step):
+                self._for(op, at)
+            case scf.IfOp() if self._same(op.cond):
+                self._if(op, at)
+            case acc.LoopOp() if self._same(*op.operands):
+                self._sequential(op, at)
+            case _ if op.regions and not op.name.startswith("acc.atomic"):
+                for output in self.current:
+                    with self._only(output):
+                        self._structured(op, at)
+            case _ if self._is_shared(op):
+                self._once(op, at)
+            case _:
+                for output in self.current:
+                    self._each(op, output, at)
+
+    def _same(self, *operands: SSAValue) -> bool:
+        first = self.first
+        return all(
+            o.values.get(v, v) is first.get(v, v) for v in operands for o in self.current[1:]
+        )
+
+    def _is_shared(self, op: Operation) -> bool:
+        """Whether all outputs of the thread get the same from `op`, so that it stands once."""
+        if not op.results or not self._same(*op.operands):
+            return False
+        if isinstance(op, llvm.LoadOp):
+            return op.ordering.value.data == 0 and VOLATILE not in op.attributes
+        return is_pure(op) and not isinstance(op, llvm.AllocaOp)
+
+    def _once(self, op: Operation, at: Cursor) -> None:
+        new = at.insert(op.clone(self.first))
+        for output in self.current:
+            for old, result in zip(op.results, new.results, strict=True):
+                output.values[old] = result
+
+    def _each(self, op: Operation, output: Output, at: Cursor) -> None:
+        """An operation for one output; what others could see happens only if the output exists."""
+        place = at
+        if has_effects(op):
+            if op.results and output.active is not None:
+                raise Declined(f"'{op.name}' has effects and a result")
+            place = self._guarded(output, at)
+        place.insert(op.clone(output.values))
+
+    def _guarded(self, output: Output, at: Cursor) -> Cursor:
+        return at if output.active is None else at.if_then(output.active)
+
+    # Control flow -------------------------------------------------------------------------------
+
+    def _for(self, loop: scf.ForOp, at: Cursor) -> None:
+        """One loop that carries the values of all outputs."""
+        ready = self._checked_once(loop, at)
+        if ready is None:
+            self._loop(loop, at)
+            return
+        # All indices lie in their sections for the whole loop: a copy without the comparisons.
+        types = [v.type for _ in self.current for v in loop.results]
+        blocks = Block(), Block()
+        names: list[list[SSAValue]] = []
+        for block, trusting in zip(blocks, (True, False), strict=True):
+            saved = [dict(output.values) for output in self.current]
+            inside = Cursor.at_end(block, at.loc)
+            added = set(ready) if trusting else set[Operation]()
+            self.trusted |= added
+            self._loop(loop, inside)
+            self.trusted -= added
+            values = [o.values[v] for o in self.current for v in loop.results]
+            inside.insert(scf.YieldOp(*values))
+            names.append(values)
+            for output, old in zip(self.current, saved, strict=True):
+                output.values = old
+        condition = self._conditions(loop, ready, at)
+        branch = at.insert(scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1])))
+        position = 0
+        for output in self.current:
+            for result in loop.results:
+                branch.results[position].name_hint = result.name_hint
+                output.values[result] = branch.results[position]
+                position += 1
+
+    def _loop(self, loop: scf.ForOp, at: Cursor) -> None:
+        first = self.first
+        body = loop.body.block
+        carried = [o.values.get(v, v) for o in self.current for v in loop.iter_args]
+        block = Block(arg_types=[body.args[0].type, *(v.type for v in carried)])
+        block.args[0].name_hint = body.args[0].name_hint
+        bounds = [first.get(v, v) for v in (loop.lb, loop.ub, loop.step)]
+        fused = scf.ForOp(*bounds, carried, Region(block))
+        fused.attributes |= loop.attributes
+        at.insert(fused)
+        width = len(loop.iter_args)
+        for row, output in enumerate(self.current):
+            output.values[body.args[0]] = block.args[0]
+            for i, argument in enumerate(body.args[1:]):
+                new = block.args[1 + row * width + i]
+                new.name_hint = argument.name_hint
+                output.values[argument] = new
+        inside = Cursor.at_end(block, loop.location)
+        self.operations(list(body.ops), inside)
+        end = body.last_op
+        assert end is not None
+        inside.insert(scf.YieldOp(*(o.values.get(v, v) for o in self.current for v in end.operands)))
+        for row, output in enumerate(self.current):
+            for i, result in enumerate(loop.results):
+                new = fused.results[row * width + i]
+                new.name_hint = result.name_hint
+                output.values[result] = new
+
+    def _if(self, op: scf.IfOp, at: Cursor) -> None:
+        condition = self.first.get(op.cond, op.cond)
+        types = [r.type for _ in self.current for r in op.results]
+        regions: list[Region] = []
+        for old in op.regions:
+            if not old.blocks:
+                regions.append(Region())
+                continue
+            block = Block()
+            inside = Cursor.at_end(block, op.location)
+            self.operations(list(old.block.ops), inside)
+            end = old.block.last_op
+            values = [] if end is None else list(end.operands)
+            inside.insert(scf.YieldOp(*(o.values.get(v, v) for o in self.current for v in values)))
+            regions.append(Region(block))
+        new = at.insert(scf.IfOp(condition, types, regions[0], regions[1]))
+        position = 0
+        for output in self.current:
+            for result in op.results:
+                new.results[position].name_hint = result.name_hint
+                output.values[result] = new.results[position]
+                position += 1
+
+    def _sequential(self, op: acc.LoopOp, at: Cursor) -> None:
+        """A loop directive inside the nest: it runs in order, once for all outputs."""
+        if op.private_operands or op.firstprivate_operands or op.reduction_operands:
+            raise Declined("a loop inside has variables of its own")
+        copy = op.clone_without_regions(self.first)
+        block = Block(arg_types=[arg.type for arg in op.region.block.args])
+        for old, new in zip(op.region.block.args, block.args, strict=True):
+            new.name_hint = old.name_hint
+            for output in self.current:
+                output.values[old] = new
+        copy.regions[0].add_block(block)
+        at.insert(copy)
+        inside = Cursor.at_end(block, op.location)
+        self.operations(list(op.region.block.ops), inside)
+        inside.insert(acc.YieldOp())
+
+    def _structured(self, op: Operation, at: Cursor) -> None:
+        """Any operation with regions, for one output."""
+        output = self.current[0]
+        copy = op.clone_without_regions(output.values)
+        at.insert(copy)
+        blocks: dict[Block, Block] = {}
+        for old, new in zip(op.regions, copy.regions, strict=True):
+            for block in old.blocks:
+                blocks[block] = Block(arg_types=[arg.type for arg in block.args])
+                new.add_block(blocks[block])
+                for argument, inner in zip(block.args, blocks[block].args, strict=True):
+                    inner.name_hint = argument.name_hint
+                    output.values[argument] = inner
+        for old in op.regions:
+            for block in old.blocks:
+                inside = Cursor.at_end(blocks[block], op.location)
+                self.operations(list(block.ops), inside)
+                end = block.last_op
+                if end is not None and end.has_trait(IsTerminator):
+                    inside.insert(end.clone(output.values, blocks))
+        for old_result, new_result in zip(op.results, copy.results, strict=True):
+            output.values[old_result] = new_result
+
+    # Directives and accesses --------------------------------------------------------------------
+
+    def _cache(self, op: acc.CacheOp, at: Cursor) -> list[Tile]:
+        for output in self.current:
+            output.values[op.acc_var] = output.values.get(op.var, op.var)
+        group = [self.tiles[planned.cached.op] for planned in self.groups.get(op, ())]
+        if group:
+            again = op in self.renewed
+            tiles.fill(at, group, self.block, self.first, again=again)
+        return group
+
+    def _address(self, placed: Placed, output: Output, at: Cursor) -> SSAValue:
+        base = tiles.base_offset(at, placed.tile, self.block, output.coordinates)
+        element = placed.access.element
+        assert element is not None
+        deltas = placed.access.deltas
+        return tiles.element_address(at, placed.tile, base, deltas, element.inner, output.values)
+
+    def _key(self, placed: Placed, output: Output) -> tuple[SSAValue, ...]:
+        """Equal for outputs of the thread that access the same element."""
+        axes = sorted({move.axis for move in placed.tile.plan.moves})
+        symbols = [
+            output.values.get(s, s)
+            for delta in placed.access.deltas
+            for s in delta.symbols
+            if isinstance(s, SSAValue)
+        ]
+        return (*(output.coordinates[a] for a in axes), *symbols)
+
+    def _load(self, op: llvm.LoadOp, placed: Placed, at: Cursor) -> None:
+        loaded: dict[tuple[SSAValue, ...], SSAValue] = {}
+        for output in self.current:
+            if placed.access.element is None:
+                at.insert(op.clone(output.values))
+                continue
+            key = self._key(placed, output)
+            if key not in loaded:
+                loaded[key] = self._load_one(op, placed, output, at)
+            output.values[op.dereferenced_value] = loaded[key]
+
+    def _load_one(self, op: llvm.LoadOp, placed: Placed, output: Output, at: Cursor) -> SSAValue:
+        type_, hint = op.dereferenced_value.type, op.dereferenced_value.name_hint
+        condition = self._in_section(op, placed, output, at)
+        if condition is None:
+            return at.load(self._address(placed, output, at), type_, hint)
+        blocks = Block(), Block()
+        inside = Cursor.at_end(blocks[0], at.loc)
+        inside.insert(
+            scf.YieldOp(inside.load(self._address(placed, output, inside), type_, hint))
+        )
+        outside = Cursor.at_end(blocks[1], at.loc)
+        value = outside.load(output.values.get(op.ptr, op.ptr), type_, hint)
+        outside.insert(scf.YieldOp(value))
+        branch = scf.IfOp(condition, [type_], Region(blocks[0]), Region(blocks[1]))
+        return at.value(branch, hint)
+
+    def _in_section(
+        self, op: Operation, placed: Placed, output: Output, at: Cursor
+    ) -> SSAValue | None:
+        """The comparisons of a conservative access; None if there is nothing to compare."""
+        if placed.tile.planned.method == "rbi" or op in self.trusted:
+            return None
+        condition: SSAValue | None = None
+        dims = placed.tile.plan.section.dims
+        for delta, proved, dim in zip(
+            placed.access.deltas, placed.access.proved, dims, strict=True
+        ):
+            if not proved:
+                own = self._compare(delta, dim.length, output, at)
+                condition = own if condition is None else at.value(arith.AndIOp(condition, own))
+        return condition
+
+    def _compare(self, delta: Affine, length: int, output: Output, at: Cursor) -> SSAValue:
+        """`0 <= delta < length` as one unsigned comparison."""
+        value = polynomial(at, delta, output.values, i64)
+        return at.value(arith.CmpiOp(value, at.i64(length), "ult"), "in_section")
+
+    def _cached_store(self, op: llvm.StoreOp, placed: Placed, at: Cursor) -> None:
+        for output in self.current:
+            place = self._guarded(output, at)
+            value = output.values.get(op.value, op.value)
+            pointer = output.values.get(op.ptr, op.ptr)
+            tile = placed.tile
+            if placed.access.element is None:
+                raise Declined(
+                    f"a write to '{tile.plan.section.name}' does not follow the section's dimensions"
+                )
+            condition = self._in_section(op, placed, output, place)
+            inside = place if condition is None else place.if_then(condition)
+            address = self._address(placed, output, inside)
+            inside.store(value, address)
+            if tile.mask is not None:
+                flag = tiles.mask_address(inside, tile, address)
+                inside.store(inside.constant(1, tiles.i8), flag)
+            if tile.planned.policy == "through":
+                place.store(value, pointer)
+            elif condition is not None:
+                outside = place.value(arith.XOrIOp(condition, place.constant(1, i1)))
+                place.if_then(outside).store(value, pointer)
+
+    # Range checks in front of loops ---------------------------------------------------------------
+
+    def _checked_once(self, loop: scf.ForOp, at: Cursor) -> list[Operation] | None:
+        """Accesses of a loop whose range checks can be made before it; None if there are none."""
+        found: list[Operation] = []
+        for op in loop.body.walk():
+            if isinstance(op, acc.CacheOp):
+                return None
+            placed = self.accesses.get(op)
+            if placed is None or placed.access.element is None or op in self.trusted:
+                continue
+            if placed.tile.planned.method != "rbc" or placed.access.certain:
+                continue
+            if all(
+                proved or self._is_linear(delta, loop)
+                for delta, proved in zip(placed.access.deltas, placed.access.proved, strict=True)
+            ):
+                found.append(op)
+        return found or None
+
+    def _is_linear(self, delta: Affine, loop: scf.ForOp) -> bool:
+        """Whether `delta` moves by a constant with the loop's variable, and by nothing else in it."""
+        parts = delta.split(loop.body.block.args[0])
+        if parts is None or parts[1].as_constant is None:
+            return False
+        return all(
+            isinstance(s, SSAValue) and not _made_in(s, loop)
+            for s in parts[0].symbols
+        )
+
+    def _conditions(self, loop: scf.ForOp, ops: Sequence[Operation], at: Cursor) -> SSAValue:
+        """Whether the indices of `ops` lie in their sections at both ends of the loop."""
+        variable = loop.body.block.args[0]
+        first = self.first
+        lower, upper = first.get(loop.lb, loop.lb), first.get(loop.ub, loop.ub)
+        last = at.sub(upper, at.constant(1, upper.type))
+        seen: set[object] = set()
+        condition: SSAValue = at.constant(1, i1)
+        for op in ops:
+            placed = self.accesses[op]
+            dims = placed.tile.plan.section.dims
+            for delta, proved, dim in zip(
+                placed.access.deltas, placed.access.proved, dims, strict=True
+            ):
+                for output in self.current:
+                    symbols = frozenset(
+                        output.values.get(s, s) for s in delta.symbols if isinstance(s, SSAValue)
+                    )
+                    if proved or (delta, dim.length, symbols) in seen:
+                        continue
+                    seen.add((delta, dim.length, symbols))
+                    moves = variable in delta.symbols
+                    for end in (lower, last) if moves else (lower,):
+                        there = Output({**output.values, variable: end}, [], None)
+                        own = self._compare(delta, dim.length, there, at)
+                        condition = at.value(arith.AndIOp(condition, own), "in_sections")
+        return condition
+
+
+def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
+    owner = value.owner
+    op = owner.parent_op() if isinstance(owner, Block) else owner
+    while isinstance(op, Operation):
+        if op is loop:
+            return True
+        op = op.parent_op()
+    return False
+
+
+def has_effects(op: Operation) -> bool:
+    """Whether other threads could see that `op` ran."""
+    if isinstance(op, llvm.StoreOp):
+        pointer = op.ptr
+        while isinstance(pointer.owner, llvm.GEPOp):
+            pointer = pointer.owner.ptr
+        return not isinstance(pointer.owner, llvm.AllocaOp)
+    if isinstance(op, llvm.CallOp):
+        return not is_pure_call(op)
+    if isinstance(op, llvm.LoadOp | llvm.AllocaOp):
+        return False
+    return not is_pure(op)
+
+
+I32 = i32
+CACHED = Cached

@@ -1,0 +1,356 @@
+"""Puts the decisions of `analysis/cache_plan.py` together for one nest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.dialects import acc, scf
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.accx import GIVEN_SIZES
+from ..analysis import cache_plan as plans
+from ..analysis.acc_ops import constant_value
+from ..analysis.cache_plan import Sharing, TilePlan, Tuning, Uses
+from ..analysis.cache_section import Section
+from .body import has_effects
+from .nest import (
+    Access,
+    Cached,
+    Declined,
+    Nest,
+    is_pure,
+    read_accesses,
+    read_section,
+    varying_values,
+)
+from .tiles import Planned, can_copy_async
+
+Refuse = Callable[[acc.CacheOp, str], None]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The options of the pass."""
+
+    tuning: Tuning
+    method: Literal["auto", "rbi", "rbc", "ehc"] = "auto"
+    trust: bool = False
+    promote: Literal["auto", "always", "never"] = "auto"
+    communicate: bool = False
+    fetch: Literal["auto", "registers", "async"] = "auto"
+    write: Literal["auto", "through", "back", "mask"] = "auto"
+
+
+@dataclass
+class NestPlan:
+    """
+    What becomes of a nest: the mapped axes, threads and outputs per thread along each, and the tiles.
+    `given_gangs`: the grid is the user's.
+    """
+
+    nest: Nest
+    sharing: Sharing
+    threads: tuple[int, ...]
+    outputs: tuple[int, ...]
+    planned: list[Planned]
+    reasons: dict[acc.CacheOp, str]
+    given_gangs: bool
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Iterations of a block along each mapped axis."""
+        return tuple(t * o for t, o in zip(self.threads, self.outputs, strict=True))
+
+    def remark(self, planned: Planned) -> str:
+        """One sentence on a tile."""
+        names = ", ".join(self.nest.axes[a].name for a in self.sharing.axes)
+        shape = " × ".join(str(t) for t in self.threads)
+        plan = planned.plan
+        size = " × ".join(str(d.size) for d in plan.dims)
+        text = (
+            f"cache({plan.section.name}) in shared memory: tile of {size} elements"
+            f" ({plan.bytes} bytes{f', rows padded by {plan.padding}' if plan.padding else ''}),"
+            f" shared by {shape} threads along {names}"
+        )
+        each = " × ".join(str(o) for o in self.outputs)
+        if each.replace("1", "").strip(" ×"):
+            text += f", {each} outputs per thread"
+        text += f"; {self.reasons[planned.cached.op]}"
+        return "; ".join([text, *self.sharing.notes])
+
+
+def plan_nest(nest: Nest, ops: Sequence[acc.CacheOp], choices: Choices, refuse: Refuse) -> NestPlan:
+    """
+    Decides on a nest. Directives that cannot be honoured alone go to `refuse`; raises `Declined` if
+    none is left or the nest has no suitable form.
+    """
+    if choices.promote == "never":
+        raise Declined("promote=never")
+    refused: list[tuple[acc.CacheOp, str]] = []
+    cached = _readable(nest, ops, refused)
+    if not cached:
+        raise Declined("; ".join(dict.fromkeys(reason for _, reason in refused)))
+    sections = [c.section for c in cached]
+    if choices.promote == "auto":
+        reason = plans.leave_alone([uses_of(c, nest) for c in cached])
+        if reason is not None:
+            raise Declined(reason)
+    sharing = plans.extract_sharing(sections, nest.axes)
+    if not sharing.axes:
+        raise Declined("; ".join(sharing.notes))
+    given = _given(nest.construct)
+    threads = plans.block_threads(sections, nest.axes, sharing, choices.tuning, given)
+    _check_threads(threads)
+    outputs = (choices.tuning.rows or 1, choices.tuning.columns or 1)[-len(threads) :]
+    varying = varying_values(nest, sharing.axes)
+    result = NestPlan(nest, sharing, threads, outputs, [], {}, _gives_gangs(nest.construct))
+    for each in cached:
+        try:
+            _check_place(each.op, nest, varying)
+            _check_uniform(each.section, nest, sharing, varying)
+            result.planned.append(_plan_one(each, nest, result, choices))
+        except Declined as reason:
+            refused.append((each.op, str(reason)))
+    if not result.planned:
+        raise Declined("; ".join(dict.fromkeys(reason for _, reason in refused)))
+    _fit(result, refused)
+    _check_body(nest)
+    for op, reason in refused:
+        refuse(op, reason)
+    return result
+
+
+def _readable(
+    nest: Nest, ops: Sequence[acc.CacheOp], refused: list[tuple[acc.CacheOp, str]]
+) -> list[Cached]:
+    found: list[Cached] = []
+    for op in ops:
+        try:
+            cached = Cached(op, read_section(op, nest.symbols))
+            read_accesses(cached, nest.symbols)
+            if not cached.accesses:
+                raise Declined(f"'{cached.section.name}' is not accessed in its scope")
+            if all(access.element is None for access in cached.accesses):
+                raise Declined("no subscript follows the dimensions of the section")
+            if any(access.element is None and access.is_store for access in cached.accesses):
+                raise Declined("a write does not follow the dimensions of the section")
+            mixed = any(access.element is None for access in cached.accesses)
+            if mixed and any(access.is_store for access in cached.accesses):
+                raise Declined("not every subscript follows the dimensions of the section")
+            if cached.section.readonly and any(access.is_store for access in cached.accesses):
+                raise Declined("it is readonly, but its scope writes it")
+            found.append(cached)
+        except Declined as reason:
+            refused.append((op, str(reason)))
+    return found
+
+
+def _given(construct: acc.ParallelOp) -> tuple[int, int]:
+    names = _given_names(construct)
+    sizes: list[int] = []
+    for name, values in (
+        ("num_workers", construct.num_workers),
+        ("vector_length", construct.vector_length),
+    ):
+        size = 0
+        if name in names:
+            known = constant_value(values[0])
+            if known is None:
+                raise Declined(f"{name} is known only at run time")
+            size = known
+        sizes.append(size)
+    return sizes[0], sizes[1]
+
+
+def _given_names(construct: acc.ParallelOp) -> set[str]:
+    attr = construct.attributes.get(GIVEN_SIZES)
+    if not isinstance(attr, ArrayAttr):
+        return set()
+    return {name.data for name in attr if isinstance(name, StringAttr)}
+
+
+def _gives_gangs(construct: acc.ParallelOp) -> bool:
+    return "num_gangs" in _given_names(construct)
+
+
+def _check_threads(threads: Sequence[int]) -> None:
+    count = 1
+    for size in threads:
+        count *= size
+    if not 1 <= count <= 1024 or count % plans.WARP:
+        shape = " × ".join(str(size) for size in threads)
+        raise Declined(f"a block of {shape} threads is no multiple of {plans.WARP} up to 1024")
+
+
+def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) -> Planned:
+    """The tile of one directive."""
+    method, why = plans.choose_method(
+        all(access.certain for access in cached.accesses), choices.trust, fits=True
+    )
+    if choices.method in ("rbi", "rbc"):
+        method, why = choices.method, "by option"
+    uses = uses_of(cached, nest)
+    sharing, widths, threads = result.sharing, result.widths, result.threads
+    padding = choices.tuning.padding
+    if padding < 0:
+        padding = plans.choose_padding(
+            cached.section, nest.axes, sharing, widths, threads, _moves(cached, nest, sharing)
+        )
+    plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, padding)
+    if isinstance(plan, str):
+        raise Declined(plan)
+    policy: plans.WritePolicy = "through"
+    if uses.stores:
+        disjoint = plans.tiles_are_disjoint(plan, nest.axes, sharing)
+        policy, reason = plans.choose_write_policy(uses, disjoint)
+        if choices.write != "auto":
+            policy, reason = choices.write, "by option"
+            if policy == "back" and not disjoint:
+                policy, reason = "mask", "other blocks hold the same elements"
+        if method == "rbc" and policy == "back":
+            policy = "mask"
+        if policy == "mask":
+            plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, 0)
+            assert isinstance(plan, TilePlan)
+        why += f"; write-{policy}: {reason}"
+    words = {"rbi": "range-based intelligent", "rbc": "range-based conservative", "ehc": "emulated"}
+    result.reasons[cached.op] = f"{words[method]}: {why}"
+    use_async = choices.fetch == "async" and can_copy_async(plan) and policy != "mask"
+    return Planned(cached, plan, method, policy, use_async, choices.communicate)
+
+
+def _moves(cached: Cached, nest: Nest, sharing: Sharing) -> list[list[int]]:
+    """Elements that each access moves per section dimension and mapped axis."""
+    found: list[list[int]] = []
+    for access in cached.accesses:
+        if access.element is None:
+            continue
+        row: list[int] = []
+        for index in access.element.indices:
+            for position in sharing.axes:
+                axis = nest.axes[position]
+                parts = index.split(axis.variable)
+                rate = None if parts is None else parts[1].as_constant
+                row.append((rate or 0) * (axis.step or 1))
+        found.append(row)
+    return found
+
+
+def _fit(result: NestPlan, refused: list[tuple[acc.CacheOp, str]]) -> None:
+    """Drops the largest tiles until the others fit."""
+    while True:
+        size = sum(_bytes(p) for p in result.planned)
+        if size <= plans.SHARED_LIMIT:
+            return
+        worst = max(result.planned, key=_bytes)
+        result.planned.remove(worst)
+        refused.append(
+            (
+                worst.cached.op,
+                f"its tile of {_bytes(worst)} bytes does not fit into the"
+                f" {plans.SHARED_LIMIT} bytes of shared memory of a gang",
+            )
+        )
+        if not result.planned:
+            raise Declined(refused[-1][1])
+
+
+def _bytes(planned: Planned) -> int:
+    extra = planned.plan.elements if planned.policy == "mask" else 0
+    return -(-planned.plan.bytes // 16) * 16 + -(-extra // 16) * 16 + (16 if planned.communicate else 0)
+
+
+# How an array is used -----------------------------------------------------------------------------
+
+
+def uses_of(cached: Cached, nest: Nest) -> Uses:
+    """Counts the accesses in the directive's scope."""
+    reads: int | None = 0
+    stores = in_loop = conditional = 0
+    scope = cached.op.parent_op()
+    assert scope is not None
+    for access in cached.accesses:
+        trips, branches = _trips(access, scope)
+        if access.is_store:
+            stores += 1
+            in_loop += trips != 1
+            conditional += branches
+        elif reads is not None:
+            reads = None if trips is None else reads + trips
+    renewed = cached.op.parent_op() is not nest.loops[-1]
+    return Uses(reads, renewed, stores, in_loop > 0, conditional > 0)
+
+
+def _trips(access: Access, scope: Operation) -> tuple[int | None, bool]:
+    """How often an access runs in its scope (None: not known), and whether under a condition."""
+    trips: int | None = 1
+    conditional = False
+    parent = access.op.parent_op()
+    while parent is not None and parent is not scope:
+        if isinstance(parent, scf.ForOp):
+            own = _loop_trips(parent)
+            trips = None if trips is None or own is None else trips * own
+        elif isinstance(parent, scf.IfOp):
+            conditional = True
+        else:
+            trips = None
+        parent = parent.parent_op()
+    return trips, conditional
+
+
+def _loop_trips(loop: scf.ForOp) -> int | None:
+    from .nest import Symbols
+
+    symbols = Symbols(loop)
+    span = (symbols.affine(loop.ub) - symbols.affine(loop.lb)).as_constant
+    step = constant_value(loop.step)
+    return None if span is None or step is None or step <= 0 else max(0, -(-span // step))
+
+
+# What the form of a block demands -------------------------------------------------------------------
+
+
+def _check_place(op: acc.CacheOp, nest: Nest, varying: set[SSAValue]) -> None:
+    """All threads of a block must come past the directive together."""
+    parent = op.parent_op()
+    while parent is not None and parent is not nest.loops[-1]:
+        if isinstance(parent, scf.ForOp):
+            control: Sequence[SSAValue] = (parent.lb, parent.ub, parent.step)
+        elif isinstance(parent, scf.IfOp):
+            control = (parent.cond,)
+        elif isinstance(parent, acc.LoopOp):
+            control = (*parent.lowerbound, *parent.upperbound, *parent.step)
+        else:
+            raise Declined("it stands in control flow that threads may follow differently")
+        if any(value in varying for value in control):
+            raise Declined("it stands in control flow that depends on the parallel loop variables")
+        parent = parent.parent_op()
+
+
+def _check_uniform(
+    section: Section, nest: Nest, sharing: Sharing, varying: set[SSAValue]
+) -> None:
+    variables = {nest.variables[position] for position in sharing.axes}
+    for dim in section.dims:
+        for symbol in dim.lower.symbols | dim.stride.symbols:
+            if symbol in varying and symbol not in variables:
+                raise Declined(
+                    f"the lower bound of the section of '{section.name}' is not linear in the"
+                    " parallel loop variables"
+                )
+
+
+def _check_body(nest: Nest) -> None:
+    """Code that threads without an iteration could not skip."""
+    for op in nest.body.walk():
+        if isinstance(op, acc.LoopOp) and (
+            op.private_operands or op.firstprivate_operands or op.reduction_operands
+        ):
+            raise Declined("a loop inside has variables of its own")
+        if op.regions or op.name.startswith("acc.") or is_pure(op):
+            continue
+        if op.results and has_effects(op):
+            raise Declined(f"'{op.name}' in the loop has effects and a result")

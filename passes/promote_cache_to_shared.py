@@ -1,0 +1,190 @@
+"""
+Keep the sections that `cache` directives name in the shared memory of a gang (OpenACC 3.4, 2.10).
+
+Takes:  scheduled IR for a GPU.
+Leaves: no `acc.cache`. The parallel loops around a directive that is honoured run over blocks of
+        iterations (gangs), and an `accx.gang_threads` in them has a thread for each iteration of the
+        block: it fills an `accx.shared_tile` where the directive stands, between `accx.gang_barrier`s,
+        and accesses in the directive's scope go to the tile. The construct has the launch shape
+        this needs. What was decided, and why, is in `accx.cache` of the construct.
+Fails:  with `strict`, where a directive cannot be honoured. Otherwise it is left to the hardware
+        caches, and a remark says why: the result never depends on it.
+
+The decisions are in `analysis/cache_plan.py` and `analysis/cache_section.py`; `cache/nest.py` reads
+the IR, `cache/tiles.py` and `cache/body.py` write it.
+
+Options: `method` (`auto`: by proof; `rbi`, `rbc`, `ehc`); `trust` relies on the restriction of OpenACC
+2.5 that indices lie in the section; `promote=always` also caches what the L1 cache serves as well;
+`block_x`, `block_y`: threads of a block; `rows`, `columns`: outputs per thread; `padding` in elements (-1:
+by analysis); `renewal`: every thread computes where a tile begins, or one tells the others; `fetch`:
+through registers or by asynchronous copies; `write`: the policy for written tiles; `strict`.
+
+Before:
+  acc.loop gang vector control(%i : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) {
+    %b = acc.bounds lowerbound(%i - 1) extent(3) …
+    %a_view = acc.cache varPtr(%a) bounds(%b)
+    … llvm.load %a_view[%j] …
+  }
+After:
+  acc.loop gang control(%block : i32) = (%c0 : i32) to (%blocks : i32) step (%c1 : i32) {
+    accx.gang_threads [256] {
+    ^bb0(%t : i32):
+      %tile = accx.shared_tile "a" 1032
+      … all threads copy a[first - 1 : 258] to %tile …
+      accx.gang_barrier
+      … llvm.load %tile[4 * (%t + %j - %i + 1)] …
+    }
+  }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ..compiler.diagnostics import error
+from ..dialects.accx import CACHE_REMARKS
+from .analysis.acc_ops import source_loc
+from .analysis.cache_plan import Tuning
+from .building import erase
+from .cache.choose import Choices, plan_nest
+from .cache.nest import Declined, Nest, find_nest, innermost_parallel, is_partitioned
+from .cache.rewrite import rewrite
+
+
+@dataclass
+class _Notes:
+    """What became of the directives of one construct."""
+
+    strict: bool
+    texts: list[tuple[Operation, str]]
+
+    def declined(self, op: acc.CacheOp, reason: str) -> None:
+        name = "it" if op.var_name is None else op.var_name.data
+        if self.strict:
+            raise error(
+                source_loc(op),
+                f"the cache directive for '{name}' cannot be honoured: {reason}",
+                "change the section, or leave out strict: the directive is then ignored",
+            )
+        self.texts.append((op, f"cache({name}) left to the hardware caches: {reason}"))
+
+    def attribute(self) -> ArrayAttr[DictionaryAttr]:
+        """The notes as an attribute of the construct."""
+        out: list[DictionaryAttr] = []
+        for op, text in self.texts:
+            loc = source_loc(op)
+            out.append(
+                DictionaryAttr(
+                    {
+                        "text": StringAttr(text),
+                        "file": StringAttr(loc.file),
+                        "line": IntegerAttr(loc.line, i64),
+                        "column": IntegerAttr(loc.column, i64),
+                    }
+                )
+            )
+        return ArrayAttr(out)
+
+
+def _groups(construct: acc.ParallelOp) -> list[tuple[acc.LoopOp | None, list[acc.CacheOp]]]:
+    """The directives of a construct by the parallel loop directly around them."""
+    found: dict[acc.LoopOp | None, list[acc.CacheOp]] = {}
+    for op in construct.walk():
+        if isinstance(op, acc.CacheOp):
+            found.setdefault(innermost_parallel(op), []).append(op)
+    return list(found.items())
+
+
+def _holds_parallel_loop(loop: acc.LoopOp) -> bool:
+    return any(
+        isinstance(op, acc.LoopOp) and op is not loop and is_partitioned(op) for op in loop.walk()
+    )
+
+
+def _nest_of(loop: acc.LoopOp | None, construct: acc.ParallelOp) -> Nest:
+    if loop is None:
+        raise Declined("no parallel loop is around it")
+    if _holds_parallel_loop(loop):
+        raise Declined("there are parallel loops inside of its scope")
+    return find_nest(loop, construct)
+
+
+def drop(op: acc.CacheOp) -> None:
+    """Takes a directive out: its view is the array itself."""
+    for use in list(op.acc_var.uses):
+        user = use.operation
+        if isinstance(user, acc.LoopOp):
+            continue
+        user.operands[use.index] = op.var
+    bounds = [value.owner for value in op.bounds]
+    erase(op)
+    for owner in bounds:
+        if isinstance(owner, Operation) and not any(result.uses for result in owner.results):
+            erase(owner)
+
+
+@dataclass(frozen=True)
+class PromoteCacheToSharedPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "promote-cache-to-shared"
+
+    target: Literal["nvptx", "host"] = "nvptx"
+    method: Literal["auto", "rbi", "rbc", "ehc"] = "auto"
+    trust: bool = False
+    promote: Literal["auto", "always", "never"] = "auto"
+    block_x: int = 0
+    block_y: int = 0
+    rows: int = 0
+    columns: int = 0
+    padding: int = -1
+    renewal: Literal["private", "communicating"] = "private"
+    fetch: Literal["auto", "registers", "async"] = "auto"
+    write: Literal["auto", "through", "back", "mask"] = "auto"
+    strict: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target == "host":
+            return
+        choices = Choices(
+            Tuning(self.block_x, self.block_y, self.rows, self.columns, self.padding),
+            self.method,
+            self.trust,
+            self.promote,
+            self.renewal == "communicating",
+            self.fetch,
+            self.write,
+        )
+        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+            self._construct(construct, choices)
+        for inner in [inner for inner in op.walk() if isinstance(inner, acc.CacheOp)]:
+            drop(inner)
+
+    def _construct(self, construct: acc.ParallelOp, choices: Choices) -> None:
+        groups = _groups(construct)
+        if not groups:
+            return
+        notes = _Notes(self.strict, [])
+        shaped = False
+        for loop, ops in groups:
+            try:
+                if shaped:
+                    raise Declined("another nest of the construct has decided on its threads")
+                plan = plan_nest(_nest_of(loop, construct), ops, choices, notes.declined)
+                rewrite(plan)
+                shaped = True
+                notes.texts += [(p.cached.op, plan.remark(p)) for p in plan.planned]
+            except Declined as reason:
+                for cache in ops:
+                    notes.declined(cache, str(reason))
+        construct.attributes[CACHE_REMARKS] = notes.attribute()
+
+
+FUNCTION = llvm.FuncOp
