@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.accx import GANG_DIM, WHY
+from ..dialects.accx import CACHE_REMARKS, GANG_DIM, WHY
 from .diagnostics import Diagnostic, Severity, SourceLoc
 
 REMARKS_STAGE = "transformed"
@@ -84,8 +84,23 @@ def _remark(op: Operation) -> str | None:
             return None
 
 
+def _cache_remarks(op: acc.ParallelOp) -> Iterator[Diagnostic]:
+    """What became of the construct's cache directives."""
+    notes = op.attributes.get(CACHE_REMARKS)
+    for note in notes if isinstance(notes, ArrayAttr) else ():
+        assert isinstance(note, DictionaryAttr)
+        text, file = note.data["text"], note.data["file"]
+        line, column = note.data["line"], note.data["column"]
+        assert isinstance(text, StringAttr) and isinstance(file, StringAttr)
+        assert isinstance(line, IntegerAttr) and isinstance(column, IntegerAttr)
+        loc = SourceLoc(file.data, line.value.data, column.value.data)
+        yield Diagnostic(Severity.REMARK, loc, text.data)
+
+
 def _all(module: ModuleOp) -> Iterator[Diagnostic]:
     for op in module.walk():
+        if isinstance(op, acc.ParallelOp):
+            yield from _cache_remarks(op)
         text = _remark(op)
         if text is not None:
             yield Diagnostic(Severity.REMARK, SourceLoc.from_attr(op.location), text)

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
     ModuleOp,
@@ -42,7 +43,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
-from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, NOTE, WHY
+from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, NOTE, WHY
 from .analysis.acc_ops import (
     NONE,
     bit_width,
@@ -138,6 +139,15 @@ class _Given:
     gangs: list[SSAValue]
     workers: SSAValue | None
     lanes: SSAValue | None
+
+    def names(self) -> list[str]:
+        """The sizes that the user gave."""
+        groups = {
+            "num_gangs": bool(self.gangs),
+            "num_workers": self.workers is not None,
+            "vector_length": self.lanes is not None,
+        }
+        return [name for name, is_given in groups.items() if is_given]
 
     def sizes(self) -> Sizes:
         values = [*self.gangs, self.workers, self.lanes]
@@ -344,6 +354,9 @@ def schedule_construct(
     for node, loop in forest.loops.items():
         write_loop(loop, schedule.loops[node], node in launch.covered)
     set_operand_groups(construct, num_gangs=grid, num_workers=[workers], vector_length=[lanes])
+    names = given.names()
+    if names:
+        construct.attributes[GIVEN_SIZES] = ArrayAttr([StringAttr(name) for name in names])
     construct.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [len(grid)])
     construct.properties["numGangsDeviceType"] = NONE
     construct.properties["numWorkersDeviceType"] = NONE
