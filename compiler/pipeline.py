@@ -49,10 +49,17 @@ _DATA = Stage(
 )
 _SCHEDULED = Stage(
     "scheduled",
-    ("tile-loops", "split-collapsed-loops", "hoist-invariant-loops", "schedule-loops"),
+    (
+        "tile-loops",
+        "split-collapsed-loops",
+        "hoist-invariant-loops",
+        "choose-lanes",
+        "schedule-loops",
+    ),
     "Tiles are loops like others from here on. Collapsed loops without levels are split first, so "
     "that the schedule sees which loop walks along memory, and an inner loop's common work can move "
-    "between them. That changes the shape of the nest, so it precedes the schedule. Launch shapes are "
+    "between them. That changes the shape of the nest, so it precedes the schedule. Versions "
+    "for different block shapes are made next, each of which is then scheduled. Launch shapes are "
     "computed from trip counts before the loops are torn apart.",
 )
 _TRANSFORMED = Stage(
@@ -103,7 +110,7 @@ def stage_of(module: ModuleOp) -> str:
     return attr.data if isinstance(attr, StringAttr) else ACC.name
 
 
-TARGET_PASSES = frozenset(("schedule-loops", "compress-arrays", "privatise-atomics"))
+TARGET_PASSES = frozenset(("choose-lanes", "schedule-loops", "compress-arrays", "privatise-atomics"))
 """Passes with an option `target`, which the pipeline sets."""
 
 PassCallback = Callable[[ModulePass, ModuleOp], None]

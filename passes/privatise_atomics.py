@@ -47,6 +47,7 @@ from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
     IntegerType,
@@ -59,7 +60,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, WHY
+from ..dialects.accx import COVERS, ELEMENTS, GIVEN_SIZES, WHY
 from ..dialects.llvm_ext import AtomicBinOp
 from .analysis.acc_ops import (
     MAPPING_OPS,
@@ -376,10 +377,10 @@ def cap_grid(construct: acc.ParallelOp, counters: int, limit: int) -> None:
     Limits the grid, whose gangs each set up and merge `counters` elements, to `limit` gangs (0: what
     the device holds at once), unless the user gave it.
     """
-    gang_loops = [loop for loop in loops_in(construct) if has_level(loop.gang)]
-    ours = any(COVERS in loop.attributes or GANG_DIM in loop.attributes for loop in gang_loops)
-    if not ours:
+    given = construct.attributes.get(GIVEN_SIZES)
+    if isinstance(given, ArrayAttr) and StringAttr("num_gangs") in given.data:
         return
+    gang_loops = [loop for loop in loops_in(construct) if has_level(loop.gang)]
     sizes = [constant_value(v[0]) for v in (construct.num_workers, construct.vector_length) if v]
     threads = None
     if None not in sizes:

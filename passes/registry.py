@@ -16,6 +16,7 @@ PASS_CLASSES = {
     "tile-loops": "TileLoopsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",
     "hoist-invariant-loops": "HoistInvariantLoopsPass",
+    "choose-lanes": "ChooseLanesPass",
     "schedule-loops": "ScheduleLoopsPass",
     "jam-outer-iterations": "JamOuterIterationsPass",
     "compress-arrays": "CompressArraysPass",

@@ -38,6 +38,7 @@ from .compression import PackedRequest
 from .device import Device, DeviceProvider, ModuleImage, NativeDriver, Queue
 from .errors import AccRuntimeError, ErrorClass, Place
 from .mapping import Request, no_watch
+from .mean_trips import MeanTrips
 from .native_data import NativeData
 from .native_launch import NativeLauncher
 from .sites import COMPUTE, Site
@@ -96,6 +97,7 @@ class Runtime:
         self.initial_number = number
         self.thread = _ThreadVariables(self.state(number))
         self._callbacks: dict[str, Any] = {}
+        self.mean_trips = MeanTrips()
 
     @property
     def current(self) -> DeviceState:
@@ -281,6 +283,11 @@ class Runtime:
                 if len(self._states) == 1:
                     self._native.remember_scratch(site, address, held)
         return address
+
+    def mean_trip(self, start: int, end: int, rows: int, stride: int, bytes: int) -> int:
+        """The mean number of iterations of a loop over rows (see `MeanTrips.mean`)."""
+        with self.lock:
+            return self.mean_trips.mean(self.thread.state, start, end, rows, stride, bytes)
 
     def wait(self, site: int, queues: int, count: int, async_queue: int) -> None:
         """

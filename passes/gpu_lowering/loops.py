@@ -286,29 +286,33 @@ def _within_gang(
     so that no index passes the end.
     """
     number, count = k.unit(partition.unit)
-    if space.counter == i64:
+    counter = space.counter
+    side_by_side = bodies is not None and elements > 1
+    if counter == i64 and not (side_by_side and constant_value(count) is not None):
         first, stride = k.zero_extend(number, i64), k.zero_extend(count, i64)
         _, inside = k.for_loop(first, space.total, stride, "index")
         with k.at(inside):
             body(variables(k, space, inside.point.block.args[0]))
         return
-    slack = k.sub(k.sub(count, k.i32(1)), number)
-    own = k.value(arith.DivUIOp(k.value(arith.AddiOp(space.total, slack)), count), "own")
-    zero, one = k.i32(0), k.i32(1)
+    number = k.zero_extend(number, counter)
+    stride = k.constant(known, counter) if (known := constant_value(count)) is not None else count
+    zero, one = k.constant(0, counter), k.constant(1, counter)
+    slack = k.sub(k.sub(stride, one), number)
+    own = k.value(arith.DivUIOp(k.value(arith.AddiOp(space.total, slack)), stride), "own")
     done = zero
-    if bodies is not None and elements > 1:
-        size = k.i32(elements)
+    if bodies is not None and side_by_side:
+        size = k.constant(elements, counter)
         groups = k.value(arith.DivUIOp(own, size), "groups")
         done = k.value(arith.MuliOp(groups, size), "done")
         _, inside = k.for_loop(zero, done, size, "turn")
         with k.at(inside):
             turn = inside.point.block.args[0]
-            first = _nsw_add(k, number, _nsw_mul(k, turn, count), "first")
+            first = _nsw_add(k, number, _nsw_mul(k, turn, stride), "first")
             bodies(_side_by_side(k, space, first, count, elements))
     _, inside = k.for_loop(done, own, one, "turn")
     with k.at(inside):
         turn = inside.point.block.args[0]
-        index = _nsw_add(k, number, _nsw_mul(k, turn, count), "index")
+        index = _nsw_add(k, number, _nsw_mul(k, turn, stride), "index")
         body(variables(k, space, index))
 
 

@@ -1,0 +1,337 @@
+"""
+Choose at run time how many lanes work on each row of a loop whose rows' lengths are in device memory.
+
+Takes:  data level, before scheduling.
+Leaves: a construct whose outer parallel loop takes rows over gangs and workers and whose one inner
+        parallel loop has its bounds loaded per row, with sizes left open by the user, as one version
+        per number of lanes (`analysis/lane_choice.py`): clones with constant num_workers and
+        vector_length, chosen by the mean length of a row, which the runtime reads from the device.
+        `accx.note` on the inner loops says which version they are. Other constructs are untouched.
+Fails:  never.
+
+Before:
+  acc.parallel dataOperands(%offsets_1, …) {
+    acc.loop gang worker control(%i : i32) = (%c0 : i32) to (%rows : i32) step (%c1 : i32) {
+      %start = … load %offsets_1[%i] …
+      %end = … load %offsets_1[%i + 1] …
+      acc.loop vector control(%j : i32) = (%start : i32) to (%end : i32) step (%c1 : i32) { … }
+    }
+  }
+After:
+  %first = llvm.getelementptr %offsets_1[0] …
+  %past = llvm.getelementptr %offsets_1[1] …
+  %mean = llvm.call @__accopt_mean_trip(%first, %past, %rows, 4, 4)
+  %fits = arith.cmpi sle, %mean, 48
+  scf.if %fits {
+    acc.parallel dataOperands(%offsets_1, …) num_workers(64) vector_length(4) { … }
+  } else {
+    … 8 lanes up to 96, 16 up to 192, else 32 …
+  }
+
+Options: `target`: only `nvptx` does anything. `elements`: entries that a lane loads side by side
+(default: see `analysis/lane_choice.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, StringAttr, i32, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.accx import ELEMENTS, NOTE, VOLATILE
+from ..runtime.abi import ASYNC_NOVAL
+from .analysis.acc_ops import (
+    MAPPING_OPS,
+    NONE,
+    PRIVATIZING_OPS,
+    enclosing_module,
+    set_operand_groups,
+    set_prop,
+)
+from .analysis.affine import Affine
+from .analysis.lane_choice import ELEMENTS as SIDE_BY_SIDE
+from .analysis.lane_choice import LaneVersion, lane_versions
+from .analysis.layout import size_of
+from .analysis.levels import Level, routine_level
+from .analysis.loop_facts import LoopForest, loop_forest
+from .analysis.region_values import HostEmitter, RegionSymbols
+from .analysis.schedule import LoopNode, Sizes, Target, plan_construct
+from .analysis.trip_counts import Arithmetic, trip_count
+from .building import PTR, Cursor, constant_value, erase
+
+MEAN_FUNCTION = "__accopt_mean_trip"
+LevelOf = Callable[[str], Level]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound of row i: element `index` (a polynomial in i) of `array`, of `type`."""
+
+    array: SSAValue
+    index: Affine
+    type: IntegerType
+
+
+@dataclass(frozen=True)
+class Rows:
+    """
+    A construct's loop over rows and the loop over a row's entries, whose lower bound is `lower`
+    (None: 0) and whose upper bound is `upper`.
+    """
+
+    construct: acc.ParallelOp
+    outer: acc.LoopOp
+    inner: acc.LoopOp
+    lower: Bound | None
+    upper: Bound
+
+
+# Recognising rows.
+
+
+def _open_sizes(construct: acc.ParallelOp) -> bool:
+    """Whether the user left the block's shape open, and nothing stands in the way of versions."""
+    if construct.num_workers or construct.vector_length or construct.wait_operands:
+        return False
+    if construct.wait_only is not None:
+        return False
+    return not any(
+        loop.worker_num_operands or loop.vector_operands
+        for loop in construct.walk()
+        if isinstance(loop, acc.LoopOp)
+    )
+
+
+def _shape(
+    forest: LoopForest, parallel: Callable[[LoopNode], bool]
+) -> tuple[acc.LoopOp, acc.LoopOp] | None:
+    """The loops over rows and entries, if the default schedule gives each row to a worker."""
+    if len(forest.roots) != 1:
+        return None
+    root = forest.roots[0]
+    plan = plan_construct(forest.roots, Sizes(), "nvptx")
+    inner = [node for node in root.walk() if node is not root and parallel(node)]
+    if len(inner) != 1 or inner[0] not in root.children or inner[0].children or root.static:
+        return None
+    levels = plan.loops[root].levels, plan.loops[inner[0]].levels
+    if levels != ({Level.GANG, Level.WORKER}, {Level.VECTOR}):
+        return None
+    if inner[0].trip is not None or inner[0].host_trip:
+        return None
+    if any(node.routine > Level.SEQ for node in root.walk()):
+        return None
+    return forest.loops[root], forest.loops[inner[0]]
+
+
+def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound | None:
+    """`value` as element i + c of an array of a data clause, loaded in every iteration i."""
+    while isinstance(value.owner, arith.ExtSIOp | arith.TruncIOp):
+        value = value.owner.operands[0]
+    load = value.owner
+    if not isinstance(load, llvm.LoadOp) or load.parent_block() is not outer.region.block:
+        return None
+    if load.ordering.value.data != 0 or VOLATILE in load.attributes:
+        return None
+    gep, type = load.ptr.owner, value.type
+    if not isinstance(gep, llvm.GEPOp) or not isinstance(type, IntegerType):
+        return None
+    if not isinstance(gep.ptr.owner, MAPPING_OPS) or isinstance(gep.ptr.owner, acc.NoCreateOp):
+        return None
+    if len(gep.ssa_indices) != 1 or len(list(gep.rawConstantIndices.iter_values())) != 1:
+        return None
+    index = symbols.affine(gep.ssa_indices[0])
+    parts = None if index is None else index.split(outer.region.block.args[0])
+    if index is None or parts is None or parts[1].as_constant != 1 or gep.elem_type != type:
+        return None
+    if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in parts[0].symbols):
+        return None
+    return Bound(gep.ptr, index, type)
+
+
+def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
+    """What there is to choose for `construct`; None if nothing."""
+    if not _open_sizes(construct):
+        return None
+    symbols = RegionSymbols(construct)
+    forest = loop_forest(construct, symbols, level_of)
+    loops = _shape(forest, lambda node: node.parallel or bool(node.levels))
+    if loops is None:
+        return None
+    outer, inner = loops
+    if len(outer.lowerbound) != 1 or len(inner.lowerbound) != 1:
+        return None
+    if constant_value(outer.step[0]) != 1 or constant_value(inner.step[0]) != 1:
+        return None
+    upper = _bound(inner.upperbound[0], outer, symbols)
+    if upper is None:
+        return None
+    lower = None
+    if constant_value(inner.lowerbound[0]) != 0:
+        lower = _bound(inner.lowerbound[0], outer, symbols)
+        if lower is None or lower.type != upper.type:
+            return None
+    return Rows(construct, outer, inner, lower, upper)
+
+
+# Versions.
+
+
+def _declare(module: ModuleOp) -> None:
+    """Declares the runtime's function if it is not yet."""
+    for op in module.body.block.ops:
+        if isinstance(op, llvm.FuncOp) and op.sym_name.data == MEAN_FUNCTION:
+            return
+    type = llvm.LLVMFunctionType([PTR, PTR, i64, i64, i32], i64)
+    declaration = llvm.FuncOp(MEAN_FUNCTION, type, llvm.LinkageAttr("external"))
+    declaration.location = module.location
+    first = module.body.block.first_op
+    assert first is not None
+    module.body.block.insert_op_before(declaration, first)
+
+
+def _mean(rows: Rows) -> SSAValue | None:
+    """The mean number of entries of a row (i64), computed before the construct."""
+    symbols = RegionSymbols(rows.construct)
+    emit = HostEmitter(rows.construct)
+    trip = trip_count(rows.outer, symbols, Arithmetic(emit))
+    begin = symbols.affine(rows.outer.lowerbound[0])
+    if trip is None or begin is None:
+        return None
+    variable = rows.outer.region.block.args[0]
+    at = Cursor.before(rows.construct)
+
+    def first(bound: Bound | None, hint: str) -> SSAValue:
+        if bound is None:
+            return at.value(llvm.ZeroOp.create(result_types=[PTR]))
+        index = bound.index.substitute(variable, begin)
+        assert index is not None
+        return at.element(bound.array, emit.emit(index), bound.type, hint)
+
+    lower, upper = first(rows.lower, "first"), first(rows.upper, "past")
+    count, _ = trip
+    number = emit.constant(count) if isinstance(count, int) else count
+    size = size_of(rows.upper.type)
+    _declare(enclosing_module(rows.construct))
+    call = llvm.CallOp(
+        MEAN_FUNCTION, lower, upper, number, at.i64(size), at.i32(size), return_type=i64
+    )
+    return at.value(call, "mean")
+
+
+def _queue_outside(construct: acc.ParallelOp) -> bool:
+    """
+    Makes the construct's queue an i64 defined before its data operations, so that these and all
+    versions use the same; False if it is not known early enough.
+    """
+    block = construct.parent_block()
+    assert block is not None
+    owners = {operand.owner for operand in construct.data_clause_operands}
+    first = next((op for op in block.ops if op in owners), construct)
+    at = Cursor.before(first, construct.location)
+    if construct.async_operands:
+        value = construct.async_operands[0]
+        if len(construct.async_operands) != 1:
+            return False
+        owner = value.owner
+        if constant_value(value) is None and isinstance(owner, Operation):
+            inside = owner.parent_block() is block
+            if inside and owner is not first and not owner.is_before_in_block(first):
+                return False
+    elif construct.async_only is not None:
+        value = at.i64(ASYNC_NOVAL)
+        set_prop(construct, "asyncOnly", None)
+        set_prop(construct, "asyncOperandsDeviceType", NONE)
+    else:
+        return True
+    constant = constant_value(value)
+    queue = at.i64(constant) if constant is not None else at.to_i64(value)
+    set_operand_groups(construct, async_operands=[queue])
+    return True
+
+
+def _version(construct: acc.ParallelOp, version: LaneVersion, elements: int, at: Cursor) -> None:
+    """A copy of the construct with the version's block shape, at `at`."""
+    values: dict[SSAValue, SSAValue] = {}
+    for operand in construct.operands:
+        owner = operand.owner
+        if isinstance(owner, PRIVATIZING_OPS) and operand not in values:
+            at.insert(owner.clone(values))
+    workers, lanes = at.i32(version.workers), at.i32(version.lanes)
+    copy = construct.clone(values)
+    at.insert(copy)
+    set_operand_groups(copy, num_workers=[workers], vector_length=[lanes])
+    copy.properties["numWorkersDeviceType"] = NONE
+    copy.properties["vectorLengthDeviceType"] = NONE
+    rows = "rows of any length"
+    if version.longest is not None:
+        rows = f"rows of at most {version.longest} iterations on average"
+    for loop in copy.walk():
+        if isinstance(loop, acc.LoopOp) and isinstance(loop.parent_op(), acc.LoopOp):
+            loop.attributes[NOTE] = StringAttr(f"the version for {rows}")
+            loop.attributes[ELEMENTS] = IntegerAttr(elements, i32)
+
+
+def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:
+    """Replaces the construct by its versions; False (and no change) if the mean cannot be had."""
+    construct = rows.construct
+    if not _queue_outside(construct):
+        return False
+    mean = _mean(rows)
+    if mean is None:
+        return False
+    at = Cursor.before(construct)
+    for version in lane_versions():
+        if version.longest is None:
+            _version(construct, version, elements, at)
+            break
+        longest = at.i64(version.longest)
+        fits = at.value(arith.CmpiOp(mean, longest, "sle"), "fits")
+        ends: list[Operation] = []
+        blocks = Block(), Block()
+        for block in blocks:
+            ends.append(Cursor.at_end(block, at.loc).insert(scf.YieldOp()))
+        at.insert(scf.IfOp(fits, [], Region(blocks[0]), Region(blocks[1])))
+        _version(construct, version, elements, Cursor.before(ends[0]))
+        at = Cursor.before(ends[1])
+    privatising = [op for op in (v.owner for v in construct.operands) if _is_privatising(op)]
+    erase(construct)
+    for op in dict.fromkeys(privatising):
+        assert isinstance(op, Operation)
+        if not op.results[0].uses:
+            erase(op)
+    return True
+
+
+def _is_privatising(owner: Operation | Block) -> bool:
+    return isinstance(owner, PRIVATIZING_OPS)
+
+
+@dataclass(frozen=True)
+class ChooseLanesPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "choose-lanes"
+
+    target: Target = "nvptx"
+    elements: int = SIDE_BY_SIDE
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target != "nvptx":
+            return
+        levels = {
+            inner.func_name.string_value(): routine_level(inner)
+            for inner in op.body.block.ops
+            if isinstance(inner, acc.RoutineOp)
+        }
+        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+            rows = find_rows(construct, lambda name: levels.get(name, Level.SEQ))
+            if rows is not None and not make_versions(rows, self.elements):
+                rows.inner.attributes[NOTE] = StringAttr(
+                    "lanes not chosen by the rows' lengths: the number of rows is not known before"
+                    " the construct"
+                )
