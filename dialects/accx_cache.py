@@ -23,8 +23,6 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from .dense import integers
-
 
 @irdl_op_definition
 class GangThreadsOp(IRDLOperation):
@@ -52,7 +50,7 @@ class GangThreadsOp(IRDLOperation):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The threads in each direction, outermost first."""
-        return integers(self.shape)
+        return tuple(size.value.data for size in self.shape)
 
 
 @irdl_op_definition
