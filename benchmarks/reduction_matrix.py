@@ -1,0 +1,416 @@
+"""
+The reduction matrix: `python -m benchmarks.reduction_matrix`.
+
+Every position of Table 5.2 of the dissertation "Compiler Optimizations for OpenACC" (gang, worker,
+vector, gang worker, worker vector, gang worker vector in nested loops and on one loop), with every
+operator of OpenACC, on int, float and double. The OpenACC C is generated, one file for each type; the
+results are compared with NumPy's. On a GPU (`--target=nvptx`) the table shows microseconds of a call
+on data already on the device; elsewhere, and with `--small`, only whether the result is right.
+
+The nest is `for k` (gang) `for j` (worker) `for i` (vector) over `a[nk][nj][ni]`. Loops that do not
+reduce do work of their own (`out`), whose result is checked as well. Reduction variables start from
+something else than the neutral value, which must count once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from accopt.compiler.api import Program
+
+Array = NDArray[Any]
+SAMPLES = 11
+SMALL = (5, 7, 67)
+FULL = (61, 67, 4099)
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator: how C applies it, how NumPy reduces with it, and where it starts."""
+
+    name: str
+    clause: str
+    expression: str
+    reduce: Callable[[Array, tuple[int, ...] | None], Any]
+    start: int
+    integers_only: bool = False
+
+    def apply(self, type_name: str) -> str:
+        """C for the reduction variable `s` combined with `v`."""
+        suffix = "f" if type_name == "float" else ""
+        if self.clause in ("max", "min"):
+            if type_name != "int":
+                return f"f{self.clause}{suffix}(s, v)"
+            sign = ">" if self.clause == "max" else "<"
+            return f"s {sign} v ? s : v"
+        return self.expression
+
+
+def _fold(ufunc: Any) -> Callable[[Array, tuple[int, ...] | None], Any]:
+    """Folds in the array's own type: int products wrap as C's do here."""
+    logical = ufunc in (np.logical_and, np.logical_or)
+    return lambda a, axes: ufunc.reduce(
+        a, axis=axes, dtype=np.bool_ if logical else a.dtype
+    ).astype(a.dtype)
+
+
+OPERATORS = (
+    Operator("add", "+", "s + v", _fold(np.add), 3),
+    Operator("mul", "*", "s * v", _fold(np.multiply), 3),
+    Operator("max", "max", "", _fold(np.maximum), -2),
+    Operator("min", "min", "", _fold(np.minimum), 2),
+    Operator("and", "&", "s & v", _fold(np.bitwise_and), -17, True),
+    Operator("or", "|", "s | v", _fold(np.bitwise_or), 8, True),
+    Operator("xor", "^", "s ^ v", _fold(np.bitwise_xor), 5, True),
+    Operator("land", "&&", "s && v", _fold(np.logical_and), 2),
+    Operator("lor", "||", "s || v", _fold(np.logical_or), 0),
+)
+
+
+@dataclass(frozen=True)
+class Position:
+    """
+    Where a reduction stands. `inputs`: the subscripts of `a` that take part; `axes`: which of them
+    are reduced; `body`: the C of the nest, with `{op}` its clause and `{update}` the combination.
+    """
+
+    name: str
+    inputs: tuple[slice | int, ...]
+    axes: tuple[int, ...] | None
+    body: str
+    writes_out: bool
+
+    @property
+    def scalar(self) -> bool:
+        """Whether the whole nest has one result."""
+        return self.axes is None
+
+
+_ALL = slice(None)
+_DATA = "copyin(a[0:nk*nj*ni]) copy(out[0:nk*nj*ni], result[0:nk*nj])"
+_COPY = """#pragma acc loop vector
+            for (int i = 0; i < ni; i++)
+                out[(k * nj + j) * ni + i] = a[(k * nj + j) * ni + i] + 1;"""
+
+POSITIONS = (
+    Position(
+        "gang",
+        (_ALL, 0, 0),
+        None,
+        f"""    T s = *result;
+#pragma acc parallel loop gang reduction({{op}}:s) {_DATA}
+    for (int k = 0; k < nk; k++) {{{{
+#pragma acc loop worker
+        for (int j = 0; j < nj; j++) {{{{
+{_COPY}
+        }}}}
+        T v = a[k * nj * ni];
+        s = {{update}};
+    }}}}
+    *result = s;
+""",
+        True,
+    ),
+    Position(
+        "worker",
+        (_ALL, _ALL, 0),
+        (1,),
+        f"""#pragma acc parallel loop gang {_DATA}
+    for (int k = 0; k < nk; k++) {{{{
+        T s = result[k];
+#pragma acc loop worker reduction({{op}}:s)
+        for (int j = 0; j < nj; j++) {{{{
+{_COPY}
+            T v = a[(k * nj + j) * ni];
+            s = {{update}};
+        }}}}
+        result[k] = s;
+    }}}}
+""",
+        True,
+    ),
+    Position(
+        "vector",
+        (_ALL, _ALL, _ALL),
+        (2,),
+        f"""#pragma acc parallel loop gang {_DATA}
+    for (int k = 0; k < nk; k++) {{{{
+#pragma acc loop worker
+        for (int j = 0; j < nj; j++) {{{{
+            T s = result[k * nj + j];
+#pragma acc loop vector reduction({{op}}:s)
+            for (int i = 0; i < ni; i++) {{{{
+                T v = a[(k * nj + j) * ni + i];
+                s = {{update}};
+            }}}}
+            result[k * nj + j] = s;
+        }}}}
+    }}}}
+""",
+        False,
+    ),
+    Position(
+        "gang worker",
+        (_ALL, _ALL, 0),
+        None,
+        f"""    T s = *result;
+#pragma acc parallel loop gang reduction({{op}}:s) {_DATA}
+    for (int k = 0; k < nk; k++) {{{{
+#pragma acc loop worker reduction({{op}}:s)
+        for (int j = 0; j < nj; j++) {{{{
+{_COPY}
+            T v = a[(k * nj + j) * ni];
+            s = {{update}};
+        }}}}
+    }}}}
+    *result = s;
+""",
+        True,
+    ),
+    Position(
+        "worker vector",
+        (_ALL, _ALL, _ALL),
+        (1, 2),
+        f"""#pragma acc parallel loop gang {_DATA}
+    for (int k = 0; k < nk; k++) {{{{
+        T s = result[k];
+#pragma acc loop worker reduction({{op}}:s)
+        for (int j = 0; j < nj; j++) {{{{
+#pragma acc loop vector reduction({{op}}:s)
+            for (int i = 0; i < ni; i++) {{{{
+                T v = a[(k * nj + j) * ni + i];
+                s = {{update}};
+            }}}}
+        }}}}
+        result[k] = s;
+    }}}}
+""",
+        False,
+    ),
+    Position(
+        "gang worker vector",
+        (_ALL, _ALL, _ALL),
+        None,
+        f"""    T s = *result;
+#pragma acc parallel loop gang reduction({{op}}:s) {_DATA}
+    for (int k = 0; k < nk; k++) {{{{
+#pragma acc loop worker reduction({{op}}:s)
+        for (int j = 0; j < nj; j++) {{{{
+#pragma acc loop vector reduction({{op}}:s)
+            for (int i = 0; i < ni; i++) {{{{
+                T v = a[(k * nj + j) * ni + i];
+                s = {{update}};
+            }}}}
+        }}}}
+    }}}}
+    *result = s;
+""",
+        False,
+    ),
+    Position(
+        "same line gang worker vector",
+        (_ALL, _ALL, _ALL),
+        None,
+        f"""    T s = *result;
+#pragma acc parallel loop gang worker vector reduction({{op}}:s) {_DATA}
+    for (int i = 0; i < nk * nj * ni; i++) {{{{
+        T v = a[i];
+        s = {{update}};
+    }}}}
+    *result = s;
+""",
+        False,
+    ),
+)
+
+TYPES: dict[str, type] = {"int": np.int32, "float": np.float32, "double": np.float64}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One place of the matrix."""
+
+    position: Position
+    operator: Operator
+    type_name: str
+
+    @property
+    def function(self) -> str:
+        return f"{self.position.name.replace(' ', '_')}_{self.operator.name}_{self.type_name}"
+
+    def source(self) -> str:
+        """The C function: `a` and `out` are `nk × nj × ni`, `result` `nk × nj`."""
+        update = self.operator.apply(self.type_name)
+        body = self.position.body.format(op=self.operator.clause, update=update)
+        head = f"void {self.function}(int nk, int nj, int ni, const T *restrict a,"
+        return f"{head} T *restrict out, T *restrict result)\n{{\n{body}}}\n"
+
+    def input(self, shape: tuple[int, int, int]) -> Array:
+        """Values that tell a lost or doubled element from none, without overflow or rounding to 0."""
+        rng = np.random.default_rng(len(self.function))
+        dtype = TYPES[self.type_name]
+        name = self.operator.name
+        if name == "mul":
+            near_one = 1 + rng.uniform(-1, 1, shape) * 0.5 / np.sqrt(np.prod(shape))
+            return rng.choice([1, 1, 3, -1], shape).astype(dtype) if dtype is np.int32 else (
+                near_one.astype(dtype)
+            )  # fmt: skip
+        if name in ("land", "lor"):
+            values = np.full(shape, 2 if name == "land" else 0, dtype)
+            values[-1, :, 0], values[:, -1, -1] = 2 - values[-1, :, 0], 2 - values[:, -1, -1]
+            return values
+        if name == "and":
+            return np.where(rng.random(shape) < 0.001, -(1 << 20) - 1, -1).astype(dtype)
+        if name == "or":
+            return np.where(rng.random(shape) < 0.001, 1 << 20, 0).astype(dtype)
+        if self.type_name == "int":
+            return rng.integers(-1000, 1000, shape).astype(dtype)
+        return rng.uniform(0.5, 1.5, shape).astype(dtype)
+
+    def expected(self, a: Array) -> Array:
+        """The results, `result` flattened, computed in float64 for floating-point types."""
+        wide = a if self.type_name == "int" else a.astype(np.float64)
+        taken = wide[self.position.inputs]
+        start = wide.dtype.type(self.operator.start)
+        partial = self.operator.reduce(taken, self.position.axes)
+        both = np.stack(np.broadcast_arrays(start, partial))
+        return np.atleast_1d(np.asarray(self.operator.reduce(both, (0,)))).ravel()
+
+    def tolerance(self) -> float:
+        if self.type_name == "int" or self.operator.name not in ("add", "mul"):
+            return 0.0
+        return 2e-4 if self.type_name == "float" else 1e-10
+
+
+def entries(type_name: str, positions: Sequence[Position] = POSITIONS) -> list[Entry]:
+    """The matrix's entries for one C type."""
+    return [
+        Entry(position, operator, type_name)
+        for position in positions
+        for operator in OPERATORS
+        if type_name == "int" or not operator.integers_only
+    ]
+
+
+def program_text(listed: Sequence[Entry]) -> str:
+    """One C file with all these entries, which are of one type."""
+    head = f"#include <math.h>\ntypedef {listed[0].type_name} T;\n"
+    return head + "\n".join(entry.source() for entry in listed)
+
+
+def run_entry(
+    program: Program, entry: Entry, shape: tuple[int, int, int], *, timed: bool
+) -> tuple[str | None, float]:
+    """What is wrong with the entry's result (None if nothing), and microseconds when `timed`."""
+    a = entry.input(shape)
+    out = np.zeros_like(a)
+    result = np.full(shape[:2], entry.operator.start, a.dtype)
+    function = program.function(entry.function, None, None)
+    arguments = [
+        *map(ctypes.c_int, shape),
+        *(ctypes.c_void_p(x.ctypes.data) for x in (a, out, result)),
+    ]
+    function(*arguments)
+    problem = _compare(entry, a, out, result)
+    return problem, _time(program, function, arguments, (a, out, result)) if timed else 0.0
+
+
+def _compare(entry: Entry, a: Array, out: Array, result: Array) -> str | None:
+    expected = entry.expected(a)
+    actual = result.ravel()[: expected.size].astype(expected.dtype)
+    wrong = np.abs(actual - expected) > entry.tolerance() * np.maximum(np.abs(expected), 1)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        many = f"{int(wrong.sum())} of {wrong.size} wrong, the first [{at}]"
+        return f"{many} is {actual[at]}, not {expected[at]}"
+    if entry.position.writes_out and not np.array_equal(out, a + 1):
+        return "the loops inside are wrong"
+    return None
+
+
+def _time(program: Program, function: Any, arguments: list[Any], arrays: Sequence[Array]) -> float:
+    copyin = program.function("acc_copyin", ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_size_t))
+    delete = program.function("acc_delete", None, (ctypes.c_void_p, ctypes.c_size_t))
+    for array in arrays:
+        copyin(array.ctypes.data, array.nbytes)
+    times: list[float] = []
+    for _ in range(SAMPLES):
+        start = time.perf_counter()
+        function(*arguments)
+        times.append((time.perf_counter() - start) * 1e6)
+    for array in arrays:
+        delete(array.ctypes.data, array.nbytes)
+    return statistics.median(times)
+
+
+def run_matrix(
+    listed: Sequence[Entry], target: Any, shape: tuple[int, int, int], *, timed: bool = False
+) -> dict[str, tuple[str | None, float]]:
+    """Compiles the entries, which are of one type, and runs them: function → problem, time."""
+    from accopt.compiler.api import compile_files
+    from accopt.compiler.options import CompileOptions
+
+    with tempfile.TemporaryDirectory() as directory:
+        source = Path(directory) / f"reductions_{listed[0].type_name}.c"
+        source.write_text(program_text(listed))
+        program = compile_files([source], CompileOptions(target=target))
+        try:
+            return {e.function: run_entry(program, e, shape, timed=timed) for e in listed}
+        finally:
+            program.close()
+
+
+def print_table(results: dict[str, tuple[str | None, float]], types: Sequence[str]) -> None:
+    print(f"{'position':30s} {'op':4s}" + "".join(f"{t:>10s}" for t in types))
+    for position in POSITIONS:
+        for operator in OPERATORS:
+            cells: list[str] = []
+            for type_name in types:
+                result = results.get(Entry(position, operator, type_name).function)
+                good = "right" if result is None or result[1] == 0 else f"{result[1]:.1f}"
+                cells.append("-" if result is None else "F" if result[0] else good)
+            print(f"{position.name:30s} {operator.clause:4s}" + "".join(f"{c:>10s}" for c in cells))
+    wrong = {name: problem for name, (problem, _) in results.items() if problem}
+    print(f"{len(results) - len(wrong)} of {len(results)} right")
+    for name, problem in wrong.items():
+        print(f"  {name}: {problem}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.reduction_matrix", description=(__doc__ or "").split("\n")[1]
+    )
+    parser.add_argument("--target", default="nvptx")
+    parser.add_argument("--types", default="int,float,double")
+    parser.add_argument("--small", action="store_true", help="small arrays, no times")
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    types = args.types.split(",")
+    timed = args.target == "nvptx" and not args.small
+    results: dict[str, tuple[str | None, float]] = {}
+    for type_name in types:
+        shape = FULL if timed else SMALL
+        results |= run_matrix(entries(type_name), args.target, shape, timed=timed)
+    print_table(results, types)
+    if args.json:
+        rows = {name: {"problem": problem, "us": us} for name, (problem, us) in results.items()}
+        args.json.write_text(json.dumps(rows, indent=1))
+    return 0 if all(problem is None for problem, _ in results.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
