@@ -15,9 +15,9 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..runtime.device import DeviceProvider, NativeImage, PtxImage
+from ..runtime.device import DeviceProvider, ModuleImage, NativeImage, PtxImage, SimImage
 from ..runtime.errors import NoDeviceError
 from ..runtime.program import Runtime
 from ..runtime.trace import TraceOptions
@@ -27,6 +27,9 @@ from .diagnostics import DiagnosticSink
 from .executable import Executable, build
 from .options import CompileOptions, TargetName
 
+if TYPE_CHECKING:
+    from ..runtime.sim.device import SimDevice
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -34,7 +37,8 @@ class RunOptions:
     How a program is run. `device_number` chooses among several GPUs; `libraries` are names for the
     dynamic loader (`-l`) or paths, looked for in `library_folders` (`-L`) too; `threads` (host
     target): CPU threads per launch, 0 for all;
-    `shared_memory` (host target): no separate device memory.
+    `shared_memory` (host target): no separate device memory; `checks` (sim target): look for data
+    races and uninitialised reads; `counters` (sim target): count transactions by source line.
     """
 
     device_number: int = 0
@@ -42,6 +46,8 @@ class RunOptions:
     library_folders: tuple[str, ...] = ()
     threads: int = 0
     shared_memory: bool = False
+    checks: bool = True
+    counters: bool = False
     trace: TraceOptions | None = None
 
 
@@ -51,21 +57,25 @@ def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
         from ..runtime.cuda_device import cuda_devices
 
         return cuda_devices()
+    if target == "sim":
+        from ..runtime.sim.device import SimOptions, sim_devices
+
+        return sim_devices(SimOptions(checks=options.checks, counters=options.counters))
     from ..runtime.host_device import HostOptions, host_devices
 
     return host_devices(HostOptions(threads=options.threads, shared_memory=options.shared_memory))
 
 
 def choose_target(
-    requested: Literal["auto", "nvptx", "host"], device_number: int = 0
+    requested: Literal["auto", "nvptx", "host", "sim"], device_number: int = 0
 ) -> tuple[TargetName, int | None]:
     """
     The target to compile for, and the compute capability of the GPU (90 for 9.0) where one is.
 
     Raises `NoDeviceError` if `nvptx` was asked for and no GPU can be used.
     """
-    if requested == "host":
-        return "host", None
+    if requested in ("host", "sim"):
+        return requested, None
     from ..runtime.cuda_device import CudaDevice
 
     try:
@@ -97,9 +107,29 @@ class Program:
             opt_level=executable.options.opt_level,
             cache=DiskCache.default("host"),
         )
-        image = PtxImage(executable.ptx) if target == "nvptx" else NativeImage(self.host.address)
-        if target == "host" or executable.ptx:
+        image = self._image(executable)
+        if image is not None:
             self.runtime.start(image, self.host.address)
+
+    def _image(self, executable: Executable) -> ModuleImage | None:
+        """What the device loads; None when there is no code for it."""
+        match executable.options.target:
+            case "host":
+                return NativeImage(self.host.address)
+            case "sim":
+                self.simulator.table = self.runtime.current.table
+                return SimImage(executable.kernels) if executable.kernels is not None else None
+            case "nvptx":
+                return PtxImage(executable.ptx) if executable.ptx else None
+
+    @property
+    def simulator(self) -> SimDevice:
+        """The simulated GPU with its findings and counters; only for the target `sim`."""
+        from ..runtime.sim.device import SimDevice
+
+        device = self.runtime.current.device
+        assert isinstance(device, SimDevice)
+        return device
 
     def function(
         self, name: str, result: Any = None, arguments: Sequence[Any] | None = None

@@ -25,7 +25,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         "--target",
         choices=("auto", *TARGETS) if auto_target else TARGETS,
         default="auto" if auto_target else "nvptx",
-        help="nvptx: a GPU; host: the CPU"
+        help="nvptx: a GPU; host: the CPU; sim: a simulated GPU, which checks every access"
         + ("; auto: a GPU if there is one" if auto_target else ""),
     )
     group.add_argument(

@@ -16,6 +16,15 @@ def has_kernels(module: ModuleOp) -> bool:
     return any(isinstance(op, gpu.ModuleOp) for op in module.body.ops)
 
 
+def detach_kernels(module: ModuleOp) -> gpu.ModuleOp | None:
+    """Takes the device code out of `module`; None if there is none."""
+    for op in module.body.ops:
+        if isinstance(op, gpu.ModuleOp):
+            op.detach()
+            return op
+    return None
+
+
 def emit_text(module: ModuleOp, stage: str, options: CompileOptions) -> str:
     """The text of `stage` (one of `TEXT_STAGES`) for a module at stage `nvvm`."""
     from .backend.cache import DiskCache

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-TargetName = Literal["nvptx", "host"]
+TargetName = Literal["nvptx", "host", "sim"]
 OptLevel = Literal[0, 1, 2, 3]
-TARGETS: tuple[TargetName, ...] = ("nvptx", "host")
+TARGETS: tuple[TargetName, ...] = ("nvptx", "host", "sim")
 
 DEFAULT_SM = 90
 OLDEST_SM = 70
@@ -18,10 +18,10 @@ OLDEST_SM = 70
 class CompileOptions:
     """
     `target` is the code to make: device kernels as PTX for compute capability `sm` (90 for 9.0),
-    or CPU kernels. `opt_level` is LLVM's for host code and kernels, 0 to 3. `fma` lets a multiply
-    and an add be fused (C11 6.5p8); `fast_math` allows reassociation, reciprocals instead of
-    divisions and approximate functions. `debug_info` puts C lines into the machine code. `verify`
-    checks the IR and the contract of every stage.
+    CPU kernels, or the kernels of `nvptx` for the simulator. `opt_level` is LLVM's for host code
+    and kernels, 0 to 3. `fma` lets a multiply and an add be fused (C11 6.5p8); `fast_math` allows
+    reassociation, reciprocals instead of divisions and approximate functions. `debug_info` puts C
+    lines into the machine code. `verify` checks the IR and the contract of every stage.
     """
 
     target: TargetName = "host"

@@ -255,7 +255,7 @@ class Memories:
         if np.any(missing):
             self._report(
                 Fault.UNINITIALISED,
-                "nothing was written to {where} before",
+                "nothing was written to {where} before the access",
                 threads,
                 address,
                 access,
@@ -341,7 +341,7 @@ class Memories:
     ) -> None:
         where = np.zeros(threads.n, np.bool_)
         where[position] = True
-        detail = f"{{where}} is {now} after it was {before} with no synchronisation between,"
+        detail = f"{{where}} is {now} after it was {before}, with no synchronisation between,"
         self._report(Fault.RACE, detail, threads, address, access, where, self.name_of(other))
 
     def _misaligned(self, threads: Threads, address: Value, access: Access) -> None:

@@ -124,12 +124,9 @@ class Counters:
         requests = threads.warps
         if space == GLOBAL:
             count.requests += requests
-            count.sectors += sectors_of(warps, addresses, access.size)
-            lanes = np.diff(np.append(_starts(warps), len(warps)))
-            filled = lanes * access.size
-            if not isinstance(address, np.ndarray):
-                filled = np.minimum(filled, SECTOR)
-            count.ideal_sectors += int((-(-filled // SECTOR)).sum())
+            moved, ideal = sectors_of(warps, addresses, access.size)
+            count.sectors += moved
+            count.ideal_sectors += ideal
         else:
             count.shared_requests += requests
             passes, ideal = passes_of(warps, addresses, access.size)
@@ -158,13 +155,20 @@ def _starts(groups: Array) -> Array:
     return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
 
 
-def sectors_of(warps: Array, addresses: Array, size: int) -> int:
-    """The sectors that warps touch: the different (warp, sector) pairs. Accesses are aligned."""
-    sectors = addresses // SECTOR
-    keys = warps * (1 << 43) + (sectors & ((1 << 43) - 1))
+def sectors_of(warps: Array, addresses: Array, size: int) -> tuple[int, int]:
+    """
+    The sectors that warps touch, and how many would hold the bytes if they were side by side (never
+    more: lanes may ask for the same bytes). Accesses are aligned; warps ascend.
+    """
+    keys = warps * (1 << 43) + (addresses // SECTOR & ((1 << 43) - 1))
     if (keys[1:] < keys[:-1]).any():
         keys = np.sort(keys)
-    return int(np.count_nonzero(keys[1:] != keys[:-1])) + 1
+    first = np.concatenate(([True], keys[1:] != keys[:-1]))
+    starts = _starts(warps)
+    touched = np.add.reduceat(first.astype(np.int64), starts)
+    lanes = np.diff(np.append(starts, len(warps)))
+    ideal = np.minimum(touched, -(-lanes * size // SECTOR))
+    return int(touched.sum()), int(ideal.sum())
 
 
 def passes_of(warps: Array, addresses: Array, size: int) -> tuple[int, int]:

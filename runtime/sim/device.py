@@ -46,6 +46,7 @@ from .types import dtype_of, elements, size_align
 from .values import Batch, Threads
 
 MAX_BLOCK = 1024
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 BATCH_BYTES = 1 << 28
 """Shared and local memory of one batch, at most."""
 
@@ -75,6 +76,7 @@ class SimDevice:
 
     def __init__(self, options: SimOptions | None = None):
         self.options = options or SimOptions()
+        _keep_freed_memory()
         self.sync_queue = InlineQueue()
         self.memory = GlobalMemory(self.options.memory)
         self.findings_list = Findings(self.options.report)
@@ -387,6 +389,17 @@ class _Launch:
             if clock.now > TIME_MASK - (1 << 16):
                 clock.base = device.next_stamp()
                 clock.now = 1
+
+
+def _keep_freed_memory() -> None:
+    """
+    Lets the C library keep the memory of arrays for the next ones: asking the system for every
+    array takes as long as computing it (mallopt(3)).
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        for parameter, value in ((_M_MMAP_THRESHOLD, 1 << 25), (_M_TRIM_THRESHOLD, 1 << 30)):
+            mallopt(parameter, value)
 
 
 def _argument(address: int, type: Attribute) -> Any:

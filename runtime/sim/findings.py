@@ -64,19 +64,18 @@ class Finding:
         if self.thread is not None:
             parts.append(f"by {self.thread}")
         if self.other is not None:
-            parts.append(f"and {self.other}")
-        parts.append(f"of kernel {self.kernel}")
+            parts.append("and others" if self.other == self.thread else f"and {self.other}")
         return " ".join(parts)
 
     def error(self) -> AccRuntimeError:
         """The finding as a run-time error."""
         return AccRuntimeError(
-            ErrorClass.EXECUTION, self.message(), place=Place("kernel", self.file, self.line)
+            ErrorClass.EXECUTION, self.message(), place=Place(f"kernel {self.kernel}", self.file, self.line)
         )
 
     def render(self) -> str:
         """The text the user sees for a fault that does not end the program."""
-        return f"{self.file}:{self.line}: error: {self.message()}"
+        return f"{self.file}:{self.line}: error: in kernel {self.kernel}: {self.message()}"
 
 
 class Findings:

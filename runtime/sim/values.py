@@ -112,6 +112,8 @@ class Batch:
         self.lane = (self.thread % self.WARP).astype(np.int32)
         self.first_block = 0
         self.first_thread = 0
+        self.shuffles: dict[tuple[str, int, int], tuple[Array, Array]] = {}
+        """For `warps.py`: where shuffles of whole batches read."""
 
     def move_to(self, first_block: int) -> None:
         """Makes this the batch that begins at another block."""

@@ -29,11 +29,32 @@ class Warps:
         self._batch = memories.batch
 
     def shuffle(
-        self, threads: Threads, place: Place, kind: str, mask: Value, value: Value, offset: Value, clamp: Value
+        self,
+        threads: Threads,
+        place: Place,
+        kind: str,
+        mask: Value,
+        value: Value,
+        offset: Value,
+        clamp: Value,
     ) -> tuple[Value, Value]:
         """The value of another lane, and whether that lane was in the segment."""
-        if not isinstance(value, ndarray) and threads.ids is None and not isinstance(offset, ndarray):
-            value = spread(threads.n, value)
+        fixed = not isinstance(offset, ndarray) and not isinstance(clamp, ndarray)
+        if threads.ids is None and fixed:
+            key = (kind, int(offset), int(clamp))
+            known = self._batch.shuffles.get(key)
+            if known is None:
+                known = self._source(threads, place, kind, offset, clamp)
+                self._batch.shuffles[key] = known
+        else:
+            known = self._source(threads, place, kind, offset, clamp)
+        positions, valid = known
+        return (value[positions] if isinstance(value, ndarray) else value), valid
+
+    def _source(
+        self, threads: Threads, place: Place, kind: str, offset: Value, clamp: Value
+    ) -> tuple[Array, Array]:
+        """The position of the thread each one reads, and whether it is in the segment."""
         lane = threads.of_batch(self._batch.lane)
         segment = (clamp >> np.int32(8)) & np.int32(31)
         bound = clamp & np.int32(31)
@@ -55,8 +76,7 @@ class Warps:
                 valid = source <= high
         source = np.where(valid, source, lane)
         positions = self._positions(threads, place, source, lane)
-        values = spread(threads.n, value)
-        return values[positions], np.broadcast_to(valid, (threads.n,))
+        return positions, np.broadcast_to(valid, (threads.n,))
 
     def _positions(self, threads: Threads, place: Place, source: Array, lane: Array) -> Array:
         """The position among the active threads of lane `source` of each thread's warp."""
