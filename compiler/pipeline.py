@@ -79,7 +79,7 @@ def stages(target: TargetName) -> tuple[Stage, ...]:
             ("convert-acc-compute-to-gpu",),
             "Kernels are outlined while data operations still say what every pointer is.",
         )
-        if target == "nvptx"
+        if target != "host"
         else Stage(
             "host",
             ("convert-acc-compute-to-host",),
@@ -93,7 +93,7 @@ def stages(target: TargetName) -> tuple[Stage, ...]:
     )
     machine = (
         ("lower-scf-to-cf", "convert-gpu-to-nvvm", "convert-to-llvm")
-        if target == "nvptx"
+        if target != "host"
         else ("lower-scf-to-cf", "convert-to-llvm")
     )
     nvvm = Stage("nvvm", machine, "Mechanical: one operation per instruction.")
@@ -120,7 +120,8 @@ StageCallback = Callable[[str, ModuleOp], None]
 def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]) -> ModulePass:
     spec = overrides.get(name, ArgSpec(name, {}))
     if name in TARGET_PASSES and "target" not in spec.parameters:
-        spec = ArgSpec(name, {**spec.parameters, "target": (options.target,)})
+        target = "host" if options.target == "host" else "nvptx"
+        spec = ArgSpec(name, {**spec.parameters, "target": (target,)})
     if name == "convert-gpu-to-nvvm" and options.fast_math:
         spec = ArgSpec(name, {"approximate_math": (True,), **spec.parameters})
     try:
