@@ -68,6 +68,11 @@ def _argument_parser() -> argparse.ArgumentParser:
     group.add_argument(
         "--shared-memory", action="store_true", help="host target: no separate device memory"
     )
+    group.add_argument(
+        "--compression-report",
+        action="store_true",
+        help="at exit: range, errors and saturated values of every compressed array",
+    )
     return parser
 
 
@@ -102,6 +107,8 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
     if capability is not None and args.sm is None:
         options = replace(options, sm=capability)
     trace = TraceOptions.from_environment(os.environ)
+    if args.compression_report:
+        trace = replace(trace, compression=True)
     try:
         executable = build(
             [Path(s) for s in args.sources], options, sink, after_stage if args.remarks else None

@@ -16,6 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .abi import ASYNC_SYNC, NOT_GIVEN, DataFlag, DataKind, DeviceProperty, DeviceType
+from .compression_api import SIGNATURES as COMPRESSION_ROUTINES
+from .compression_api import CompressionRoutines
 from .device import Queue, Strips
 from .errors import AccRuntimeError, ErrorClass, HostRange, Place
 from .mapping import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
@@ -30,6 +32,8 @@ _C_TYPES: dict[str, Any] = {
     "i": ctypes.c_int,
     "p": ctypes.c_int64,
     "z": ctypes.c_size_t,
+    "d": ctypes.c_double,
+    "f": ctypes.c_float,
 }
 
 
@@ -116,12 +120,14 @@ ROUTINES: dict[str, Routine] = {
 
 def api_callbacks(runtime: Runtime) -> dict[str, Any]:
     """A ctypes callback for every routine; the caller keeps them alive."""
-    routines = Routines(runtime)
+    routines, compression = Routines(runtime), CompressionRoutines(runtime)
     result: dict[str, Any] = {}
-    for name, routine in ROUTINES.items():
-        types = [_C_TYPES[letter] for letter in routine.signature]
-        function = partial(_call, runtime, Place(name), getattr(routines, routine.method))
-        result[name] = ctypes.CFUNCTYPE(*types)(function)
+    table = [(name, r.signature, getattr(routines, r.method)) for name, r in ROUTINES.items()]
+    for name, (signature, method) in COMPRESSION_ROUTINES.items():
+        table.append((name, signature, getattr(compression, method)))
+    for name, signature, method in table:
+        types = [_C_TYPES[letter] for letter in signature]
+        result[name] = ctypes.CFUNCTYPE(*types)(partial(_call, runtime, Place(name), method))
     return result
 
 

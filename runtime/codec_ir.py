@@ -68,8 +68,8 @@ def _encode_small(fmt: PackedFormat) -> str:
   %up = lshr i32 %raw, 16
   %odd = and i32 %up, 1
   %bias = add i32 %odd, 32767
-  %sum = add i32 %raw, %bias
-  %near = lshr i32 %sum, 16
+  %biased = add i32 %raw, %bias
+  %near = lshr i32 %biased, 16
   %quiet = or i32 %up, 64
   %nan = fcmp uno float {name}, {name}
   %code = select i1 %nan, i32 %quiet, i32 %near

@@ -115,6 +115,10 @@ class Compressor:
             found = self._codecs[fmt] = Codec(fmt)
         return found
 
+    def lines(self) -> list[str]:
+        """The report: a line per array, in the order they came."""
+        return [f"compression: {report.line()}" for report in self.reports]
+
     # Entries
 
     def check(self, entry: Entry, request: Request) -> None:

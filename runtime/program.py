@@ -118,6 +118,7 @@ class Runtime:
             self._forget_native()
             watch = self._watch if self.trace.active else no_watch
             state = DeviceState(number, self.provider.open(number), self.sites, watch)
+            state.mapper.compressor.measure = self.trace.options.compression
             self._states[number] = state
             self._start(state)
             return state
@@ -144,6 +145,9 @@ class Runtime:
                 state.wait_all()
             except AccRuntimeError as error:
                 raise error.located(Place("the end of the program"), state.device.name) from None
+            if self.trace.options.compression:
+                for line in state.mapper.compressor.lines():
+                    print(line, file=self.trace.out, flush=True)
         summary = self.trace.summary()
         if summary:
             print(summary, file=self.trace.out, flush=True)

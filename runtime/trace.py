@@ -5,7 +5,7 @@ Tracing of a running program, through the environment variables OpenACC users kn
 4 entry to and exit from regions, 8 waits, 16 allocation of device memory. `ACCOPT_TRACE` takes the
 same number or the words `kernels,data,regions,waits,memory,all`. `NVCOMPILER_ACC_TIME` (or
 `NV_ACC_TIME`) prints a summary at exit; it waits for every launch and transfer to time it, so that
-nothing overlaps.
+nothing overlaps. `ACCOPT_COMPRESSION_REPORT` asks for the report of compressed arrays.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class TraceOptions:
 
     notify: Notify = NOTHING
     time: bool = False
+    compression: bool = False
+    """Report what compression did to every array, at exit; measuring takes a pass over the data."""
 
     @staticmethod
     def from_environment(environment: Mapping[str, str]) -> TraceOptions:
@@ -49,7 +51,11 @@ class TraceOptions:
         for name in ("NVCOMPILER_ACC_NOTIFY", "NV_ACC_NOTIFY", "ACCOPT_TRACE"):
             notify |= _parse_notify(name, environment.get(name, ""))
         timed = ("NVCOMPILER_ACC_TIME", "NV_ACC_TIME")
-        return TraceOptions(notify, any(environment.get(n, "0") not in ("", "0") for n in timed))
+        return TraceOptions(
+            notify,
+            any(environment.get(n, "0") not in ("", "0") for n in timed),
+            environment.get("ACCOPT_COMPRESSION_REPORT", "0") not in ("", "0"),
+        )
 
 
 def _parse_notify(variable: str, text: str) -> Notify:

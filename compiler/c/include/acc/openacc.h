@@ -58,6 +58,19 @@ void acc_memcpy_from_device_async(void *, void *, size_t, int);
 void acc_memcpy_device(void *, void *, size_t), acc_memcpy_device_async(void *, void *, size_t, int);
 void acc_memcpy_d2d(void *, void *, size_t, int, int);
 void acc_memcpy_d2d_async(void *, void *, size_t, int, int, int);
+
+/* Compressed arrays (docs/compression.md) */
+void *acc_compress_create(void *, size_t, char *, void *, int, double, double);
+void *acc_compress_present_or_create(void *, size_t, char *, void *, int, double, double);
+void *acc_pcompress_create(void *, size_t, char *, void *, int, double, double);
+void *acc_compress_copyin(void *, size_t, char *, void *, int, float, float);
+void *acc_compress_present_or_copyin(void *, size_t, char *, void *, int, float, float);
+void *acc_pcompress_copyin(void *, size_t, char *, void *, int, float, float);
+void acc_decompress_copyout(void *, size_t);
+void *acc_isComp(void *), *acc_get_coef(void *);
+int acc_compression_statistics(void *, double *);
+void acc_compression_report(void);
+
 void acc_attach(void **), acc_attach_async(void **, int);
 void acc_detach(void **), acc_detach_async(void **, int);
 void acc_detach_finalize(void **), acc_detach_finalize_async(void **, int);

@@ -1,0 +1,162 @@
+"""
+Routines for compressed arrays in `openacc.h` (our reference, section 8; Table 4.2 of the thesis).
+
+Sizes are those of the plain data. `type` is `"float"` or `"double"`, with a format after a colon where
+it is not the default of 16 or 32 bits: `"float:bits12"`, `"double:half"`. `coef`, unless null, gets
+c0, c1 and 1 / c0 as three numbers of the base type.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import TYPE_CHECKING
+
+from .abi import DataFlag, DataKind
+from .compression import Packed, PackedRequest
+from .errors import AccRuntimeError, ErrorClass, HostRange, Place
+from .mapping import Request
+from .packed import Code, PackedFormat, check_format
+
+if TYPE_CHECKING:
+    from .present import Entry
+    from .program import Runtime
+
+DEFAULT_BITS = {"float": 16, "double": 32}
+
+SIGNATURES: dict[str, tuple[str, str]] = {
+    "acc_compress_create": ("ppzppidd", "create"),
+    "acc_compress_present_or_create": ("ppzppidd", "create"),
+    "acc_pcompress_create": ("ppzppidd", "create"),
+    "acc_compress_copyin": ("ppzppiff", "copyin"),
+    "acc_compress_present_or_copyin": ("ppzppiff", "copyin"),
+    "acc_pcompress_copyin": ("ppzppiff", "copyin"),
+    "acc_decompress_copyout": ("vpz", "copyout"),
+    "acc_isComp": ("pp", "is_compressed"),
+    "acc_get_coef": ("pp", "coefficients"),
+    "acc_compression_statistics": ("ipp", "statistics"),
+    "acc_compression_report": ("v", "report"),
+}
+"""Routine → signature (as in `api.py`; `d` a double, `f` a float) and method."""
+
+
+def format_of(text: str) -> PackedFormat:
+    """The format a `type` argument names. Raises `acc_error_invalid_argument`."""
+    base, _, how = text.partition(":")
+    if base in DEFAULT_BITS:
+        width = 32 if base == "float" else 64
+        if how in ("half", "bfloat16"):
+            return PackedFormat(width, Code[how.upper()], 16)
+        digits = how.removeprefix("bits")
+        if not how or (how.startswith("bits") and digits.isdecimal()):
+            fmt = PackedFormat(width, Code.RANGE, int(digits or DEFAULT_BITS[base]))
+            problem = check_format(fmt)
+            if problem is None:
+                return fmt
+            raise AccRuntimeError(ErrorClass.INVALID_ARGUMENT, problem)
+    raise AccRuntimeError(
+        ErrorClass.INVALID_ARGUMENT,
+        f"'{text}' is not a type that can be compressed",
+        remedy='use "float" or "double", perhaps with ":bits12", ":half" or ":bfloat16"',
+    )
+
+
+class CompressionRoutines:
+    """The routines, as methods over a `Runtime`; pointers are integers, null is 0."""
+
+    def __init__(self, runtime: Runtime):
+        self._runtime = runtime
+        self._answers: dict[int, ctypes.Array[ctypes.c_char]] = {}
+
+    def create(
+        self, host: int, size: int, type: int, coef: int, scan: int, low: float, high: float
+    ) -> int:
+        return self._enter(DataKind.CREATE, host, size, type, coef, scan, low, high)
+
+    def copyin(
+        self, host: int, size: int, type: int, coef: int, scan: int, low: float, high: float
+    ) -> int:
+        return self._enter(DataKind.COPYIN, host, size, type, coef, scan, low, high)
+
+    def copyout(self, host: int, size: int) -> None:
+        state = self._runtime.current
+        with self._runtime.lock:
+            entry = state.table.lookup(host, size, f"{host:#x}")
+        if entry is None or entry.packed is None:
+            what = "not present" if entry is None else "not compressed"
+            raise AccRuntimeError(
+                ErrorClass.NOT_PRESENT if entry is None else ErrorClass.INVALID_ARGUMENT,
+                f"the data is {what} on the device",
+                requested=HostRange(host, size),
+            )
+        self._perform("exit", Request(host, 0, size, DataKind.COPYOUT, DataFlag.DYNAMIC))
+
+    def is_compressed(self, host: int) -> int:
+        """The device address of a compressed array's element; null for anything else."""
+        entry = self._runtime.current.table.at(host)
+        return entry.device_address(host) if entry is not None and entry.packed is not None else 0
+
+    def coefficients(self, host: int) -> int:
+        """The address of c0, c1, 1 / c0, valid until the array is asked about again; null if plain."""
+        entry = self._runtime.current.table.at(host)
+        if entry is None or entry.packed is None:
+            return 0
+        buffer = self._answers.setdefault(entry.host, ctypes.create_string_buffer(24))
+        _write(entry.packed, ctypes.addressof(buffer))
+        return ctypes.addressof(buffer)
+
+    def statistics(self, host: int, result: int) -> int:
+        """
+        Minimum, maximum, largest absolute and relative error (-1 unless they are measured),
+        saturated values on the way in and out, as six doubles; 1 if the array is compressed.
+        """
+        entry = self._runtime.current.table.at(host)
+        if entry is None or entry.packed is None:
+            return 0
+        r = entry.packed.report
+        errors = (r.absolute, r.relative) if r.measured else (-1.0, -1.0)
+        values = (r.minimum, r.maximum, *errors, r.saturated_in, r.saturated_out)
+        (ctypes.c_double * 6).from_address(result)[:] = values
+        return 1
+
+    def report(self) -> None:
+        """Prints a line per compressed array so far."""
+        ctypes.CDLL(None).fflush(None)
+        for line in self._runtime.current.mapper.compressor.lines():
+            print(line, file=sys.stderr, flush=True)
+
+    def _enter(
+        self,
+        kind: DataKind,
+        host: int,
+        size: int,
+        type: int,
+        coef: int,
+        scan: int,
+        low: float,
+        high: float,
+    ) -> int:
+        text = ctypes.string_at(type).decode(errors="replace") if type else ""
+        limits = None if scan else (low, high)
+        packed = PackedRequest(format_of(text.strip()), False, limits)
+        request = Request(host, 0, size, kind, DataFlag.DYNAMIC, name=f"{host:#x}", packed=packed)
+        self._perform("enter", request)
+        entry: Entry | None = self._runtime.current.table.at(host)
+        if coef and entry is not None and entry.packed is not None:
+            _write(entry.packed, coef)
+        return request.device
+
+    def _perform(self, what: str, request: Request) -> None:
+        runtime = self._runtime
+        request.origin = "an acc_ routine"
+        if request.name == "?":
+            request.name = f"{request.base:#x}"
+        with runtime.lock:
+            _ = runtime.current.table
+            runtime.perform(runtime.current, Place("an acc_ routine"), [request], -2, what)
+
+
+def _write(packed: Packed, address: int) -> None:
+    real = ctypes.c_float if packed.format.base_bits == 32 else ctypes.c_double
+    coefs = packed.coefficients
+    (real * 3).from_address(address)[:] = (coefs.c0, coefs.c1, coefs.inverse)
