@@ -4,7 +4,7 @@ The kernel bench: `python -m benchmarks.run` on a machine with an NVIDIA GPU and
 For every kernel it checks the OpenACC and the CUDA version against the float64 reference at a small
 size, compares their outputs with each other at the measured size, times both with CUDA events on
 data that is already on the device, and prints one table. `--json FILE` keeps the numbers and
-`--plot DIR` draws them.
+`--plot DIR` draws them. `--gcc FOLDER` adds GCC's offloading, from what `benchmarks.gcc` has built there.
 
 Each sample queues the kernel behind a short busy kernel, so that the time between the two events is
 the kernel's and not that of launching it. Kernels that end with a read-back (the reductions) are timed
@@ -19,19 +19,24 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from .gcc import GccSide
 from .harness import AccSide, CudaSide, Side, bandwidth_ceilings, check, differs
 from .specs import KERNELS, Case, Kernel
 
 HERE = Path(__file__).parent
 SAMPLES = 25
+GCC_SAMPLES = 7
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: medians in microseconds, `ratio` is CUDA's time over ours."""
+    """
+    One line of the table: medians in microseconds, `ratio` is CUDA's time over ours. `gcc_us` is 0
+    when GCC was not measured, and `gcc_problem` says why where its result is wrong.
+    """
 
     kernel: str
     cuda_us: float
@@ -42,6 +47,8 @@ class Row:
     of_roofline: float
     acc_spread: float
     problem: str | None = None
+    gcc_us: float = 0.0
+    gcc_problem: str | None = None
 
 
 def build_cuda(file: str, directory: Path) -> Path:
@@ -52,11 +59,11 @@ def build_cuda(file: str, directory: Path) -> Path:
     return library
 
 
-def sample(side: Side, kernel: Kernel, case: Case) -> list[float]:
+def sample(side: Side, kernel: Kernel, case: Case, samples: int = SAMPLES) -> list[float]:
     """Microseconds of every measured call, after warm-up."""
     side.place(case)
     try:
-        return side.time(kernel, case, SAMPLES)
+        return side.time(kernel, case, samples)
     finally:
         side.release()
 
@@ -85,6 +92,15 @@ def measure(kernel: Kernel, sides: tuple[Side, Side], ceilings: tuple[float, flo
     )
 
 
+def with_gcc(row: Row, gcc: Side, kernel: Kernel) -> Row:
+    """The row with GCC's time, if its result is right."""
+    problem = check(gcc, kernel, kernel.make(kernel.small))
+    if problem is not None:
+        return replace(row, gcc_problem=problem)
+    times = sample(gcc, kernel, kernel.make(kernel.size), GCC_SAMPLES)
+    return replace(row, gcc_us=statistics.median(times))
+
+
 def geometric_mean(values: list[float]) -> float:
     return statistics.geometric_mean(values) if values else 0.0
 
@@ -92,33 +108,38 @@ def geometric_mean(values: list[float]) -> float:
 def print_table(rows: list[Row]) -> None:
     print(
         f"{'kernel':14s} {'CUDA µs':>10s} {'accopt µs':>10s} {'ratio':>6s} {'GB/s':>7s} {'GFLOP/s':>8s}"
-        f" {'roof':>5s}"
+        f" {'roof':>5s} {'GCC µs':>10s} {'ratio':>6s}"
     )
     for row in rows:
         if row.ratio == 0:
             print(f"{row.kernel:14s} FAILED: {row.problem}")
             continue
         note = f"  {row.problem}" if row.problem else ""
+        note += f"  GCC: {row.gcc_problem}" if row.gcc_problem else ""
+        gcc = f" {row.gcc_us:10.1f} {row.gcc_us / row.acc_us:6.2f}" if row.gcc_us else ""
         print(
             f"{row.kernel:14s} {row.cuda_us:10.1f} {row.acc_us:10.1f} {row.ratio:6.2f}"
-            f" {row.gbytes_per_s:7.0f} {row.gflops_per_s:8.0f} {row.of_roofline:5.2f}{note}"
+            f" {row.gbytes_per_s:7.0f} {row.gflops_per_s:8.0f} {row.of_roofline:5.2f}{gcc}{note}"
         )
     good = [row.ratio for row in rows if row.ratio > 0]
     print(
         f"geometric mean {geometric_mean(good):.3f} over {len(good)} kernels,"
         f" lowest {min(good, default=0):.2f}"
     )
+    gcc = [row.gcc_us / row.acc_us for row in rows if row.gcc_us > 0]
+    if gcc:
+        print(f"faster than GCC by {geometric_mean(gcc):.2f}, lowest {min(gcc):.2f}")
 
 
 def markdown(rows: list[Row]) -> str:
     """The table as it stands in docs/performance.md."""
     lines = [
-        "| kernel | CUDA µs | accopt µs | CUDA / accopt | GB/s | GFLOP/s | of roofline |",
-        "|---|---|---|---|---|---|---|",
+        "| kernel | CUDA µs | accopt µs | CUDA / accopt | GB/s | GFLOP/s | of roofline | GCC µs |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     lines += [
         f"| {r.kernel} | {r.cuda_us:.1f} | {r.acc_us:.1f} | {r.ratio:.2f} | {r.gbytes_per_s:.0f} |"
-        f" {r.gflops_per_s:.0f} | {r.of_roofline:.2f} |"
+        f" {r.gflops_per_s:.0f} | {r.of_roofline:.2f} | {f'{r.gcc_us:.1f}' if r.gcc_us else '–'} |"
         for r in rows
         if r.ratio > 0
     ]
@@ -147,6 +168,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--gcc", type=Path, help="folder made by benchmarks.gcc")
     parser.add_argument("--fast-math", action="store_true", help="for the OpenACC side")
     parser.add_argument("--pass-option", action="append", default=[])
     args = parser.parse_args()
@@ -158,9 +180,11 @@ def main() -> int:
             acc = AccSide(source, tuple(args.pass_option), fast_math=args.fast_math)
             cuda = CudaSide(build_cuda(file, Path(directory)))
             ceilings = bandwidth_ceilings()
+            gcc = GccSide(args.gcc, file) if args.gcc else None
             for kernel in chosen:
                 if kernel.file == file:
-                    rows.append(measure(kernel, (cuda, acc), ceilings))
+                    row = measure(kernel, (cuda, acc), ceilings)
+                    rows.append(row if gcc is None else with_gcc(row, gcc, kernel))
                     print(rows[-1], file=sys.stderr, flush=True)
             acc.close()
     print_table(rows)
