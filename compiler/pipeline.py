@@ -64,10 +64,23 @@ _SCHEDULED = Stage(
 )
 _TRANSFORMED = Stage(
     "transformed",
-    ("jam-outer-iterations", "compress-arrays", "privatise-atomics", "lower-acc-atomics"),
+    (
+        "promote-cache-to-shared",
+        "narrow-counters",
+        "jam-outer-iterations",
+        "jam-strided-iterations",
+        "compress-arrays",
+        "privatise-atomics",
+        "lower-acc-atomics",
+        "unroll-inner-loops",
+    ),
     "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole. "
+    "Cached nests come first: they replace whole nests, keep several outputs per thread themselves, "
+    "and what they leave alone must look to the jam as if there were no directive. "
+    "Counters are narrowed while each stands in one place. "
+    "Iterations are put side by side next, so that what they share is there once for the others. "
     "Atomic updates find their gang's copy while they still name their operator and the grid, which "
-    "pays for the copies, can still be changed.",
+    "pays for the copies, can still be changed. Loops are unrolled last, when their bodies are final.",
 )
 
 
@@ -110,7 +123,16 @@ def stage_of(module: ModuleOp) -> str:
     return attr.data if isinstance(attr, StringAttr) else ACC.name
 
 
-TARGET_PASSES = frozenset(("choose-lanes", "schedule-loops", "compress-arrays", "privatise-atomics"))
+TARGET_PASSES = frozenset(
+    (
+        "choose-lanes",
+        "schedule-loops",
+        "promote-cache-to-shared",
+        "compress-arrays",
+        "privatise-atomics",
+        "unroll-inner-loops",
+    )
+)
 """Passes with an option `target`, which the pipeline sets."""
 
 PassCallback = Callable[[ModulePass, ModuleOp], None]

@@ -37,11 +37,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import ELEMENTS, WHY
+from ..dialects.accx import ELEMENTS
 from .building import Cursor, constant_value, erase
 from .jamming import (
     NSW,
@@ -50,6 +50,7 @@ from .jamming import (
     body_of,
     check_body,
     clone_into,
+    explain,
     if_full,
     is_pure,
     set_bounds,
@@ -195,13 +196,7 @@ class JamOuterIterationsPass(ModulePass):
             try:
                 nest = find_nest(loop)
             except Declined as reason:
-                _explain(loop, f"rows not kept side by side: {reason}")
+                explain(loop, f"rows not kept side by side: {reason}")
                 continue
-            _explain(loop, f"{nest.elements} iterations side by side in each thread")
+            explain(loop, f"{nest.elements} iterations side by side in each thread")
             jam(nest)
-
-
-def _explain(loop: acc.LoopOp, text: str) -> None:
-    why = loop.attributes.get(WHY)
-    old = f"{why.data}; " if isinstance(why, StringAttr) else ""
-    loop.attributes[WHY] = StringAttr(old + text)

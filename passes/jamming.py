@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ..dialects.accx import VOLATILE
+from ..dialects.accx import VOLATILE, WHY
 from .analysis.acc_ops import is_inside
 from .analysis.region_values import variable_of
 from .building import Cursor
@@ -193,3 +194,10 @@ def set_bounds(cursor: Cursor, loop: acc.LoopOp, tiles: SSAValue) -> None:
     ):
         index = list(loop.operands).index(old[0])
         loop.operands[index] = new
+
+
+def explain(loop: acc.LoopOp, text: str) -> None:
+    """Adds what was done or not to the reasons of `loop`."""
+    why = loop.attributes.get(WHY)
+    old = f"{why.data}; " if isinstance(why, StringAttr) else ""
+    loop.attributes[WHY] = StringAttr(old + text)

@@ -10,9 +10,11 @@ from xdsl.ir import Operation, SSAValue
 
 from .acc_ops import child_loops, constant_value, has_level, source_loc
 from .device_functions import PURE_FUNCTIONS
+from .layout import size_of
 from .levels import Level, loop_levels
 from .region_values import RegionSymbols
 from .schedule import LoopNode
+from .shared_work import InnerWork
 from .strides import count_accesses
 
 
@@ -122,6 +124,62 @@ def _holds_fixed_loop(loop: acc.LoopOp) -> bool:
     return found
 
 
+def _strided(pointer: SSAValue, element: int, variable: SSAValue, symbols: RegionSymbols) -> bool:
+    """Whether neighbouring iterations provably access memory with gaps or in common lines only."""
+    owner = pointer.owner
+    while isinstance(owner, llvm.GEPOp):
+        for subscript in owner.ssa_indices:
+            poly = symbols.affine(subscript)
+            parts = poly.split(variable) if poly is not None else None
+            factor = parts[1].as_constant if parts is not None else 0
+            if factor not in (0, 1, -1) or (factor != 0 and size_of(owner.elem_type) > element):
+                return True
+        owner = owner.ptr.owner
+    return False
+
+
+def inner_work(loop: acc.LoopOp, symbols: RegionSymbols) -> InnerWork:
+    """
+    What the sequential loops directly in the body of `loop` do, if they take the same steps in all
+    of its iterations (others count as nothing).
+    """
+    if len(loop.region.blocks) != 1 or not loop.region.block.args:
+        return InnerWork()
+    variable = loop.region.block.args[-1]
+    changing: set[SSAValue] = set(loop.region.block.args)
+    shared = own = strided = operations = 0
+    for op in loop.region.walk():
+        depends = any(operand in changing for inner in op.walk() for operand in inner.operands)
+        if depends:
+            changing.update(op.results)
+            fixed = isinstance(op, scf.ForOp) and not changing & {op.lb, op.ub, op.step}
+            for block in (b for region in op.regions for b in region.blocks):
+                changing.update(block.args[1:] if fixed else block.args)
+        innermost = _innermost_fixed(op, loop, changing)
+        if innermost is None or op.regions:
+            continue
+        if depends:
+            operations += 1
+        if isinstance(op, llvm.LoadOp):
+            own, shared = own + depends, shared + (not depends)
+            element = size_of(op.dereferenced_value.type)
+            strided += depends and _strided(op.ptr, element, variable, symbols)
+    return InnerWork(shared, own, strided, operations)
+
+
+def _innermost_fixed(op: Operation, loop: acc.LoopOp, changing: set[SSAValue]) -> scf.ForOp | None:
+    """The loop directly around `op` if it holds no other and all up to `loop` have fixed bounds."""
+    around = op.parent_op()
+    if not isinstance(around, scf.ForOp) or any(_is_long(o) for o in around.body.block.ops):
+        return None
+    parent: Operation | None = around
+    while parent is not loop:
+        if not isinstance(parent, scf.ForOp) or changing & {parent.lb, parent.ub, parent.step}:
+            return None
+        parent = parent.parent_op()
+    return around
+
+
 def _visit(
     loop: acc.LoopOp, forest: LoopForest, symbols: RegionSymbols, level_of: Callable[[str], Level]
 ) -> LoopNode:
@@ -147,6 +205,7 @@ def _visit(
         streaming=not any(_is_long(op) for op in operations),
         fixed_inner=_holds_fixed_loop(loop),
         routine=_routine_need(loop, level_of),
+        work=inner_work(loop, symbols) if not children else InnerWork(),
         children=[_visit(child, forest, symbols, level_of) for child in children],
     )
     forest.loops[node] = loop

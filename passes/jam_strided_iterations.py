@@ -1,0 +1,274 @@
+"""
+Give every thread several iterations of a loop whose iterations read the same memory, side by side.
+
+In `for i: for j: f(a[j], x[i])` every iteration of i reads all of a. With n iterations of i in one
+thread a[j] is loaded once for n uses and n independent sums hide each other's latency. The iterations
+of one thread lie a block's lanes apart, so neighbouring lanes still access neighbouring elements.
+The schedule asks for it by `accx.elements = n` on a gang and vector loop that holds sequential loops.
+
+Takes:  scheduled IR.
+Leaves: no `accx.elements` on a gang and vector loop whose body holds sequential loops. Such a loop runs
+        over ceil(trips / n); its body holds n iterations operation by operation, with a second copy,
+        iteration after iteration, where fewer are left. The construct stands in an `scf.if` on the
+        trip count, where that is not constant: short loops need all their iterations on threads of
+        their own to fill the device, so the other version keeps one iteration per thread, and n
+        times the gangs.
+Fails:  never. Where a loop cannot be jammed its iterations stay on threads of their own, and `accx.why`
+        says why.
+
+Before:
+  acc.parallel num_gangs({%gangs : i32}) vector_length(%c128 : i32) {
+    acc.loop gang vector control(%i : i32) = (%lb : i32) to (%ub : i32) step (%c1 : i32) {
+      body(%i)
+    } attributes {accx.elements = 2 : i32, accx.covers}
+  }
+After:
+  %many = arith.cmpi sge, %trips, %c33792
+  scf.if %many {
+    acc.parallel num_gangs({%gangs : i32}) vector_length(%c128 : i32) {
+      acc.loop gang vector control(%i : i32) = (%c0 : i32) to (128 * ceil(trips / 256)) step (%c1 : i32) {
+        %first = 256 * (%i / 128) + %i mod 128
+        scf.if (%first + 128 < trips) { body(%lb + %first) and body(%lb + %first + 128), jammed }
+        else { scf.for %number = %first to trips step 128 { body(%lb + %number) } }
+      }
+    }
+  } else {
+    acc.parallel num_gangs({2 * %gangs : i32}) vector_length(%c128 : i32) {
+      acc.loop gang vector control(%i : i32) = (%lb : i32) to (%ub : i32) step (%c1 : i32) {
+        body(%i)
+      }
+    }
+  }
+
+Options: `full_device`: threads that keep the device busy (default: for a large one; 0: no second
+version).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, i64
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.accx import COVERS, ELEMENTS
+from .analysis.acc_ops import loops_in, set_operand_groups
+from .analysis.region_values import HostEmitter, RegionSymbols
+from .analysis.shared_work import FULL_DEVICE, enough_iterations
+from .analysis.trip_counts import Arithmetic, trip_count
+from .building import Cursor, constant_value, erase
+from .jamming import (
+    NSW,
+    Declined,
+    Jam,
+    body_of,
+    check_body,
+    clone_into,
+    explain,
+    if_full,
+    set_bounds,
+)
+from .jamming import trip_count as device_trip_count
+from .outline import PRIVATISING
+
+
+@dataclass(frozen=True)
+class Strided:
+    """A loop of one variable to run `count` iterations at a time, `lanes` apart."""
+
+    construct: acc.ParallelOp
+    loop: acc.LoopOp
+    count: int
+    lanes: int
+
+
+def _count(loop: acc.LoopOp) -> int:
+    attr = loop.attributes[ELEMENTS]
+    assert isinstance(attr, IntegerAttr)
+    return attr.value.data
+
+
+def _find(construct: acc.ParallelOp, loop: acc.LoopOp) -> Strided:
+    """What has to be known to jam `loop`. Raises `Declined` if it cannot be."""
+    if len(body_of(loop).args) != 1:
+        raise Declined("the loop has several variables")
+    if loop.reduction_operands or loop.private_operands or loop.firstprivate_operands:
+        raise Declined("the loop has variables of its own")
+    check_body(loop)
+    lanes = [constant_value(v) for v in construct.vector_length]
+    workers = [constant_value(v) for v in construct.num_workers]
+    if loop.worker is not None or workers not in ([], [1]) or len(lanes) != 1 or lanes[0] is None:
+        raise Declined("the number of lanes is not constant")
+    return Strided(construct, loop, _count(loop), lanes[0])
+
+
+def jam(found: Strided) -> None:
+    """Rewrites the loop (see the contract above). Numbers of iterations are 64 bits wide."""
+    loop, count, lanes = found.loop, found.count, found.lanes
+    block = loop.region.block
+    originals = [op for op in block.ops if not isinstance(op, acc.YieldOp)]
+    variable = block.args[0]
+    type = variable.type
+    assert isinstance(type, IntegerType)
+
+    before = Cursor.before(loop)
+    trips = before.value(arith.MaxSIOp(device_trip_count(before, loop), before.constant(0, type)))
+    trips = before.to_i64(trips)
+    tile = before.i64(lanes * count)
+    rounded = before.value(arith.AddiOp(trips, before.i64(lanes * count - 1), overflow=NSW))
+    tiles = before.value(arith.DivUIOp(rounded, tile), "tiles")
+    threads = before.value(arith.MuliOp(tiles, before.i64(lanes), overflow=NSW), "threads")
+    lower, step = loop.lowerbound[0], loop.step[0]
+
+    end = block.last_op
+    assert end is not None
+    cursor = Cursor.before(end, loop.location)
+    thread = cursor.to_i64(variable)
+    wide_lanes = cursor.i64(lanes)
+    number = cursor.value(arith.DivUIOp(thread, wide_lanes), "tile")
+    lane = cursor.value(arith.RemUIOp(thread, wide_lanes), "lane")
+    first = cursor.value(arith.MuliOp(number, cursor.i64(lanes * count), overflow=NSW))
+    first = cursor.value(arith.AddiOp(first, lane, overflow=NSW), "first")
+    last = cursor.value(arith.AddiOp(first, cursor.i64((count - 1) * lanes), overflow=NSW), "last")
+    then, otherwise = if_full(cursor, cursor.value(arith.CmpiOp(last, trips, "slt"), "full"))
+
+    base = _value_of(first, lower, step, variable, then)
+    maps: list[dict[SSAValue, SSAValue]] = [{variable: base}]
+    for position in range(1, count):
+        distance = then.mul(then.constant(position * lanes, type), step)
+        value = arith.AddiOp(base, distance, overflow=NSW)
+        maps.append({variable: then.value(value, variable.name_hint)})
+    Jam(maps).operations(originals, then)
+
+    _, each = otherwise.for_loop(first, trips, otherwise.i64(lanes), "number")
+    values = {variable: _value_of(each.point.block.args[0], lower, step, variable, each)}
+    for op in originals:
+        clone_into(op, values, each)
+
+    for op in reversed(originals):
+        erase(op)
+    set_bounds(before, loop, before.to_integer(threads, type))
+    del loop.attributes[ELEMENTS]
+    explain(loop, f"{count} iterations side by side in each thread")
+
+
+def _value_of(
+    number: SSAValue, lower: SSAValue, step: SSAValue, variable: SSAValue, cursor: Cursor
+) -> SSAValue:
+    """The loop variable's value in iteration `number` (i64)."""
+    assert isinstance(variable.type, IntegerType)
+    value = number
+    if variable.type != i64:
+        narrow = llvm.TruncOp(number, variable.type)
+        narrow.properties["overflowFlags"] = llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP,))
+        value = cursor.value(narrow)
+    if constant_value(step) != 1:
+        value = cursor.value(arith.MuliOp(value, step, overflow=NSW))
+    if constant_value(lower) != 0:
+        value = cursor.value(arith.AddiOp(lower, value, overflow=NSW))
+    value.name_hint = variable.name_hint
+    return value
+
+
+# The version with one iteration per thread.
+
+
+def _single_iterations(construct: acc.ParallelOp, loop: acc.LoopOp, reason: str) -> None:
+    """Takes `accx.elements` back: more gangs instead, where the grid was made to fit."""
+    count = _count(loop)
+    del loop.attributes[ELEMENTS]
+    explain(loop, reason)
+    if COVERS in loop.attributes:
+        cursor = Cursor.before(construct)
+        gangs = list(construct.num_gangs)
+        gangs[0] = cursor.mul(gangs[0], cursor.i32(count), gangs[0].name_hint)
+        set_operand_groups(construct, num_gangs=gangs)
+
+
+def _is_long(construct: acc.ParallelOp, loop: acc.LoopOp, least: int) -> SSAValue | bool:
+    """Whether the loop has at least `least` iterations: known, or a value before the construct."""
+    emit = HostEmitter(construct)
+    math = Arithmetic(emit)
+    found = trip_count(loop, RegionSymbols(construct), math)
+    if found is None:
+        return False
+    trips, _ = found
+    if isinstance(trips, int):
+        return trips >= least
+    return emit.insert(arith.CmpiOp(trips, emit.constant(least), "sge"), "many")
+
+
+def _branch_on(construct: acc.ParallelOp, condition: SSAValue) -> acc.ParallelOp:
+    """
+    Puts the construct into an `scf.if` with a copy of it in the other branch, which is the result.
+    Its variables of its own get a copy in each branch.
+    """
+    block = construct.parent_block()
+    assert block is not None
+    own = [
+        op
+        for value in (*construct.private_operands, *construct.firstprivate_operands)
+        if isinstance(op := value.owner, PRIVATISING)
+    ]
+    versions = Block(), Block()
+    branch = scf.IfOp(condition, [], Region(versions[0]), Region(versions[1]))
+    branch.location = construct.location
+    block.insert_op_before(branch, construct)
+    values: dict[SSAValue, SSAValue] = {}
+    copy = [op.clone(values) for op in own]
+    other = construct.clone(values)
+    for op in (*own, construct):
+        op.detach()
+    versions[0].add_ops([*own, construct, scf.YieldOp()])
+    versions[1].add_ops([*copy, other, scf.YieldOp()])
+    return other
+
+
+def _jam_construct(construct: acc.ParallelOp, loop: acc.LoopOp, full_device: int) -> None:
+    if construct.reduction_operands or sum(1 for _ in loops_in(construct)) > 1:
+        raise Declined("the construct holds more than this loop")
+    found = _find(construct, loop)
+    if full_device:
+        condition = _is_long(construct, loop, enough_iterations(found.count, full_device))
+        if condition is False:
+            raise Declined("too few iterations to fill the device")
+        if condition is not True:
+            other = _branch_on(construct, condition)
+            single = next(loops_in(other))
+            _single_iterations(other, single, "for few iterations: one per thread")
+    jam(found)
+
+
+def _candidates(module: ModuleOp) -> Iterator[tuple[acc.ParallelOp, acc.LoopOp]]:
+    for construct in module.walk():
+        if not isinstance(construct, acc.ParallelOp):
+            continue
+        for loop in loops_in(construct):
+            wanted = ELEMENTS in loop.attributes and loop.gang is not None
+            if wanted and loop.vector is not None and _holds_loops(loop):
+                yield construct, loop
+
+
+def _holds_loops(loop: acc.LoopOp) -> bool:
+    return any(isinstance(op, scf.ForOp) for op in loop.region.walk())
+
+
+@dataclass(frozen=True)
+class JamStridedIterationsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "jam-strided-iterations"
+
+    full_device: int = FULL_DEVICE
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for construct, loop in list(_candidates(op)):
+            try:
+                _jam_construct(construct, loop, self.full_device)
+            except Declined as reason:
+                text = f"iterations not kept side by side: {reason}"
+                _single_iterations(construct, loop, text)

@@ -1,0 +1,127 @@
+"""
+Unroll the sequential innermost loops of kernels, so that several loads are in flight.
+
+Takes:  scheduled IR, iterations already side by side (jam-outer-iterations, jam-strided-iterations
+        change how much a body does).
+Leaves: `accx.unroll = n` on the `scf.for`s in compute constructs that hold no other loop and have a
+        short body; lower-scf-to-cf hands it to LLVM, which unrolls. A loop that has `accx.unroll`
+        keeps it. Nothing on a target other than a GPU: LLVM unrolls and vectorises for the CPU.
+Fails:  never.
+
+Before:
+  acc.parallel {
+    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %zero) -> (f32) : i32 {
+      %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      %v = llvm.load %p : !llvm.ptr -> f32
+      %t = arith.addf %s, %v : f32
+      scf.yield %t : f32
+    }
+  }
+After: the loop has the attribute {accx.unroll = 8 : i32}.
+
+Options: `target`: only `nvptx` does anything. `factor`: the factor for all such loops (0: by the
+loop's body).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, i32
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ..dialects.accx import UNROLL
+from .analysis.device_functions import PURE_FUNCTIONS
+from .analysis.schedule import Target
+from .analysis.unrolling import LoopBody, unroll_factor
+from .building import constant_value
+from .outline import PRIVATISING
+
+_LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)
+_REGISTERS = (*PRIVATISING, llvm.AllocaOp)
+"""What makes scalars that end up in registers."""
+_CALL_OPERATIONS = 8
+"""What a mathematical function counts as."""
+
+
+def _is_index_arithmetic(op: Operation) -> bool:
+    """Whether `op` is an integer operation that only subscripts use."""
+    if not op.results or not isinstance(op.results[0].type, IntegerType):
+        return False
+    return op.name.startswith("arith.") and all(
+        isinstance(use.operation, llvm.GEPOp) or _is_index_arithmetic(use.operation)
+        for use in op.results[0].uses
+    )
+
+
+def read_body(loop: scf.ForOp) -> LoopBody:
+    """What the decision needs to know about an innermost loop."""
+    loads = operations = 0
+    opaque = False
+    for op in loop.body.walk():
+        match op:
+            case llvm.LoadOp() | llvm.StoreOp() if isinstance(op.ptr.owner, _REGISTERS):
+                pass
+            case llvm.LoadOp():
+                loads += 1
+                operations += 1
+            case llvm.CallOp():
+                name = op.callee.string_value() if op.callee is not None else ""
+                opaque = opaque or name not in PURE_FUNCTIONS
+                operations += _CALL_OPERATIONS
+            case llvm.StoreOp():
+                operations += 1
+            case scf.ExecuteRegionOp() | scf.IndexSwitchOp():
+                opaque = True
+            case arith.ConstantOp() | llvm.GEPOp() | scf.YieldOp():
+                pass
+            case _ if op.name.startswith("acc."):
+                opaque = True
+            case _ if not _is_index_arithmetic(op):
+                operations += 1
+            case _:
+                pass
+    return LoopBody(loads, operations, _trip(loop), opaque)
+
+
+def _trip(loop: scf.ForOp) -> int | None:
+    low, high, step = (constant_value(v) for v in (loop.lb, loop.ub, loop.step))
+    if low is None or high is None or not step:
+        return None
+    return max(0, -(-(high - low) // step))
+
+
+def _innermost(module: ModuleOp) -> Iterator[scf.ForOp]:
+    """The loops to look at: in compute constructs, without a loop inside."""
+    for construct in module.walk():
+        if not isinstance(construct, acc.ParallelOp):
+            continue
+        for op in construct.region.walk():
+            if isinstance(op, scf.ForOp) and not any(
+                isinstance(inner, _LOOPS) for inner in op.body.walk()
+            ):
+                yield op
+
+
+@dataclass(frozen=True)
+class UnrollInnerLoopsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "unroll-inner-loops"
+
+    target: Target = "nvptx"
+    factor: int = 0
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target != "nvptx":
+            return
+        for loop in _innermost(op):
+            if UNROLL in loop.attributes:
+                continue
+            factor = self.factor or unroll_factor(read_body(loop))
+            if factor is not None:
+                loop.attributes[UNROLL] = IntegerAttr(factor, i32)
