@@ -23,10 +23,12 @@ from .specs import Array, Case, Kernel
 HERE = Path(__file__).parent
 FILES = ("streaming", "stencils", "compute", "reductions")
 RUNTIME = ("libgomp.so.1", "libgomp-plugin-nvptx.so.1")
-COMMAND = (
-    "gcc-12 -O3 -ffast-math -fopenacc -foffload=nvptx-none"
-    " -foffload-options=nvptx-none=-misa=sm_80 -foffload-options=nvptx-none=-lm -shared -fPIC"
-).split()
+COMMAND = ("gcc-12", "-O3", "-ffast-math", "-fopenacc", "-shared", "-fPIC")
+OFFLOAD = (
+    "-foffload=nvptx-none",
+    "-foffload-options=nvptx-none=-misa=sm_80",
+    "-foffload-options=nvptx-none=-lm",
+)
 
 
 def build(folder: Path) -> None:
@@ -34,7 +36,7 @@ def build(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for file in FILES:
         source, library = HERE / "kernels" / f"{file}.c", folder / f"{file}.so"
-        subprocess.run([*COMMAND, str(source), "-o", str(library), "-lm"], check=True)
+        subprocess.run([*COMMAND, *OFFLOAD, str(source), "-o", str(library), "-lm"], check=True)
     for name in RUNTIME:
         found = subprocess.run(
             ["gcc-12", f"-print-file-name={name}"], check=True, capture_output=True, text=True

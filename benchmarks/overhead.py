@@ -35,7 +35,7 @@ EXAMPLES = HERE.parent / "examples"
 LAUNCHES = 100_000
 STEPS = 2_000
 GRID = 1024
-REPEATS = 5
+REPEATS = 3
 
 EMPTY_PROGRAM = """
 int main(void)
