@@ -19,7 +19,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
+from xdsl.utils.exceptions import (
+    ArgSpecParseError,
+    DiagnosticException,
+    ParseError,
+    VerifyException,
+)
 
 from ..passes.registry import all_passes
 from .diagnostics import (
@@ -34,6 +39,7 @@ from .diagnostics import (
 from .driver_options import add_compile_arguments, options_from_arguments
 from .emit import TEXT_STAGES, emit_text
 from .executable import front_end
+from .internal_error import guarded
 from .ir.context import make_context
 from .ir.printing import print_ir
 from .options import CompileOptions
@@ -137,8 +143,14 @@ class AccoptMain:
         except ValueError:
             try:
                 pipeline = PassPipeline.parse_spec(_available_passes(), self.args.passes)  # pyright: ignore[reportArgumentType]
-            except (ValueError, ParseError) as e:
+            except ValueError as e:
                 raise error(UNKNOWN_LOC, str(e), "accopt --list-passes shows the names") from e
+        except ArgSpecParseError as e:
+            raise error(
+                UNKNOWN_LOC,
+                f"cannot read the passes '{self.args.passes}': {str(e).splitlines()[-1].strip()}",
+                "write pass{option=value},pass",
+            ) from e
         for module_pass in pipeline.passes:
             module_pass.apply(self.ctx, module)
             self.after_pass(module_pass, module)
@@ -216,6 +228,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.list_passes:
         print("\n".join(all_passes()))
         return 0
+    return guarded(lambda: _run(args))
+
+
+def _run(args: argparse.Namespace) -> int:
     try:
         return AccoptMain(args, options_from_arguments(args)).run()
     except (CompileError, VerifyException, DiagnosticException) as e:

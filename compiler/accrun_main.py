@@ -23,9 +23,12 @@ from ..runtime.errors import AccRuntimeError
 from ..runtime.trace import TraceOptions
 from .diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
 from .driver_options import add_compile_arguments, options_from_arguments
+from .internal_error import guarded
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+
+    from .api import Program
 
 
 def _argument_parser() -> argparse.ArgumentParser:
@@ -67,6 +70,12 @@ def _argument_parser() -> argparse.ArgumentParser:
     )
     group.add_argument(
         "--shared-memory", action="store_true", help="host target: no separate device memory"
+    )
+    group.add_argument(
+        "--no-checks", action="store_true", help="sim target: no search for races and unset memory"
+    )
+    group.add_argument(
+        "--report", action="store_true", help="sim target: costs of every source line, to stderr"
     )
     group.add_argument(
         "--compression-report",
@@ -121,12 +130,26 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         library_folders=tuple(args.library_dirs),
         threads=args.threads,
         shared_memory=args.shared_memory,
+        checks=not args.no_checks,
+        counters=args.report,
         trace=trace,
     )
     program = Program(executable, run_options)
     status = program.main([args.sources[0], *program_arguments])
+    if options.target == "sim":
+        status = _simulated(program, status)
     program.close()
     return status
+
+
+def _simulated(program: Program, status: int) -> int:
+    """Prints the simulator's report, if it made one; its findings turn success into failure."""
+    from ..runtime.sim.counters import table
+
+    lines = program.simulator.lines
+    if lines:
+        print(table(lines), file=sys.stderr)
+    return status or int(bool(program.simulator.findings))
 
 
 def _device_number() -> int:
@@ -148,6 +171,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accrun` command. Leaves the process with the program's exit status."""
     own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
     args = _argument_parser().parse_args(own)
+    return guarded(lambda: _run_and_leave(args, program_arguments))
+
+
+def _run_and_leave(args: argparse.Namespace, program_arguments: list[str]) -> int:
     try:
         status = _run(args, program_arguments)
     except CompileError as e:

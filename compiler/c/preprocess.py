@@ -65,7 +65,9 @@ def preprocess(
     """
     options = options or PreprocessOptions()
     if not path.is_file():
-        raise error(SourceLoc(str(path), 0), f"cannot find the C file '{path}'")
+        raise error(
+            SourceLoc(str(path), 0), f"cannot find the C file '{path}'", "check its name and folder"
+        )
     if options.use_system_cpp:
         return _system_preprocess(path, options)
     text = read_source(path, SourceLoc(str(path), 0))

@@ -1,0 +1,76 @@
+"""
+What a user sees when accopt itself fails: where in their program, what to do, and no traceback.
+
+The place is that of the operation or C construct which the innermost code that has one was working
+on. `ACCOPT_DEBUG=1` shows the traceback as well.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+
+from .diagnostics import UNKNOWN_LOC, Diagnostic, Severity, SourceLoc, render
+
+DEBUG_VARIABLE = "ACCOPT_DEBUG"
+
+
+def _place_of(value: object) -> SourceLoc:
+    """The C place that a local variable of accopt stands for."""
+    # Not before something fails: `accrun` starts a program it knows without these.
+    from xdsl.ir import Operation
+
+    from .c.ast import Expr, Stmt, VarDecl
+
+    if isinstance(value, Operation):
+        return SourceLoc.from_attr(value.location)
+    if isinstance(value, Expr | Stmt | VarDecl):
+        return value.loc
+    return UNKNOWN_LOC
+
+
+def place_of_failure(trace: TracebackType | None) -> SourceLoc:
+    """The C place that the innermost frame with one was working on; `UNKNOWN_LOC` if none was."""
+    found = UNKNOWN_LOC
+    while trace is not None:
+        for value in trace.tb_frame.f_locals.values():
+            place = _place_of(value)
+            if place.line > 0:
+                found = place
+        trace = trace.tb_next
+    return found
+
+
+def describe(failure: Exception) -> Diagnostic:
+    """The message for a failure that no part of accopt expected."""
+    if isinstance(failure, RecursionError):
+        return Diagnostic(
+            Severity.ERROR,
+            place_of_failure(failure.__traceback__),
+            "the program is nested too deeply",
+            "split the expression or the blocks here into several",
+        )
+    text = str(failure).partition("\n")[0]
+    what = f"{type(failure).__name__}: {text}" if text else type(failure).__name__
+    return Diagnostic(
+        Severity.ERROR,
+        place_of_failure(failure.__traceback__),
+        f"internal error of accopt ({what})",
+        f"please report this with the program; {DEBUG_VARIABLE}=1 shows where in accopt",
+    )
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """Runs a command; a failure nobody expected becomes a message and exit status 1."""
+    try:
+        return run()
+    except KeyboardInterrupt:
+        return 130
+    except Exception as failure:
+        if os.environ.get(DEBUG_VARIABLE):
+            traceback.print_exception(failure)
+        print(render(describe(failure)), file=sys.stderr)
+        return 1
