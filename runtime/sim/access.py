@@ -51,7 +51,8 @@ class Access:
     """
     One load, store or atomic of a kernel. `array` is the name of the variable behind the pointer,
     `space` the memory if it is known from the IR (else 0), `checked`: whether reading uninitialised
-    memory matters (not for copies of whole structs).
+    memory matters (not for copies of whole structs), `atomic`: whether it is indivisible, so that
+    it races with plain accesses only.
     """
 
     place: Place
@@ -59,6 +60,7 @@ class Access:
     array: str
     space: int = 0
     checked: bool = True
+    atomic: bool = False
     last: Allocation | None = None
 
     def __post_init__(self) -> None:
@@ -143,14 +145,15 @@ class Memories:
         view = at.bytes.views[access.dtype]
         watched = self.checks.races and at.space != LOCAL
         if watched:
-            self._note_write(threads, at, address, access, lambda: _equal(view[index], value))
+            same = _never if access.atomic else lambda: _equal(view[index], value)
+            self._note_write(threads, at, address, access, same, access.atomic)
         if isinstance(index, ndarray) or not isinstance(value, ndarray):
             view[index] = value
         else:
             view[index] = value[-1]
         if at.allocation is None or not at.allocation.written:
             at.bytes.states[size][index] = repeated(WRITTEN, size)
-        if watched and threads.n > 1:
+        if watched and threads.n > 1 and not access.atomic:
             self._check_same_step(threads, view, index, value, address, access)
 
     def _resolve(self, threads: Threads, address: Value, access: Access) -> _Resolved:
@@ -274,7 +277,9 @@ class Memories:
         writer, reader = self._shadow(at)
         words = at.offsets >> 2
         shared = at.space == SHARED
-        found = conflict_of_read(self.clock, threads, words, writer, reader, shared)
+        found = conflict_of_read(
+            self.clock, threads, words, writer, reader, shared=shared, atomic=access.atomic
+        )
         if found is not None:
             self._race(threads, address, access, found[0], found[1], "read", "written")
 
@@ -451,7 +456,7 @@ class Memories:
         if self.checks.uninitialised:
             self._check_written(threads, at, index, address, access)
         if self.checks.races and at.space != LOCAL:
-            self._note_write(threads, at, address, access, lambda: np.bool_(False), atomic=True)
+            self._note_write(threads, at, address, access, _never, atomic=True)
         if at.space == GLOBAL:
             self.clock.atomic(threads)
         if at.allocation is None or not at.allocation.written:
@@ -517,6 +522,10 @@ class Memories:
         offset = address - GLOBAL_BASE
         end = allocation.end - GLOBAL_BASE
         return bytes(self.memory.bytes.data[offset:end]).partition(b"\0")[0]
+
+
+def _never() -> Any:
+    return np.bool_(False)
 
 
 def _equal(a: Value, b: Value) -> Any:

@@ -20,9 +20,9 @@ Update = Callable[[Array, Array], Array]
 _PLAIN: dict[str, np.ufunc] = {
     "add": np.add,
     "fadd": np.add,
-    "and_": np.bitwise_and,
-    "or_": np.bitwise_or,
-    "xor_": np.bitwise_xor,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
     "max": np.maximum,
     "min": np.minimum,
     "fmax": np.fmax,
@@ -52,7 +52,7 @@ _OTHERS: dict[str, Update] = {
 }
 
 KINDS = frozenset(_PLAIN) | frozenset(_OTHERS)
-"""The updates the simulator knows, as `AtomicBinOp` names them."""
+"""The updates the simulator knows, as LLVM IR names them."""
 
 
 def update(kind: str, view: Array, index: Array, value: Value, wanted: bool) -> Array | None:

@@ -234,12 +234,19 @@ class FunctionCompiler:
         loc = SourceLoc.from_attr(op.location)
         return self.module.place(loc.file, loc.line)
 
-    def access(self, op: Operation, pointer: SSAValue, dtype: Any, checked: bool = True) -> str:
+    def access(
+        self,
+        op: Operation,
+        pointer: SSAValue,
+        dtype: Any,
+        checked: bool = True,
+        atomic: bool = False,
+    ) -> str:
         """The constant that describes an access through a pointer."""
         root = root_of(pointer)
         name = root.name_hint or pointer.name_hint or ""
         return self.module.constant(
-            Access(self.place_of(op), dtype, self.module.array_name(name), 0, checked)
+            Access(self.place_of(op), dtype, self.module.array_name(name), 0, checked, atomic)
         )
 
 

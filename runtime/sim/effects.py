@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
-
 from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -63,9 +61,14 @@ def _load(
         dtype = dtype_of(type)
         if dtype is None:
             raise Unsupported(f"a load of type {type}")
-        return f"rt.load({f.threads}, {name}, {f.access(op, pointer, dtype, not inside)})"
+        return f"rt.load({f.threads}, {name}, {f.access(op, pointer, dtype, not inside, _is_atomic(op))})"
     loads = [_load(f, op, pointer, f"({name} + {offset})", part, True) for part, offset in parts]
     return f"({', '.join(loads)},)" if loads else "()"
+
+
+def _is_atomic(op: Operation) -> bool:
+    ordering = op.properties.get("ordering")
+    return isinstance(ordering, IntegerAttr) and ordering.value.data != 0
 
 
 def store(f: FunctionCompiler, op: Operation) -> None:
@@ -81,7 +84,7 @@ def store(f: FunctionCompiler, op: Operation) -> None:
 def _store(f: FunctionCompiler, op: llvm.StoreOp, to: str, value: str, type: Attribute) -> None:
     parts = elements(type)
     if parts is None:
-        access = f.access(op, op.ptr, scalar_dtype_of(type))
+        access = f.access(op, op.ptr, scalar_dtype_of(type), True, _is_atomic(op))
         f.put(f"rt.store({f.threads}, {to}, {value}, {access})")
         return
     for index, (part, offset) in enumerate(parts):
@@ -185,9 +188,9 @@ def _orders(ordering: int) -> tuple[bool, bool]:
 
 def atomic_rmw(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, llvm_ext.AtomicRMWOp)
-    kind = op.kind.name
+    kind = op.kind.ir_name
     if kind not in KINDS:
-        raise Unsupported(f"the atomic operation '{op.kind.ir_name}'")
+        raise Unsupported(f"the atomic operation '{kind}'")
     dtype = scalar_dtype(op.val)
     wanted = bool(op.res.uses)
     acquires, releases = _orders(op.ordering.value.data)
@@ -351,11 +354,6 @@ def literal(f: FunctionCompiler, op: Operation) -> None:
 
 def zero_value(f: FunctionCompiler, op: Operation) -> None:
     f.zero(op)
-
-
-def ordering_of(attr: IntegerAttr) -> int:
-    """The number of an atomic ordering."""
-    return cast(int, attr.value.data)
 
 
 EFFECTS: dict[str, Callable[[FunctionCompiler, Operation], None]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects import llvm
+from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
@@ -105,7 +105,7 @@ def _value(value: SSAValue, addresses: dict[str, int]) -> Any:
     op = value.owner
     assert isinstance(op, Operation)
     match op:
-        case llvm.ConstantOp():
+        case llvm.ConstantOp() | arith.ConstantOp():
             return constant(op.value, op.result.type)
         case llvm.AddressOfOp():
             return np.int64(addresses[op.global_name.root_reference.data])

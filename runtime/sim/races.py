@@ -117,11 +117,18 @@ class Clock:
 
 
 def conflict_of_read(
-    clock: Clock, threads: Threads, words: Value, writer: Array, reader: Array, shared: bool
+    clock: Clock,
+    threads: Threads,
+    words: Value,
+    writer: Array,
+    reader: Array,
+    *,
+    shared: bool,
+    atomic: bool,
 ) -> tuple[int, int] | None:
     """
     Notes a read and looks for a write it races with: the position of the active thread and the
-    other thread's number in the launch.
+    other thread's number in the launch. Atomic reads are not noted.
     """
     stamp = threads.stamp(clock.base, clock.now)
     found = None
@@ -129,11 +136,15 @@ def conflict_of_read(
     if np.any(before >= clock.base):
         before = np.broadcast_to(before, stamp.shape)
         other = (before >= clock.base) & (before & THREAD_MASK != stamp & THREAD_MASK)
+        if atomic:
+            other &= before & FLAG == 0
         if other.any():
             other &= clock.unordered(threads, before, shared)
             if other.any():
                 at = int(np.argmax(other))
                 found = at, int(before[at] & THREAD_MASK)
+    if atomic:
+        return found
     _note_read(clock, threads, words, stamp, reader)
     return found
 
