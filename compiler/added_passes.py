@@ -1,0 +1,57 @@
+"""
+Passes that a user adds to the pipeline: `--after STAGE:PASS{OPTION=VALUE}`. They may be accopt's,
+xDSL's, or those of any installed package with an entry point `xdsl.universe`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.utils.exceptions import ParseError
+
+from ..passes.registry import all_passes
+from .diagnostics import UNKNOWN_LOC, error
+
+PassLoader = Callable[[], type[ModulePass]]
+
+
+def available_passes() -> dict[str, PassLoader]:
+    """Name → loader of every pass in this environment; ours go first."""
+    from xdsl.universe import Universe
+
+    return {**Universe.get_multiverse().all_passes, **all_passes()}
+
+
+def parse_passes(text: str) -> tuple[ModulePass, ...]:
+    """
+    The passes of a comma-separated list with their options. Raises `CompileError` for an unknown
+    pass or option.
+    """
+    loaders = all_passes()
+    try:
+        return PassPipeline.parse_spec(loaders, text).passes
+    except (ValueError, ParseError):
+        loaders = available_passes()  # entry points cost time: only for names that are not ours
+    try:
+        return PassPipeline.parse_spec(loaders, text).passes
+    except (ValueError, ParseError) as e:
+        raise error(UNKNOWN_LOC, str(e), "accopt --list-passes shows the names") from e
+
+
+def parse_added(texts: Sequence[str], stages: Sequence[str]) -> dict[str, tuple[ModulePass, ...]]:
+    """
+    Stage → passes to run when the pipeline has reached it, from texts `STAGE:PASSES`. Raises
+    `CompileError` for a stage that is not in `stages`, and as `parse_passes` does.
+    """
+    added: dict[str, tuple[ModulePass, ...]] = {}
+    for text in texts:
+        stage, colon, passes = text.partition(":")
+        if not colon or stage not in stages:
+            raise error(
+                UNKNOWN_LOC,
+                f"--after {text}: '{stage}' is not a stage",
+                f"write STAGE:PASS, with one of {', '.join(stages)}",
+            )
+        added[stage] = (*added.get(stage, ()), *parse_passes(passes))
+    return added
