@@ -145,7 +145,9 @@ def jam(found: Strided) -> None:
     Jam(maps).operations(originals, then)
 
     _, each = otherwise.for_loop(first, trips, otherwise.i64(lanes), "number")
-    values = {variable: _value_of(each.point.block.args[0], lower, step, variable, each)}
+    values: dict[SSAValue, SSAValue] = {
+        variable: _value_of(each.point.block.args[0], lower, step, variable, each)
+    }
     for op in originals:
         clone_into(op, values, each)
 

@@ -1,0 +1,107 @@
+// RUN: accopt %s -p jam-strided-iterations | filecheck %s
+// RUN: accopt %s -p "jam-strided-iterations{full_device=0}" | filecheck %s --check-prefix=ALWAYS
+
+// Two iterations share what the inner loop reads: a load for two sums, iterations a block apart. The
+// trip count is known at run time only, so few iterations get a thread each, of twice as many gangs.
+// CHECK-LABEL: llvm.func @pairs
+// CHECK:       %many = arith.cmpi sge, %{{.*}}, %c33792
+// CHECK:       scf.if %many {
+// CHECK:         acc.parallel num_gangs({%gangs : i32})
+// CHECK:         %tiles = arith.divui
+// CHECK:         acc.loop gang vector control(%i : i32) = (%{{.*}} : i32) to (%threads_1 : i32)
+// CHECK:           %tile = arith.divui
+// CHECK:           %lane = arith.remui
+// CHECK:           %full = arith.cmpi slt, %last, %{{.*}} : i64
+// CHECK:           scf.if %full {
+// CHECK:             scf.for %j = %c0 to %n step %c1 iter_args(%s = %z, %s_1 = %z) -> (f32, f32)
+// CHECK:               %v = llvm.load
+// CHECK-NOT:           llvm.load
+// CHECK:               scf.yield %t, %t_1 : f32, f32
+// CHECK:             llvm.store %sum,
+// CHECK:             llvm.store %sum_1,
+// CHECK:           } else {
+// CHECK:             scf.for %number = %first to %{{.*}} step %{{.*}} : i64 {
+// CHECK:         attributes {accx.covers, accx.why = "2 iterations side by side in each thread"
+// CHECK:       } else {
+// CHECK:         %gangs_1 = arith.muli %gangs, %{{.*}} : i32
+// CHECK-NEXT:    acc.parallel num_gangs({%gangs_1 : i32})
+// CHECK:         attributes {accx.covers, accx.why = "for few iterations: one per thread"
+
+// ALWAYS-LABEL: llvm.func @pairs
+// ALWAYS-NOT:   scf.if %many
+// ALWAYS:       iter_args(%s = %z, %s_1 = %z) -> (f32, f32)
+// ALWAYS:       llvm.func @running
+llvm.func @pairs(%n: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c128 = arith.constant 128 : i32
+  %z = arith.constant 0.0 : f32
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %x = arith.sitofp %i : i32 to f32
+      %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %z) -> (f32) : i32 {
+        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %v = llvm.load %p : !llvm.ptr -> f32
+        %m = arith.mulf %v, %x : f32
+        %t = arith.addf %s, %m : f32
+        scf.yield %t : f32
+      }
+      %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      llvm.store %sum, %q : f32, !llvm.ptr
+      acc.yield
+    } attributes {accx.elements = 2 : i32, accx.covers, independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// A variable that outlives an iteration keeps the iterations apart; the grid grows instead.
+// CHECK-LABEL: llvm.func @running
+// CHECK-NOT:   scf.if
+// CHECK:       %[[MORE:gangs_[0-9]+]] = arith.muli %gangs_2, %{{.*}} : i32
+// CHECK:       acc.parallel num_gangs({%[[MORE]] : i32})
+// CHECK:       accx.why = "iterations not kept side by side: the loop has variables of its own"
+llvm.func @running(%n: i32, %gangs: i32, %a: !llvm.ptr, %x: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c128 = arith.constant 128 : i32
+  %t = acc.private varPtr(%x : !llvm.ptr) varType(f32) recipe(@private_f32) -> !llvm.ptr {name = "t"}
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    acc.loop gang vector private(%t : !llvm.ptr) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      scf.for %j = %c0 to %n step %c1 : i32 {
+        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %v = llvm.load %p : !llvm.ptr -> f32
+        llvm.store %v, %t : f32, !llvm.ptr
+      }
+      acc.yield
+    } attributes {accx.elements = 2 : i32, accx.covers, independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+acc.private.recipe @private_f32 : !llvm.ptr init {
+^bb0(%arg: !llvm.ptr):
+  acc.yield %arg : !llvm.ptr
+}
+
+// A constant trip count decides at once: 1000 iterations are too few.
+// CHECK-LABEL: llvm.func @short
+// CHECK-NOT:   scf.if
+// CHECK:       too few iterations to fill the device
+llvm.func @short(%gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c128 = arith.constant 128 : i32
+  %c1000 = arith.constant 1000 : i32
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%c1000 : i32) step (%c1 : i32) {
+      scf.for %j = %c0 to %c1000 step %c1 : i32 {
+        "test.op"(%i, %j) : (i32, i32) -> ()
+      }
+      acc.yield
+    } attributes {accx.elements = 2 : i32, independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}

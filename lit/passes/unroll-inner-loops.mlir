@@ -1,0 +1,66 @@
+// RUN: accopt %s -p unroll-inner-loops | filecheck %s
+// RUN: accopt %s -p "unroll-inner-loops{factor=2}" | filecheck %s --check-prefix=TWO
+// RUN: accopt %s -p "unroll-inner-loops{target=host}" | filecheck %s --check-prefix=HOST
+
+// The inner of two loops with one load: eight iterations. The outer loop is left alone.
+// CHECK-LABEL: llvm.func @sum
+// CHECK:         scf.yield %t : f32
+// CHECK-NEXT:    } {accx.unroll = 8 : i32}
+// CHECK-NEXT:    scf.yield
+// CHECK-NEXT:  }
+// CHECK-NEXT:  llvm.store
+// TWO:         accx.unroll = 2 : i32
+// HOST-NOT:    accx.unroll = {{[248]}}
+llvm.func @sum(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %z = arith.constant 0.0 : f32
+  acc.parallel {
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%u = %z) -> (f32) : i32 {
+      %w = scf.for %j = %c0 to %n step %c1 iter_args(%s = %u) -> (f32) : i32 {
+        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %v = llvm.load %p : !llvm.ptr -> f32
+        %t = arith.addf %s, %v : f32
+        scf.yield %t : f32
+      }
+      scf.yield %w : f32
+    }
+    llvm.store %r, %b : f32, !llvm.ptr
+    acc.yield
+  }
+  llvm.return
+}
+
+// LLVM unrolls four iterations altogether; a given factor stays; an unknown function and host code do not
+// unroll.
+// CHECK-LABEL: llvm.func @left_alone
+// CHECK-NOT:   accx.unroll = 8
+// CHECK:       accx.unroll = 3
+// CHECK-NOT:   accx.unroll
+// CHECK:       llvm.return
+llvm.func @left_alone(%n: i32, %a: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  acc.parallel {
+    scf.for %j = %c0 to %c4 step %c1 : i32 {
+      %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      llvm.store %j, %p : i32, !llvm.ptr
+    }
+    scf.for %j = %c0 to %n step %c1 : i32 {
+      %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      llvm.store %j, %p : i32, !llvm.ptr
+    } {accx.unroll = 3 : i32}
+    scf.for %j = %c0 to %n step %c1 : i32 {
+      llvm.call @unknown(%j) : (i32) -> ()
+    }
+    acc.yield
+  }
+  scf.for %j = %c0 to %n step %c1 : i32 {
+    %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+    llvm.store %j, %p : i32, !llvm.ptr
+  }
+  llvm.return
+}
+
+llvm.func @unknown(i32)

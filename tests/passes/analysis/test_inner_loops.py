@@ -1,0 +1,83 @@
+"""Iterations side by side, unroll factors and narrow counters: the decisions, without IR."""
+
+from __future__ import annotations
+
+import pytest
+from accopt.passes.analysis.schedule import LoopNode, Sizes, Tuning, plan_construct
+from accopt.passes.analysis.shared_work import (
+    FULL_DEVICE,
+    InnerWork,
+    enough_iterations,
+    iterations_side_by_side,
+)
+from accopt.passes.analysis.unrolling import LoopBody, unroll_factor
+from accopt.passes.narrow_counters import fits
+
+ALL_PAIRS = InnerWork(shared_loads=4, own_operations=24)
+
+
+@pytest.mark.parametrize(
+    ("work", "count"),
+    [
+        (ALL_PAIRS, 4),
+        (InnerWork(shared_loads=1, own_loads=1, own_operations=6), 4),
+        (InnerWork(shared_loads=1, own_operations=50), 2),
+        (InnerWork(shared_loads=1, own_operations=200), 1),
+        (InnerWork(own_loads=3, own_operations=6), 1),
+        (InnerWork(shared_loads=1, own_loads=1, strided_loads=1, own_operations=6), 1),
+    ],
+)
+def test_iterations_side_by_side(work: InnerWork, count: int) -> None:
+    assert iterations_side_by_side(work) == count
+
+
+def _elements(node: LoopNode, tuning: Tuning | None = None) -> int:
+    return plan_construct([node], Sizes(), tuning=tuning).loops[node].elements
+
+
+def test_schedule_asks_for_them() -> None:
+    assert _elements(LoopNode(True, streaming=False, work=ALL_PAIRS)) == 4
+    assert _elements(LoopNode(True, streaming=False)) == 1
+    assert _elements(LoopNode(True, streaming=False, reduction=True, work=ALL_PAIRS)) == 1
+
+
+def test_constant_trip_counts_that_leave_the_device_empty_take_fewer() -> None:
+    def of(trip: int) -> int:
+        return _elements(LoopNode(True, streaming=False, trip=trip, work=ALL_PAIRS))
+
+    assert of(enough_iterations(4)) == 4
+    assert of(enough_iterations(4) - 1) == 2
+    assert of(FULL_DEVICE) == 1
+
+
+def test_tuning_wins() -> None:
+    node = LoopNode(True, streaming=False, work=ALL_PAIRS)
+    assert _elements(node, Tuning(elements=2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "factor"),
+    [
+        (LoopBody(loads=1, operations=2), 8),
+        (LoopBody(loads=5, operations=13), 4),
+        (LoopBody(loads=9, operations=25), 2),
+        (LoopBody(loads=30, operations=60), None),
+        (LoopBody(loads=0, operations=16), 4),
+        (LoopBody(loads=0, operations=300), None),
+        (LoopBody(loads=1, operations=2, trip=64), None),
+        (LoopBody(loads=1, operations=2, trip=1000), 8),
+        (LoopBody(loads=4, operations=100, trip=3), 2),
+        (LoopBody(loads=1, operations=2, opaque=True), None),
+        (LoopBody(loads=0, operations=0), None),
+    ],
+)
+def test_unroll_factor(body: LoopBody, factor: int | None) -> None:
+    assert unroll_factor(body) == factor
+
+
+@pytest.mark.parametrize(
+    ("steps", "trip", "expected"),
+    [(1, None, True), (2, None, False), (2, 1000, True), (2, 1 << 30, False), (0, 5, False)],
+)
+def test_fits(steps: int, trip: int | None, expected: bool) -> None:
+    assert fits(steps, trip) is expected
