@@ -18,15 +18,15 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
-from xdsl.passes import ModulePass, PassPipeline
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import (
-    ArgSpecParseError,
     DiagnosticException,
     ParseError,
     VerifyException,
 )
 
 from ..passes.registry import all_passes
+from .added_passes import parse_passes
 from .diagnostics import (
     UNKNOWN_LOC,
     CompileError,
@@ -86,13 +86,6 @@ def _argument_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _available_passes() -> dict[str, object]:
-    """Our passes, and those of xDSL and of plugins when one is asked for by name."""
-    from xdsl.universe import Universe
-
-    return {**Universe.get_multiverse().all_passes, **all_passes()}
-
-
 def _parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
     try:
         module = Parser(ctx, text, name).parse_module()
@@ -138,20 +131,7 @@ class AccoptMain:
         return print_ir(module, debug_info=self.args.print_debuginfo)
 
     def run_passes(self, module: ModuleOp) -> None:
-        try:
-            pipeline = PassPipeline.parse_spec(all_passes(), self.args.passes)
-        except ValueError:
-            try:
-                pipeline = PassPipeline.parse_spec(_available_passes(), self.args.passes)  # pyright: ignore[reportArgumentType]
-            except ValueError as e:
-                raise error(UNKNOWN_LOC, str(e), "accopt --list-passes shows the names") from e
-        except ArgSpecParseError as e:
-            raise error(
-                UNKNOWN_LOC,
-                f"cannot read the passes '{self.args.passes}': {str(e).splitlines()[-1].strip()}",
-                "write pass{option=value},pass",
-            ) from e
-        for module_pass in pipeline.passes:
+        for module_pass in parse_passes(self.args.passes):
             module_pass.apply(self.ctx, module)
             self.after_pass(module_pass, module)
             module.verify()

@@ -64,6 +64,13 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         metavar="'PASS{OPTION=VALUE}'",
         help="options of a pass of the pipeline",
     )
+    group.add_argument(
+        "--after",
+        dest="added_passes",
+        metavar="STAGE:PASS",
+        help="run another pass (also a plugin's) when the pipeline has reached a stage",
+        **repeated,
+    )
 
 
 def options_from_arguments(args: argparse.Namespace) -> CompileOptions:
@@ -81,4 +88,5 @@ def options_from_arguments(args: argparse.Namespace) -> CompileOptions:
         undefines=tuple(args.undefines),
         use_system_cpp=args.system_cpp,
         pass_options=tuple(args.pass_option),
+        added_passes=tuple(args.added_passes),
     )

@@ -115,7 +115,8 @@ def build(
     texts = [part for source in sources for part in (source.file, source.text)]
     key = content_key("program", compiler_fingerprint(), repr(options), *texts)
     store = DiskCache.default("program")
-    cached = cached and options.target != "sim"  # whose kernels are IR in memory
+    # The simulator's kernels are IR in memory; the text of added passes is not part of the key.
+    cached = cached and options.target != "sim" and not options.added_passes
     if cached and after_stage is None and (found := store.get(key)) is not None:
         return _from_json(found, options, sink)
     before = len(sink.diagnostics)

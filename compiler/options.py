@@ -36,3 +36,5 @@ class CompileOptions:
     undefines: tuple[str, ...] = ()
     use_system_cpp: bool = False
     pass_options: tuple[str, ...] = ()
+    added_passes: tuple[str, ...] = ()
+    """`STAGE:PASSES`: passes to run after those of a stage."""

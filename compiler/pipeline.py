@@ -18,6 +18,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 
 from ..dialects.accx import STAGE
 from ..passes.registry import load_pass
+from .added_passes import parse_added
 from .diagnostics import UNKNOWN_LOC, error
 from .ir.stages import check_stage
 from .options import CompileOptions, TargetName
@@ -196,12 +197,21 @@ def run_to_stage(
             "give IR of an earlier stage, or the --target it was made for",
         )
     overrides = _overrides(options.pass_options, plan)
+    added = parse_added(options.added_passes, names)
+
+    def run(module_pass: ModulePass) -> None:
+        module_pass.apply(ctx, module)
+        if after_pass is not None:
+            after_pass(module_pass, module)
+
+    if start == ACC.name:
+        for module_pass in added.get(start, ()):
+            run(module_pass)
     for stage in plan[names.index(start) + 1 : names.index(last) + 1]:
         for name in stage.passes:
-            module_pass = _make_pass(name, options, overrides)
-            module_pass.apply(ctx, module)
-            if after_pass is not None:
-                after_pass(module_pass, module)
+            run(_make_pass(name, options, overrides))
+        for module_pass in added.get(stage.name, ()):
+            run(module_pass)
         module.attributes[STAGE] = StringAttr(stage.name)
         if options.verify:
             module.verify()
