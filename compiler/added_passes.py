@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.arg_spec import parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..passes.registry import all_passes
 from .diagnostics import UNKNOWN_LOC, error
@@ -28,14 +29,19 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
     The passes of a comma-separated list with their options. Raises `CompileError` for an unknown
     pass or option.
     """
-    loaders = all_passes()
     try:
+        names = [spec.name for spec in parse_pipeline(text)]
+        ours = all_passes()
+        # Entry points cost time: only for names that are not ours.
+        loaders = ours if ours.keys() >= set(names) else available_passes()
         return PassPipeline.parse_spec(loaders, text).passes
-    except (ValueError, ParseError):
-        loaders = available_passes()  # entry points cost time: only for names that are not ours
-    try:
-        return PassPipeline.parse_spec(loaders, text).passes
-    except (ValueError, ParseError) as e:
+    except ArgSpecParseError as e:
+        raise error(
+            UNKNOWN_LOC,
+            f"cannot read the passes '{text}': {str(e).splitlines()[-1].strip()}",
+            "write pass{option=value},pass",
+        ) from e
+    except ValueError as e:
         raise error(UNKNOWN_LOC, str(e), "accopt --list-passes shows the names") from e
 
 
