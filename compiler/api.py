@@ -145,8 +145,11 @@ class Program:
         return function
 
     def stream(self, queue: int) -> int:
-        """The CUDA stream behind OpenACC queue `queue`."""
-        return self.runtime.current.queue(queue, queue).stream  # pyright: ignore[reportAttributeAccessIssue]
+        """The CUDA stream behind OpenACC queue `queue`. Raises `TypeError` without a GPU."""
+        stream = getattr(self.runtime.current.queue(queue, queue), "stream", None)
+        if not isinstance(stream, int):
+            raise TypeError("only the queues of a GPU are CUDA streams")
+        return stream
 
     def main(self, argv: Sequence[str]) -> int:
         """

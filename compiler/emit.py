@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
-from .options import CompileOptions, TargetName
+from .options import CompileOptions
 
 TEXT_STAGES = {"llvm": "nvvm", "device-llvm": "nvvm", "ptx": "nvvm"}
 """Text stage → the stage of operations it is printed from."""
@@ -31,7 +33,7 @@ def emit_text(module: ModuleOp, stage: str, options: CompileOptions) -> str:
     from .backend.ptx import emit_ptx
     from .llvmir import print_llvm_module
 
-    def print_module(target: TargetName) -> str:
+    def print_module(target: Literal["host", "nvptx"]) -> str:
         return print_llvm_module(
             module,
             target=target,
