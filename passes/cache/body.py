@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import i1, i32, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i8, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx import VOLATILE
@@ -23,7 +23,7 @@ from ..analysis.affine import Affine
 from ..building import Cursor
 from . import tiles
 from .emit import polynomial
-from .nest import Access, Cached, Declined, is_pure, is_pure_call
+from .nest import Access, Declined, is_pure, is_pure_call, may_be_written
 from .tiles import Planned, Tile
 
 
@@ -33,6 +33,7 @@ class Output:
 
     values: dict[SSAValue, SSAValue]
     coordinates: list[SSAValue]
+    """Also where the block is not full: what an idle thread reads of a tile is its own."""
     active: SSAValue | None
 
 
@@ -53,6 +54,7 @@ class BlockBody:
     groups: dict[acc.CacheOp, list[Planned]]
     tiles: dict[acc.CacheOp, Tile]
     renewed: set[acc.CacheOp]
+    written: list[SSAValue]
     accesses: dict[Operation, Placed] = field(default_factory=dict[Operation, Placed])
     trusted: set[Operation] = field(default_factory=set[Operation])
     current: list[Output] = field(default_factory=list[Output])
@@ -112,6 +114,9 @@ class BlockBody:
                 for output in self.current:
                     with self._only(output):
                         self._structured(op, at)
+            case llvm.LoadOp() if may_be_written(op.ptr, self.written):
+                for output in self.current:
+                    self._load_written(op, output, at)
             case _ if self._is_shared(op):
                 self._once(op, at)
             case _:
@@ -146,6 +151,21 @@ class BlockBody:
                 raise Declined(f"'{op.name}' has effects and a result")
             place = self._guarded(output, at)
         place.insert(op.clone(output.values))
+
+    def _load_written(self, op: llvm.LoadOp, output: Output, at: Cursor) -> None:
+        """A load of what the iteration of another thread may write, if there is an iteration here."""
+        if output.active is None:
+            at.insert(op.clone(output.values))
+            return
+        result = op.dereferenced_value
+        blocks = Block(), Block()
+        inside = Cursor.at_end(blocks[0], at.loc)
+        loaded = inside.insert(op.clone({**output.values})).results[0]
+        inside.insert(scf.YieldOp(loaded))
+        outside = Cursor.at_end(blocks[1], at.loc)
+        outside.insert(scf.YieldOp(_zero(outside, result.type)))
+        branch = scf.IfOp(output.active, [result.type], Region(blocks[0]), Region(blocks[1]))
+        output.values[result] = at.value(branch, result.name_hint)
 
     def _guarded(self, output: Output, at: Cursor) -> Cursor:
         return at if output.active is None else at.if_then(output.active)
@@ -366,7 +386,7 @@ class BlockBody:
             inside.store(value, address)
             if tile.mask is not None:
                 flag = tiles.mask_address(inside, tile, address)
-                inside.store(inside.constant(1, tiles.i8), flag)
+                inside.store(inside.constant(1, i8), flag)
             if tile.planned.policy == "through":
                 place.store(value, pointer)
             elif condition is not None:
@@ -432,6 +452,14 @@ class BlockBody:
         return condition
 
 
+def _zero(at: Cursor, type_: Attribute) -> SSAValue:
+    if isinstance(type_, IntegerType):
+        return at.constant(0, type_)
+    if isinstance(type_, AnyFloat):
+        return at.constant(0.0, type_)
+    return at.value(llvm.ZeroOp([], {}, [type_]))
+
+
 def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
     owner = value.owner
     op = owner.parent_op() if isinstance(owner, Block) else owner
@@ -455,6 +483,3 @@ def has_effects(op: Operation) -> bool:
         return False
     return not is_pure(op)
 
-
-I32 = i32
-CACHED = Cached

@@ -329,19 +329,26 @@ def _access(
     return Access(op, element, deltas, proved)
 
 
-def _ends(value: SSAValue) -> list[SSAValue]:
-    """Values that `value` is at most: itself, or both operands of a minimum."""
+_SMALLER = (2, 3)
+_GREATER = (4, 5)
+"""Signed `arith.cmpi` predicates: slt sle, and sgt sge."""
+
+
+def _ends(value: SSAValue, symbols: Symbols) -> list[Affine]:
+    """What `value` is at most: itself, or both operands of a minimum."""
     owner = value.owner
     if isinstance(owner, arith.MinSIOp):
-        return _ends(owner.lhs) + _ends(owner.rhs)
+        return _ends(owner.lhs, symbols) + _ends(owner.rhs, symbols)
     if isinstance(owner, arith.SelectOp) and isinstance(owner.cond.owner, arith.CmpiOp):
         compare = owner.cond.owner
-        sides = (compare.lhs, compare.rhs)
-        if compare.predicate.value.data in (2, 3) and sides == (owner.lhs, owner.rhs):
-            return _ends(owner.lhs) + _ends(owner.rhs)
-        if compare.predicate.value.data in (4, 5) and sides == (owner.rhs, owner.lhs):
-            return _ends(owner.lhs) + _ends(owner.rhs)
-    return [value]
+        left, right = symbols.affine(compare.lhs), symbols.affine(compare.rhs)
+        chosen = symbols.affine(owner.lhs), symbols.affine(owner.rhs)
+        predicate = compare.predicate.value.data
+        if (predicate in _SMALLER and chosen == (left, right)) or (
+            predicate in _GREATER and chosen == (right, left)
+        ):
+            return _ends(owner.lhs, symbols) + _ends(owner.rhs, symbols)
+    return [symbols.affine(value)]
 
 
 def _range_choices(op: Operation, symbols: Symbols) -> list[list[LoopRange]]:
@@ -367,7 +374,7 @@ def _ranges(
     variable: SSAValue, low: SSAValue, high: SSAValue, symbols: Symbols
 ) -> list[LoopRange]:
     first = symbols.affine(low)
-    return [LoopRange(variable, first, symbols.affine(end) - 1) for end in _ends(high)][:4]
+    return [LoopRange(variable, first, end - 1) for end in _ends(high, symbols)][:4]
 
 
 # Which values differ between the threads of a block ----------------------------------------------
@@ -379,7 +386,7 @@ def varying_values(nest: Nest, mapped: Sequence[int]) -> set[SSAValue]:
     the construct writes, or on a thread's own variables.
     """
     varying: set[SSAValue] = {nest.variables[position] for position in mapped}
-    written = _written(nest)
+    written = written_variables(nest)
     ops = [inner for op in (*nest.prelude, *nest.body.ops) for inner in op.walk()]
     before = -1
     while before != len(varying):
@@ -408,7 +415,8 @@ def _propagate(op: Operation, varying: set[SSAValue], written: Sequence[SSAValue
         varying.update(arg for region in op.regions for b in region.blocks for arg in b.args)
 
 
-def _written(nest: Nest) -> list[SSAValue]:
+def written_variables(nest: Nest) -> list[SSAValue]:
+    """Variables of the construct that are stored to or whose address goes anywhere but a load."""
     return [
         variable_of(_root(operand))
         for region in nest.construct.regions
@@ -431,6 +439,13 @@ def _is_constant_memory(pointer: SSAValue, written: Sequence[SSAValue]) -> bool:
     if not isinstance(root.owner, MAPPING_OPS):
         return False
     return not any(same_variable(variable_of(root), other) for other in written)
+
+
+def may_be_written(pointer: SSAValue, written: Sequence[SSAValue]) -> bool:
+    """Whether another thread may write what `pointer` points to while the construct runs."""
+    return not isinstance(_root(pointer).owner, llvm.AllocaOp) and not _is_constant_memory(
+        pointer, written
+    )
 
 
 def _is_pure_call(op: Operation) -> bool:

@@ -29,8 +29,8 @@ from . import tiles
 from .body import BlockBody, Output
 from .choose import NestPlan
 from .emit import minimum
-from .nest import Nest
-from .tiles import AxisState, Planned, Tile
+from .nest import Nest, written_variables
+from .tiles import AxisState, Planned
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
@@ -248,7 +248,7 @@ def _threads(
         for output in outputs:
             tiles.base_offset(at, tile, shared, output.coordinates)
     groups, renewed = _group(nest, plan.planned)
-    emitter = BlockBody(shared, outputs, groups, made, renewed)
+    emitter = BlockBody(shared, outputs, groups, made, renewed, written_variables(nest))
     emitter.run([*nest.prelude, *nest.body.ops], at)
     op = GangThreadsOp(plan.threads, Region(body))
     op.location = nest.loops[-1].location
@@ -294,11 +294,11 @@ def _axes(
         own: list[_Place] = []
         for turn in range(plan.outputs[number]):
             coordinate = at.add(coordinates[number], at.i32(turn * plan.threads[number]))
-            active = None
+            active, number_here = None, coordinate
             if not fixed:
                 active = at.value(arith.CmpiOp(coordinate, here, "slt"), "active")
-                coordinate = minimum(at, coordinate, at.sub(here, at.i32(1)))
-            wide = at.to_integer(coordinate, type_)
+                number_here = minimum(at, coordinate, at.sub(here, at.i32(1)))
+            wide = at.to_integer(number_here, type_)
             iteration = at.value(arith.AddiOp(first, wide, overflow=NSW))
             own.append(_Place(_variable(at, bound, iteration, axis.name), coordinate, active))
         places.append(own)
@@ -373,5 +373,3 @@ def _group(
 def _is_arithmetic(op: Operation) -> bool:
     return op.name.startswith("arith.") or isinstance(op, acc.DataBoundsOp | acc.CacheOp)
 
-
-TILE = Tile

@@ -106,7 +106,7 @@ def base_offset(at: Cursor, tile: Tile, block: Block, coordinates: Sequence[SSAV
         coordinate = coordinates[move.axis]
         if move.rate < 0:
             last = at.sub(block.axes[move.axis].width, at.i32(1))
-            coordinate = at.sub(last, coordinate)
+            coordinate = at.sub(last, minimum(at, coordinate, last))
         parts.append(scaled(at, coordinate, abs(move.rate) * tile.plan.dims[move.dim].pitch))
     found = total(at, *parts)
     tile.bases[used] = at.i32(0) if found is None else found
@@ -312,6 +312,7 @@ class _Sweep:
         if len(dims) > 1:
             coordinates.insert(0, rest)
         inside: SSAValue | None = None
+        places = list(coordinates)
         for position in range(len(dims)) if limits.careful else ():
             extent = _extent(at, self.tile, self.block, position)
             if position == len(dims) - 1:
@@ -327,7 +328,7 @@ class _Sweep:
         place, far, near = at, self.start, at.i32(0)
         if inside is not None:
             place = at.if_then(inside)
-        near, far = self._offsets(place, coordinates, bytes)
+        near, far = self._offsets(place, places, coordinates, bytes)
         if limits.careful and limits.mapped is not None:
             low, end = limits.mapped
             last = place.sub(end, place.i64(bytes))
@@ -350,18 +351,25 @@ class _Sweep:
         return _nothing
 
     def _offsets(
-        self, at: Cursor, coordinates: Sequence[SSAValue], bytes: int
+        self,
+        at: Cursor,
+        places: Sequence[SSAValue],
+        coordinates: Sequence[SSAValue],
+        bytes: int,
     ) -> tuple[SSAValue, SSAValue]:
-        """Offsets in bytes in the tile (i32) and in the array (i64)."""
+        """Offsets in bytes in the tile (i32, of `places`) and in the array (i64, of `coordinates`)."""
         near: list[SSAValue] = []
         far: list[SSAValue] = []
         dims = self.tile.plan.dims
-        for position, (dim, coordinate) in enumerate(zip(dims, coordinates, strict=True)):
+        for position, (dim, place, coordinate) in enumerate(
+            zip(dims, places, coordinates, strict=True)
+        ):
             if position == len(dims) - 1:
-                near.append(scaled(at, coordinate, bytes))
-                far.append(at.to_i64(near[-1]))
+                near.append(scaled(at, place, bytes))
+                same = place is coordinate
+                far.append(at.to_i64(near[-1] if same else scaled(at, coordinate, bytes)))
                 continue
-            near.append(scaled(at, coordinate, dim.pitch))
+            near.append(scaled(at, place, dim.pitch))
             stride = polynomial(at, dim.stride, self.values, i64)
             far.append(at.mul(at.to_i64(coordinate), stride))
         offset = total(at, *near)
@@ -494,4 +502,4 @@ def mask_address(
     return at.element(tile.mask, number, i8)
 
 
-CONDITION = i1
+

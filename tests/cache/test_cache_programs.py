@@ -1,0 +1,180 @@
+"""
+Programs with and without `cache` directives give the same output, on the host and on the simulator
+(which also looks for races and for reads of what nobody wrote), for every method and option.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from accopt.compiler.api import Program, RunOptions
+from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.executable import Executable, build
+from accopt.compiler.options import CompileOptions
+from accopt.runtime.sim.findings import Fault
+
+KERNELS = Path(__file__).parent / "kernels.c"
+PASS = "promote-cache-to-shared"
+
+
+@cache
+def program(target: str, options: str = "", defines: tuple[str, ...] = ()) -> Executable:
+    pass_options = (f"{PASS}{{{options}}}",) if options else ()
+    return build(
+        [KERNELS],
+        CompileOptions(
+            target=target,  # type: ignore[arg-type]
+            pass_options=pass_options,
+            defines=defines,
+            verify=True,
+        ),
+        DiagnosticSink(),
+    )
+
+
+def numbers(rng: np.random.Generator, *shape: int, type: type = np.float32) -> np.ndarray:
+    return rng.integers(-8, 9, shape).astype(type)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call: the arguments for sizes, and positions of the arrays that are results."""
+
+    kernel: str
+    make: Callable[[np.random.Generator, tuple[int, ...]], list[object]]
+    sizes: tuple[tuple[int, ...], ...]
+    races: bool = False
+    """Blocks read copies of elements that other blocks write, and nobody uses them."""
+
+
+def _gemm(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    m, n, p = size
+    return [m, n, p, numbers(rng, m, p), numbers(rng, p, n), np.zeros((m, n), np.float32)]
+
+
+def _nbody(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    (n,) = size
+    arrays = [rng.random(n, np.float32) for _ in range(3)]
+    return [n, *arrays, np.zeros(n, np.float32)]
+
+
+def _nbody_struct(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    (n,) = size
+    return [n, rng.random((n, 4), np.float32), np.zeros(n, np.float32)]
+
+
+def _line(type: type) -> Callable[[np.random.Generator, tuple[int, ...]], list[object]]:
+    def make(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+        return [*size, numbers(rng, size[0], type=type), numbers(rng, size[0], type=type)]
+
+    return make
+
+
+def _grid(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    m, n = size
+    return [m, n, numbers(rng, m, n), numbers(rng, m, n)]
+
+
+def _hotspot(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    (m,) = size
+    arrays = [numbers(rng, m, 70, type=np.float64) for _ in range(3)]
+    return [m, *arrays]
+
+
+def _convolution(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    m, n = size
+    return [m, n, numbers(rng, m, n), numbers(rng, 49), numbers(rng, m, n)]
+
+
+def _gather(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    (n,) = size
+    near = np.arange(n) + rng.integers(-6, 7, n)
+    at = np.where(rng.random(n) < 0.2, rng.integers(0, n, n), near % n).astype(np.int32)
+    return [n, at, numbers(rng, n), np.zeros(n, np.float32)]
+
+
+def _lu(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    n, k = size
+    f = np.float64
+    return [n, k, numbers(rng, n, n, type=f), numbers(rng, n, type=f), numbers(rng, n, type=f)]
+
+
+CASES = (
+    Case("gemm", _gemm, ((16, 16, 16), (33, 20, 47), (5, 50, 16))),
+    Case("gemm_flat", _gemm, ((17, 35, 29),)),
+    Case("nbody", _nbody, ((128,), (77,))),
+    Case("nbody_struct", _nbody_struct, ((100,),)),
+    Case("stencil", _line(np.float64), ((600,), (11,), (12,), (300,))),
+    Case("stencil_down", _line(np.float64), ((611,), (6,))),
+    Case("reversed", _line(np.int32), ((700,), (30,))),
+    Case("jacobi", _grid, ((40, 70), (3, 3), (9, 34))),
+    Case("hotspot", _hotspot, ((20,), (1,))),
+    Case("convolution", _convolution, ((20, 50),)),
+    Case("gather", _gather, ((500,), (40,))),
+    Case("window", _line(np.float32), ((400, 3), (400, 8), (300, 11))),
+    Case("relax", _line(np.float32), ((300, 5), (40, 0))),
+    Case("sparse", _line(np.float32), ((300, 60),)),
+    Case("overlapping", _line(np.float32), ((600, 4),), races=True),
+    Case("lu_step", _lu, ((40, 3), (20, 0))),
+)
+
+
+def call(
+    executable: Executable, kernel: str, arguments: list[object], races: bool = False
+) -> list[np.ndarray]:
+    """Calls the kernel on copies of the arrays; all arrays afterwards."""
+    on = Program(executable, RunOptions(checks=True))
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    values = [
+        ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else ctypes.c_int(a)  # type: ignore[arg-type]
+        for a in copies
+    ]
+    on.function(kernel, None, None)(*values)
+    if executable.options.target == "sim":
+        found = [f for f in on.simulator.findings if not (races and f.fault is Fault.RACE)]
+        assert not found
+    on.close()
+    return [a for a in copies if isinstance(a, np.ndarray)]
+
+
+def compare(case: Case, options: str, defines: tuple[str, ...] = (), target: str = "sim") -> None:
+    plain = program("host", "", ("NO_CACHE", *defines))
+    cached = program(target, options, defines)
+    for size in case.sizes:
+        arguments = case.make(np.random.default_rng(sum(size)), size)
+        expected = call(plain, case.kernel, arguments)
+        found = call(cached, case.kernel, arguments, case.races)
+        for want, have in zip(expected, found, strict=True):
+            np.testing.assert_allclose(have, want, rtol=2e-5, atol=2e-5, err_msg=f"{size}")
+
+
+OPTIONS = (
+    "promote=always",
+    "promote=always method=rbc",
+    "promote=always renewal=communicating padding=1",
+    "promote=always block_x=32 block_y=4 rows=2 columns=3",
+    "promote=always write=back block_x=64",
+    "promote=always write=mask method=rbc",
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
+def test_host_ignores_the_directive(case: Case) -> None:
+    compare(case, "", target="host")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
+@pytest.mark.parametrize("options", OPTIONS)
+def test_same_output_on_the_simulator(case: Case, options: str) -> None:
+    compare(case, options)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
+def test_default_decisions(case: Case) -> None:
+    compare(case, "")
