@@ -67,10 +67,10 @@ _TRANSFORMED = Stage(
     "transformed",
     (
         "promote-cache-to-shared",
+        "compress-arrays",
         "narrow-counters",
         "jam-outer-iterations",
         "jam-strided-iterations",
-        "compress-arrays",
         "privatise-atomics",
         "lower-acc-atomics",
         "unroll-inner-loops",
@@ -129,7 +129,6 @@ TARGET_PASSES = frozenset(
         "choose-lanes",
         "schedule-loops",
         "promote-cache-to-shared",
-        "compress-arrays",
         "privatise-atomics",
         "unroll-inner-loops",
     )
