@@ -108,7 +108,7 @@ class ModuleCompiler:
 
     def array_name(self, hint: str) -> str:
         """A variable's name from the hint of the value that holds its address."""
-        return re.sub(r"_\d+$", "", hint)
+        return re.sub(r"(_dev)?(_\d+)?$", "", hint)
 
     def address(self, symbol: str) -> str:
         """The constant for a global variable's address; shared ones get a place."""

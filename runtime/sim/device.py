@@ -56,7 +56,8 @@ class SimOptions:
     """
     `checks`: uninitialised reads and data races are looked for (bounds and alignment always are).
     `counters`: instructions and transactions are counted by source line. `memory`: bytes of device
-    memory. `batch_threads`: threads run together. `report`: what to do with findings that do not
+    memory. `batch_threads`: threads run together. `patience`: turns after which a loop that does not
+    count counts as endless. `report`: what to do with findings that do not
     end the program, by default print them to stderr.
     """
 
@@ -64,6 +65,7 @@ class SimOptions:
     counters: bool = False
     memory: int = 8 << 30
     batch_threads: int = 1 << 16
+    patience: int = 1 << 22
     report: Callable[[Finding], None] | None = None
 
 
@@ -377,7 +379,7 @@ class _Launch:
             device.launches,
             self.kernel.name,
         )
-        execution = Execution(memories, device.counters)
+        execution = Execution(memories, device.counters, device.options.patience)
         for number, first in enumerate(firsts):
             batch.move_to(first)
             if number:

@@ -16,21 +16,17 @@ from .warps import Warps
 if TYPE_CHECKING:
     from .counters import Counters
 
-PATIENCE = 1 << 22
-"""Turns of a loop without a fixed number of turns after which it counts as endless."""
-
-
 class Execution:
     """One batch of blocks of one launch."""
 
-    def __init__(self, memories: Memories, counters: Counters | None):
+    def __init__(self, memories: Memories, counters: Counters | None, patience: int):
         self.memories = memories
         self.batch = memories.batch
         self.local = memories.local
         self.clock = memories.clock
         self.counters = counters
         self.warps = Warps(memories)
-        self.patience = PATIENCE
+        self.patience = patience
         self.load = memories.load
         self.store = memories.store
         self.copy = memories.copy
