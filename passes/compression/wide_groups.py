@@ -33,10 +33,11 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, VOLATILE, WHY
+from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, UNROLL, VOLATILE, WHY
 from ..analysis.acc_ops import has_level, is_defined_inside, set_operand_groups
+from ..analysis.device_functions import PURE_FUNCTIONS
 from ..analysis.layout import size_of
 from ..building import Cursor, constant_value, erase
 
@@ -46,12 +47,25 @@ MAX_OPERATIONS = 160
 
 
 @dataclass(frozen=True)
+class Access:
+    """
+    A load or store of an element, or a member of one, that lies `stride` bytes after that of the
+    iteration before (before it, if negative). `offset`: the member's place in the element.
+    """
+
+    op: llvm.LoadOp | llvm.StoreOp
+    subscript: llvm.GEPOp
+    stride: int
+    offset: int
+
+
+@dataclass(frozen=True)
 class WideLoop:
-    """`size` iterations of `loop` become one; `accesses` touch neighbouring elements there."""
+    """`size` iterations of `loop` become one."""
 
     loop: acc.LoopOp
     size: int
-    accesses: tuple[llvm.LoadOp | llvm.StoreOp, ...]
+    accesses: tuple[Access, ...]
 
 
 def find_wide_loop(loop: acc.LoopOp, packed: set[Operation]) -> WideLoop | None:
@@ -69,16 +83,35 @@ def find_wide_loop(loop: acc.LoopOp, packed: set[Operation]) -> WideLoop | None:
     ops = [op for op in loop.region.block.ops if not isinstance(op, acc.YieldOp)]
     if len(ops) > MAX_OPERATIONS or not all(_is_plain(op) for op in ops) or _reads_late(ops):
         return None
-    accesses = tuple(
-        op for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp) and _is_wide(op, loop)
-    )
-    sizes = [size_of(_accessed(op)) for op in accesses if op in packed]
-    return WideLoop(loop, WIDE_BYTES // min(sizes), accesses) if sizes else None
+    found = [_access(op, loop) for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
+    accesses = tuple(access for access in found if access is not None)
+    strides = [abs(access.stride) for access in accesses if access.op in packed]
+    if not strides or _shares_rows(accesses):
+        return None
+    return WideLoop(loop, WIDE_BYTES // min(strides), accesses)
+
+
+def _shares_rows(accesses: Sequence[Access]) -> bool:
+    """
+    Whether an array is read at several places, as by a stencil: then rows side by side in one
+    thread, which share what they read, are worth more.
+    """
+    seen: set[tuple[SSAValue, int]] = set()
+    for access in accesses:
+        if isinstance(access.op, llvm.LoadOp):
+            place = access.subscript.ptr, access.offset
+            if place in seen:
+                return True
+            seen.add(place)
+    return False
 
 
 def _is_plain(op: Operation) -> bool:
     if isinstance(op, llvm.LoadOp | llvm.StoreOp):
         return op.ordering.value.data == 0 and VOLATILE not in op.attributes
+    if isinstance(op, llvm.CallOp):
+        name = op.callee.string_value() if op.callee is not None else ""
+        return name in PURE_FUNCTIONS
     return isinstance(op, llvm.GEPOp) or (
         op.name.startswith(("arith.", "math.")) and not op.regions
     )
@@ -94,40 +127,64 @@ def _reads_late(ops: Sequence[Operation]) -> bool:
     return False
 
 
-def _accessed(op: llvm.LoadOp | llvm.StoreOp) -> IntegerType | Float32Type | Float64Type:
-    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
-    assert isinstance(type, IntegerType | Float32Type | Float64Type)
-    return type
-
-
-def _is_wide(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> bool:
-    """Whether `op` accesses the element right after the one of the iteration before."""
+def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> Access | None:
+    """How `op` moves from iteration to iteration; None if not to the neighbouring element."""
     type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
     if not isinstance(type, IntegerType | Float32Type | Float64Type):
-        return False
+        return None
     if isinstance(type, IntegerType) and type.width.data not in (8, 16, 32, 64):
-        return False
+        return None
+    gep, offset = _subscript(op, type)
+    if gep is None or is_defined_inside(gep.ptr, loop):
+        return None
+    stride = size_of(gep.elem_type)
+    if WIDE_BYTES % stride:
+        return None
+    direction = _direction(gep.ssa_indices[0], loop)
+    return Access(op, gep, direction * stride, offset) if direction else None
+
+
+def _subscript(op: llvm.LoadOp | llvm.StoreOp, type: Attribute) -> tuple[llvm.GEPOp | None, int]:
+    """
+    The subscript by one variable that selects the element, and the place in it of the accessed
+    member of a structure of nothing but `type`.
+    """
     gep = op.ptr.owner
-    if not isinstance(gep, llvm.GEPOp) or gep.elem_type != type or len(gep.ssa_indices) != 1:
-        return False
-    if len(list(gep.rawConstantIndices.iter_values())) != 1 or is_defined_inside(gep.ptr, loop):
-        return False
-    return _follows(gep.ssa_indices[0], loop)
+    if not isinstance(gep, llvm.GEPOp):
+        return None, 0
+    offset, inner = 0, gep.elem_type
+    if not gep.ssa_indices:
+        indices = list(gep.rawConstantIndices.iter_values())
+        if len(indices) != 2 or indices[0] != 0 or not isinstance(inner, llvm.LLVMStructType):
+            return None, 0
+        if any(member != type for member in inner.types):
+            return None, 0
+        offset = indices[1] * size_of(type)
+        gep = gep.ptr.owner
+        if not isinstance(gep, llvm.GEPOp) or gep.elem_type != inner:
+            return None, 0
+    elif inner != type:
+        return None, 0
+    if list(gep.rawConstantIndices.iter_values()) != [llvm.GEP_USE_SSA_VAL]:
+        return None, 0
+    return gep, offset
 
 
-def _follows(index: SSAValue, loop: acc.LoopOp) -> bool:
-    """Whether `index` is the loop's variable plus something that stays the same."""
+def _direction(index: SSAValue, loop: acc.LoopOp) -> int:
+    """1 if `index` is the loop's variable plus something fixed, -1 if minus it, 0 otherwise."""
     if index is loop.region.block.args[0]:
-        return True
+        return 1
     owner = index.owner
     if isinstance(owner, arith.ExtSIOp):
-        return _follows(owner.operands[0], loop)
-    if isinstance(owner, arith.AddiOp):
+        return _direction(owner.operands[0], loop)
+    if isinstance(owner, arith.AddiOp | arith.SubiOp):
         left, right = owner.operands
-        return (_is_fixed(left, loop) and _follows(right, loop)) or (
-            _is_fixed(right, loop) and _follows(left, loop)
-        )
-    return False
+        if _is_fixed(right, loop):
+            return _direction(left, loop)
+        if _is_fixed(left, loop):
+            sign = -1 if isinstance(owner, arith.SubiOp) else 1
+            return sign * _direction(right, loop)
+    return 0
 
 
 def _is_fixed(value: SSAValue, loop: acc.LoopOp) -> bool:
@@ -169,12 +226,13 @@ def widen(wide: WideLoop, construct: acc.ParallelOp) -> None:
         first = at.value(arith.AddiOp(lower, distance, overflow=NSW), "first")
     left = at.value(arith.SubiOp(upper, first, overflow=NSW), "left")
     complete = at.value(arith.CmpiOp(left, length, "sge"), "whole")
-    addresses = [_address(op.ptr, variable, first, at) for op in wide.accesses]
+    addresses = [_address(access, variable, first, size, at) for access in wide.accesses]
     then, otherwise = _branches(at, _aligned(at, complete, addresses))
     _emit_whole(wide, body, first, addresses, then)
     last = otherwise.value(arith.MinSIOp(left, length))
     past = otherwise.value(arith.AddiOp(first, last, overflow=NSW), "past")
-    _, each = otherwise.for_loop(first, past, otherwise.constant(1, type), "i")
+    loop_over_rest, each = otherwise.for_loop(first, past, otherwise.constant(1, type), "i")
+    loop_over_rest.attributes[UNROLL] = IntegerAttr(1, i32)
     index = each.point.block.args[0]
     index.name_hint = variable.name_hint
     _copy(body, {variable: index}, each)
@@ -229,9 +287,15 @@ def _aligned(at: Cursor, whole: SSAValue, addresses: Sequence[SSAValue]) -> SSAV
     return at.value(arith.AndIOp(whole, even), "whole")
 
 
-def _address(pointer: SSAValue, variable: SSAValue, first: SSAValue, at: Cursor) -> SSAValue:
-    """What `pointer` is in iteration `first`."""
-    values: dict[SSAValue, SSAValue] = {variable: first}
+def _address(
+    access: Access, variable: SSAValue, first: SSAValue, size: int, at: Cursor
+) -> SSAValue:
+    """The lowest address that a group starting with iteration `first` accesses."""
+    lowest = first
+    if access.stride < 0:
+        ahead = at.constant(size - 1, first.type)
+        lowest = at.value(arith.AddiOp(first, ahead, overflow=NSW))
+    values: dict[SSAValue, SSAValue] = {variable: lowest}
 
     def copy(value: SSAValue) -> SSAValue:
         owner = value.owner
@@ -243,7 +307,10 @@ def _address(pointer: SSAValue, variable: SSAValue, first: SSAValue, at: Cursor)
         values[value] = at.value(clone, value.name_hint)
         return values[value]
 
-    return copy(pointer)
+    gep = access.subscript
+    index = copy(gep.ssa_indices[0])
+    element = llvm.GEPOp.from_mixed_indices(gep.ptr, [index], gep.elem_type, inbounds=True)
+    return at.value(element, gep.result.name_hint)
 
 
 def _branches(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
@@ -262,7 +329,8 @@ def _emit_whole(
 ) -> None:
     """A whole group: its wide loads, the iterations' other operations, all stores."""
     variable = wide.loop.region.block.args[0]
-    starts = dict(zip(wide.accesses, addresses, strict=True))
+    starts = dict(zip((a.op for a in wide.accesses), addresses, strict=True))
+    places = {access.op: access for access in wide.accesses}
     values: list[dict[SSAValue, SSAValue]] = []
     for number in range(wide.size):
         index = first
@@ -274,7 +342,7 @@ def _emit_whole(
         if isinstance(op, llvm.LoadOp):
             result = op.dereferenced_value
             for number, known in enumerate(values):
-                place, alignment = _element(at, start, number, size_of(result.type))
+                place, alignment = _element(at, start, places[op], number, wide.size)
                 load = llvm.LoadOp(place, result.type, alignment=alignment)
                 known[result] = at.value(load, result.name_hint)
     rest = [op for op in body if op not in starts and not isinstance(op, llvm.StoreOp)]
@@ -285,22 +353,27 @@ def _emit_whole(
         if not isinstance(op, llvm.StoreOp):
             continue
         for number, known in enumerate(values):
-            value = known.get(op.value, op.value)
             if op not in starts:
                 at.insert(op.clone(known))
                 continue
-            place, alignment = _element(at, starts[op], number, size_of(value.type))
+            value = known.get(op.value, op.value)
+            place, alignment = _element(at, starts[op], places[op], number, wide.size)
             at.insert(llvm.StoreOp(value, place, alignment=alignment))
 
 
 def _only_names(op: Operation, accesses: Container[Operation]) -> bool:
     """Whether `op` is a subscript that nothing but `accesses` uses."""
-    return isinstance(op, llvm.GEPOp) and all(u.operation in accesses for u in op.result.uses)
+    return isinstance(op, llvm.GEPOp) and all(
+        u.operation in accesses or _only_names(u.operation, accesses) for u in op.result.uses
+    )
 
 
-def _element(at: Cursor, start: SSAValue, number: int, size: int) -> tuple[SSAValue, int]:
-    """Address and alignment of element `number` after an aligned one."""
-    distance = number * size
+def _element(
+    at: Cursor, start: SSAValue, access: Access, number: int, size: int
+) -> tuple[SSAValue, int]:
+    """Address and alignment of what iteration `number` of a group accesses."""
+    position = number if access.stride > 0 else size - 1 - number
+    distance = position * abs(access.stride) + access.offset
     return at.field(start, distance), gcd(WIDE_BYTES, distance) if distance else WIDE_BYTES
 
 

@@ -1,0 +1,1 @@
+"""Benchmarks of compressed arrays (docs/compression.md)."""
