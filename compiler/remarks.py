@@ -22,12 +22,17 @@ REMARKS_STAGE = "transformed"
 _AXES = {"gang": "blockIdx", "worker": "threadIdx.y", "vector": "threadIdx.x"}
 
 
+_SIZE_HINTS = ("num_gangs", "num_workers", "vector_length")
+"""What passes call the sizes they compute."""
+
+
 def _size_text(value: SSAValue) -> str:
     """A launch size as a reader wants it: the number, or the name of the run-time value."""
     owner = value.owner
     if isinstance(owner, arith.ConstantOp):
         return str(owner.value).split(":")[0].strip()
-    return value.name_hint or "computed at run time"
+    named = value.name_hint is not None and value.name_hint not in _SIZE_HINTS
+    return str(value.name_hint) if named else "computed at run time"
 
 
 def _construct_remark(op: acc.ParallelOp) -> str:
