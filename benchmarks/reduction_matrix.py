@@ -237,6 +237,23 @@ POSITIONS = (
     ),
 )
 
+
+def _factors(rng: np.random.Generator, shape: tuple[int, int, int], dtype: type) -> Array:
+    """Ones but for some places in every row, so that products stay in range and nearly exact."""
+    if dtype is np.int32:
+        return rng.choice([1, 1, 3, -1], shape).astype(dtype)
+    some = np.array([2, 0.5, 1.25, 0.8, -1])
+    values = np.ones(shape, dtype)
+    values[:, :, 0] = np.where(
+        rng.random(shape[:2]) < 0.2, rng.choice(some, shape[:2]), values[:, :, 0]
+    )
+    values[:, 0, 0] = rng.choice(some, shape[0])
+    rows = np.arange(shape[0])[:, None]
+    at = rng.integers(0, shape[1], (shape[0], 4)), rng.integers(0, shape[2], (shape[0], 4))
+    values[rows, at[0], at[1]] = rng.choice(some, (shape[0], 4))
+    return values
+
+
 TYPES: dict[str, type] = {"int": np.int32, "float": np.float32, "double": np.float64}
 
 
@@ -265,18 +282,18 @@ class Entry:
         dtype = TYPES[self.type_name]
         name = self.operator.name
         if name == "mul":
-            near_one = 1 + rng.uniform(-1, 1, shape) * 0.5 / np.sqrt(np.prod(shape))
-            return rng.choice([1, 1, 3, -1], shape).astype(dtype) if dtype is np.int32 else (
-                near_one.astype(dtype)
-            )  # fmt: skip
+            return _factors(rng, shape, dtype)
         if name in ("land", "lor"):
             values = np.full(shape, 2 if name == "land" else 0, dtype)
             values[-1, :, 0], values[:, -1, -1] = 2 - values[-1, :, 0], 2 - values[:, -1, -1]
             return values
-        if name == "and":
-            return np.where(rng.random(shape) < 0.001, -(1 << 20) - 1, -1).astype(dtype)
-        if name == "or":
-            return np.where(rng.random(shape) < 0.001, 1 << 20, 0).astype(dtype)
+        if name in ("and", "or"):
+            marked = rng.random(shape) < 0.001
+            marked[:, ::3, 0] = True
+            bit = 1 << 20
+            return np.where(
+                marked, ~bit if name == "and" else bit, -1 if name == "and" else 0
+            ).astype(dtype)
         if self.type_name == "int":
             return rng.integers(-1000, 1000, shape).astype(dtype)
         return rng.uniform(0.5, 1.5, shape).astype(dtype)
