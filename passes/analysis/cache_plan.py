@@ -142,9 +142,7 @@ def block_threads(
     for section in sections:
         rates = section_rates(section, axes) or ()
         for dim, moves in zip(section.dims, rates, strict=False):
-            still = all(
-                not moves.rate(axes[position].variable).terms for position in sharing.axes
-            )
+            still = all(not moves.rate(axes[position].variable).terms for position in sharing.axes)
             if still and dim.length in (8, 16, 32):
                 side = max(side, dim.length)
     default = (side, side) if side else (8, WARP)

@@ -9,22 +9,33 @@ emitted once; loops with common bounds run once for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i8, i64
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, i1, i8, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from ...dialects.accx import VOLATILE
+from ...dialects.accx import UNROLL, VOLATILE
 from ..analysis.affine import Affine
-from ..building import Cursor
+from ..building import Cursor, constant_value
 from . import tiles
 from .emit import polynomial
-from .nest import Access, Declined, is_pure, is_pure_call, may_be_written
+from .nest import (
+    Access,
+    Declined,
+    Symbols,
+    is_pure,
+    is_pure_call,
+    may_be_written,
+    usual_turns,
+)
 from .tiles import Planned, Tile
+
+MAX_UNROLLED_WORK = 2048
+"""Turns times outputs up to which a loop over a tile is unrolled."""
 
 
 @dataclass
@@ -55,6 +66,7 @@ class BlockBody:
     tiles: dict[acc.CacheOp, Tile]
     renewed: set[acc.CacheOp]
     written: list[SSAValue]
+    symbols: Symbols
     accesses: dict[Operation, Placed] = field(default_factory=dict[Operation, Placed])
     trusted: set[Operation] = field(default_factory=set[Operation])
     current: list[Output] = field(default_factory=list[Output])
@@ -173,28 +185,70 @@ class BlockBody:
     # Control flow -------------------------------------------------------------------------------
 
     def _for(self, loop: scf.ForOp, at: Cursor) -> None:
-        """One loop that carries the values of all outputs."""
-        ready = self._checked_once(loop, at)
+        """
+        One loop that carries the values of all outputs: with its range checks in front of it, and
+        with the constant number of turns that it has except at an edge.
+        """
+        ready = self._checked_once(loop)
         if ready is None:
+            self._counted(loop, at)
+            return
+
+        def trusting(inside: Cursor) -> None:
+            added = set(ready) - self.trusted
+            self.trusted |= added
+            self._counted(loop, inside)
+            self.trusted -= added
+
+        condition = self._in_sections(loop, ready, at)
+        self._versions(loop, condition, trusting, lambda inside: self._loop(loop, inside), at)
+
+    def _counted(self, loop: scf.ForOp, at: Cursor) -> None:
+        """The loop, and a copy of it for its usual number of turns if the end is a minimum."""
+        turns = usual_turns(loop, self.symbols) if self._uses_tiles(loop) else None
+        if turns is None or turns < 2 or turns * len(self.current) > MAX_UNROLLED_WORK:
             self._loop(loop, at)
             return
-        # All indices lie in their sections for the whole loop: a copy without the comparisons.
+        step = constant_value(loop.step) or 1
+        if (self.symbols.affine(loop.ub) - self.symbols.affine(loop.lb)).as_constant is not None:
+            self._loop(loop, at, unroll=turns)
+            return
+        first = self.first
+        lower, upper = first.get(loop.lb, loop.lb), first.get(loop.ub, loop.ub)
+        end = at.add(lower, at.constant(turns * step, lower.type))
+        condition = at.value(arith.CmpiOp(upper, end, "eq"), "all_turns")
+        self._versions(
+            loop,
+            condition,
+            lambda inside: self._loop(loop, inside, end, turns),
+            lambda inside: self._loop(loop, inside),
+            at,
+        )
+
+    def _uses_tiles(self, loop: scf.ForOp) -> bool:
+        inner = list(loop.body.walk())
+        return any(op in self.accesses for op in inner) and not any(
+            isinstance(op, scf.ForOp | scf.WhileOp | acc.LoopOp | acc.CacheOp) for op in inner
+        )
+
+    def _versions(
+        self,
+        loop: scf.ForOp,
+        condition: SSAValue,
+        then: Callable[[Cursor], None],
+        otherwise: Callable[[Cursor], None],
+        at: Cursor,
+    ) -> None:
+        """An `scf.if` with a version of the loop in each branch."""
         types = [v.type for _ in self.current for v in loop.results]
         blocks = Block(), Block()
-        names: list[list[SSAValue]] = []
-        for block, trusting in zip(blocks, (True, False), strict=True):
+        for block, emit in zip(blocks, (then, otherwise), strict=True):
             saved = [dict(output.values) for output in self.current]
             inside = Cursor.at_end(block, at.loc)
-            added = set(ready) if trusting else set[Operation]()
-            self.trusted |= added
-            self._loop(loop, inside)
-            self.trusted -= added
-            values = [o.values[v] for o in self.current for v in loop.results]
-            inside.insert(scf.YieldOp(*values))
-            names.append(values)
+            emit(inside)
+            inside.insert(scf.YieldOp(*(o.values[v] for o in self.current for v in loop.results)))
             for output, old in zip(self.current, saved, strict=True):
                 output.values = old
-        condition = self._conditions(loop, ready, at)
         branch = at.insert(scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1])))
         position = 0
         for output in self.current:
@@ -203,15 +257,19 @@ class BlockBody:
                 output.values[result] = branch.results[position]
                 position += 1
 
-    def _loop(self, loop: scf.ForOp, at: Cursor) -> None:
+    def _loop(
+        self, loop: scf.ForOp, at: Cursor, upper: SSAValue | None = None, unroll: int = 0
+    ) -> None:
         first = self.first
         body = loop.body.block
         carried = [o.values.get(v, v) for o in self.current for v in loop.iter_args]
         block = Block(arg_types=[body.args[0].type, *(v.type for v in carried)])
         block.args[0].name_hint = body.args[0].name_hint
-        bounds = [first.get(v, v) for v in (loop.lb, loop.ub, loop.step)]
-        fused = scf.ForOp(*bounds, carried, Region(block))
+        lower, end_, step = (first.get(v, v) for v in (loop.lb, loop.ub, loop.step))
+        fused = scf.ForOp(lower, upper or end_, step, carried, Region(block))
         fused.attributes |= loop.attributes
+        if unroll:
+            fused.attributes[UNROLL] = IntegerAttr(unroll, i32)
         at.insert(fused)
         width = len(loop.iter_args)
         for row, output in enumerate(self.current):
@@ -224,7 +282,9 @@ class BlockBody:
         self.operations(list(body.ops), inside)
         end = body.last_op
         assert end is not None
-        inside.insert(scf.YieldOp(*(o.values.get(v, v) for o in self.current for v in end.operands)))
+        inside.insert(
+            scf.YieldOp(*(o.values.get(v, v) for o in self.current for v in end.operands))
+        )
         for row, output in enumerate(self.current):
             for i, result in enumerate(loop.results):
                 new = fused.results[row * width + i]
@@ -340,9 +400,7 @@ class BlockBody:
             return at.load(self._address(placed, output, at), type_, hint)
         blocks = Block(), Block()
         inside = Cursor.at_end(blocks[0], at.loc)
-        inside.insert(
-            scf.YieldOp(inside.load(self._address(placed, output, inside), type_, hint))
-        )
+        inside.insert(scf.YieldOp(inside.load(self._address(placed, output, inside), type_, hint)))
         outside = Cursor.at_end(blocks[1], at.loc)
         value = outside.load(output.values.get(op.ptr, op.ptr), type_, hint)
         outside.insert(scf.YieldOp(value))
@@ -395,7 +453,7 @@ class BlockBody:
 
     # Range checks in front of loops ---------------------------------------------------------------
 
-    def _checked_once(self, loop: scf.ForOp, at: Cursor) -> list[Operation] | None:
+    def _checked_once(self, loop: scf.ForOp) -> list[Operation] | None:
         """Accesses of a loop whose range checks can be made before it; None if there are none."""
         found: list[Operation] = []
         for op in loop.body.walk():
@@ -418,12 +476,9 @@ class BlockBody:
         parts = delta.split(loop.body.block.args[0])
         if parts is None or parts[1].as_constant is None:
             return False
-        return all(
-            isinstance(s, SSAValue) and not _made_in(s, loop)
-            for s in parts[0].symbols
-        )
+        return all(isinstance(s, SSAValue) and not _made_in(s, loop) for s in parts[0].symbols)
 
-    def _conditions(self, loop: scf.ForOp, ops: Sequence[Operation], at: Cursor) -> SSAValue:
+    def _in_sections(self, loop: scf.ForOp, ops: Sequence[Operation], at: Cursor) -> SSAValue:
         """Whether the indices of `ops` lie in their sections at both ends of the loop."""
         variable = loop.body.block.args[0]
         first = self.first
@@ -482,4 +537,3 @@ def has_effects(op: Operation) -> bool:
     if isinstance(op, llvm.LoadOp | llvm.AllocaOp):
         return False
     return not is_pure(op)
-

@@ -21,9 +21,11 @@ from .nest import (
     Cached,
     Declined,
     Nest,
+    Symbols,
     is_pure,
     read_accesses,
     read_section,
+    usual_turns,
     varying_values,
 )
 from .tiles import Planned, can_copy_async
@@ -260,7 +262,11 @@ def _fit(result: NestPlan, refused: list[tuple[acc.CacheOp, str]]) -> None:
 
 def _bytes(planned: Planned) -> int:
     extra = planned.plan.elements if planned.policy == "mask" else 0
-    return -(-planned.plan.bytes // 16) * 16 + -(-extra // 16) * 16 + (16 if planned.communicate else 0)
+    return (
+        -(-planned.plan.bytes // 16) * 16
+        + -(-extra // 16) * 16
+        + (16 if planned.communicate else 0)
+    )
 
 
 # How an array is used -----------------------------------------------------------------------------
@@ -273,7 +279,7 @@ def uses_of(cached: Cached, nest: Nest) -> Uses:
     scope = cached.op.parent_op()
     assert scope is not None
     for access in cached.accesses:
-        trips, branches = _trips(access, scope)
+        trips, branches = _trips(access, scope, nest.symbols)
         if access.is_store:
             stores += 1
             in_loop += trips != 1
@@ -284,14 +290,14 @@ def uses_of(cached: Cached, nest: Nest) -> Uses:
     return Uses(reads, renewed, stores, in_loop > 0, conditional > 0)
 
 
-def _trips(access: Access, scope: Operation) -> tuple[int | None, bool]:
+def _trips(access: Access, scope: Operation, symbols: Symbols) -> tuple[int | None, bool]:
     """How often an access runs in its scope (None: not known), and whether under a condition."""
     trips: int | None = 1
     conditional = False
     parent = access.op.parent_op()
     while parent is not None and parent is not scope:
         if isinstance(parent, scf.ForOp):
-            own = _loop_trips(parent)
+            own = usual_turns(parent, symbols)
             trips = None if trips is None or own is None else trips * own
         elif isinstance(parent, scf.IfOp):
             conditional = True
@@ -299,15 +305,6 @@ def _trips(access: Access, scope: Operation) -> tuple[int | None, bool]:
             trips = None
         parent = parent.parent_op()
     return trips, conditional
-
-
-def _loop_trips(loop: scf.ForOp) -> int | None:
-    from .nest import Symbols
-
-    symbols = Symbols(loop)
-    span = (symbols.affine(loop.ub) - symbols.affine(loop.lb)).as_constant
-    step = constant_value(loop.step)
-    return None if span is None or step is None or step <= 0 else max(0, -(-span // step))
 
 
 # What the form of a block demands -------------------------------------------------------------------
@@ -330,9 +327,7 @@ def _check_place(op: acc.CacheOp, nest: Nest, varying: set[SSAValue]) -> None:
         parent = parent.parent_op()
 
 
-def _check_uniform(
-    section: Section, nest: Nest, sharing: Sharing, varying: set[SSAValue]
-) -> None:
+def _check_uniform(section: Section, nest: Nest, sharing: Sharing, varying: set[SSAValue]) -> None:
     variables = {nest.variables[position] for position in sharing.axes}
     for dim in section.dims:
         for symbol in dim.lower.symbols | dim.stride.symbols:

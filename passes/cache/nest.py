@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerType, StringAttr, UnitAttr, i8
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
@@ -149,7 +149,7 @@ def find_nest(inner: acc.LoopOp, construct: acc.ParallelOp) -> Nest:
     prelude: list[Operation] = []
     for loop in loops:
         _check_loop(loop)
-    for outer, below in zip(loops, loops[1:], strict=False):
+    for outer, below in pairwise(loops):
         prelude += _between(outer, below)
     variables = [arg for loop in loops for arg in loop.region.block.args]
     bounds = [
@@ -250,8 +250,12 @@ def read_section(op: acc.CacheOp, symbols: Symbols) -> Section:
         raise Declined(f"'{name}' is named without a section")
     element = dims[-1].stride.as_constant
     if element is None:
-        raise Declined(f"the section of '{name}' names whole rows of a length known only at run time")
-    readonly = op.data_clause is not None and op.data_clause.data is acc.DataClause.ACC_CACHE_READONLY
+        raise Declined(
+            f"the section of '{name}' names whole rows of a length known only at run time"
+        )
+    readonly = (
+        op.data_clause is not None and op.data_clause.data is acc.DataClause.ACC_CACHE_READONLY
+    )
     return Section(name, tuple(dims), element, readonly)
 
 
@@ -351,6 +355,19 @@ def _ends(value: SSAValue, symbols: Symbols) -> list[Affine]:
     return [symbols.affine(value)]
 
 
+def usual_turns(loop: scf.ForOp, symbols: Symbols) -> int | None:
+    """How often a loop turns if that is constant, or would be but for an end that is a minimum."""
+    step = constant_value(loop.step)
+    if step is None or step <= 0:
+        return None
+    first = symbols.affine(loop.lb)
+    for end in _ends(loop.ub, symbols):
+        span = (end - first).as_constant
+        if span is not None and (span % step == 0 or end == symbols.affine(loop.ub)):
+            return max(0, -(-span // step))
+    return None
+
+
 def _range_choices(op: Operation, symbols: Symbols) -> list[list[LoopRange]]:
     """Ranges of the loops around `op`, innermost first; several where an end is a minimum."""
     levels: list[list[LoopRange]] = []
@@ -370,9 +387,7 @@ def _range_choices(op: Operation, symbols: Symbols) -> list[list[LoopRange]]:
     return [refine_by_conditions(choice, op, symbols) for choice in choices]  # type: ignore[arg-type]
 
 
-def _ranges(
-    variable: SSAValue, low: SSAValue, high: SSAValue, symbols: Symbols
-) -> list[LoopRange]:
+def _ranges(variable: SSAValue, low: SSAValue, high: SSAValue, symbols: Symbols) -> list[LoopRange]:
     first = symbols.affine(low)
     return [LoopRange(variable, first, end - 1) for end in _ends(high, symbols)][:4]
 
@@ -459,11 +474,3 @@ def _is_pure_call(op: Operation) -> bool:
 def is_pure_call(op: llvm.CallOp) -> bool:
     """Whether a call depends on its arguments alone and does nothing else."""
     return _is_pure_call(op)
-
-
-def integer(type_: Attribute) -> IntegerType:
-    assert isinstance(type_, IntegerType)
-    return type_
-
-
-BYTE = i8

@@ -220,14 +220,14 @@ def _loop(
     if covers:
         loop.attributes[COVERS] = UnitAttr()
     axis = plan.nest.axes[position].name
-    text = f"{_WHY}, along '{axis}'" if bound.blocks is not None else f"{_WHY}; '{axis}' shares none"
+    text = (
+        f"{_WHY}, along '{axis}'" if bound.blocks is not None else f"{_WHY}; '{axis}' shares none"
+    )
     loop.attributes[WHY] = StringAttr(text)
     return loop
 
 
-def _threads(
-    plan: NestPlan, bounds: Sequence[_Bounds], gangs: Sequence[SSAValue]
-) -> GangThreadsOp:
+def _threads(plan: NestPlan, bounds: Sequence[_Bounds], gangs: Sequence[SSAValue]) -> GangThreadsOp:
     """The code of a block's threads; `gangs` stand for the variables of the loops around it."""
     nest = plan.nest
     body = Block(arg_types=[i32] * len(plan.threads))
@@ -248,7 +248,8 @@ def _threads(
         for output in outputs:
             tiles.base_offset(at, tile, shared, output.coordinates)
     groups, renewed = _group(nest, plan.planned)
-    emitter = BlockBody(shared, outputs, groups, made, renewed, written_variables(nest))
+    written = written_variables(nest)
+    emitter = BlockBody(shared, outputs, groups, made, renewed, written, nest.symbols)
     emitter.run([*nest.prelude, *nest.body.ops], at)
     op = GangThreadsOp(plan.threads, Region(body))
     op.location = nest.loops[-1].location
@@ -372,4 +373,3 @@ def _group(
 
 def _is_arithmetic(op: Operation) -> bool:
     return op.name.startswith("arith.") or isinstance(op, acc.DataBoundsOp | acc.CacheOp)
-

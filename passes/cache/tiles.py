@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import IntegerType, i1, i8, i32, i64
+from xdsl.dialects.builtin import IntegerType, i8, i32, i64
 from xdsl.ir import SSAValue
 
 from ...dialects.accx_cache import CopyAsyncOp, GangBarrierOp, SharedTileOp, WaitCopiesOp
@@ -188,10 +188,10 @@ class _Limits:
     mapped: tuple[SSAValue, SSAValue] | None
 
 
-def _is_full(
+def _conditions(
     at: Cursor, tile: Tile, block: Block, start: SSAValue, limits: _Limits, values: Values
-) -> SSAValue | None:
-    """Whether the whole tile exists; None if it always does."""
+) -> list[SSAValue]:
+    """What must hold for the whole tile to exist; nothing if it always does."""
     conditions: list[SSAValue] = []
     for axis in {move.axis for move in tile.plan.moves}:
         state = block.axes[axis]
@@ -199,21 +199,10 @@ def _is_full(
             conditions.append(at.value(arith.CmpiOp(state.width, at.i32(state.full), "eq")))
     if limits.mapped is not None:
         low, end = limits.mapped
-        if not _never_negative(tile):
-            conditions.append(at.value(arith.CmpiOp(start, low, "sge")))
+        conditions.append(at.value(arith.CmpiOp(start, low, "sge")))
         last = at.add(start, polynomial(at, _span(tile), values, i64))
         conditions.append(at.value(arith.CmpiOp(last, end, "sle")))
-    if not conditions:
-        return None
-    whole = conditions[0]
-    for condition in conditions[1:]:
-        whole = at.value(arith.AndIOp(whole, condition))
-    whole.name_hint = "whole"
-    return whole
-
-
-def _never_negative(tile: Tile) -> bool:
-    return False
+    return conditions
 
 
 # Copies between array and tile --------------------------------------------------------------------
@@ -269,19 +258,19 @@ class _Sweep:
             count *= dim.size
         return count
 
-    def run(self, at: Cursor, limits: _Limits, move: Move, *, exact: bool) -> None:
+    def run(
+        self, at: Cursor, limits: _Limits, move: Move, *, exact: bool
+    ) -> list[Callable[[], None]]:
         """
         `exact`: every word once and none that does not exist (for writing back); otherwise words
-        may be moved twice.
+        may be moved twice. The result writes what has been read.
         """
         threads = self.block.threads
         turns = -(-self.words // threads)
         if turns > MAX_UNROLLED:
-            _, inside = at.for_loop(
-                self.block.thread, at.i32(self.words), at.i32(threads), "word"
-            )
+            _, inside = at.for_loop(self.block.thread, at.i32(self.words), at.i32(threads), "word")
             self._word_at(inside, inside.point.block.args[0], limits, move, exact)()
-            return
+            return []
         pending: list[Callable[[], None]] = []
         for turn in range(turns):
             number = at.add(self.block.thread, at.i32(turn * threads), "word")
@@ -295,8 +284,7 @@ class _Sweep:
             pending.append(self._word_at(place, number, limits, move, exact))
             if place is not at:
                 pending.pop()()
-        for write in pending:
-            write()
+        return pending
 
     def _word_at(
         self, at: Cursor, number: SSAValue, limits: _Limits, move: Move, exact: bool
@@ -376,36 +364,46 @@ class _Sweep:
         return at.i32(0) if offset is None else offset, total(at, self.start, *far) or self.start
 
 
-def fill(
-    at: Cursor, tiles: Sequence[Tile], block: Block, values: Values, *, again: bool
-) -> None:
+def fill(at: Cursor, tiles: Sequence[Tile], block: Block, values: Values, *, again: bool) -> None:
     """
-    All threads fill the tiles together. `again`: earlier contents may still be in use. A barrier
-    stands behind the last tile.
+    All threads fill the tiles together: reads of all tiles first, so that they are under way at the
+    same time. `again`: earlier contents may still be in use. A barrier stands behind the last tile.
     """
     if again:
         at.insert(GangBarrierOp())
-    waits = False
+    here = {**values, **block.first_values}
+    sweeps: list[_Sweep] = []
+    limits: list[_Limits] = []
+    conditions: list[SSAValue] = []
     for tile in tiles:
         base = mapped(values, tile.planned.cached.base)
-        start = _start(at, tile, block, values)
-        tile.starts = start
-        here = {**values, **block.first_values}
-        sweep = _Sweep(tile, block, base, start, here)
-        mapped_range = mapped_bytes(at, tile.planned.cached, values)
-        limits = _Limits(True, mapped_range)
-        copy = _copy_async(tile) if tile.planned.asynchronous else _copy(tile)
-        waits = waits or tile.planned.asynchronous
-        whole = _is_full(at, tile, block, start, limits, here)
-        if whole is None:
-            sweep.run(at, _Limits(False, None), copy, exact=False)
-            continue
+        tile.starts = _start(at, tile, block, values)
+        sweeps.append(_Sweep(tile, block, base, tile.starts, here))
+        limits.append(_Limits(True, mapped_bytes(at, tile.planned.cached, values)))
+        conditions += _conditions(at, tile, block, tile.starts, limits[-1], here)
+    if not conditions:
+        _run(at, sweeps, [_Limits(False, None)] * len(sweeps))
+    else:
+        whole = conditions[0]
+        for condition in conditions[1:]:
+            whole = at.value(arith.AndIOp(whole, condition))
+        whole.name_hint = "whole"
         then, otherwise = if_else(at, whole)
-        sweep.run(then, _Limits(False, None), copy, exact=False)
-        sweep.run(otherwise, limits, copy, exact=False)
-    if waits:
+        _run(then, sweeps, [_Limits(False, None)] * len(sweeps))
+        _run(otherwise, sweeps, limits)
+    if any(tile.planned.asynchronous for tile in tiles):
         at.insert(WaitCopiesOp())
     at.insert(GangBarrierOp())
+
+
+def _run(at: Cursor, sweeps: Sequence[_Sweep], limits: Sequence[_Limits]) -> None:
+    """Copies array to tile for all tiles: every thread reads all its words, then writes them."""
+    pending: list[Callable[[], None]] = []
+    for sweep, limit in zip(sweeps, limits, strict=True):
+        copy = _copy_async if sweep.tile.planned.asynchronous else _copy
+        pending += sweep.run(at, limit, copy(sweep.tile), exact=False)
+    for write in pending:
+        write()
 
 
 def if_else(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
@@ -480,19 +478,16 @@ def write_back(at: Cursor, tile: Tile, block: Block, values: Values) -> None:
         if tile.mask is not None:
             flag = cursor.element(tile.mask, _element(cursor, tile, number), i8)
             dirty = cursor.load(flag, i8, "dirty")
-            place = cursor.if_then(
-                cursor.value(arith.CmpiOp(dirty, cursor.constant(0, i8), "ne"))
-            )
+            place = cursor.if_then(cursor.value(arith.CmpiOp(dirty, cursor.constant(0, i8), "ne")))
         value = place.load(place.element(tile.address, offset, i8), word)
         place.store(value, target)
         return _nothing
 
-    sweep.run(at, limits, copy, exact=True)
+    for write in sweep.run(at, limits, copy, exact=True):
+        write()
 
 
-def mask_address(
-    at: Cursor, tile: Tile, address: SSAValue
-) -> SSAValue:
+def mask_address(at: Cursor, tile: Tile, address: SSAValue) -> SSAValue:
     """The mask's byte for the element at `address` of the tile (no padding where there is a mask)."""
     assert tile.mask is not None
     first = at.value(llvm.PtrToIntOp(tile.address, i64))
@@ -500,6 +495,3 @@ def mask_address(
     size = at.i64(tile.plan.section.element_bytes)
     number = at.value(arith.DivUIOp(at.sub(here, first), size))
     return at.element(tile.mask, number, i8)
-
-
-
