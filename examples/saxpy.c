@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void saxpy(int n, float a, const float *restrict x, float *restrict y)
+void saxpy(int n, float a, const float *restrict x, float *restrict y)
 {
 #pragma acc parallel loop copyin(x[0:n]) copy(y[0:n])
     for (int i = 0; i < n; i++)

@@ -1,0 +1,83 @@
+"""
+Brings what README.md shows up to date: `python docs/refresh.py` (tests call `refreshed`).
+
+A `console` block is a list of commands (`$ …`) with their real output: each is run in the root of
+the tree, with the `accopt` and `accrun` of this Python environment. The table between
+`<!-- passes -->` marks comes from the docstrings of the passes.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+
+_CONSOLE = re.compile(r"(```console\n)(.*?)(```\n)", re.DOTALL)
+_PASSES = re.compile(r"(<!-- passes -->\n)(.*?)(<!-- /passes -->\n)", re.DOTALL)
+_REFERENCE = re.compile(r" \((?:OpenACC 3\.4|our reference|docs/|PTX ISA)[^)]*\)")
+
+
+def job_of(path: Path) -> str:
+    """The first paragraph of a pass's docstring, without its references, as one line."""
+    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
+    text = " ".join(docstring.partition("\n\n")[0].split())
+    return _REFERENCE.sub("", text).rstrip(".")
+
+
+def pass_table() -> str:
+    """The rows of the table of passes, in the order of the pipeline."""
+    from accopt.passes.registry import PASS_CLASSES
+
+    rows = ["| pass | job | file |", "|---|---|---|"]
+    for name in PASS_CLASSES:
+        file = f"passes/{name.replace('-', '_')}.py"
+        rows.append(f"| `{name}` | {job_of(ROOT / file)} | [`{file}`]({file}) |")
+    return "\n".join(rows) + "\n"
+
+
+def _environment() -> Mapping[str, str]:
+    traced = ("ACC_", "ACCOPT_", "NV_ACC_", "NVCOMPILER_")
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(traced)}
+    return {**kept, "PATH": os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))}
+
+
+def console_block(text: str) -> str:
+    """The block's commands, each followed by what it prints now."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if not line.startswith("$ "):
+            continue
+        command = line.removeprefix("$ ").replace(".venv/bin/", "")
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=ROOT,
+            env=_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        lines += [line, *done.stdout.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def console_blocks(text: str) -> list[str]:
+    """The bodies of all console blocks of a page."""
+    return [found.group(2) for found in _CONSOLE.finditer(text)]
+
+
+def refreshed(text: str) -> str:
+    """The page with every output and table as they are now."""
+    text = _CONSOLE.sub(lambda m: m.group(1) + console_block(m.group(2)) + m.group(3), text)
+    return _PASSES.sub(lambda m: m.group(1) + pass_table() + m.group(3), text)
+
+
+if __name__ == "__main__":
+    README.write_text(refreshed(README.read_text()))
