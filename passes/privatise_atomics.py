@@ -212,7 +212,9 @@ def find_counters(array: SSAValue, construct: acc.ParallelOp) -> Counters | None
     operators = {_operator(update) for update in updates}
     types = {update.region.block.args[0].type for update in updates}
     (operator, *others), (type, *more) = operators, types
-    if others or more or operator not in _MERGE or not isinstance(type, IntegerType | AnyFloat):
+    if others or more or not isinstance(type, IntegerType | AnyFloat):
+        return None
+    if operator is None or operator not in _MERGE:
         return None
     for update in updates:
         if not any(has_level(loop.gang) for loop in _enclosing_loops(update, construct)):
@@ -372,10 +374,10 @@ def _tile(loop: acc.LoopOp, construct: acc.ParallelOp) -> int:
     return tile
 
 
-def cap_grid(construct: acc.ParallelOp, counters: int, limit: int) -> None:
+def cap_grid(construct: acc.ParallelOp, counters: int, shared_bytes: int, limit: int) -> None:
     """
-    Limits the grid, whose gangs each set up and merge `counters` elements, to `limit` gangs (0: what
-    the device holds at once), unless the user gave it.
+    Limits the grid, whose gangs each set up and merge `counters` elements that take `shared_bytes`
+    together, to `limit` gangs (0: what the device holds at once), unless the user gave it.
     """
     given = construct.attributes.get(GIVEN_SIZES)
     if isinstance(given, ArrayAttr) and StringAttr("num_gangs") in given.data:
@@ -389,7 +391,7 @@ def cap_grid(construct: acc.ParallelOp, counters: int, limit: int) -> None:
             threads *= size or 1
     at = Cursor.before(construct)
     share = gang_share(counters, max(_tile(loop, construct) for loop in gang_loops))
-    left = at.i32(most_gangs(threads, limit))
+    left = at.i32(most_gangs(threads, shared_bytes, limit))
     grid: list[SSAValue] = []
     for position, size in enumerate(construct.num_gangs):
         wanted = size
@@ -429,7 +431,8 @@ def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
             budget -= counters.elements * counters.element_bytes * copies
     if not chosen:
         return
-    cap_grid(construct, sum(c.elements * copies for c, copies in chosen), limit)
+    counted = sum(c.elements * copies for c, copies in chosen)
+    cap_grid(construct, counted, SHARED_BUDGET - budget, limit)
     arrays = {counters.array for counters, _ in chosen}
     notes: list[str] = []
     for loop in _loops_of_updates(arrays, construct):

@@ -10,8 +10,11 @@ by side, the lanes of a warp never meet in one bank, whatever the data.
 from __future__ import annotations
 
 from .block_shape import WARP
-from .schedule import RESIDENT_GANGS
 
+MULTIPROCESSORS, BLOCKS = 132, 8
+SHARED_PER_MULTIPROCESSOR = 227 * 1024
+RESERVED_PER_BLOCK = 1024
+"""A large device (H200): its multiprocessors, and what bounds the blocks that one holds."""
 LARGEST_ARRAY = 16 * 1024
 """Bytes of the largest array that is privatised: one copy in each of many resident gangs."""
 SHARED_BUDGET = 32 * 1024
@@ -47,8 +50,14 @@ def gang_share(counters: int, tile: int) -> int:
     return max(1, -(-counters // max(tile, 1)))
 
 
-def most_gangs(threads: int | None, limit: int = 0) -> int:
-    """The largest grid: what the device holds at once with blocks of `threads` (None: unknown)."""
+def most_gangs(threads: int | None, shared_bytes: int = 0, limit: int = 0) -> int:
+    """
+    The largest grid: `limit`, or (0) what the device holds at once with blocks of `threads` (None:
+    unknown) and `shared_bytes` of shared memory.
+    """
     if limit:
         return limit
-    return max(1, RESIDENT_GANGS * 256 // max(threads or 256, 256))
+    blocks = BLOCKS * 256 // max(threads or 256, 256)
+    if shared_bytes:
+        blocks = min(blocks, SHARED_PER_MULTIPROCESSOR // (shared_bytes + RESERVED_PER_BLOCK))
+    return MULTIPROCESSORS * max(1, blocks)

@@ -1,0 +1,78 @@
+"""
+The passes that make GPU code faster leave results alone: programs on the simulated GPU, which also
+checks every access, and on the host with the passes forced on. Outputs are gcc's, serially.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+FORCED = {
+    "atomics": ["privatise-atomics{target=nvptx}"],
+    "rows": ["choose-lanes{target=nvptx}"],
+    "invariant": [],
+}
+
+
+def _run(name: str, target: str, options: list[str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target", target]
+    for option in options:
+        command += ["--pass-option", option]
+    source = str(PROGRAMS / f"{name}.c")
+    return subprocess.run([*command, source], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("name", FORCED)
+def test_on_the_simulator(name: str):
+    done = _run(name, "sim", [])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (PROGRAMS / f"{name}.out").read_text()
+
+
+@pytest.mark.parametrize("name", FORCED)
+def test_on_the_host(name: str):
+    done = _run(name, "host", FORCED[name])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (PROGRAMS / f"{name}.out").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("atomics", "privatise-atomics{copies=1}"),
+        ("atomics", "privatise-atomics{copies=2 gangs=3}"),
+        ("rows", "choose-lanes{elements=1}"),
+        ("rows", "choose-lanes{elements=3}"),
+    ],
+)
+def test_options_change_nothing_but_speed(name: str, option: str):
+    done = _run(name, "sim", [option])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (PROGRAMS / f"{name}.out").read_text()
+
+
+def _ptx(name: str) -> str:
+    command = [sys.executable, "-m", "accopt.compiler.accopt_main", "--emit", "ptx"]
+    source = str(PROGRAMS / f"{name}.c")
+    done = subprocess.run([*command, source], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_counters_are_in_shared_memory_and_input_is_wide():
+    ptx = _ptx("atomics")
+    assert "atom.shared.add" in ptx or "red.shared.add" in ptx
+    assert "ld.global.v2.b64" in ptx or "ld.global.nc.v2.b64" in ptx
+
+
+def test_lanes_of_a_row_shuffle_in_segments_without_barriers():
+    ptx = _ptx("rows").split("// -- End function")
+    first = next(part for part in ptx if ".entry spmv" in part).split(".visible .entry")[1]
+    assert ".reqntid 4, 64, 1" in first
+    assert "shfl.sync" in first and "bar.sync" not in first
+    assert first.count("ld.global.nc.b64") >= 8, "four entries side by side"
