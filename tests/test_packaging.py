@@ -6,6 +6,8 @@ import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
 FOLDERS: dict[str, str] = SETUPTOOLS["package-dir"]
@@ -54,12 +56,12 @@ def test_every_folder_is_a_package() -> None:
     assert all((folder_of(package) / "__init__.py").is_file() for package in SETUPTOOLS["packages"])
 
 
-def test_entry_points_load() -> None:
-    ours = [point for point in entry_points().select() if point.value.startswith("accopt.")]
-    assert {(point.group, point.name) for point in ours} == {
-        ("console_scripts", "accopt"),
-        ("console_scripts", "accrun"),
-        ("xdsl.universe", "accopt"),
-    }
+@pytest.mark.parametrize(
+    ("group", "names"),
+    [("console_scripts", {"accopt", "accrun"}), ("xdsl.universe", {"accopt"})],
+)
+def test_entry_points_load(group: str, names: set[str]) -> None:
+    ours = [point for point in entry_points(group=group) if point.value.startswith("accopt.")]
+    assert {point.name for point in ours} == names
     for point in ours:
         point.load()
