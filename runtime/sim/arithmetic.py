@@ -67,7 +67,8 @@ def floordivs(a: Value, b: Value) -> Value:
 
 
 def ceildivs(a: Value, b: Value) -> Value:
-    return -((-a) // _nonzero(b)[0])
+    b = _nonzero(b)[0]
+    return a // b + (a % b != 0).astype(a.dtype)
 
 
 def ceildivu(a: Value, b: Value) -> Value:

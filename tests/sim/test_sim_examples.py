@@ -1,0 +1,36 @@
+"""The examples and the conformance programs in the simulator: right answers, and no faults."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent.parent
+sys.path.insert(0, str(TESTS))
+
+from test_examples import EXAMPLES, PROGRAMS, assert_same_report  # noqa: E402
+
+CONFORMANCE = sorted((TESTS / "conformance").glob("*.c"))
+
+
+def accrun(sources: list[Path]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=sim"]
+    return subprocess.run(
+        [*command, *map(str, sources)], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_example(name: str) -> None:
+    done = accrun(PROGRAMS[name])
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    assert_same_report(done.stdout, (EXAMPLES / "expected" / f"{name}.txt").read_text())
+
+
+@pytest.mark.parametrize("program", CONFORMANCE, ids=lambda path: path.stem)
+def test_conformance(program: Path) -> None:
+    done = accrun([program])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
