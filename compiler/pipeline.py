@@ -68,20 +68,23 @@ _TRANSFORMED = Stage(
     (
         "promote-cache-to-shared",
         "compress-arrays",
+        "stage-transposed-accesses",
         "narrow-counters",
         "jam-outer-iterations",
         "jam-strided-iterations",
         "privatise-atomics",
         "lower-acc-atomics",
+        "pipeline-loads",
         "unroll-inner-loops",
     ),
     "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole. "
     "Cached nests come first: they replace whole nests, keep several outputs per thread themselves, "
     "and what they leave alone must look to the jam as if there were no directive. "
+    "Nests that read across memory get tiles of their own before a jam takes their rows apart. "
     "Counters are narrowed while each stands in one place. "
     "Iterations are put side by side next, so that what they share is there once for the others. "
     "Atomic updates find their gang's copy while they still name their operator and the grid, which "
-    "pays for the copies, can still be changed. Loops are unrolled last, when their bodies are final.",
+    "pays for the copies, can still be changed. Inner loops are pipelined and unrolled last, when their bodies are final.",
 )
 
 
@@ -129,7 +132,10 @@ TARGET_PASSES = frozenset(
         "choose-lanes",
         "schedule-loops",
         "promote-cache-to-shared",
+        "stage-transposed-accesses",
         "privatise-atomics",
+        "pipeline-loads",
+        "pipeline-loads",
         "unroll-inner-loops",
     )
 )
