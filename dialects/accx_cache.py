@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerAttr, StringAttr, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -22,6 +22,10 @@ from xdsl.irdl import (
 )
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
+
+from .nvvm import ADDRESS_SPACE_SHARED
+
+SHARED_POINTER = LLVMPointerType(IntAttr(ADDRESS_SPACE_SHARED))
 
 
 @irdl_op_definition
@@ -68,7 +72,7 @@ class SharedTileOp(IRDLOperation):
     def __init__(self, bytes: int, name: str):
         super().__init__(
             properties={"bytes": IntegerAttr(bytes, i64), "tile_name": StringAttr(name)},
-            result_types=[LLVMPointerType()],
+            result_types=[SHARED_POINTER],
         )
 
 

@@ -30,6 +30,9 @@ from .nest import (
 )
 from .tiles import Planned, can_copy_async
 
+WIDEST_ACCESS = 16
+"""Bytes of the widest access to shared memory."""
+
 Refuse = Callable[[acc.CacheOp, str], None]
 
 
@@ -65,6 +68,15 @@ class NestPlan:
     def widths(self) -> tuple[int, ...]:
         """Iterations of a block along each mapped axis."""
         return tuple(t * o for t, o in zip(self.threads, self.outputs, strict=True))
+
+    @property
+    def together(self) -> int:
+        """Neighbouring outputs of one thread along the lanes: what fills a 16-byte access."""
+        element = max(planned.plan.section.element_bytes for planned in self.planned)
+        together = max(1, min(4, WIDEST_ACCESS // element))
+        while self.outputs[-1] % together:
+            together //= 2
+        return together
 
     def remark(self, planned: Planned) -> str:
         """One sentence on a tile."""

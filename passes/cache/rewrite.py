@@ -294,7 +294,7 @@ def _axes(
         firsts[variable] = start
         own: list[_Place] = []
         for turn in range(plan.outputs[number]):
-            coordinate = at.add(coordinates[number], at.i32(turn * plan.threads[number]))
+            coordinate = _coordinate(at, plan, number, coordinates[number], turn)
             active, number_here = None, coordinate
             if not fixed:
                 active = at.value(arith.CmpiOp(coordinate, here, "slt"), "active")
@@ -304,6 +304,19 @@ def _axes(
             own.append(_Place(_variable(at, bound, iteration, axis.name), coordinate, active))
         places.append(own)
     return states, firsts, places
+
+
+def _coordinate(
+    at: Cursor, plan: NestPlan, number: int, thread: SSAValue, turn: int
+) -> SSAValue:
+    """
+    The place of a thread's output `turn` along a mapped axis: neighbouring threads take neighbouring
+    places, but along the lanes each takes as many together as one access to shared memory can load.
+    """
+    together = plan.together if number == len(plan.threads) - 1 else 1
+    group, rest = divmod(turn, together)
+    first = at.mul(thread, at.i32(together))
+    return at.add(first, at.i32(group * together * plan.threads[number] + rest))
 
 
 def _variable(at: Cursor, bound: _Bounds, iteration: SSAValue, name: str) -> SSAValue:

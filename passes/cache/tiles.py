@@ -15,7 +15,13 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerType, i8, i32, i64
 from xdsl.ir import SSAValue
 
-from ...dialects.accx_cache import CopyAsyncOp, GangBarrierOp, SharedTileOp, WaitCopiesOp
+from ...dialects.accx_cache import (
+    SHARED_POINTER,
+    CopyAsyncOp,
+    GangBarrierOp,
+    SharedTileOp,
+    WaitCopiesOp,
+)
 from ..analysis.acc_ops import MAPPING_OPS
 from ..analysis.affine import ZERO, Affine
 from ..analysis.cache_plan import Method, TilePlan, WritePolicy
@@ -81,6 +87,14 @@ class Tile:
         return self.planned.plan
 
 
+def in_tile(
+    at: Cursor, tile: SSAValue, offset: SSAValue, hint: str | None = None
+) -> SSAValue:
+    """The address `offset` bytes into the tile's memory."""
+    gep = llvm.GEPOp.from_mixed_indices(tile, [offset], i8, SHARED_POINTER, inbounds=True)
+    return at.value(gep, hint)
+
+
 def allocate(at: Cursor, planned: Planned) -> Tile:
     """The shared memory of a tile."""
     name = planned.plan.section.name
@@ -129,7 +143,7 @@ def element_address(
     offset = total(at, base, polynomial(at, poly, values, i32))
     if offset is None:
         return tile.address
-    return at.element(tile.address, offset, i8, f"{tile.plan.section.name}_cached")
+    return in_tile(at, tile.address, offset, f"{tile.plan.section.name}_cached")
 
 
 # Where the tile comes from --------------------------------------------------------------------
@@ -429,9 +443,9 @@ def _copy(tile: Tile) -> Move:
         value = at.load(source, word, tile.plan.section.name)
 
         def write() -> None:
-            at.store(value, at.element(tile.address, offset, i8))
+            at.store(value, in_tile(at, tile.address, offset))
             if tile.mask is not None:
-                flag = at.element(tile.mask, _element(at, tile, number), i8)
+                flag = in_tile(at, tile.mask, _element(at, tile, number))
                 at.store(at.constant(0, i8), flag)
 
         return write
@@ -443,7 +457,7 @@ def _copy_async(tile: Tile) -> Move:
     def copy(
         at: Cursor, source: SSAValue, offset: SSAValue, word: IntegerType, number: SSAValue
     ) -> Callable[[], None]:
-        target = at.element(tile.address, offset, i8)
+        target = in_tile(at, tile.address, offset)
         at.insert(CopyAsyncOp(source, target, word.width.data // 8))
         return _nothing
 
@@ -476,10 +490,10 @@ def write_back(at: Cursor, tile: Tile, block: Block, values: Values) -> None:
     ) -> Callable[[], None]:
         place = cursor
         if tile.mask is not None:
-            flag = cursor.element(tile.mask, _element(cursor, tile, number), i8)
+            flag = in_tile(cursor, tile.mask, _element(cursor, tile, number))
             dirty = cursor.load(flag, i8, "dirty")
             place = cursor.if_then(cursor.value(arith.CmpiOp(dirty, cursor.constant(0, i8), "ne")))
-        value = place.load(place.element(tile.address, offset, i8), word)
+        value = place.load(in_tile(place, tile.address, offset), word)
         place.store(value, target)
         return _nothing
 
@@ -494,4 +508,4 @@ def mask_address(at: Cursor, tile: Tile, address: SSAValue) -> SSAValue:
     here = at.value(llvm.PtrToIntOp(address, i64))
     size = at.i64(tile.plan.section.element_bytes)
     number = at.value(arith.DivUIOp(at.sub(here, first), size))
-    return at.element(tile.mask, number, i8)
+    return in_tile(at, tile.mask, number)

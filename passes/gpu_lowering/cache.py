@@ -67,7 +67,10 @@ def shared_tile(k: Kernel, op: accx_cache.SharedTileOp) -> None:
     size = op.bytes.value.data
     k.shared_bytes += size
     type = llvm.LLVMArrayType(size, i8)
-    k.values[op.result] = k.shared_variable(type, f"{op.tile_name.data}_tile", op.result)
+    variable = k.device.shared_global(f"{k.name}_{op.tile_name.data}_tile", type, k.loc)
+    address = llvm.AddressOfOp(variable.sym_name, SHARED_PTR)
+    k.values[op.result] = k.in_prologue().value(address, op.result.name_hint)
+    k.shared_roots[k.values[op.result]] = op.result
 
 
 def barrier(k: Kernel) -> None:
@@ -78,7 +81,7 @@ def barrier(k: Kernel) -> None:
 
 def copy_async(k: Kernel, op: accx_cache.CopyAsyncOp) -> None:
     """`cp.async`: the two sides get the address spaces it wants."""
-    target = k.value(llvm_ext.AddrSpaceCastOp(k.values[op.target], SHARED_PTR))
+    target = k.values[op.target]
     source = k.value(llvm_ext.AddrSpaceCastOp(k.values[op.source], GLOBAL_PTR))
     size = op.bytes.value.data
     modifier = nvvm.LoadCacheModifier.CG if size == 16 else nvvm.LoadCacheModifier.CA
