@@ -38,20 +38,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, StringAttr, i32, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import ELEMENTS, NOTE, VOLATILE
-from ..runtime.abi import ASYNC_NOVAL
 from .analysis.acc_ops import (
     MAPPING_OPS,
     NONE,
-    PRIVATIZING_OPS,
     enclosing_module,
     set_operand_groups,
-    set_prop,
 )
 from .analysis.affine import Affine
 from .analysis.lane_choice import ELEMENTS as SIDE_BY_SIDE
@@ -62,7 +59,14 @@ from .analysis.loop_facts import LoopForest, loop_forest
 from .analysis.region_values import HostEmitter, RegionSymbols
 from .analysis.schedule import LoopNode, Sizes, Target, plan_construct
 from .analysis.trip_counts import Arithmetic, trip_count
-from .building import PTR, Cursor, constant_value, erase
+from .building import PTR, Cursor, constant_value
+from .versions import (
+    branches,
+    can_have_versions,
+    copy_construct,
+    erase_original,
+    queue_outside,
+)
 
 MEAN_FUNCTION = "__accopt_mean_trip"
 LevelOf = Callable[[str], Level]
@@ -96,9 +100,7 @@ class Rows:
 
 def _open_sizes(construct: acc.ParallelOp) -> bool:
     """Whether the user left the block's shape open, and nothing stands in the way of versions."""
-    if construct.num_workers or construct.vector_length or construct.wait_operands:
-        return False
-    if construct.wait_only is not None:
+    if construct.num_workers or construct.vector_length or not can_have_versions(construct):
         return False
     return not any(
         loop.worker_num_operands or loop.vector_operands
@@ -223,47 +225,10 @@ def _mean(rows: Rows) -> SSAValue | None:
     return at.value(call, "mean")
 
 
-def _queue_outside(construct: acc.ParallelOp) -> bool:
-    """
-    Makes the construct's queue an i64 defined before its data operations, so that these and all
-    versions use the same; False if it is not known early enough.
-    """
-    block = construct.parent_block()
-    assert block is not None
-    owners = {operand.owner for operand in construct.data_clause_operands}
-    first = next((op for op in block.ops if op in owners), construct)
-    at = Cursor.before(first, construct.location)
-    if construct.async_operands:
-        value = construct.async_operands[0]
-        if len(construct.async_operands) != 1:
-            return False
-        owner = value.owner
-        if constant_value(value) is None and isinstance(owner, Operation):
-            inside = owner.parent_block() is block
-            if inside and owner is not first and not owner.is_before_in_block(first):
-                return False
-    elif construct.async_only is not None:
-        value = at.i64(ASYNC_NOVAL)
-        set_prop(construct, "asyncOnly", None)
-        set_prop(construct, "asyncOperandsDeviceType", NONE)
-    else:
-        return True
-    constant = constant_value(value)
-    queue = at.i64(constant) if constant is not None else at.to_i64(value)
-    set_operand_groups(construct, async_operands=[queue])
-    return True
-
-
 def _version(construct: acc.ParallelOp, version: LaneVersion, elements: int, at: Cursor) -> None:
     """A copy of the construct with the version's block shape, at `at`."""
-    values: dict[SSAValue, SSAValue] = {}
-    for operand in construct.operands:
-        owner = operand.owner
-        if isinstance(owner, PRIVATIZING_OPS) and operand not in values:
-            at.insert(owner.clone(values))
     workers, lanes = at.i32(version.workers), at.i32(version.lanes)
-    copy = construct.clone(values)
-    at.insert(copy)
+    copy = copy_construct(construct, at)
     set_operand_groups(copy, num_workers=[workers], vector_length=[lanes])
     copy.properties["numWorkersDeviceType"] = NONE
     copy.properties["vectorLengthDeviceType"] = NONE
@@ -279,7 +244,7 @@ def _version(construct: acc.ParallelOp, version: LaneVersion, elements: int, at:
 def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:
     """Replaces the construct by its versions; False (and no change) if the mean cannot be had."""
     construct = rows.construct
-    if not _queue_outside(construct):
+    if not queue_outside(construct):
         return False
     mean = _mean(rows)
     if mean is None:
@@ -291,24 +256,10 @@ def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:
             break
         longest = at.i64(version.longest)
         fits = at.value(arith.CmpiOp(mean, longest, "sle"), "fits")
-        ends: list[Operation] = []
-        blocks = Block(), Block()
-        for block in blocks:
-            ends.append(Cursor.at_end(block, at.loc).insert(scf.YieldOp()))
-        at.insert(scf.IfOp(fits, [], Region(blocks[0]), Region(blocks[1])))
-        _version(construct, version, elements, Cursor.before(ends[0]))
-        at = Cursor.before(ends[1])
-    privatising = [op for op in (v.owner for v in construct.operands) if _is_privatising(op)]
-    erase(construct)
-    for op in dict.fromkeys(privatising):
-        assert isinstance(op, Operation)
-        if not op.results[0].uses:
-            erase(op)
+        then, at = branches(at, fits)
+        _version(construct, version, elements, then)
+    erase_original(construct)
     return True
-
-
-def _is_privatising(owner: Operation | Block) -> bool:
-    return isinstance(owner, PRIVATIZING_OPS)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ llvm.func @sparse(%rows: i32, %offsets: !llvm.ptr) {
 // CHECK:         %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
 // CHECK:         llvm.call @__accopt_mean_trip(%[[NULL]], %past{{.*}}, %{{.*}})
 // CHECK:         scf.if
-// CHECK-NEXT:      %t{{.*}} = acc.private
+// CHECK:           %t{{.*}} = acc.private
 // CHECK:           acc.parallel {{.*}}private(%t{{.*}} : !llvm.ptr)
 llvm.func @counts(%rows: i32, %lengths: !llvm.ptr, %var: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
