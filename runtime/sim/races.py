@@ -44,6 +44,8 @@ class Clock:
         self.acquired_at = np.full(grid_blocks, -1, np.int64)
         self._fenced = np.full(grid_blocks, -1, np.int64)
         self._atomic_at = np.full(grid_blocks, -1, np.int64)
+        self.synced = 0
+        """When all blocks last passed a barrier together."""
         self.block_sync = np.zeros(batch.blocks, np.int64)
         self.warp_sync = np.zeros(batch.warps, np.int64)
 
@@ -56,17 +58,23 @@ class Clock:
 
     def next_batch(self) -> None:
         """The blocks of the next batch have not synchronised yet."""
+        self.synced = 0
         self.block_sync[:] = 0
         self.warp_sync[:] = 0
 
-    def tick(self) -> None:
-        self.now += 1
+    def oldest(self, shared: bool) -> int:
+        """
+        Smaller stamps need no look: they are of other launches, or in shared memory from before a
+        barrier that all blocks passed.
+        """
+        return self.base + (self.synced << TIME_SHIFT) if shared else self.base
 
     def barrier(self, threads: Threads) -> None:
         """The active blocks pass a barrier."""
         self.now += 1
         if threads.ids is None:
             self.block_sync[:] = self.now
+            self.synced = self.now
         else:
             self.block_sync[threads.blocks] = self.now
 
@@ -132,11 +140,12 @@ def conflict_of_read(
     other thread's number in the launch. Atomic reads are not noted.
     """
     stamp = threads.stamp(clock.base, clock.now)
+    oldest = clock.oldest(shared)
     found = None
     before = writer[words]
-    if np.any(before >= clock.base):
+    if np.any(before >= oldest):
         before = np.broadcast_to(before, stamp.shape)
-        other = (before >= clock.base) & (before & THREAD_MASK != stamp & THREAD_MASK)
+        other = (before >= oldest) & (before & THREAD_MASK != stamp & THREAD_MASK)
         if atomic:
             other &= before & FLAG == 0
         if other.any():
@@ -146,32 +155,36 @@ def conflict_of_read(
                 found = at, int(before[at] & THREAD_MASK)
     if atomic:
         return found
-    _note_read(clock, threads, words, stamp, reader)
+    _note_read(clock, threads, words, stamp, reader, shared)
     return found
 
 
-def _note_read(clock: Clock, threads: Threads, words: Value, stamp: Array, reader: Array) -> None:
+def _note_read(
+    clock: Clock, threads: Threads, words: Value, stamp: Array, reader: Array, shared: bool
+) -> None:
     size = clock.batch.block_threads
+    oldest = clock.oldest(shared)
     if not isinstance(words, ndarray):
         several = len(stamp) > 1
         before = int(reader[words])
         own = int(stamp[0])
-        if before >= clock.base and before & THREAD_MASK != own & THREAD_MASK:
+        if before >= oldest and before & THREAD_MASK != own & THREAD_MASK:
             several = True
         last = int(stamp[-1])
         blocks = (last & THREAD_MASK) // size != (own & THREAD_MASK) // size
-        if before >= clock.base and before & FLAG:
+        if before >= oldest and before & FLAG:
             several = True
         reader[words] = (last if blocks else own) | (FLAG if several else 0)
         return
     before = reader[words]
     new = stamp
-    if (before >= clock.base).any():
-        old = (before >= clock.base) & (
+    recent = before >= oldest
+    if recent.any():
+        old = recent & (
             (before & THREAD_MASK != stamp & THREAD_MASK) | (before & FLAG != 0)
         )
         if old.any():
-            old &= clock.unordered(threads, before, False)
+            old &= clock.unordered(threads, before, shared)
             new = np.where(old, stamp | FLAG, stamp)
     reader[words] = new
     after = reader[words]
@@ -196,15 +209,17 @@ def conflict_of_write(
     memory holds what is about to be written.
     """
     stamp = threads.stamp(clock.base, clock.now)
+    oldest = clock.oldest(shared)
     found = None
     for shadow, what in ((writer, "write"), (reader, "read")):
         before = shadow[words]
-        if not np.any(before >= clock.base):
+        recent = before >= oldest
+        if not np.any(recent):
             continue
         before = np.broadcast_to(before, stamp.shape)
-        other = (before >= clock.base) & (before & THREAD_MASK != stamp & THREAD_MASK)
+        other = recent & (before & THREAD_MASK != stamp & THREAD_MASK)
         if what == "read":
-            other |= (before >= clock.base) & (before & FLAG != 0)
+            other |= recent & (before & FLAG != 0)
         elif atomic:
             other &= before & FLAG == 0
         if not other.any():
