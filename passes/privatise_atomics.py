@@ -3,12 +3,13 @@ Give every gang its own copy, in shared memory, of a small array that a construc
 atomically (OpenACC 3.4, 2.12): histograms, bins, counters.
 
 Takes:  scheduled IR for a GPU, with acc.atomic operations.
-Leaves: for each array of constant, small size whose every use in a construct is an atomic update by
-        one associative and commutative operator inside gang loops: a gang-private array that
-        starts at the operator's identity and takes the updates, and after the loops one atomic update of
-        the array per element that differs from the identity. Each element has several copies side by
-        side, which lanes take in turn, so that few lanes meet. The grid is cut down to what the
-        device holds at once, unless the user gave it. A loop that reads bytes or 16-bit
+Leaves: for each small array whose every use in a construct is an atomic update by one associative and
+        commutative operator inside gang loops: a gang-private array that starts at the operator's
+        identity and takes the updates, and after the loops one atomic update of the array per element
+        that differs from the identity. Each element has several copies side by side, which lanes
+        take in turn, so that few lanes meet. Of a construct with an array whose size is known only on
+        the host there are two versions, chosen by the size. The grid is cut down to what the device
+        holds at once, unless the user gave it. A loop that reads bytes or 16-bit
         integers takes groups of them per iteration (`wide_input.py`). Other arrays are untouched.
 Fails:  never.
 
@@ -40,13 +41,11 @@ lanes of a warp). `gangs`: the largest grid (default: what the device holds at o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import (
-    AnyFloat,
     ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
@@ -57,192 +56,68 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import COVERS, ELEMENTS, GIVEN_SIZES, WHY
-from ..dialects.llvm_ext import AtomicBinOp
 from .analysis.acc_ops import (
-    MAPPING_OPS,
     NONE,
     has_level,
-    is_inside,
     loops_in,
     set_operand_groups,
     variable_name,
 )
 from .analysis.layout import size_of
-from .analysis.loop_facts import constant_trip
 from .analysis.private_counters import (
+    LARGEST_ARRAY,
     SHARED_BUDGET,
     choose_copies,
     gang_share,
-    is_worthwhile,
     most_gangs,
 )
-from .analysis.schedule import Target
+from .analysis.schedule import WARP, Target
+from .atomic_counters import MERGE, Count, Counters, enclosing_loops, find_counters, updates_of
 from .building import Cursor, constant_value, erase
-from .lower_acc_atomics import match_rmw
+from .versions import (
+    branches,
+    can_have_versions,
+    copies_that_fit,
+    copy_construct,
+    erase_original,
+    queue_outside,
+)
 from .wide_input import find_grouping, group_iterations
-
-_MERGE: dict[AtomicBinOp, type[Operation]] = {
-    AtomicBinOp.add: arith.AddiOp,
-    AtomicBinOp.and_: arith.AndIOp,
-    AtomicBinOp.or_: arith.OrIOp,
-    AtomicBinOp.xor: arith.XOrIOp,
-    AtomicBinOp.max: arith.MaxSIOp,
-    AtomicBinOp.min: arith.MinSIOp,
-    AtomicBinOp.umax: arith.MaxUIOp,
-    AtomicBinOp.umin: arith.MinUIOp,
-    AtomicBinOp.fadd: arith.AddfOp,
-}
 
 
 @dataclass(frozen=True)
-class Counters:
-    """
-    An array of `elements` of `type`, of which element `lower` is the first the construct maps;
-    `operator` merges two of its values.
-    """
+class Plan:
+    """`copies` of each element, in private arrays of `room` values."""
 
-    array: SSAValue
-    type: IntegerType | AnyFloat
-    lower: int
-    elements: int
-    operator: AtomicBinOp
-
-    @property
-    def element_bytes(self) -> int:
-        return size_of(self.type)
-
-    def identity(self) -> int:
-        """The value that changes nothing."""
-        width = 8 * self.element_bytes
-        match self.operator:
-            case AtomicBinOp.and_ | AtomicBinOp.umin:
-                return -1
-            case AtomicBinOp.max:
-                return -(1 << (width - 1))
-            case AtomicBinOp.min:
-                return (1 << (width - 1)) - 1
-            case _:
-                return 0
+    counters: Counters
+    copies: Count
+    room: int
 
 
-# Which arrays.
+def _i64(at: Cursor, count: Count) -> SSAValue:
+    return at.i64(count) if isinstance(count, int) else count
 
 
-def _section(entry: Operation) -> tuple[int, int] | None:
-    """First byte and number of bytes of what a data operation maps, if constant."""
-    assert isinstance(entry, MAPPING_OPS)
-    if not entry.bounds:
-        return 0, size_of(entry.var_type)
-    bounds = entry.bounds[0].owner
-    if not isinstance(bounds, acc.DataBoundsOp) or bounds.stride_in_bytes is None:
-        return None
-    given = (bounds.lowerbound, bounds.extent, bounds.stride)
-    values = [None if value is None else _constant(value) for value in given]
-    lower, extent, stride = values
-    if lower is None or extent is None or stride is None:
-        return None
-    return lower * stride, extent * stride
+def _times(at: Cursor, a: Count, b: Count) -> Count:
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    return at.mul(_i64(at, a), _i64(at, b))
 
 
-def _constant(value: SSAValue) -> int | None:
-    while isinstance(value.owner, arith.ExtSIOp):
-        value = value.owner.operands[0]
-    return constant_value(value)
-
-
-def updates_of(array: SSAValue, construct: acc.ParallelOp) -> list[acc.AtomicUpdateOp] | None:
-    """The atomic updates of `array` in the construct; None if it is used in any other way there."""
-    found: list[acc.AtomicUpdateOp] = []
-    for use in array.uses:
-        user = use.operation
-        if user is construct or not is_inside(user, construct):
-            continue
-        if isinstance(user, llvm.GEPOp) and use.index == 0:
-            inner = updates_of(user.result, construct)
-            if inner is None:
-                return None
-            found += inner
-        elif isinstance(user, acc.AtomicUpdateOp) and use.index == 0:
-            found.append(user)
-        else:
-            return None
-    return found
-
-
-def _operator(update: acc.AtomicUpdateOp) -> AtomicBinOp | None:
-    if update.if_cond is not None or isinstance(update.parent_op(), acc.AtomicCaptureOp):
-        return None
-    match = match_rmw(update)
-    if match is None:
-        return None
-    return AtomicBinOp.add if match.kind is AtomicBinOp.sub else match.kind
-
-
-def _enclosing_loops(op: Operation, construct: acc.ParallelOp) -> Iterator[acc.LoopOp]:
-    parent = op.parent_op()
-    while parent is not None and parent is not construct:
-        if isinstance(parent, acc.LoopOp):
-            yield parent
-        parent = parent.parent_op()
-
-
-def _count(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> int | None:
-    """How often the construct runs `update`, as far as its loop directives say."""
-    total = 1
-    for loop in _enclosing_loops(update, construct):
-        trips = constant_trip(loop)
-        if trips is None:
-            return None
-        total *= trips
-    return total
-
-
-def find_counters(array: SSAValue, construct: acc.ParallelOp) -> Counters | None:
-    """`array`, a result of one of the construct's data operations, as counters; None if it is not."""
-    entry = array.owner
-    if not isinstance(entry, MAPPING_OPS):
-        return None
-    updates = updates_of(array, construct)
-    if not updates:
-        return None
-    operators = {_operator(update) for update in updates}
-    types = {update.region.block.args[0].type for update in updates}
-    (operator, *others), (type, *more) = operators, types
-    if others or more or not isinstance(type, IntegerType | AnyFloat):
-        return None
-    if operator is None or operator not in _MERGE:
-        return None
-    for update in updates:
-        if not any(has_level(loop.gang) for loop in _enclosing_loops(update, construct)):
-            return None
-    section = _section(entry)
-    size = size_of(type)
-    if section is None or section[0] % size or section[1] % size:
-        return None
-    elements = section[1] // size
-    counts = [_count(update, construct) for update in updates]
-    total = None if None in counts else sum(count for count in counts if count is not None)
-    if not is_worthwhile(total, elements):
-        return None
-    return Counters(array, type, section[0] // size, elements, operator)
-
-
-# The rewriting.
-
-
-def _loop(at: Cursor, trips: int, why: str) -> Cursor:
+def _loop(at: Cursor, trips: Count, why: str) -> Cursor:
     """A loop over `trips` iterations for all threads of the gang; the result is in its body."""
+    upper = at.i32(trips) if isinstance(trips, int) else at.to_integer(trips, i32)
     block = Block(arg_types=[i32])
     block.args[0].name_hint = "element"
     end = Cursor.at_end(block, at.loc).insert(acc.YieldOp())
     loop = acc.LoopOp(
         region=Region(block),
         lowerbound=[at.i32(0)],
-        upperbound=[at.i32(trips)],
+        upperbound=[upper],
         step=[at.i32(1)],
         inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
         independent=NONE,
@@ -254,10 +129,11 @@ def _loop(at: Cursor, trips: int, why: str) -> Cursor:
     return Cursor.before(end)
 
 
-def _start(counters: Counters, copies: int, name: str, at: Cursor) -> SSAValue:
+def _start(plan: Plan, name: str, at: Cursor) -> SSAValue:
     """The gang's copies at the identity."""
-    count = counters.elements * copies
-    array = llvm.LLVMArrayType(count, counters.type)
+    counters = plan.counters
+    count = _times(at, counters.elements, plan.copies)
+    array = llvm.LLVMArrayType(plan.room, counters.type)
     copy = at.value(llvm.AllocaOp(at.i32(1), array, alignment=16), name)
     body = _loop(at, count, f"the gang's copies of {name} start at the operator's identity")
     identity = body.constant(counters.identity(), counters.type)
@@ -268,7 +144,7 @@ def _start(counters: Counters, copies: int, name: str, at: Cursor) -> SSAValue:
 
 def _selector(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> SSAValue | None:
     """The variable of the loop around `update` that neighbouring lanes have neighbouring values of."""
-    for loop in _enclosing_loops(update, construct):
+    for loop in enclosing_loops(update, construct):
         if has_level(loop.vector) or has_level(loop.worker) or has_level(loop.gang):
             return loop.region.blocks[0].args[-1]
     return None
@@ -296,20 +172,17 @@ def _element_number(at: Cursor, address: SSAValue, counters: Counters) -> SSAVal
 
 
 def _redirect(
-    update: acc.AtomicUpdateOp,
-    counters: Counters,
-    copies: int,
-    copy: SSAValue,
-    construct: acc.ParallelOp,
+    update: acc.AtomicUpdateOp, plan: Plan, copy: SSAValue, construct: acc.ParallelOp
 ) -> None:
     """Makes `update` work on the gang's copy."""
     at = Cursor.before(update)
-    address = update.x
-    number = at.mul(_element_number(at, address, counters), at.i64(copies))
+    address, counters = update.x, plan.counters
+    number = at.mul(_element_number(at, address, counters), _i64(at, plan.copies))
     variable = _selector(update, construct)
-    if copies > 1 and variable is not None:
-        lane = at.value(arith.AndIOp(at.to_i64(variable), at.i64(copies - 1)), "copy")
-        number = at.value(arith.AddiOp(number, lane), "counter")
+    if plan.copies != 1 and variable is not None:
+        number = at.value(
+            arith.AddiOp(number, _copy_number(at, at.to_i64(variable), plan)), "counter"
+        )
     update.operands[0] = at.element(copy, number, counters.type, copy.name_hint)
     owner = address.owner
     while isinstance(owner, llvm.GEPOp) and not owner.result.uses:
@@ -318,32 +191,41 @@ def _redirect(
         owner = above
 
 
-def _total(body: Cursor, counters: Counters, copies: int, copy: SSAValue) -> SSAValue:
+def _copy_number(at: Cursor, number: SSAValue, plan: Plan) -> SSAValue:
+    """`number` modulo the copies of an element, which are a power of two."""
+    copies = plan.copies
+    mask = at.i64(copies - 1) if isinstance(copies, int) else at.sub(copies, at.i64(1))
+    return at.value(arith.AndIOp(number, mask), "copy")
+
+
+def _total(body: Cursor, plan: Plan, copy: SSAValue) -> SSAValue:
     """What the copies of an element amount to; lanes start with different ones."""
+    counters = plan.counters
     element = body.to_i64(body.point.block.args[0])
-    first = body.mul(element, body.i64(copies))
-    if copies == 1:
+    copies = _i64(body, plan.copies)
+    first = body.mul(element, copies)
+    if plan.copies == 1:
         return body.load(body.element(copy, first, counters.type), counters.type, "total")
-    zero, one = body.i64(0), body.i64(1)
     identity = body.constant(counters.identity(), counters.type)
     block = Block(arg_types=[i64, counters.type])
     block.args[0].name_hint, block.args[1].name_hint = "turn", "sum"
-    loop = body.insert(scf.ForOp(zero, body.i64(copies), one, [identity], Region(block)), "total")
+    loop = scf.ForOp(body.i64(0), copies, body.i64(1), [identity], Region(block))
+    body.insert(loop, "total")
     inside = Cursor.at_end(block, body.loc)
     turned = inside.value(arith.AddiOp(block.args[0], element))
-    number = inside.value(arith.AndIOp(turned, inside.i64(copies - 1)), "copy")
+    number = _copy_number(inside, turned, plan)
     address = inside.element(copy, inside.add(first, number), counters.type)
     value = inside.load(address, counters.type, "part")
-    merged = _MERGE[counters.operator](block.args[1], value)  # type: ignore[call-arg]
+    merged = MERGE[counters.operator](block.args[1], value)  # type: ignore[call-arg]
     inside.insert(scf.YieldOp(inside.value(merged, "sum")))
     return loop.results[0]
 
 
-def _merge(counters: Counters, copies: int, copy: SSAValue, at: Cursor) -> None:
+def _merge(plan: Plan, copy: SSAValue, at: Cursor) -> None:
     """Adds what the gang has counted to the array."""
-    name = copy.name_hint
+    counters, name = plan.counters, copy.name_hint
     body = _loop(at, counters.elements, f"the gang's copies of {name} are merged into it")
-    total = _total(body, counters, copies, copy)
+    total = _total(body, plan, copy)
     identity = body.constant(counters.identity(), counters.type)
     if isinstance(counters.type, IntegerType):
         changed = body.value(arith.CmpiOp(total, identity, "ne"), "changed")
@@ -355,7 +237,7 @@ def _merge(counters: Counters, copies: int, copy: SSAValue, at: Cursor) -> None:
     block = Block(arg_types=[counters.type])
     block.args[0].name_hint = "old"
     inside = Cursor.at_end(block, at.loc)
-    merged = _MERGE[counters.operator](block.args[0], total)  # type: ignore[call-arg]
+    merged = MERGE[counters.operator](block.args[0], total)  # type: ignore[call-arg]
     inside.insert(acc.YieldOp(inside.value(merged)))
     address = then.element(counters.array, index, counters.type, name)
     then.insert(acc.AtomicUpdateOp(x=address, region=Region(block)))
@@ -417,23 +299,57 @@ def _explain(construct: acc.ParallelOp, text: str) -> None:
             return
 
 
+def _constant_plans(found: list[Counters], most_copies: int) -> list[Plan]:
+    """Plans for the arrays of constant size, as far as shared memory goes."""
+    budget = SHARED_BUDGET
+    plans: list[Plan] = []
+    for counters in found:
+        elements = counters.elements
+        if not isinstance(elements, int):
+            continue
+        copies = choose_copies(elements, counters.element_bytes, budget, most_copies)
+        if copies:
+            plans.append(Plan(counters, copies, elements * copies))
+            budget -= elements * copies * counters.element_bytes
+    return plans
+
+
 def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
     """Privatises what can be in one construct."""
-    budget = SHARED_BUDGET
-    chosen: list[tuple[Counters, int]] = []
-    for array in dict.fromkeys(construct.data_clause_operands):
-        counters = find_counters(array, construct)
-        if counters is None:
-            continue
-        copies = choose_copies(counters.elements, counters.element_bytes, budget, most_copies)
-        if copies:
-            chosen.append((counters, copies))
-            budget -= counters.elements * counters.element_bytes * copies
-    if not chosen:
-        return
-    counted = sum(c.elements * copies for c, copies in chosen)
-    cap_grid(construct, counted, SHARED_BUDGET - budget, limit)
-    arrays = {counters.array for counters, _ in chosen}
+    arrays = dict.fromkeys(construct.data_clause_operands)
+    found = [c for array in arrays if (c := find_counters(array, construct)) is not None]
+    plans = _constant_plans(found, most_copies)
+    sized_by_host = [c for c in found if not isinstance(c.elements, int)]
+    if plans:
+        rewrite(construct, plans, limit)
+    elif sized_by_host and can_have_versions(construct) and queue_outside(construct):
+        _private_version(construct, sized_by_host[0], most_copies, limit)
+
+
+def _private_version(
+    construct: acc.ParallelOp, counters: Counters, most_copies: int, limit: int
+) -> None:
+    """A version for an array that turns out to be small, and the construct as it is."""
+    at = Cursor.before(construct)
+    elements, size = counters.elements, counters.element_bytes
+    assert isinstance(elements, SSAValue)
+    before = at.value(arith.SubiOp(elements, at.i64(1)))
+    small = at.value(arith.CmpiOp(before, at.i64(LARGEST_ARRAY // size), "ult"), "small")
+    then, otherwise = branches(at, small)
+    room = SHARED_BUDGET // size
+    copies = copies_that_fit(then, elements, room, most_copies or WARP)
+    version = copy_construct(construct, then)
+    copy_construct(construct, otherwise)
+    erase_original(construct)
+    rewrite(version, [Plan(counters, copies, room)], limit)
+
+
+def rewrite(construct: acc.ParallelOp, plans: list[Plan], limit: int) -> None:
+    """Carries out `plans` (see the contract above)."""
+    room = sum(plan.room for plan in plans)
+    bytes = sum(plan.room * plan.counters.element_bytes for plan in plans)
+    cap_grid(construct, room, bytes, limit)
+    arrays = {plan.counters.array for plan in plans}
     notes: list[str] = []
     for loop in _loops_of_updates(arrays, construct):
         grouping = find_grouping(loop)
@@ -443,14 +359,16 @@ def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
     block = construct.region.block
     assert block.first_op is not None and block.last_op is not None
     start, end = Cursor.before(block.first_op, construct.location), block.last_op
-    for counters, copies in chosen:
-        name = variable_name(counters.array)
-        updates = updates_of(counters.array, construct) or []
-        copy = _start(counters, copies, name, start)
+    for plan in plans:
+        array = plan.counters.array
+        name = variable_name(array)
+        updates = updates_of(array, construct) or []
+        copy = _start(plan, name, start)
         for update in updates:
-            _redirect(update, counters, copies, copy, construct)
-        _merge(counters, copies, copy, Cursor.before(end, construct.location))
-        notes.append(f"updates of {name} in shared memory, {copies} copies in each gang")
+            _redirect(update, plan, copy, construct)
+        _merge(plan, copy, Cursor.before(end, construct.location))
+        many = plan.copies if isinstance(plan.copies, int) else "several"
+        notes.append(f"updates of {name} in shared memory, {many} copies in each gang")
     _explain(construct, "; ".join(notes))
 
 

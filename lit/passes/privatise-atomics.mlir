@@ -172,3 +172,45 @@ llvm.func @others(%n: i32, %x: !llvm.ptr, %v: f32) {
   }
   llvm.return
 }
+
+// As many counters as the host says: a version for few, whose copies depend on how few, and the
+// construct as it is.
+// CHECK-LABEL: llvm.func @by_size
+// CHECK:         %[[LESS:.*]] = arith.subi %m{{.*}},
+// CHECK:         %small = arith.cmpi ult, %[[LESS]], %c4096{{.*}} : i64
+// CHECK:         scf.if %small {
+// CHECK-COUNT-5:   %copies{{.*}} = arith.select
+// CHECK:           acc.parallel
+// CHECK:             %hist{{.*}} = llvm.alloca %{{.*}} x !llvm.array<8192 x i32>
+// CHECK:             acc.atomic.update %hist_
+// CHECK:           accx.why = "updates of hist in shared memory, several copies in each gang"
+// CHECK:         } else {
+// CHECK-NOT:       llvm.alloca
+// CHECK:           acc.parallel
+// CHECK-NOT:       llvm.alloca
+// CHECK:           acc.atomic.update %{{.*}} : !llvm.ptr
+// CHECK:         acc.copyout
+llvm.func @by_size(%n: i32, %m: i64, %g: i32, %x: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %lanes = arith.constant 128 : i32
+  %zero = arith.constant 0 : i64
+  %four = arith.constant 4 : i64
+  %section = acc.bounds lowerbound(%zero : i64) extent(%m : i64) stride(%four : i64) startIdx(%zero : i64) {strideInBytes = true}
+  %h = acc.copyin varPtr(%x : !llvm.ptr) varType(i32) bounds(%section) -> !llvm.ptr {name = "hist"}
+  acc.parallel dataOperands(%h : !llvm.ptr) num_gangs({%g : i32}) num_workers(%c1 : i32) vector_length(%lanes : i32) {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %k = arith.extsi %i : i32 to i64
+      %q = llvm.getelementptr inbounds %h[%k] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+      acc.atomic.update %q : !llvm.ptr {
+      ^bb0(%old: i32):
+        %new = arith.addi %old, %i : i32
+        acc.yield %new : i32
+      }
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  acc.copyout accPtr(%h : !llvm.ptr) bounds(%section) to varPtr(%x : !llvm.ptr) varType(i32) {name = "hist"}
+  llvm.return
+}

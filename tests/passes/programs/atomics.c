@@ -1,5 +1,21 @@
 #include <stdio.h>
 #include <stdlib.h>
+/* as many counters as the caller says: a version for few, one for many */
+static long count(int n, const int *keys, int m, int *restrict hist, int offset)
+{
+#pragma acc parallel loop copyin(keys[0:n]) copy(hist[2:m]) async
+    for (int i = 0; i < n; i++) {
+        int k = keys[i] % m;
+#pragma acc atomic
+        hist[k + 2] += i & 3;
+    }
+#pragma acc wait
+    long sum = 0;
+    for (int i = 0; i < m + 2; i++)
+        sum += hist[i] * (long)(i + offset);
+    return sum;
+}
+
 int main(void)
 {
     long n = 100003;
@@ -57,4 +73,12 @@ int main(void)
     printf("%d %u\n", lo, mask);
     for (int i = 0; i < 16; i++) printf("%ld ", image[i]);
     printf("\n");
+    int *keys = malloc(30000 * sizeof(int));
+    for (int i = 0; i < 30000; i++) keys[i] = i * 13 + i / 9;
+    for (int m = 1; m < 10000; m = 3 * m + 1) {
+        int *hist = calloc(m + 2, sizeof(int));
+        hist[0] = hist[1] = 7;
+        printf("%d %ld\n", m, count(30000, keys, m, hist, m & 1));
+        free(hist);
+    }
 }
