@@ -384,7 +384,7 @@ class _Planner:
         if level is Level.GANG and rows and Level.WORKER in available:
             levels |= {Level.WORKER}
             self.want(workers=8)
-            why = "short rows: a warp of lanes each, rows over gangs and workers"
+            why = "short rows: rows over gangs and workers, lanes for each"
         self.plans[node] = LoopPlan(levels, why=why)
         self._children(node, min(levels))
 

@@ -164,3 +164,20 @@ def test_every_alternative_is_legal_and_distinct():
         assert set(schedule.loops) == {outer, inner}
     shapes = [(tuple(s.loops.values()), s.num_workers, s.vector_length) for s in found]
     assert len(set(shapes)) == len(shapes)
+
+
+def test_a_streaming_inner_loop_behind_other_code_gets_wide_gangs():
+    inner = loop(contiguous=1)
+    outer = loop(inner)
+    schedule = plan_construct([outer], Sizes())
+    assert schedule.loops[outer].levels == {G}
+    assert schedule.loops[inner].levels == {V}
+    assert (schedule.loops[inner].elements, schedule.vector_length) == (4, 256)
+
+
+def test_rows_of_unknown_length_take_workers_and_a_warp():
+    inner = loop(contiguous=1, host_trip=False)
+    outer = loop(inner)
+    schedule = plan_construct([outer], Sizes())
+    assert schedule.loops[outer].levels == {G, W}
+    assert (schedule.loops[inner].elements, schedule.vector_length) == (1, 32)
