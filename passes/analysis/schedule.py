@@ -40,6 +40,8 @@ WARP = 32
 STREAM_LANES = 256
 COMPUTE_LANES = 128
 MAX_THREADS = 1024
+EXPLICIT_WORKERS = 4
+"""Workers for a loop that asks for them and leaves open how many."""
 RESIDENT_GANGS = 132 * 8
 """A grid that fills a large device once: 132 multiprocessors with 8 blocks each."""
 DEFAULT_GANGS = 1024
@@ -261,11 +263,14 @@ class _Planner:
         capped = False
         if Level.VECTOR in node.levels:
             wide = self._inner_lanes(node)
-            if node.levels >= {Level.GANG, Level.VECTOR} and Level.WORKER not in node.levels:
+            if node.levels == {Level.GANG, Level.VECTOR}:
                 wide, elements, capped = _stream_shape(node)
+            elif Level.GANG in node.levels and node.streaming:
+                wide, elements, capped = _stream_shape(node)
+                wide //= EXPLICIT_WORKERS
             self.want(lanes=_fitting_lanes(node, wide))
         if Level.WORKER in node.levels:
-            self.want(workers=4)
+            self.want(workers=EXPLICIT_WORKERS)
         if node.static:
             elements, capped = 1, True
         words = ", ".join(LEVEL_NAMES[level] for level in sorted(node.levels, reverse=True))

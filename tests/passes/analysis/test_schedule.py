@@ -93,6 +93,14 @@ def test_explicit_levels_are_kept_and_free_loops_fill_in():
     assert plan_construct([free], Sizes()).loops[free].levels <= {G, W}
 
 
+def test_one_loop_with_all_levels_written_streams_like_a_free_one():
+    node = loop(levels=frozenset({G, W, V}), contiguous=1, reduction=True)
+    schedule = plan_construct([node], Sizes())
+    plan = schedule.loops[node]
+    assert (plan.levels, plan.elements, plan.capped) == ({G, W, V}, 4, True)
+    assert schedule.num_workers * schedule.vector_length == 256
+
+
 def test_a_gang_and_vector_loop_leaves_nothing_inside():
     inner = loop()
     outer = loop(inner, levels=frozenset({G, V}))
