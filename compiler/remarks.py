@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Module
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects.accx import CACHE_REMARKS, GANG_DIM, WHY
+from ..dialects.accx_compress import ESTIMATE
 from .diagnostics import Diagnostic, Severity, SourceLoc
 
 REMARKS_STAGE = "transformed"
@@ -77,6 +78,13 @@ def _implicit_remark(op: Operation) -> str | None:
     return f"implicit {spelled}({name.data})"
 
 
+def _compression_remark(op: Operation) -> str | None:
+    text, name = op.attributes.get(ESTIMATE), op.properties.get("name")
+    if isinstance(text, StringAttr) and isinstance(name, StringAttr):
+        return f"'{name.data}' is kept as {text.data}"
+    return None
+
+
 def _remark(op: Operation) -> str | None:
     match op:
         case acc.ParallelOp():
@@ -84,7 +92,7 @@ def _remark(op: Operation) -> str | None:
         case acc.LoopOp():
             return _loop_remark(op)
         case _ if op.name in _DATA_OPS:
-            return _implicit_remark(op)
+            return _compression_remark(op) or _implicit_remark(op)
         case _:
             return None
 

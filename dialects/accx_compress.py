@@ -5,6 +5,7 @@ Compressed arrays in the IR: the packed element type, and what ties it to data o
 |---|---|---|
 | `accx.packed` | data entry operations | the array is packed on the device: its `!accx.packed` type |
 | `accx.decodes` | data entry operations of a compute construct | the kernel decodes this array |
+| `accx.estimate` | data entry operations of a compute construct | whether that pays, for remarks |
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ..runtime.packed import Code, PackedFormat, check_format
 
 PACKED = "accx.packed"
 DECODES = "accx.decodes"
+ESTIMATE = "accx.estimate"
 
 
 @irdl_attr_definition

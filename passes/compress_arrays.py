@@ -38,16 +38,18 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.dialects.builtin import Float32Type, ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import UNKNOWN_LOC, error
-from ..dialects.accx_compress import DECODES, PACKED, CoefficientsOp, PackedType
+from ..dialects.accx_compress import DECODES, ESTIMATE, PACKED, CoefficientsOp, PackedType
 from ..runtime.packed import Code, PackedFormat, check_format
+from .analysis.compression import estimate
 from .analysis.schedule import Target
 from .building import Cursor
 from .compression.element_code import ElementCode
+from .compression.estimates import accesses_of
 from .compression.rewriting import ArrayRewriter
 from .compression.wide_groups import find_wide_loop, widen
 from .outline import DATA_ENTRY
@@ -68,7 +70,9 @@ def packed_arrays(construct: acc.ParallelOp) -> list[tuple[Operation, PackedType
 def compress_construct(construct: acc.ParallelOp, *, widen_loops: bool) -> None:
     """Rewrites the accesses of all compressed arrays of one construct, then its streaming loops."""
     accesses: set[Operation] = set()
-    for entry, packed in packed_arrays(construct):
+    arrays = packed_arrays(construct)
+    _estimate(construct, arrays)
+    for entry, packed in arrays:
         assert isinstance(entry, DATA_ENTRY)
         name = entry.var_name.data if entry.var_name is not None else "?"
         op = Cursor.before(construct).insert(CoefficientsOp(entry.acc_var, packed.base))
@@ -84,6 +88,17 @@ def compress_construct(construct: acc.ParallelOp, *, widen_loops: bool) -> None:
         wide = find_wide_loop(loop, accesses)
         if wide is not None:
             widen(wide, construct)
+
+
+def _estimate(construct: acc.ParallelOp, arrays: list[tuple[Operation, PackedType]]) -> None:
+    """Notes on every compressed array whether compressing it pays in this construct."""
+    packed = {entry.results[0]: type for entry, type in arrays}
+    accesses, instructions = accesses_of(construct, packed) if packed else ([], 0)
+    for entry, type in arrays:
+        found = estimate(entry.results[0], accesses, instructions)
+        if found is not None:
+            text = f"{type.format}: {found.text}"
+            entry.attributes[ESTIMATE] = StringAttr(text)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,12 @@ The loops are plain; LLVM vectorises them. The element operations are those that
 from __future__ import annotations
 
 import struct
+import sys
 
 from .packed import EXPONENT_OF_ONE, MANTISSA_BITS, Code, PackedFormat
+
+
+_GREATEST = {32: 2.0**128 - 2.0**104, 64: sys.float_info.max}
 
 
 def float_text(value: float) -> str:
@@ -179,7 +183,9 @@ def codec_ir(fmt: PackedFormat) -> str:
 def _scan(fmt: PackedFormat) -> str:
     real, base = _real(fmt), fmt.base_bits
     infinity = float_text(float("inf"))
-    negative = float_text(float("-inf"))
+    # Not infinity for what does not count: LLVM would make a select of the minimum, and not vectorise.
+    greatest = float_text(_GREATEST[base])
+    least = float_text(-_GREATEST[base])
     extend = (
         "  %low_out = fpext float %low_end to double\n  %high_out = fpext float %high_end to double\n"
         if base == 32
@@ -188,20 +194,18 @@ def _scan(fmt: PackedFormat) -> str:
     return _function(
         "void @scan(ptr noalias %source, i64 %count, ptr noalias %result)",
         "",
-        f"""  %low = phi {real} [ {infinity}, %entry ], [ %low_next, %loop ]
-  %high = phi {real} [ {negative}, %entry ], [ %high_next, %loop ]""",
+        f"""  %low = phi {real} [ {greatest}, %entry ], [ %low_next, %loop ]
+  %high = phi {real} [ {least}, %entry ], [ %high_next, %loop ]""",
         f"""  %from = getelementptr inbounds {real}, ptr %source, i64 %i
   %x = load {real}, ptr %from, align {fmt.base_bytes}
   %size = call {real} @llvm.fabs.f{base}({real} %x)
   %finite = fcmp olt {real} %size, {infinity}
-  %x_low = select i1 %finite, {real} %x, {real} {infinity}
-  %x_high = select i1 %finite, {real} %x, {real} {negative}
-  %less = fcmp nnan nsz olt {real} %x_low, %low
-  %low_next = select nnan nsz i1 %less, {real} %x_low, {real} %low
-  %greater = fcmp nnan nsz ogt {real} %x_high, %high
-  %high_next = select nnan nsz i1 %greater, {real} %x_high, {real} %high""",
-        f"""  %low_end = phi {real} [ {infinity}, %entry ], [ %low_next, %loop ]
-  %high_end = phi {real} [ {negative}, %entry ], [ %high_next, %loop ]
+  %x_low = select i1 %finite, {real} %x, {real} {greatest}
+  %x_high = select i1 %finite, {real} %x, {real} {least}
+  %low_next = call nnan nsz {real} @llvm.minnum.f{base}({real} %low, {real} %x_low)
+  %high_next = call nnan nsz {real} @llvm.maxnum.f{base}({real} %high, {real} %x_high)""",
+        f"""  %low_end = phi {real} [ {greatest}, %entry ], [ %low_next, %loop ]
+  %high_end = phi {real} [ {least}, %entry ], [ %high_next, %loop ]
 {extend}  store double %low_out, ptr %result
   %second = getelementptr double, ptr %result, i64 1
   store double %high_out, ptr %second
@@ -237,10 +241,8 @@ def _measure(fmt: PackedFormat) -> str:
   %divisor = select i1 %nonzero, double %size, double {float_text(1.0)}
   %quotient = fdiv double %error, %divisor
   %relative = select i1 %nonzero, double %quotient, double {zero}
-  %more_wrong = fcmp nnan nsz ogt double %error, %worst
-  %worst_next = select nnan nsz i1 %more_wrong, double %error, double %worst
-  %more_relative = fcmp nnan nsz ogt double %relative, %ratio
-  %ratio_next = select nnan nsz i1 %more_relative, double %relative, double %ratio""",
+  %worst_next = call nnan nsz double @llvm.maxnum.f64(double %worst, double %error)
+  %ratio_next = call nnan nsz double @llvm.maxnum.f64(double %ratio, double %relative)""",
         f"""  %worst_end = phi double [ {zero}, %entry ], [ %worst_next, %loop ]
   %ratio_end = phi double [ {zero}, %entry ], [ %ratio_next, %loop ]
   store double %worst_end, ptr %result
@@ -252,10 +254,11 @@ def _measure(fmt: PackedFormat) -> str:
 
 def _declarations(fmt: PackedFormat) -> str:
     names = {f"llvm.fma.f{fmt.base_bits}": fmt.base_bits, f"llvm.fabs.f{fmt.base_bits}": 0}
-    names["llvm.fabs.f64"] = 0
+    names |= {f"llvm.{name}.f{fmt.base_bits}": 0 for name in ("minnum", "maxnum")}
+    names |= {"llvm.fabs.f64": 0, "llvm.maxnum.f64": 0}
     text = ""
     for name in names:
         real = "float" if name.endswith("f32") else "double"
-        count = 3 if "fma" in name else 1
+        count = 3 if "fma" in name else 1 if "fabs" in name else 2
         text += f"declare {real} @{name}({', '.join([real] * count)})\n"
     return text

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm, math
-from xdsl.dialects.builtin import Float16Type, IntegerType, f32, f64, i8, i16, i32
+from xdsl.dialects.builtin import Float16Type, IntegerType, f32, f64, i8, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.accx_compress import PackedType
@@ -18,6 +18,7 @@ from ...runtime.packed import EXPONENT_OF_ONE, MANTISSA_BITS, Code
 from ..building import Cursor
 
 f16 = Float16Type()
+_UPPER_ONE = EXPONENT_OF_ONE[64] >> 32
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class ElementCode:
             return self._decode_small(at, code, hint)
         word = IntegerType(fmt.base_bits)
         drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
+        if fmt.base_bits == 64 and drop >= 32:
+            return at.value(math.FmaOp(self._upper_half(at, code, drop), self.c0, self.c1), hint)
         wide = at.value(arith.ExtUIOp(code, word))
         moved = at.value(arith.ShLIOp(wide, at.constant(drop, word)))
         one = at.constant(EXPONENT_OF_ONE[fmt.base_bits], word)
@@ -67,6 +70,8 @@ class ElementCode:
         base, word = self.packed.base, IntegerType(fmt.base_bits)
         drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
         t = at.value(math.FmaOp(number, self.inverse, at.constant(1.5, base)), "t")
+        if fmt.base_bits == 64 and drop > 32:
+            return self._encode_upper_half(at, t, drop)
         least, greatest = at.constant(1.0, base), at.constant(2.0 - 2.0**-fmt.bits, base)
         # Ordered comparisons: a NaN becomes the least code.
         above = at.value(arith.CmpfOp(t, least, "ogt"))
@@ -78,6 +83,34 @@ class ElementCode:
         code = at.value(arith.ShRUIOp(rounded, at.constant(drop, word)))
         if fmt.bits != 8 * fmt.storage_bytes:
             code = at.value(arith.AndIOp(code, at.constant((1 << fmt.bits) - 1, word)))
+        return at.value(arith.TruncIOp(code, self.integer), "code")
+
+    def _upper_half(self, at: Cursor, code: SSAValue, drop: int) -> SSAValue:
+        """The double in [1, 2) whose mantissa begins with `code`, of which the lower word is 0."""
+        moved = at.value(arith.ShLIOp(at.value(arith.ExtUIOp(code, i32)), at.i32(drop - 32)))
+        upper = at.value(arith.OrIOp(moved, at.i32(_UPPER_ONE)))
+        wide = at.value(arith.ExtUIOp(upper, i64))
+        bits = at.value(arith.ShLIOp(wide, at.i64(32)))
+        return at.value(arith.BitcastOp(bits, f64), "t")
+
+    def _encode_upper_half(self, at: Cursor, t: SSAValue, drop: int) -> SSAValue:
+        """
+        As `encode`, in the upper word alone: half of the instructions of 64-bit arithmetic, which
+        bound this format's kernels. Rounding cannot carry out of the lower word.
+        """
+        bits = self.packed.format.bits
+        raw = at.value(arith.BitcastOp(t, i64))
+        upper = at.value(arith.TruncIOp(at.value(arith.ShRUIOp(raw, at.i64(32))), i32))
+        rounded = at.value(arith.AddiOp(upper, at.i32(1 << (drop - 33))))
+        above = at.value(arith.CmpfOp(t, at.constant(1.0, f64), "ogt"))
+        low = at.value(arith.SelectOp(above, rounded, at.i32(_UPPER_ONE)))
+        greatest = _UPPER_ONE | ((1 << bits) - 1) << (drop - 32)
+        kept = at.value(arith.MinUIOp(low, at.i32(greatest)), "saturated")
+        code = at.value(arith.ShRUIOp(kept, at.i32(drop - 32)))
+        if bits != 8 * self.packed.format.storage_bytes:
+            code = at.value(arith.AndIOp(code, at.i32((1 << bits) - 1)))
+        if self.integer == i32:
+            return code
         return at.value(arith.TruncIOp(code, self.integer), "code")
 
     def _decode_small(self, at: Cursor, code: SSAValue, hint: str | None) -> SSAValue:

@@ -2,7 +2,7 @@
 Groups of consecutive iterations that access packed elements 16 bytes at a time.
 
 Two-byte elements, one per thread, leave half of the memory bandwidth unused. Here an iteration of a
-streaming loop becomes a group of as many as fill 16 bytes with the narrowest packed array. A whole
+streaming loop becomes a group of as many as fill 16 bytes with the widest elements. A whole
 group with aligned addresses reads everything first, element after element of each array, then
 computes, then writes everything: LLVM makes wide accesses of neighbours whose first is known to be
 aligned. Other groups run iteration by iteration.
@@ -25,6 +25,7 @@ from math import gcd
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     Float32Type,
     Float64Type,
     IntegerAttr,
@@ -35,10 +36,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, UNROLL, VOLATILE, WHY
+from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, UNROLL, VOLATILE, WHY
 from ..analysis.acc_ops import has_level, is_defined_inside, set_operand_groups
 from ..analysis.device_functions import PURE_FUNCTIONS
 from ..analysis.layout import size_of
+from ..analysis.schedule import MAX_GRID
 from ..building import Cursor, constant_value, erase
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
@@ -85,10 +87,11 @@ def find_wide_loop(loop: acc.LoopOp, packed: set[Operation]) -> WideLoop | None:
         return None
     found = [_access(op, loop) for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
     accesses = tuple(access for access in found if access is not None)
-    strides = [abs(access.stride) for access in accesses if access.op in packed]
-    if not strides or _shares_rows(accesses):
+    if not any(access.op in packed for access in accesses) or _shares_rows(accesses):
         return None
-    return WideLoop(loop, WIDE_BYTES // min(strides), accesses)
+    # The widest elements fill one access: more of them per thread would leave gaps between lanes.
+    size = WIDE_BYTES // max(abs(access.stride) for access in accesses)
+    return WideLoop(loop, size, accesses) if size > 1 else None
 
 
 def _shares_rows(accesses: Sequence[Access]) -> bool:
@@ -252,21 +255,44 @@ def _settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> 
     loop.attributes[WHY] = StringAttr(
         f"{why.data}; {note}" if isinstance(why, StringAttr) else note
     )
-    dim = loop.attributes.get(GANG_DIM)
-    number = dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
-    if COVERS not in loop.attributes or number >= len(construct.num_gangs):
-        return
-    if any(
+    gangs = list(construct.num_gangs)
+    at = Cursor.before(construct)
+    number = _dimension(loop)
+    if COVERS in loop.attributes and _is_alone(loop, construct, len(gangs)):
+        assert number is not None
+        scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(size - 1))
+        fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
+        gangs[number] = at.value(arith.TruncIOp(fewer, i32), "num_gangs")
+    outer = loop.parent_op()
+    if (
+        isinstance(outer, acc.LoopOp)
+        and not has_level(outer.vector)
+        and ELEMENTS in outer.attributes
+    ):
+        # Several rows per gang are for threads that would have too little to do.
+        rows = outer.attributes[ELEMENTS]
+        number = _dimension(outer)
+        if isinstance(rows, IntegerAttr) and _is_alone(outer, construct, len(gangs)):
+            assert number is not None
+            del outer.attributes[ELEMENTS]
+            more = at.mul(at.to_i64(gangs[number]), at.i64(rows.value.data))
+            limited = at.value(arith.MinSIOp(more, at.i64(MAX_GRID[number + 1])))
+            gangs[number] = at.value(arith.TruncIOp(limited, i32), "num_gangs")
+    set_operand_groups(construct, num_gangs=gangs)
+
+
+def _is_alone(loop: acc.LoopOp, construct: acc.ParallelOp, dimensions: int) -> bool:
+    """Whether no other loop uses the gang dimension of `loop`, and the user did not size it."""
+    number = _dimension(loop)
+    given = construct.attributes.get(GIVEN_SIZES)
+    if isinstance(given, ArrayAttr) and StringAttr("num_gangs") in given.data:
+        return False
+    if number is None or number >= dimensions:
+        return False
+    return not any(
         other is not loop and isinstance(other, acc.LoopOp) and _dimension(other) == number
         for other in construct.walk()
-    ):
-        return
-    at = Cursor.before(construct)
-    gangs = list(construct.num_gangs)
-    scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(size - 1))
-    fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
-    gangs[number] = at.value(arith.TruncIOp(fewer, i32), "num_gangs")
-    set_operand_groups(construct, num_gangs=gangs)
+    )
 
 
 def _dimension(loop: acc.LoopOp) -> int | None:
