@@ -18,10 +18,14 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC
 from .device import NativeDriver
 
 MAX_QUEUES = 64
-"""Queues with numbers from 0 to this take the native path; the last slot is the synchronous one."""
+"""Queues with numbers from 0 up to this take the native path; then come two slots:"""
+SYNC_SLOT = MAX_QUEUES
+DEFAULT_SLOT = MAX_QUEUES + 1
+"""The queue of a bare `async`, while no thread has chosen another than the default."""
 
 _ANY_QUEUE = -1
 """In the table of scratch memory's queues: the site has none."""
@@ -49,8 +53,14 @@ entry:
   %queue_at = getelementptr i8, ptr %launch, i64 32
   %queue = load i64, ptr %queue_at
   %sync = icmp eq i64 %queue, -2
-  %index = select i1 %sync, i64 {sync_slot}, i64 %queue
-  %known_queue = icmp ule i64 %index, {sync_slot}
+  %bare = icmp eq i64 %queue, -1
+  %default = icmp eq i64 %queue, -3
+  %is_default = or i1 %bare, %default
+  %special = or i1 %sync, %is_default
+  %numbered = icmp ult i64 %queue, {max_queues}
+  %slot = select i1 %sync, i64 {sync_slot}, i64 {default_slot}
+  %index = select i1 %special, i64 %slot, i64 %queue
+  %known_queue = or i1 %special, %numbered
   br i1 %known_queue, label %find, label %slow
 find:
   %kernel_at = getelementptr i64, ptr inttoptr (i64 {kernels} to ptr), i32 %site
@@ -117,12 +127,15 @@ class NativeLauncher:
         table = ctypes.c_int64 * max(sites, 1)
         self._kernels, self._scratch, self._scratch_bytes = table(), table(), table()
         self._owners = table(*[_ANY_QUEUE] * max(sites, 1))
-        self._streams = (ctypes.c_int64 * (MAX_QUEUES + 1))()
+        self._streams = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
+        self._default_known = True
         llvm: Any = import_module("llvmlite.binding")
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         text = _IR.format(
-            sync_slot=MAX_QUEUES,
+            max_queues=MAX_QUEUES,
+            sync_slot=SYNC_SLOT,
+            default_slot=DEFAULT_SLOT,
             kernels=ctypes.addressof(self._kernels),
             streams=ctypes.addressof(self._streams),
             launch_kernel=driver.launch_kernel,
@@ -142,18 +155,30 @@ class NativeLauncher:
         self.scratch_address: int = self._engine.get_function_address("scratch")
 
     def remember(
-        self, site: int, kernel: int, stream: int, queue: int | None, *, scratch: bool = False
+        self, site: int, kernel: int, stream: int, queue: int, *, scratch: bool = False
     ) -> None:
         """
-        From now on this site, and this queue (None: the synchronous one), go the native way.
+        From now on this site, and this queue (the value of the async clause), go the native way.
         `scratch`: the site uses scratch memory, and this launch was the last to do so.
         """
-        index = MAX_QUEUES if queue is None else queue
-        if not 0 <= index <= MAX_QUEUES or (queue is not None and index == MAX_QUEUES):
+        index = self._slot(queue)
+        if index is None:
             return
         self._owners[site] = index if scratch else _ANY_QUEUE
         self._streams[index] = stream
         self._kernels[site] = kernel
+
+    def _slot(self, queue: int) -> int | None:
+        if queue == ASYNC_SYNC:
+            return SYNC_SLOT
+        if queue in (ASYNC_NOVAL, ASYNC_DEFAULT):
+            return DEFAULT_SLOT if self._default_known else None
+        return queue if 0 <= queue < MAX_QUEUES else None
+
+    def forget_default(self) -> None:
+        """A thread has chosen its own default queue: a bare `async` goes to Python for good."""
+        self._default_known = False
+        self._streams[DEFAULT_SLOT] = 0
 
     def interrupt(self, site: int) -> None:
         """The site's next launch goes to Python."""

@@ -272,10 +272,9 @@ class Runtime:
         launcher(values, queue)
         if queue is state.sync_queue:
             queue.wait()
-        if self._native is not None and number != ASYNC_NOVAL and len(self._states) == 1:
+        if self._native is not None and len(self._states) == 1:
             handles = state.device.native_handles(self.sites[site].kernel, queue)
-            last = None if number == ASYNC_SYNC else number
-            self._native.remember(site, *handles, last, scratch=scratch)
+            self._native.remember(site, *handles, number, scratch=scratch)
 
     def scratch(self, site: int, size: int) -> int:
         """Zeroed device memory owned by the site (see `DeviceState.scratch`)."""
@@ -341,6 +340,8 @@ class Runtime:
         """The queue of a bare `async` on this thread; a negative constant resets or unsets it."""
         number = ASYNC_DEFAULT if number == ASYNC_NOVAL else number
         self.current.queue(number, number)
+        if self._native is not None and number != ASYNC_DEFAULT:
+            self._native.forget_default()
         self.thread.default_async = number
 
     def matches(self, device_type: int) -> bool:

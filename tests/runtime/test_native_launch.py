@@ -54,6 +54,19 @@ def test_unknown_sites_and_queues_go_to_python(driver):
     driver.launcher.remember(0, 77, 500, 3)
     for site, queue in ((1, 3), (0, 4), (0, -2), (0, -1), (0, -3), (0, MAX_QUEUES), (0, 1 << 40)):
         assert driver.run(site, queue) == ["slow"]
+    driver.launcher.remember(0, 77, 600, -2)
+    driver.launcher.remember(0, 77, 700, -1)
+    for queue in (MAX_QUEUES, MAX_QUEUES + 1, -4, -(1 << 40)):
+        assert driver.run(0, queue) == ["slow"], "no number stands for a slot of its own"
+
+
+def test_a_bare_async_is_native_while_no_thread_chooses_a_queue(driver):
+    driver.launcher.remember(0, 77, 700, -1)
+    for queue in (-1, -3):
+        assert driver.run(0, queue) == [("launch", 77, 2, 3, 4, 5, 6, 7, 8, 700, 0x1234, 0)]
+    driver.launcher.forget_default()
+    driver.launcher.remember(0, 77, 700, -1)
+    assert driver.run(0, -1) == driver.run(0, -3) == ["slow"]
 
 
 def test_a_known_launch_passes_everything_on(driver):
@@ -62,14 +75,14 @@ def test_a_known_launch_passes_everything_on(driver):
 
 
 def test_a_synchronous_launch_waits(driver):
-    driver.launcher.remember(1, 77, 600, None)
+    driver.launcher.remember(1, 77, 600, -2)
     assert driver.run(1, -2) == [("launch", 77, 2, 3, 4, 5, 6, 7, 8, 600, 0x1234, 0), ("wait", 600)]
     driver.wait_status = 700
     assert driver.run(1, -2)[1:] == [("wait", 600), ("failed", 1, 700)]
 
 
 def test_a_failed_launch_is_repeated_by_python(driver):
-    driver.launcher.remember(1, 77, 600, None)
+    driver.launcher.remember(1, 77, 600, -2)
     driver.launch_status = 201
     log = driver.run(1, -2)
     assert log[0][0] == "launch" and log[1:] == ["slow"]
@@ -94,7 +107,7 @@ def test_scratch_that_is_large_enough_is_answered(driver):
 
 def test_scratch_binds_a_site_to_the_queue_of_its_last_launch(driver):
     driver.launcher.remember(0, 77, 500, 3)
-    driver.launcher.remember(0, 77, 600, None, scratch=True)
+    driver.launcher.remember(0, 77, 600, -2, scratch=True)
     assert driver.run(0, 3) == ["slow"], "Python makes queue 3 wait first"
     assert driver.run(0, -2)[0][0] == "launch"
     driver.launcher.remember(0, 77, 500, 3, scratch=True)
