@@ -33,6 +33,18 @@ int main(void)
 #pragma acc atomic update
         bins[data[i]]++;
     }
+    /* input that is not aligned on the device, a lower bound that is not 0 */
+#pragma acc parallel loop copyin(data[3:n-3]) copy(bins)
+    for (long i = 5; i < n - 1; i++) {
+#pragma acc atomic update
+        bins[data[i]] += (int)i & 1;
+    }
+    unsigned short *later = wide + 1;
+#pragma acc parallel loop copyin(wide[0:n]) copy(big[0:500])
+    for (int i = 7; i < (int)n - 1; i++) {
+#pragma acc atomic
+        big[later[i]] -= 3;
+    }
     unsigned char *odd = data + 3;
 #pragma acc parallel loop copyin(data[0:n]) copy(bins[16:32])
     for (long i = 1; i < n - 3; i++) {
