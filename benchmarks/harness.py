@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accopt.compiler.api import Program, compile_files
+from accopt.compiler.api import Program
+from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.executable import build
 from accopt.compiler.options import CompileOptions
 
 from .specs import Array, Case, Kernel
@@ -204,11 +206,19 @@ class AccSide(Side):
     QUEUE = 1
 
     def __init__(
-        self, source: Path, pass_options: tuple[str, ...] = (), *, fast_math: bool = False
+        self,
+        source: Path,
+        pass_options: tuple[str, ...] = (),
+        *,
+        fast_math: bool = False,
+        defines: tuple[str, ...] = (),
     ):
         super().__init__()
-        options = CompileOptions(target="nvptx", pass_options=pass_options, fast_math=fast_math)
-        self.program: Program = compile_files([source], options)
+        options = CompileOptions(
+            target="nvptx", pass_options=pass_options, fast_math=fast_math, defines=defines
+        )
+        self.executable = build([source], options, DiagnosticSink())
+        self.program = Program(self.executable)
         self.copyin = self.program.function(
             "acc_copyin", ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_size_t)
         )

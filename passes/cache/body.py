@@ -34,8 +34,20 @@ from .nest import (
 )
 from .tiles import Planned, Tile
 
-MAX_UNROLLED_WORK = 2048
-"""Turns times outputs up to which a loop over a tile is unrolled."""
+MAX_UNROLLED = 64
+"""Turns up to which a loop over a tile is unrolled completely."""
+MAX_UNROLLED_WORK = 1024
+"""Turns times outputs of a thread that unrolling may put behind one another."""
+
+
+def unroll_factor(turns: int, outputs: int) -> int:
+    """How often to unroll a loop of `turns` that computes `outputs` side by side."""
+    if turns <= MAX_UNROLLED and turns * outputs <= MAX_UNROLLED_WORK:
+        return turns
+    factor = 32
+    while factor > 1 and (turns % factor or factor * outputs > MAX_UNROLLED_WORK):
+        factor //= 2
+    return factor
 
 
 @dataclass
@@ -206,12 +218,13 @@ class BlockBody:
     def _counted(self, loop: scf.ForOp, at: Cursor) -> None:
         """The loop, and a copy of it for its usual number of turns if the end is a minimum."""
         turns = usual_turns(loop, self.symbols) if self._uses_tiles(loop) else None
-        if turns is None or turns < 2 or turns * len(self.current) > MAX_UNROLLED_WORK:
+        if turns is None or turns < 2:
             self._loop(loop, at)
             return
+        unroll = unroll_factor(turns, len(self.current))
         step = constant_value(loop.step) or 1
         if (self.symbols.affine(loop.ub) - self.symbols.affine(loop.lb)).as_constant is not None:
-            self._loop(loop, at, unroll=turns)
+            self._loop(loop, at, unroll=unroll)
             return
         first = self.first
         lower, upper = first.get(loop.lb, loop.lb), first.get(loop.ub, loop.ub)
@@ -220,7 +233,7 @@ class BlockBody:
         self._versions(
             loop,
             condition,
-            lambda inside: self._loop(loop, inside, end, turns),
+            lambda inside: self._loop(loop, inside, end, unroll),
             lambda inside: self._loop(loop, inside),
             at,
         )

@@ -306,9 +306,7 @@ def _axes(
     return states, firsts, places
 
 
-def _coordinate(
-    at: Cursor, plan: NestPlan, number: int, thread: SSAValue, turn: int
-) -> SSAValue:
+def _coordinate(at: Cursor, plan: NestPlan, number: int, thread: SSAValue, turn: int) -> SSAValue:
     """
     The place of a thread's output `turn` along a mapped axis: neighbouring threads take neighbouring
     places, but along the lanes each takes as many together as one access to shared memory can load.

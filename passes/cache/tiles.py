@@ -87,9 +87,7 @@ class Tile:
         return self.planned.plan
 
 
-def in_tile(
-    at: Cursor, tile: SSAValue, offset: SSAValue, hint: str | None = None
-) -> SSAValue:
+def in_tile(at: Cursor, tile: SSAValue, offset: SSAValue, hint: str | None = None) -> SSAValue:
     """The address `offset` bytes into the tile's memory."""
     gep = llvm.GEPOp.from_mixed_indices(tile, [offset], i8, SHARED_POINTER, inbounds=True)
     return at.value(gep, hint)

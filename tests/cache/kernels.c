@@ -1,9 +1,11 @@
 /* Kernels with `cache` directives; -DNO_CACHE compiles them without. Arrays are copied in and out. */
 
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+
 #ifdef NO_CACHE
-#define CACHE(text)
+#define CACHE(...)
 #else
-#define CACHE(text) _Pragma(text)
+#define CACHE(...) PRAGMA(acc cache(__VA_ARGS__))
 #endif
 
 #ifndef TILE
@@ -20,7 +22,7 @@ void gemm(int m, int n, int p, float (*restrict a)[p], float (*restrict b)[n],
         for (int j = 0; j < n; j++) {
             float sum = 0;
             for (int k = 0; k < p; k += TILE) {
-                CACHE("acc cache(readonly: a[i:1][k:TILE], b[k:TILE][j:1])")
+                CACHE(readonly: a[i:1][k:TILE], b[k:TILE][j:1])
                 for (int q = k; q < MIN(k + TILE, p); q++)
                     sum += a[i][q] * b[q][j];
             }
@@ -37,8 +39,8 @@ void gemm_flat(int m, int n, int p, const float *restrict a, float (*restrict b)
         for (int j = 0; j < n; j++) {
             float sum = 0;
             for (int k = 0; k < p; k += TILE) {
-                CACHE("acc cache(a[i*p+k:TILE])")
-                CACHE("acc cache(b[k:TILE][j:1])")
+                CACHE(a[i*p+k:TILE])
+                CACHE(b[k:TILE][j:1])
                 for (int q = 0; q < TILE; q++)
                     if (k + q < p)
                         sum += a[i * p + k + q] * b[k + q][j];
@@ -54,7 +56,7 @@ void nbody(int n, const float *restrict x, const float *restrict y, const float 
     for (int i = 0; i < n; i++) {
         float sum = 0, xi = x[i], yi = y[i];
         for (int t = 0; t < n; t += 64) {
-            CACHE("acc cache(x[t:64], y[t:64], m[t:64])")
+            CACHE(x[t:64], y[t:64], m[t:64])
             for (int j = t; j < MIN(t + 64, n); j++) {
                 float dx = x[j] - xi, dy = y[j] - yi;
                 sum += m[j] * dx / (dx * dx + dy * dy + 0.5f);
@@ -72,7 +74,7 @@ void nbody_struct(int n, const struct body *restrict p, float *restrict f)
     for (int i = 0; i < n; i++) {
         float sum = 0, xi = p[i].x, yi = p[i].y;
         for (int t = 0; t < n; t += 64) {
-            CACHE("acc cache(p[t:64])")
+            CACHE(p[t:64])
             for (int j = t; j < MIN(t + 64, n); j++) {
                 float dx = p[j].x - xi, dy = p[j].y - yi;
                 sum += p[j].m * dx / (dx * dx + dy * dy + p[j].z);
@@ -91,7 +93,7 @@ void stencil(int n, const double *restrict a, double *restrict b)
 #pragma acc parallel loop copyin(a[0:n]) copy(b[0:n])
     for (int i = RADIUS; i < n - RADIUS; i++) {
         double sum = 0;
-        CACHE("acc cache(a[i-RADIUS:2*RADIUS+1])")
+        CACHE(a[i-RADIUS:2*RADIUS+1])
         for (int j = i - RADIUS; j <= i + RADIUS; j++)
             sum += a[j];
         b[i] = sum / (2 * RADIUS + 1);
@@ -103,7 +105,7 @@ void stencil_down(int n, const double *restrict a, double *restrict b)
 {
 #pragma acc parallel loop copyin(a[0:n]) copy(b[0:n])
     for (int i = n - 3; i >= 2; i -= 2) {
-        CACHE("acc cache(a[i-2:5])")
+        CACHE(a[i-2:5])
         b[i] = a[i - 2] + 2 * a[i - 1] + 3 * a[i] + 2 * a[i + 1] + a[i + 2];
     }
 }
@@ -113,7 +115,7 @@ void reversed(int n, const int *restrict a, int *restrict b)
 {
 #pragma acc parallel loop copyin(a[0:n]) copy(b[0:n])
     for (int i = 1; i < n - 1; i++) {
-        CACHE("acc cache(a[n-2-i:3])")
+        CACHE(a[n-2-i:3])
         b[i] = a[n - 2 - i] + 10 * a[n - 1 - i] + 100 * a[n - i];
     }
 }
@@ -123,7 +125,7 @@ void jacobi(int m, int n, float (*restrict a)[n], float (*restrict b)[n])
 #pragma acc parallel loop collapse(2) copyin(a[0:m]) copy(b[0:m])
     for (int i = 1; i < m - 1; i++)
         for (int j = 1; j < n - 1; j++) {
-            CACHE("acc cache(a[i-1:3][j-1:3])")
+            CACHE(a[i-1:3][j-1:3])
             float sum = 0;
             for (int y = -1; y <= 1; y++)
                 for (int x = -1; x <= 1; x++)
@@ -139,7 +141,7 @@ void hotspot(int m, double (*restrict t)[W], double (*restrict p)[W], double (*r
 #pragma acc parallel loop collapse(2) copyin(t[0:m], p[0:m]) copyout(r[0:m])
     for (int i = 0; i < m; i++)
         for (int j = 0; j < W; j++) {
-            CACHE("acc cache(t[i-1:3][j-1:3])")
+            CACHE(t[i-1:3][j-1:3])
             double here = t[i][j];
             double north = i > 0 ? t[i - 1][j] : here;
             double south = i < m - 1 ? t[i + 1][j] : here;
@@ -155,7 +157,7 @@ void convolution(int m, int n, float (*restrict a)[n], const float *restrict k,
 #pragma acc parallel loop collapse(2) copyin(a[0:m], k[0:49]) copy(b[0:m])
     for (int i = 3; i < m - 3; i++)
         for (int j = 3; j < n - 3; j++) {
-            CACHE("acc cache(a[i-3:7][j-3:7], k[0:49])")
+            CACHE(a[i-3:7][j-3:7], k[0:49])
             float sum = 0;
             for (int y = 0; y < 7; y++)
                 for (int x = 0; x < 7; x++)
@@ -169,7 +171,7 @@ void gather(int n, const int *restrict at, const float *restrict a, float *restr
 {
 #pragma acc parallel loop copyin(at[0:n], a[0:n]) copyout(b[0:n])
     for (int i = 0; i < n; i++) {
-        CACHE("acc cache(a[i-4:9])")
+        CACHE(a[i-4:9])
         float sum = 0;
         for (int r = 0; r < 8; r++)
             sum += a[(at[i] + r) % n] * (r + 1);
@@ -182,7 +184,7 @@ void window(int n, int w, const float *restrict a, float *restrict b)
 {
 #pragma acc parallel loop copyin(a[0:n]) copy(b[0:n])
     for (int i = w; i < n - w; i++) {
-        CACHE("acc cache(a[i-8:17])")
+        CACHE(a[i-8:17])
         float sum = 0;
         for (int j = i - w; j <= i + w; j++)
             sum += a[j];
@@ -195,7 +197,7 @@ void relax(int n, int steps, float *restrict a, const float *restrict c)
 {
 #pragma acc parallel loop copy(a[0:n]) copyin(c[0:n])
     for (int i = 0; i < n; i++) {
-        CACHE("acc cache(a[i:1])")
+        CACHE(a[i:1])
         for (int s = 0; s < steps; s++)
             a[i] = 0.5f * a[i] + c[i] + s;
     }
@@ -206,7 +208,7 @@ void sparse(int n, int steps, float *restrict a, const float *restrict c)
 {
 #pragma acc parallel loop copy(a[0:n]) copyin(c[0:n])
     for (int i = 0; i < n; i++) {
-        CACHE("acc cache(a[i:1])")
+        CACHE(a[i:1])
         for (int s = 0; s < steps; s++)
             if (i % 50 == 7 && s % 50 == 3)
                 a[i] = 0.5f * a[i] + c[i] + s;
@@ -218,7 +220,7 @@ void overlapping(int n, int steps, float *restrict a, const float *restrict c)
 {
 #pragma acc parallel loop copy(a[0:n]) copyin(c[0:n])
     for (int i = 1; i < n - 1; i++) {
-        CACHE("acc cache(a[i-1:3])")
+        CACHE(a[i-1:3])
         for (int s = 0; s < steps; s++)
             a[i] = 0.5f * a[i] + c[i] + s;
     }
@@ -231,7 +233,7 @@ void lu_step(int n, int k, double (*restrict a)[n], const double *restrict row,
 #pragma acc parallel loop collapse(2) copy(a[0:n]) copyin(row[0:n], column[0:n])
     for (int i = k + 1; i < n; i++)
         for (int j = k + 1; j < n; j++) {
-            CACHE("acc cache(row[j:1], column[i:1])")
+            CACHE(row[j:1], column[i:1])
             a[i][j] -= column[i] * row[j];
         }
 }

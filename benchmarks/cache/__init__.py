@@ -1,0 +1,1 @@
+"""The `cache` directive measured: `python -m benchmarks.cache.run`."""

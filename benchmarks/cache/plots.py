@@ -1,0 +1,72 @@
+"""The figures of the bench: performance by method, write policies, the shared-memory micro-benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+Numbers = dict[str, list[dict[str, Any]]]
+
+
+def plot(numbers: Numbers, directory: Path) -> None:
+    """Writes `methods.png`, `writes.png` and `micro.png` into `directory`."""
+    directory.mkdir(parents=True, exist_ok=True)
+    _methods(numbers["kernels"], directory / "methods.png")
+    if numbers["writes"]:
+        _writes(numbers["writes"], directory / "writes.png")
+    if numbers["micro"]:
+        _micro(numbers["micro"], directory / "micro.png")
+
+
+def _methods(rows: list[dict[str, Any]], path: Path) -> None:
+    """Time of hand-written CUDA over that of each variant, by kernel."""
+    from matplotlib.figure import Figure
+
+    kernels = list(dict.fromkeys(row["kernel"] for row in rows))
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    figure = Figure(figsize=(12, 4.5), layout="constrained")
+    axes = figure.subplots()
+    width = 0.85 / len(variants)
+    for number, variant in enumerate(variants):
+        found = {row["kernel"]: row["ratio"] for row in rows if row["variant"] == variant}
+        places = [k + number * width for k, name in enumerate(kernels) if name in found]
+        axes.bar(places, [found[name] for name in kernels if name in found], width, label=variant)
+    axes.set_xticks([k + 0.4 for k in range(len(kernels))], kernels)
+    axes.axhline(1.0, color="black", linewidth=0.8)
+    axes.set_ylabel("CUDA time / time")
+    axes.legend(ncols=4, fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def _writes(rows: list[dict[str, Any]], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    cases = list(dict.fromkeys((row["pattern"], row["n"]) for row in rows))
+    figure = Figure(figsize=(4 * len(cases), 3.5), layout="constrained")
+    for axes, (pattern, n) in zip(figure.subplots(1, len(cases)), cases, strict=True):
+        own = [row for row in rows if (row["pattern"], row["n"]) == (pattern, n)]
+        for policy in dict.fromkeys(row["policy"] for row in own):
+            line = [row for row in own if row["policy"] == policy]
+            steps, times = [row["steps"] for row in line], [row["us"] for row in line]
+            axes.loglog(steps, times, marker="o", label=f"write-{policy}")
+        axes.set_title(f"{pattern}, {n} iterations")
+        axes.set_xlabel("writes per iteration")
+        axes.set_ylabel("µs")
+        axes.legend(fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def _micro(rows: list[dict[str, Any]], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 4), layout="constrained")
+    for axes, type_ in zip(figure.subplots(1, 2), ("int", "double"), strict=True):
+        own = [row for row in rows if row["type"] == type_]
+        names = [
+            f"{row['layout']} {row['order']} +{row['padding']} ×{row['iterations']}" for row in own
+        ]
+        axes.bar(names, [row["us"] for row in own], color="#4477aa")
+        axes.tick_params(axis="x", rotation=90, labelsize=7)
+        axes.set_title(type_)
+        axes.set_ylabel("µs")
+    figure.savefig(path, dpi=120)
