@@ -153,7 +153,12 @@ def _add(
     own: set[SSAValue],
 ) -> None:
     root = root_of(pointer)
-    if root in own or (is_defined_inside(root, loop) and isinstance(root.owner, llvm.AllocaOp)):
+    while root not in own and is_defined_inside(root, loop):
+        if not isinstance(root.owner, acc.ReductionOp):
+            break
+        root = root_of(root.owner.var)  # what an inner loop's copies are combined into
+    own_copy = isinstance(root.owner, llvm.AllocaOp | acc.PrivateOp | acc.FirstprivateOp)
+    if root in own or (is_defined_inside(root, loop) and own_copy):
         return
     body.accesses.append(_Access(op, root, _subscripts(pointer, symbols), type_, writes))
 
