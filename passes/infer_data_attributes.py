@@ -39,6 +39,7 @@ from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
 from ..dialects.accx import CELL, FROM_KERNELS
+from ..dialects.accx_compress import DECODES, PACKED
 from .analysis.acc_ops import (
     COMPUTE_OPS,
     ENTRY_OPS,
@@ -342,6 +343,10 @@ def _map_variable(
             var_name=variable.name,
         )
         group = "data_clause_operands"
+    if variable.visible is not None and DECODES in variable.visible.attributes:
+        # A part of a kernels construct: what its clauses say holds for every part.
+        for name in (PACKED, DECODES):
+            entry.attributes[name] = variable.visible.attributes[name]
     result = emit.insert(entry, f"{variable.name}_dev")
     operands = getattr(construct, group)
     set_operand_groups(construct, **{group: [*operands, result]})

@@ -1,0 +1,397 @@
+"""
+Whole programs with compressed arrays on the host target: what the host sees, and every error's
+message. The simulated and the real GPU run the same code (`test_kernels.py`, `test_gpu.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAD = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+#include <openacc.h>
+"""
+
+
+def run(
+    tmp_path: Path, source: str | list[str], *options: str, target: str = "host"
+) -> subprocess.CompletedProcess[str]:
+    sources = [source] if isinstance(source, str) else source
+    paths: list[str] = []
+    for number, text in enumerate(sources):
+        path = tmp_path / f"p{number}.c"
+        path.write_text(HEAD + text)
+        paths.append(str(path))
+    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
+    return subprocess.run(
+        [*command, *options, *paths],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "ACCOPT_DEBUG": "1"},
+    )
+
+
+def output(tmp_path: Path, source: str | list[str], *options: str, target: str = "host") -> str:
+    done = run(tmp_path, source, *options, target=target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+LISTING = """
+int main(void) {
+  int n = 100;
+  float *a = malloc(n * n * 4), *b = malloc(n * n * 4), *c = malloc(n * n * 4);
+  for (int i = 0; i < n * n; i++) { a[i] = sinf(i); b[i] = cosf(i); }
+  #pragma acc data pccopyin(a[0:n*n], b[0:n*n]) pcopyout(c[0:n*n])
+  #pragma acc kernels compression(a, b)
+  #pragma acc loop independent
+  for (int i = 0; i < n; ++i) {
+    #pragma acc loop independent
+    for (int j = 0; j < n; j++) {
+      float sum = 0;
+      for (int l = 0; l < n; l++) sum += a[i*n+l] * b[l*n+j];
+      c[i*n+j] = sum;
+    }
+  }
+  double worst = 0;
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {
+    double sum = 0;
+    for (int l = 0; l < n; l++) sum += (double)a[i*n+l] * b[l*n+j];
+    if (fabs(sum - c[i*n+j]) > worst) worst = fabs(sum - c[i*n+j]);
+  }
+  printf("%s\\n", worst > 0 && worst < 2e-3 ? "good" : "bad");
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["host", "sim"])
+def test_the_listing_of_the_thesis(tmp_path: Path, target: str):
+    assert output(tmp_path, LISTING, target=target) == "good\n"
+
+
+def test_kernels_in_several_pieces(tmp_path: Path):
+    source = """
+int main(void) {
+  int n = 1000;
+  float a[1000], b[1000];
+  for (int i = 0; i < n; i++) { a[i] = i * 0.001f; b[i] = 0; }
+  #pragma acc data ccopy(a) copyout(b)
+  #pragma acc kernels compression(a)
+  {
+    for (int i = 0; i < n; i++) b[i] = a[i];
+    a[7] = 0.5f;
+    for (int i = 0; i < n; i++) a[i] = a[i] * 0.5f;
+  }
+  printf("%.3f %.3f %.3f\\n", b[500], a[500], a[7]);
+}
+"""
+    assert output(tmp_path, source) == "0.500 0.250 0.250\n"
+
+
+def test_two_files_and_two_functions(tmp_path: Path):
+    one = """
+void scale(double *x, int n);
+int main(void) {
+  int n = 777;
+  double *x = malloc(n * sizeof *x);
+  for (int i = 0; i < n; i++) x[i] = i;
+  #pragma acc enter data ccopyin(x[0:n:-10:2000])
+  scale(x, n);
+  #pragma acc update self(x[0:10])
+  printf("%.5f %.5f\\n", x[9], x[10]);
+  x[3] = -7;
+  #pragma acc update device(x[3:1])
+  scale(x, n);
+  #pragma acc exit data copyout(x[0:n])
+  printf("%.4f %.4f %.4f\\n", x[3], x[9], x[776]);
+}
+"""
+    two = """
+void scale(double *x, int n) {
+  #pragma acc parallel loop compression(x)
+  for (int i = 0; i < n; i++) x[i] = x[i] * 1.25;
+}
+"""
+    assert output(tmp_path, [one, two]) == "11.25000 10.00000\n-8.7500 14.0625 1212.5000\n"
+
+
+def test_multidimensional_and_variable_length(tmp_path: Path):
+    source = """
+void go(int n, int m, float v[n][m], float w[40][30]) {
+  #pragma acc parallel loop collapse(2) compression(v, w)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      w[i][j] = v[i][j] + 1.0f;
+}
+int main(void) {
+  int n = 40, m = 30;
+  float v[n][m]; static float w[40][30];
+  for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) v[i][j] = (i * m + j) / 1200.0f;
+  #pragma acc data ccopyin(v[0:n][0:m]) ccopyout(w[0:40][0:30:0:4])
+  go(n, m, v, w);
+  int wrong = 0;
+  for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)
+    wrong += fabs(w[i][j] - v[i][j] - 1) > 1e-4;
+  printf("%d\\n", wrong);
+}
+"""
+    assert output(tmp_path, source) == "0\n"
+
+
+@pytest.mark.parametrize("first", [0, 1, 5])
+def test_sections_and_aliases(tmp_path: Path, first: int):
+    """The section begins somewhere in the array, and the kernel uses another base pointer."""
+    source = f"""
+int main(void) {{
+  int n = 200, s = {first};
+  float *a = malloc(n * 4), *b = malloc(n * 4);
+  for (int i = 0; i < n; i++) a[i] = b[i] = i;
+  #pragma acc data ccopy(a[s:n-s])
+  {{
+    float *p = a + s;
+    #pragma acc parallel loop present(p[0:n-s]) compression(p)
+    for (int i = 0; i < n - s; i++) p[i] = p[i] - 1;
+    #pragma acc parallel loop present(a[s:n-s]) compression(a)
+    for (int i = s; i < n; i++) a[i] = a[i] / 2;
+  }}
+  float worst = 0;
+  for (int i = 0; i < n; i++)
+    worst = fmaxf(worst, fabsf(a[i] - (i < s ? b[i] : (b[i] - 1) / 2)));
+  printf("%d\\n", worst < 8e-3f);
+}}
+"""
+    for options in ((), ("--pass-option", "compress-arrays{target=nvptx}")):
+        assert output(tmp_path, source, *options) == "1\n"
+
+
+def test_structures_globals_and_async(tmp_path: Path):
+    source = """
+struct point { float x, y, z; };
+float grid[500];
+int main(void) {
+  int n = 300;
+  struct point *p = malloc(n * sizeof *p);
+  for (int i = 0; i < n; i++) p[i].x = i, p[i].y = -i, p[i].z = 1;
+  for (int i = 0; i < 500; i++) grid[i] = 0;
+  #pragma acc data ccopy(p[0:n]) compression_copy(bits20: grid[0:500:-300:300])
+  {
+    #pragma acc parallel loop compression(p) compression(bits20: grid) async(3)
+    for (int i = 0; i < n; i++) { p[i].z = p[i].x + p[i].y; grid[i] = p[i].x; }
+    #pragma acc wait(3)
+  }
+  printf("%.2f %.2f %.3f\\n", fabsf(p[20].z), p[299].x, grid[299]);
+}
+"""
+    assert output(tmp_path, source) == "0.00 299.00 299.000\n"
+
+
+def test_wait_free_async_transfers_keep_their_order(tmp_path: Path):
+    source = """
+int main(void) {
+  int n = 100000;
+  float *a = malloc(n * 4);
+  for (int i = 0; i < n; i++) a[i] = 1;
+  #pragma acc parallel loop ccopy(a[0:n:0:2]) async(1)
+  for (int i = 0; i < n; i++) a[i] = a[i] * 1.5f;
+  #pragma acc wait
+  printf("%.3f %.3f\\n", a[0], a[n - 1]);
+}
+"""
+    assert output(tmp_path, source) == "1.500 1.500\n"
+
+
+def test_defaults_come_from_the_pass_options(tmp_path: Path):
+    source = """
+int main(void) {
+  float a[256]; double d[256];
+  for (int i = 0; i < 256; i++) d[i] = a[i] = i / 256.0f;
+  #pragma acc parallel loop ccopy(a, d)
+  for (int i = 0; i < 256; i++) { a[i] = a[i] + 0; d[i] = d[i] + 0; }
+  acc_compression_report();
+}
+"""
+    done = run(tmp_path, source, "--pass-option", "compress-arrays{float=10 double=20}")
+    assert done.returncode == 0
+    assert "float as 10 bits, 1024 bytes in 512" in done.stderr
+    assert "double as 20 bits, 2048 bytes in 768" in done.stderr
+
+
+def test_report(tmp_path: Path):
+    source = """
+int main(void) {
+  int n = 1000;
+  float a[1000];
+  for (int i = 0; i < n; i++) a[i] = i - 500;
+  a[0] = 1e6f; a[1] = NAN;
+  #pragma acc parallel loop compression_copy(a[0:n:-500:500])
+  for (int i = 0; i < n; i++) if (i >= 990) a[i] = 700;
+  double r[6];
+  printf("%d %d %.1f %.1f\\n", acc_compression_statistics(a, r), a[0] > 500 && a[0] < 510, a[2], a[995]);
+}
+"""
+    done = run(tmp_path, source, "--compression-report")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("0 1 -498.0 502.5")
+    assert "a: float as 16 bits, 4000 bytes in 2000, range [-500, 500]" in done.stderr
+    assert "saturated 2 on the way in, 12 on the way out" in done.stderr
+
+
+def test_host_with_shared_memory(tmp_path: Path):
+    """Host memory is plain, so a compressed array has a device copy even there."""
+    assert output(tmp_path, LISTING, "--shared-memory") == "good\n"
+
+
+def test_routines(tmp_path: Path):
+    source = """
+int main(void) {
+  int n = 64;
+  float *a = malloc(n * 4), c[3];
+  for (int i = 0; i < n; i++) a[i] = i;
+  void *d = acc_compress_copyin(a, n * 4, "float", c, 0, 0, 64);
+  float *k = acc_get_coef(a + 5);
+  printf("%d %d %d\\n", d == acc_deviceptr(a), acc_isComp(a) == d, k[0] == c[0] && k[1] == -1.5f * c[0]);
+  printf("%d\\n", (char *)acc_deviceptr(a + 8) - (char *)d == 16);
+  printf("%d\\n", acc_hostptr((char *)d + 16) == a + 8);
+  #pragma acc parallel loop compression(a)
+  for (int i = 0; i < n; i++) a[i] = 63 - i;
+  acc_update_self(a, n * 4);
+  printf("%.2f ", a[3]);
+  acc_decompress_copyout(a, n * 4);
+  printf("%.2f %d %d\\n", a[60], acc_is_present(a, 4), acc_get_coef(a) == NULL);
+}
+"""
+    assert output(tmp_path, source) == "1 1 1\n1\n1\n60.00 3.00 0 1\n"
+
+
+def loop(clauses: str, declaration: str = "float a[100]", body: str = "a[i] = a[i] + 1;") -> str:
+    return f"""
+{declaration};
+void f(int n, float lo, float hi) {{
+  #pragma acc parallel loop {clauses}
+  for (int i = 0; i < 100; i++) {{ {body} }}
+}}
+int main(void) {{ f(100, 1, -1); }}
+"""
+
+
+COMPILE_ERRORS = {
+    "integers": (loop("ccopy(a)", "int a[100]"), "has elements of type 'int'"),
+    "members": (
+        loop("ccopyin(a)", "struct { float x; int k; } a[100]", "a[i].x += 1;"),
+        "elements of type 'int'",
+    ),
+    "mixed": (
+        loop("ccopyin(a)", "struct { float x; double y; } a[100]", "a[i].x += 1;"),
+        "has members of float and of double",
+    ),
+    "no range": (loop("ccopyout(a[0:100])"), "has no range, and there is no data to find it in"),
+    "no range create": (loop("compression_create(a[0:100])"), "has no range"),
+    "min > max": (
+        loop("ccopy(a[0:100:1:-1])"),
+        "the range's minimum 1 is greater than its maximum -1",
+    ),
+    "too many bits": (loop("ccopy(bits30: a)"), "cannot keep 30 bits: a float has no more than 21"),
+    "unknown format": (loop("ccopy(bits7: a)"), "unknown modifier 'bits7'"),
+    "two formats": (loop("ccopy(bits9, half: a)"), "has two formats: bits9 and half"),
+    "contradiction": (
+        loop("ccopy(bits9: a) compression(half: a)"),
+        "compressed in two ways on one construct",
+    ),
+    "atomic": (
+        loop("ccopy(a)", body='_Pragma("acc atomic") a[0] += 1;'),
+        "is accessed atomically",
+    ),
+    "as integers": (loop("ccopy(a)", body="((int *)a)[i] += 1;"), "is used as an array of 'i32'"),
+    "passed on": (
+        "void g(float *p) { p[0] = 1; }\n" + loop("ccopy(a)", body="g(a + i);"),
+        "is passed to 'g'",
+    ),
+    "pointer kept": (
+        loop("ccopy(a)", body="float *p = a; while (p < a + i) p++; *p = 1;"),
+        "has its address used by",
+    ),
+    "scalar": (
+        "int main(void) { float s = 1;\n#pragma acc parallel ccopy(s)\n s = 2; }",
+        "is no array",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", COMPILE_ERRORS)
+def test_compile_errors(tmp_path: Path, case: str):
+    source, message = COMPILE_ERRORS[case]
+    done = run(tmp_path, source)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "p0.c:" in done.stderr and "internal" not in done.stderr
+
+
+def data(clause: str, kernel: str) -> str:
+    return f"""
+int main(void) {{
+  int n = 100; float a[100]; float lo = 1, hi = -1;
+  for (int i = 0; i < n; i++) a[i] = i;
+  #pragma acc data {clause}
+  {{
+    #pragma acc parallel loop present(a) {kernel}
+    for (int i = 0; i < n; i++) a[i] += 1;
+  }}
+}}
+"""
+
+
+RUN_ERRORS = {
+    "kernel not told": (data("ccopy(a)", ""), "'a' is compressed on the device"),
+    "data not compressed": (
+        data("copy(a)", "compression(a)"),
+        "this construct decodes 'a', which is not compressed on the device",
+    ),
+    "formats differ": (
+        data("ccopy(bits12: a)", "compression(a)"),
+        "decodes 'a' as float as 16 bits, and it is on the device as float as 12 bits",
+    ),
+    "not present": (
+        data("copyin(lo)", "compression(a)"),
+        "is not present on the device",
+    ),
+    "min > max": (
+        data("ccopy(a[0:100:lo:hi])", "compression(a)"),
+        "minimum 1 is greater than its maximum -1",
+    ),
+    "not finite": (data("ccopy(a[0:100:0:1/(hi-hi)])", "compression(a)"), "is not finite"),
+    "routine type": (
+        'int main(void) { float a[9]; acc_compress_copyin(a, 36, "int", NULL, 1, 0, 0); }',
+        "'int' is not a type that can be compressed",
+    ),
+    "routine scan": (
+        'int main(void) { float a[9]; acc_compress_create(a, 36, "float", NULL, 1, 0, 0); }',
+        "there is no data to find it in",
+    ),
+    "routine copyout": (
+        "int main(void) { float a[9]; acc_copyin(a, 36); acc_decompress_copyout(a, 36); }",
+        "the data is not compressed",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RUN_ERRORS)
+def test_run_time_errors(tmp_path: Path, case: str):
+    source, message = RUN_ERRORS[case]
+    done = run(tmp_path, source)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert message in done.stderr
+    assert "internal" not in done.stderr
+
+
+def test_remarks(tmp_path: Path):
+    done = run(tmp_path, LISTING, "--remarks")
+    assert "'a' is kept as float as 16 bits: compression does not pay here" in done.stderr
