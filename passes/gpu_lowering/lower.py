@@ -378,7 +378,11 @@ class RegionLowering:
         visible = [(v, k.values.get(v)) for v in op.reduction_operands]
         copies = dict(self.copies)
         partials = self._partials(op, elements if simple else 1)
-        if effects is not None and partition.inside is not Mode.THREAD:
+        if (
+            effects is not None
+            and partition.inside is not Mode.THREAD
+            and not self._once_per_gang(op)
+        ):
             inner.add(carried(effects))
         self._partitioned(op, partition, inner, partials, elements, simple)
         outer.pending |= before
@@ -438,6 +442,11 @@ class RegionLowering:
         """What a loop's reduction is folded into: the innermost copy of its variable."""
         variable = self.k.values[op.var]
         return self.copies.get(variable, variable)
+
+    def _once_per_gang(self, op: acc.LoopOp) -> bool:
+        """Whether a gang has at most one iteration of the loop, so that none precedes another."""
+        alone = has_level(op.gang) and not has_level(op.worker) and not has_level(op.vector)
+        return alone and accx.COVERS in op.attributes and self.k.shape.at_least_requested
 
     def _elements(self, op: acc.LoopOp, partition: Partition) -> tuple[int, bool]:
         """Iterations per thread and turn, and whether they run side by side."""
