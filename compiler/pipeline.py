@@ -72,9 +72,9 @@ _TRANSFORMED = Stage(
         "narrow-counters",
         "jam-outer-iterations",
         "jam-strided-iterations",
+        "stage-shared-loads",
         "privatise-atomics",
         "lower-acc-atomics",
-        "pipeline-loads",
         "unroll-inner-loops",
     ),
     "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole. "
@@ -84,7 +84,7 @@ _TRANSFORMED = Stage(
     "Counters are narrowed while each stands in one place. "
     "Iterations are put side by side next, so that what they share is there once for the others. "
     "Atomic updates find their gang's copy while they still name their operator and the grid, which "
-    "pays for the copies, can still be changed. Inner loops are pipelined and unrolled last, when their bodies are final.",
+    "pays for the copies, can still be changed. Inner loops are unrolled last, when their bodies are final.",
 )
 
 
@@ -135,7 +135,7 @@ TARGET_PASSES = frozenset(
         "stage-transposed-accesses",
         "privatise-atomics",
         "pipeline-loads",
-        "pipeline-loads",
+        "stage-shared-loads",
         "unroll-inner-loops",
     )
 )

@@ -50,8 +50,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, i64
+from xdsl.dialects import acc, arith, scf
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -70,6 +70,7 @@ from .jamming import (
     clone_into,
     explain,
     if_full,
+    iteration_value,
     set_bounds,
 )
 from .jamming import trip_count as device_trip_count
@@ -136,7 +137,7 @@ def jam(found: Strided) -> None:
     last = cursor.value(arith.AddiOp(first, cursor.i64((count - 1) * lanes), overflow=NSW), "last")
     then, otherwise = if_full(cursor, cursor.value(arith.CmpiOp(last, trips, "slt"), "full"))
 
-    base = _value_of(first, lower, step, variable, then)
+    base = iteration_value(first, lower, step, variable, then)
     maps: list[dict[SSAValue, SSAValue]] = [{variable: base}]
     for position in range(1, count):
         distance = then.mul(then.constant(position * lanes, type), step)
@@ -146,7 +147,7 @@ def jam(found: Strided) -> None:
 
     _, each = otherwise.for_loop(first, trips, otherwise.i64(lanes), "number")
     values: dict[SSAValue, SSAValue] = {
-        variable: _value_of(each.point.block.args[0], lower, step, variable, each)
+        variable: iteration_value(each.point.block.args[0], lower, step, variable, each)
     }
     for op in originals:
         clone_into(op, values, each)
@@ -156,24 +157,6 @@ def jam(found: Strided) -> None:
     set_bounds(before, loop, before.to_integer(threads, type))
     del loop.attributes[ELEMENTS]
     explain(loop, f"{count} iterations side by side in each thread")
-
-
-def _value_of(
-    number: SSAValue, lower: SSAValue, step: SSAValue, variable: SSAValue, cursor: Cursor
-) -> SSAValue:
-    """The loop variable's value in iteration `number` (i64)."""
-    assert isinstance(variable.type, IntegerType)
-    value = number
-    if variable.type != i64:
-        narrow = llvm.TruncOp(number, variable.type)
-        narrow.properties["overflowFlags"] = llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP,))
-        value = cursor.value(narrow)
-    if constant_value(step) != 1:
-        value = cursor.value(arith.MuliOp(value, step, overflow=NSW))
-    if constant_value(lower) != 0:
-        value = cursor.value(arith.AddiOp(lower, value, overflow=NSW))
-    value.name_hint = variable.name_hint
-    return value
 
 
 # The version with one iteration per thread.

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import IntegerType, StringAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ..dialects.accx import VOLATILE, WHY
 from .analysis.acc_ops import is_inside
 from .analysis.region_values import variable_of
-from .building import Cursor
+from .building import Cursor, constant_value
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
@@ -56,7 +56,7 @@ class Jam:
         several rows read none of them writes: the iterations are independent.)
         """
         return bool(op.results) and all(
-            _only_reads(inner) and self._same(inner) for inner in op.walk()
+            only_reads(inner) and self._same(inner) for inner in op.walk()
         )
 
     def _same(self, op: Operation) -> bool:
@@ -104,7 +104,8 @@ class Jam:
                 values[result] = new
 
 
-def _only_reads(op: Operation) -> bool:
+def only_reads(op: Operation) -> bool:
+    """Whether `op` itself writes nothing and has no other effect."""
     if isinstance(op, llvm.LoadOp):
         return op.ordering.value.data == 0 and VOLATILE not in op.attributes
     return is_pure(op) or isinstance(op, scf.ForOp | scf.IfOp | scf.YieldOp)
@@ -201,3 +202,21 @@ def explain(loop: acc.LoopOp, text: str) -> None:
     why = loop.attributes.get(WHY)
     old = f"{why.data}; " if isinstance(why, StringAttr) else ""
     loop.attributes[WHY] = StringAttr(old + text)
+
+
+def iteration_value(
+    number: SSAValue, lower: SSAValue, step: SSAValue, variable: SSAValue, cursor: Cursor
+) -> SSAValue:
+    """The loop variable's value in iteration `number` (i64)."""
+    assert isinstance(variable.type, IntegerType)
+    value = number
+    if variable.type != i64:
+        narrow = llvm.TruncOp(number, variable.type)
+        narrow.properties["overflowFlags"] = llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP,))
+        value = cursor.value(narrow)
+    if constant_value(step) != 1:
+        value = cursor.value(arith.MuliOp(value, step, overflow=NSW))
+    if constant_value(lower) != 0:
+        value = cursor.value(arith.AddiOp(lower, value, overflow=NSW))
+    value.name_hint = variable.name_hint
+    return value

@@ -95,7 +95,7 @@ def _trip(loop: scf.ForOp) -> int | None:
     return max(0, -(-(high - low) // step))
 
 
-def _innermost(module: ModuleOp) -> Iterator[scf.ForOp]:
+def innermost_loops(module: ModuleOp) -> Iterator[scf.ForOp]:
     """The loops to look at: in compute constructs, without a loop inside."""
     for construct in module.walk():
         if not isinstance(construct, acc.ParallelOp):
@@ -119,7 +119,7 @@ class UnrollInnerLoopsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.target != "nvptx":
             return
-        for loop in _innermost(op):
+        for loop in innermost_loops(op):
             if UNROLL in loop.attributes:
                 continue
             factor = self.factor or unroll_factor(read_body(loop))

@@ -10,6 +10,7 @@ registers, and there are fewer threads: below some trip count the device is not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MOST = 4
@@ -51,3 +52,44 @@ def iterations_side_by_side(work: InnerWork) -> int:
 def enough_iterations(count: int, full_device: int = FULL_DEVICE) -> int:
     """The trip count from which `count` iterations per thread keep the device busy."""
     return count * full_device
+
+
+MOST_BYTES = 16 * 1024
+"""Shared memory of a gang for one tile: several gangs fit on a multiprocessor."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """
+    A tile for `iterations` of an inner loop: `slot` bytes for each, in which the loads lie at
+    `offsets`; `alignment`: of a slot.
+    """
+
+    iterations: int
+    offsets: tuple[int, ...]
+    slot: int
+    alignment: int
+
+    @property
+    def bytes(self) -> int:
+        return self.iterations * self.slot
+
+
+def choose_piece(sizes: Sequence[int], threads: int, trip: int | None) -> Piece | None:
+    """
+    The tile for loads of `sizes` bytes, one iteration per thread, or None if it does not pay. Slots of up
+    to 16 bytes are powers of two, so that one wide load reads them. `trip`: the inner loop's number of
+    iterations if constant.
+    """
+    if not sizes or (trip is not None and trip < 2 * threads):
+        return None
+    offsets: list[int] = []
+    end = 0
+    for size in sizes:
+        begin = -(-end // size) * size
+        offsets.append(begin)
+        end = begin + size
+    unit = 16 if end > 8 else 8 if end > 4 else 4 if end > 2 else end
+    slot = -(-end // unit) * unit
+    piece = Piece(threads, tuple(offsets), slot, unit)
+    return piece if piece.bytes <= MOST_BYTES else None
