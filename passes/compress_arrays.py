@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import Float32Type, ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import UNKNOWN_LOC, error
@@ -92,7 +92,7 @@ def compress_construct(construct: acc.ParallelOp, *, widen_loops: bool) -> None:
 
 def _estimate(construct: acc.ParallelOp, arrays: list[tuple[Operation, PackedType]]) -> None:
     """Notes on every compressed array whether compressing it pays in this construct."""
-    packed = {entry.results[0]: type for entry, type in arrays}
+    packed: dict[SSAValue, PackedType] = {entry.results[0]: type for entry, type in arrays}
     accesses, instructions = accesses_of(construct, packed) if packed else ([], 0)
     for entry, type in arrays:
         found = estimate(entry.results[0], accesses, instructions)

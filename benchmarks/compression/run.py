@@ -175,14 +175,14 @@ class Variant:
         self.program: Program = compile_files([SOURCE], options)
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
         f = self.program.function
-        self._copyin = f("acc_copyin", pointer, (pointer, size))
+        self.copyin = f("acc_copyin", pointer, (pointer, size))
         compress = (pointer, size, ctypes.c_char_p, pointer, ctypes.c_int)
-        self._compress = f(
+        self.compress = f(
             "acc_compress_copyin", pointer, (*compress, ctypes.c_float, ctypes.c_float)
         )
-        self._delete = f("acc_delete", None, (pointer, size))
-        self._update = f("acc_update_self", None, (pointer, size))
-        self._wait = f("acc_wait_all", None, ())
+        self.delete = f("acc_delete", None, (pointer, size))
+        self.update = f("acc_update_self", None, (pointer, size))
+        self.wait = f("acc_wait_all", None, ())
 
     def place(self, case: Case) -> None:
         """Puts the arrays on the device."""
@@ -191,18 +191,18 @@ class Variant:
                 continue
             address, size = value.ctypes.data, value.nbytes
             if self.format is None or name not in case.packed:
-                self._copyin(address, size)
+                self.copyin(address, size)
                 continue
             low, high = case.ranges.get(name, (0.0, 0.0))
             scan = int(name not in case.ranges)
             text = self.format.type_text.encode()
-            self._compress(address, size, text, None, scan, low, high)
+            self.compress(address, size, text, None, scan, low, high)
 
     def release(self, case: Case) -> None:
         """Takes them off again."""
         for value in case.args.values():
             if not isinstance(value, int):
-                self._delete(value.ctypes.data, value.nbytes)
+                self.delete(value.ctypes.data, value.nbytes)
 
     def call(self, case: Case) -> Callable[[], Any]:
         """A function that calls the kernel once."""
@@ -224,8 +224,8 @@ class Variant:
         self.place(case)
         try:
             self.call(case)()
-            self._wait()
-            self._update(output.ctypes.data, output.nbytes)
+            self.wait()
+            self.update(output.ctypes.data, output.nbytes)
             return output.copy()
         finally:
             self.release(case)
@@ -241,7 +241,7 @@ class Variant:
             work = self.call(case)
             for _ in range(3):
                 work()
-            self._wait()
+            self.wait()
             stream = self.program.stream(QUEUE)
             watch = Stopwatch(stream)
             samples: list[float] = []
@@ -251,7 +251,7 @@ class Variant:
                 samples.append(watch.measure(work))
             return statistics.median(samples)
         finally:
-            self._wait()
+            self.wait()
             self.release(case)
             call("cuMemFree", flush)
 
@@ -312,10 +312,10 @@ def errors(actual: Array, expected: Array) -> tuple[float, float]:
 
 def measure(plain: Variant, packed: Variant, case: Case, size: int, *, cold: bool) -> Row:
     """Times one case in both variants."""
-    times = [variant.time(case, cold=cold) for variant in (plain, packed)]
+    alone, small = (variant.time(case, cold=cold) for variant in (plain, packed))
     assert packed.format is not None
     cache = "cold" if cold else "warm"
-    return Row(case.kernel, packed.format.label, size, cache, *times, 0.0, 0.0)
+    return Row(case.kernel, packed.format.label, size, cache, alone, small, 0.0, 0.0)
 
 
 def cases(dtype: type, scale: int) -> list[tuple[str, Case, int]]:
@@ -392,9 +392,9 @@ def transfer(fmt: Format, bytes: int = 1 << 30) -> dict[str, float]:
     variant = Variant(fmt.dtype, fmt)
     address, text = x.ctypes.data, fmt.type_text.encode()
     ways: dict[str, Callable[[], Any]] = {
-        "plain": lambda: variant._copyin(address, bytes),
-        "range given": lambda: variant._compress(address, bytes, text, None, 0, 0.0, 1.0),
-        "scanned": lambda: variant._compress(address, bytes, text, None, 1, 0.0, 0.0),
+        "plain": lambda: variant.copyin(address, bytes),
+        "range given": lambda: variant.compress(address, bytes, text, None, 0, 0.0, 1.0),
+        "scanned": lambda: variant.compress(address, bytes, text, None, 1, 0.0, 0.0),
     }
     out: dict[str, float] = {}
     for name, way in ways.items():
@@ -402,9 +402,9 @@ def transfer(fmt: Format, bytes: int = 1 << 30) -> dict[str, float]:
         for _ in range(4):
             start = time.perf_counter()
             way()
-            variant._wait()
+            variant.wait()
             samples.append(time.perf_counter() - start)
-            variant._delete(address, bytes)
+            variant.delete(address, bytes)
         out[name] = min(samples[1:])
         print(
             f"transfer {fmt.label} {name}: {out[name] * 1e3:.1f} ms, {bytes / out[name] * 1e-9:.1f} GB/s"

@@ -93,7 +93,7 @@ llvm.func @shapes(%n: i64, %s: !llvm.ptr, %r: !llvm.ptr) {
 // A data clause only gets its format; arrays that the kernel does not decode stay as they are.
 // CHECK-LABEL: llvm.func @data_only
 // CHECK:         acc.copyin {{.*}}accx.packed = !accx.packed<f64, 32, range>
-// CHECK:         accx.range %a_dev from %lo to %hi : !llvm.ptr
+// CHECK:         accx.range %a_dev_1 from %lo to %hi : !llvm.ptr
 // CHECK-NOT:     accx.coefficients
 // CHECK:           llvm.load %{{.*}} : !llvm.ptr -> f64
 // WIDE-LABEL: llvm.func @data_only

@@ -111,7 +111,9 @@ def _shares_rows(accesses: Sequence[Access]) -> bool:
 
 def _is_plain(op: Operation) -> bool:
     if isinstance(op, llvm.LoadOp | llvm.StoreOp):
-        return op.ordering.value.data == 0 and VOLATILE not in op.attributes
+        ordering = op.ordering
+        plain = ordering is None or ordering.value.data == 0
+        return plain and VOLATILE not in op.attributes
     if isinstance(op, llvm.CallOp):
         name = op.callee.string_value() if op.callee is not None else ""
         return name in PURE_FUNCTIONS

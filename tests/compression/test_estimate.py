@@ -1,0 +1,43 @@
+"""The decision whether compressing an array pays, without IR."""
+
+from __future__ import annotations
+
+from accopt.passes.analysis.compression import PAYS, Access, estimate, seconds
+from accopt.runtime.packed import Code, PackedFormat
+
+HALF_FLOAT = PackedFormat(32, Code.RANGE, 16)
+HALF_DOUBLE = PackedFormat(64, Code.RANGE, 32)
+
+
+def test_streaming_pays_by_the_bytes():
+    copy = [Access("x", 8, HALF_DOUBLE), Access("y", 8, HALF_DOUBLE, writes=True)]
+    both = seconds(copy, 0, frozenset("xy")) / seconds(copy, 0)
+    assert both == 2
+    found = estimate("x", copy, 0)
+    assert found is not None and found.speedup == 1.5
+    assert found.text.startswith("compression pays here, about 1.50 times the speed")
+
+
+def test_what_stays_plain_counts():
+    triad = [Access("x", 4, HALF_FLOAT), Access("y", 4), Access("z", 4, writes=True)]
+    found = estimate("x", triad, 2)
+    assert found is not None and 1.15 < found.speedup < 1.25
+    assert estimate("y", triad, 2) is None
+
+
+def test_a_stencil_reads_each_row_once_from_memory():
+    accesses = [Access("a", 4, HALF_FLOAT) for _ in range(5)] + [Access("b", 4, writes=True)]
+    assert seconds(accesses, 0, frozenset("a")) == 8 / 4.25e12
+
+
+def test_reuse_from_cache_does_not_pay():
+    inner = [Access(name, 4, HALF_FLOAT, repeats=64, cached=True) for name in "ab"]
+    found = estimate("a", [*inner, Access("c", 4, writes=True)], 2 * 64)
+    assert found is not None and found.speedup < 1
+    assert "come from cache again and again" in found.text
+
+
+def test_bound_by_arithmetic():
+    found = estimate("a", [Access("a", 4, HALF_FLOAT)], 400)
+    assert found is not None and found.speedup < PAYS
+    assert "makes little difference" in found.text
