@@ -291,7 +291,16 @@ def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
     out = _Outliner(construct, region, first, _values_inside(region))
     for op in list(region.walk()):
         for position, operand in enumerate(op.operands):
-            if operand not in out.inside:
+            if operand in out.inside:
+                continue
+            named = isinstance(op, acc.PrivateOp) and operand is op.var
+            if named and isinstance(operand.owner, llvm.AddressOfOp):
+                # Only names the variable: its copies need nothing of the original.
+                null = llvm.ZeroOp.create(result_types=[operand.type])
+                null.location = op.location
+                region.blocks[0].insert_op_before(null, first)
+                op.operands[position] = null.results[0]
+            else:
                 op.operands[position] = out.resolve(operand)
     for operand in (
         *construct.private_operands,
