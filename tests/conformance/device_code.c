@@ -210,7 +210,7 @@ static void mathematics(void)
 
 #pragma acc parallel loop copyout(d, f)
     for (i = 0; i < N; i++) {
-        double x = 0.01 * (i + 1), y = 1.5 - 0.01 * i;
+        double x = 0.01 * (i + 1), y = 1.505 - 0.01 * i;
         float u = (float)x, v = (float)y;
         int e;
         double whole;
@@ -237,7 +237,7 @@ static void mathematics(void)
         f[5][i] = 1 / sqrtf(u) + u / v;
     }
     for (i = 0; i < N; i++) {
-        double x = 0.01 * (i + 1), y = 1.5 - 0.01 * i;
+        double x = 0.01 * (i + 1), y = 1.505 - 0.01 * i;
         float u = (float)x, v = (float)y;
         int e;
         double whole, want[15];

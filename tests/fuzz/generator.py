@@ -1,0 +1,653 @@
+"""
+Random OpenACC C programs whose serial meaning is known: each construct stands twice, once without
+its directives, and the program compares what the two leave in memory.
+
+`parallel` constructs are legal by construction. Every array is, within one construct, either only
+read (any subscript) or *owned*: touched through one subscript pattern that is injective in the
+parallel loop variables around. Scalars are temporaries, reductions, or only read; what several
+iterations update is updated atomically. `kernels` constructs and `auto` loops hold any loops at all,
+with dependences, because the compiler must find them. Integers stay small (everything stored is
+reduced modulo 1009), so that no signed overflow is undefined; floating point never decides anything.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+N, R, C, K = 60, 9, 14, 6
+"""Extents of one-, two- and three-dimensional arrays; loops stay 2 away from the ends."""
+
+
+@dataclass(frozen=True)
+class Array:
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    heap: bool = False
+
+    @property
+    def floating(self) -> bool:
+        return self.type in ("float", "double")
+
+    @property
+    def section(self) -> str:
+        return f"{self.name}[0:n]" if self.heap else self.name
+
+
+ARRAYS = (
+    Array("A", "int", (N,)),
+    Array("B", "int", (N,)),
+    Array("L", "long", (N,)),
+    Array("U", "unsigned", (N,)),
+    Array("S", "short", (N,)),
+    Array("Q", "unsigned char", (N,)),
+    Array("D", "double", (N,)),
+    Array("E", "double", (N,)),
+    Array("F", "float", (N,)),
+    Array("M", "int", (R, C)),
+    Array("P", "int", (R, C)),
+    Array("X", "double", (R, C)),
+    Array("T", "int", (K, R, C)),
+    Array("Y", "double", (K, R, C)),
+    Array("p", "int", (N,), heap=True),
+    Array("q", "double", (N,), heap=True),
+)
+HISTOGRAM = Array("H", "int", (16,))
+SCALARS = {"s0": "int", "s1": "long", "s2": "unsigned", "s3": "double"}
+
+
+@dataclass
+class Loop:
+    """A loop in scope: its variable, the values it takes, and whether iterations run in parallel."""
+
+    name: str
+    low: int
+    high: int
+    parallel: bool
+
+
+@dataclass
+class Construct:
+    """One function under construction."""
+
+    lines: list[str] = field(default_factory=list[str])
+    indent: int = 1
+    loops: list[Loop] = field(default_factory=list[Loop])
+    owned: dict[str, tuple[tuple[str, ...], list[str]]] = field(
+        default_factory=dict[str, tuple[tuple[str, ...], list[str]]]
+    )
+    """Array → the parallel variables around its accesses, and its subscripts."""
+    read: set[str] = field(default_factory=set[str])
+    temporaries: list[str] = field(default_factory=list[str])
+    declared: list[str] = field(default_factory=list[str])
+    reduction: str | None = None
+    atomic: bool = False
+    free: bool = False
+    """Any access goes: the compiler has to find what is parallel."""
+    serial: bool = False
+    in_data: bool = False
+    """Stands in a data construct: running on the host instead would be another meaning."""
+    count: int = 0
+
+    def add(self, line: str) -> None:
+        self.lines.append("    " * self.indent + line if not line.startswith("#") else line)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        self.add(head + " {" if head else "{")
+        self.indent += 1
+        yield
+        self.indent -= 1
+        self.add("}")
+
+
+class Generator:
+    """Makes one program from a seed."""
+
+    def __init__(self, seed: int, constructs: int = 6):
+        self.random = random.Random(seed)
+        self.constructs = constructs
+
+    def chance(self, probability: float) -> bool:
+        return self.random.random() < probability
+
+    def pick(self, *choices: str) -> str:
+        return self.random.choice(choices)
+
+    # Expressions
+
+    def subscript(self, c: Construct, extent: int) -> str:
+        """An affine subscript inside an extent, with the loops of `c`."""
+        if c.loops and self.chance(0.9):
+            loop = self.random.choice(c.loops)
+            offset = self.random.randint(-2, 2)
+            if loop.low + offset >= 0 and loop.high + offset < extent:
+                return f"{loop.name} + {offset}" if offset >= 0 else f"{loop.name} - {-offset}"
+            if extent - 1 - loop.high >= 0 and extent - 1 - loop.low < extent:
+                return f"{extent - 1} - {loop.name}"
+            return f"{loop.name} % {extent}" if loop.low >= 0 else "1"
+        return str(self.random.randrange(extent))
+
+    def own(self, c: Construct, array: Array) -> list[str] | None:
+        """The subscripts that belong to the present iteration; None if it cannot own an element."""
+        around = tuple(loop.name for loop in c.loops if loop.parallel)
+        if array.name in c.owned:
+            owner, subscripts = c.owned[array.name]
+            names = {loop.name for loop in c.loops}
+            return subscripts if owner == around and self._uses(c, array) <= names else None
+        if array.name in c.read or len(around) > len(array.shape):
+            return None
+        parallel = [loop for loop in c.loops if loop.parallel]
+        others = [loop for loop in c.loops if not loop.parallel]
+        chosen: list[str] = []
+        for position, extent in enumerate(array.shape):
+            if position < len(parallel):
+                loop = parallel[position]
+                offset = (
+                    self.random.randint(-loop.low, extent - 1 - loop.high)
+                    if (loop.high - loop.low < extent)
+                    else None
+                )
+                if offset is None:
+                    return None
+                if self.chance(0.2) and loop.low >= 0 and loop.high < extent:
+                    chosen.append(f"{extent - 1} - {loop.name}")
+                else:
+                    chosen.append(
+                        f"{loop.name} + {offset}" if offset >= 0 else f"{loop.name} - {-offset}"
+                    )
+            elif others and self.chance(0.5):
+                loop = self.random.choice(others)
+                fits = loop.low >= 0 and loop.high < extent
+                chosen.append(loop.name if fits else str(self.random.randrange(extent)))
+            else:
+                chosen.append(str(self.random.randrange(extent)))
+        c.owned[array.name] = (around, chosen)
+        return chosen
+
+    def _uses(self, c: Construct, array: Array) -> set[str]:
+        text = " ".join(c.owned[array.name][1])
+        return {word for word in text.split() if word[0].isalpha()}
+
+    def element(self, array: Array, subscripts: list[str]) -> str:
+        return array.name + "".join(f"[{s}]" for s in subscripts)
+
+    def load(self, c: Construct, *, floating: bool) -> str | None:
+        array = self.random.choice([a for a in ARRAYS if a.floating == floating])
+        if c.free or c.serial:
+            return self.element(array, [self.subscript(c, e) for e in array.shape])
+        if array.name in c.owned:
+            own = self.own(c, array)
+            return None if own is None else self.element(array, own)
+        c.read.add(array.name)
+        return self.element(array, [self.subscript(c, e) for e in array.shape])
+
+    def integer(self, c: Construct, depth: int = 2) -> str:
+        """An expression of small value."""
+        kind = self.random.randrange(9) if depth > 0 else self.random.randrange(3)
+        if kind == 0:
+            return str(self.random.randint(-9, 20))
+        if kind == 1 and c.loops:
+            return self.random.choice(c.loops).name
+        if kind <= 2:
+            if c.temporaries and self.chance(0.4):
+                return self.random.choice(c.temporaries)
+            return self.load(c, floating=False) or "3"
+        left, right = self.integer(c, depth - 1), self.integer(c, depth - 1)
+        match kind:
+            case 3 | 4:
+                return f"({left} {self.pick('+', '-')} {right})"
+            case 5:
+                return f"({left} * {self.random.randint(-3, 5)})"
+            case 6:
+                return f"((int)({left}) {self.pick('/', '%')} {self.random.choice((2, 3, 7, -4))})"
+            case 7:
+                return f"({self.condition(c, depth - 1)} ? {left} : {right})"
+            case _:
+                return f"(({left} {self.pick('&', '|', '^')} {right}) & 255)"
+
+    def condition(self, c: Construct, depth: int = 1) -> str:
+        text = f"{self.integer(c, depth)} {self.pick('<', '>', '==', '!=', '<=')} {self.integer(c, depth)}"
+        if self.chance(0.2):
+            text += f" {self.pick('&&', '||')} {self.integer(c, 0)} > {self.random.randint(0, 9)}"
+        return f"({text})"
+
+    def real(self, c: Construct, depth: int = 2) -> str:
+        """A floating expression whose value stays bounded by its inputs."""
+        kind = self.random.randrange(5) if depth > 0 else self.random.randrange(3)
+        match kind:
+            case 0:
+                return f"{self.random.randint(1, 9) * 0.25}"
+            case 1:
+                return f"(double)({self.integer(c, 1)} % 101)"
+            case 2:
+                return self.load(c, floating=True) or "0.5"
+            case 3:
+                return f"(0.5 * {self.real(c, depth - 1)} - 0.25 * {self.real(c, depth - 1)})"
+            case _:
+                return f"{self.pick('fabs', 'sin', 'cos')}({self.real(c, depth - 1)})"
+
+    # Statements
+
+    def statement(self, c: Construct, depth: int) -> None:
+        kind = self.random.randrange(10)
+        if kind <= 4 or depth <= 0:
+            self.assignment(c)
+        elif kind == 5:
+            self.temporary(c, depth)
+        elif kind == 6:
+            before = list(c.temporaries)
+            with c.block(f"if {self.condition(c)}"):
+                self.statement(c, depth - 1)
+            c.temporaries = before
+            if self.chance(0.4):
+                with c.block("else"):
+                    self.statement(c, depth - 1)
+                c.temporaries = before
+        elif kind == 7:
+            self.sequential_loop(c, depth)
+        elif kind == 8 and c.reduction:
+            self.reduce(c)
+        else:
+            self.update(c)
+
+    def assignment(self, c: Construct) -> None:
+        array = self.random.choice(ARRAYS)
+        if c.free or c.serial:
+            target: list[str] | None = [self.subscript(c, e) for e in array.shape]
+        else:
+            target = self.own(c, array)
+        if target is None:
+            return
+        place = self.element(array, target)
+        if array.floating:
+            c.add(f"{place} = {self.real(c)};")
+        elif array.type in ("unsigned", "unsigned char", "short"):
+            c.add(f"{place} = ({self.integer(c)}) & 127;")
+        elif self.chance(0.3):
+            c.add(f"{place} = ({place} {self.pick('+', '-', '^')} ({self.integer(c)})) % 1009;")
+        else:
+            c.add(f"{place} = ({self.integer(c)}) % 1009;")
+
+    def temporary(self, c: Construct, depth: int) -> None:
+        c.count += 1
+        name = f"t{c.count}"
+        value = self.integer(c)
+        c.add(f"int {name} = {value} % 1009;")
+        c.temporaries.append(name)
+        if self.chance(0.4):
+            with c.block(f"while ({name} > {self.random.randint(3, 30)})"):
+                c.add(f"{name} = {name} {self.pick('/ 2', '- 5', '>> 1')};")
+                if self.chance(0.3):
+                    c.add(
+                        f"if ({name} % 7 == 3) {self.pick('break', '{ ' + name + '--; continue; }')};"
+                    )
+        if self.chance(0.3):
+            with c.block(f"switch ({name} & 3)"):
+                c.add("case 0:")
+                c.add(f"    {name} += 3;")
+                c.add("    break;" if self.chance(0.6) else "    /* fall through */")
+                c.add("case 2:")
+                c.add(f"    {name} -= 7;")
+                c.add("    break;")
+                c.add("default:")
+                c.add(f"    {name} ^= 1;")
+        self.statement(c, depth - 1)
+
+    def reduce(self, c: Construct) -> None:
+        assert c.reduction is not None
+        operator, name = c.reduction.split(":")
+        value = self.real(c) if SCALARS[name] == "double" else f"(int)({self.integer(c)}) % 1009"
+        match operator:
+            case "+":
+                c.add(f"{name} += {value};")
+            case "*":
+                c.add(f"{name} *= ({value}) | 1;")
+            case "max":
+                c.add(f"if ({value} > {name})")
+                c.lines[-1] = "    " * c.indent + f"{name} = {name} > {value} ? {name} : {value};"
+            case "min":
+                c.add(f"{name} = {value} < {name} ? {value} : {name};")
+            case "&&" | "||":
+                c.add(f"{name} = {name} {operator} {value} > 3;")
+            case _:
+                c.add(f"{name} {operator}= {value};")
+
+    def update(self, c: Construct) -> None:
+        """An addition to a place that any iteration may reach."""
+        if c.free:
+            return
+        c.atomic = True
+        c.add("#pragma acc atomic")
+        c.add(f"H[({self.integer(c)}) & 15] += {self.random.randint(1, 5)};")
+
+    # Loops
+
+    def bounds(self, extent: int) -> tuple[int, int]:
+        low = self.random.randint(0, 3)
+        return low, self.random.randint(low, extent - 1)
+
+    def head(self, c: Construct, extent: int, *, parallel: bool, rectangular: bool = True) -> str:
+        """A `for` head over values in 0 … extent-1; pushes the loop."""
+        c.count += 1
+        name = f"i{c.count}"
+        low, high = self.bounds(extent)
+        step = self.random.choice((1, 1, 1, 1, 2, 3))
+        type_ = self.random.choice(("int", "int", "int", "long", "unsigned", "size_t", "short"))
+        signed = type_ in ("int", "long", "short")
+        declare = f"{type_} {name}"
+        if self.chance(0.4):
+            c.declared.append(f"{type_} {name};")
+            declare = name
+        inner = c.loops[-1] if c.loops else None
+        c.loops.append(Loop(name, low, high, parallel))
+        advance = f"{name} += {step}" if step > 1 else self.pick(f"{name}++", f"++{name}")
+        if inner is not None and not rectangular and inner.high < extent and self.chance(0.5):
+            c.loops[-1] = Loop(name, min(inner.low, low), extent - 1, parallel)
+            cast = "" if type_ == "int" else f"({type_})"
+            if self.chance(0.5):
+                c.loops[-1].low = inner.low
+                return f"for ({declare} = {cast}{inner.name}; {name} < {extent}; {advance})"
+            c.loops[-1].low, c.loops[-1].high = 0, inner.high
+            return f"for ({declare} = 0; {name} <= {cast}{inner.name}; {advance})"
+        shape = self.random.randrange(5)
+        if shape == 0 and signed:
+            retreat = f"{name} -= {step}" if step > 1 else f"{name}--"
+            return f"for ({declare} = {high}; {name} >= {low}; {retreat})"
+        if shape == 1:
+            return f"for ({declare} = {low}; {name} <= {high}; {advance})"
+        if shape == 2 and step == 1:
+            return f"for ({declare} = {low}; {name} != {high + 1}; {advance})"
+        if shape == 3 and signed:
+            return f"for ({declare} = {low}; {high + 1} > {name}; {advance})"
+        limit = f"n - {N - high - 1}" if signed and self.chance(0.4) else str(high + 1)
+        return f"for ({declare} = {low}; {name} < {limit}; {advance})"
+
+    def sequential_loop(self, c: Construct, depth: int) -> None:
+        if len(c.loops) >= 4:
+            return
+        before = list(c.temporaries)
+        extent = self.random.choice((K, R, C))
+        head = self.head(c, extent, parallel=False, rectangular=False)
+        with c.block(head):
+            if self.chance(0.15):
+                c.add(f"if {self.condition(c)} {self.pick('break', 'continue')};")
+            for _ in range(self.random.randint(1, 2)):
+                self.statement(c, depth - 1)
+        c.loops.pop()
+        c.temporaries = before
+
+    def body(self, c: Construct) -> None:
+        for _ in range(self.random.randint(1, 3)):
+            self.statement(c, 2)
+
+    def parallel(self, c: Construct) -> str:
+        """A nest of partitioned loops; returns the construct's directive."""
+        shape = self.random.choice(("1", "1", "2", "2", "2c", "3", "3c", "2t", "1+1", "r+r"))
+        clauses: list[str] = []
+        c.reduction = self.reduction() if self.chance(0.4) else None
+        reduction = f" reduction({c.reduction})" if c.reduction else ""
+        levels = {
+            "1": [self.pick("", "gang", "gang vector", "gang worker vector", "vector", "worker")],
+            "2": [self.pick("", "gang", "gang worker"), self.pick("", "vector")],
+            "3": [self.pick("", "gang"), self.pick("", "worker"), self.pick("", "vector")],
+            "1+1": ["gang", self.pick("vector", "worker vector", "worker", "")],
+            "r+r": ["gang", self.pick("vector", "worker vector")],
+        }
+        if shape in levels:
+            names = levels[shape]
+            with self.nest(
+                c, names[0], (R, C, K)[0] if len(names) > 1 else N, reduction, first=True
+            ):
+                if len(names) == 1:
+                    self.body(c)
+                elif shape == "r+r":
+                    self.inner_reduction(c, names[1])
+                else:
+                    if self.chance(0.4):
+                        self.statement(c, 1)
+                    with self.nest(c, names[1], C, reduction):
+                        if len(names) == 3:
+                            with self.nest(c, names[2], C, reduction):
+                                self.body(c)
+                        else:
+                            self.body(c)
+                    if shape == "1+1":
+                        with self.nest(c, names[1], C, reduction):
+                            self.body(c)
+        else:
+            depth = int(shape[0])
+            word = f"tile({', '.join(self.pick('2', '3', '4', '*') for _ in range(depth))})"
+            clause = word if shape[1] == "t" else f"collapse({depth})"
+            extents = (R, C) if depth == 2 else (K, R, C)
+            clauses.append(clause)
+            heads = [self.head(c, e, parallel=True) for e in extents]
+            for head in heads:
+                c.add(head)
+            with c.block(""):
+                self.body(c)
+            del c.loops[-depth:]
+            clauses.append(self.pick("", "gang", "gang vector", "gang worker vector"))
+            if shape[1] == "t":
+                clauses[-1] = self.pick("", "gang")
+        outer = levels[shape][0] if shape in levels else ""
+        return self.directive(c, "parallel loop", [*clauses, outer], reduction)
+
+    @contextmanager
+    def nest(
+        self, c: Construct, levels: str, extent: int, reduction: str, *, first: bool = False
+    ) -> Iterator[None]:
+        head = self.head(c, extent, parallel=True, rectangular=first or self.chance(0.6))
+        if not first:
+            c.add(f"#pragma acc loop {levels}{reduction}".rstrip())
+        before = list(c.temporaries)
+        with c.block(head):
+            yield
+        c.temporaries = before
+        c.loops.pop()
+
+    def inner_reduction(self, c: Construct, levels: str) -> None:
+        """A sum over an inner loop that the outer iteration then uses."""
+        c.count += 1
+        name = f"sum{c.count}"
+        c.add(f"int {name} = {self.random.randint(0, 9)};")
+        outer, c.reduction = c.reduction, None
+        c.add(f"#pragma acc loop {levels} reduction(+:{name})")
+        head = self.head(c, C, parallel=True, rectangular=self.chance(0.5))
+        before = list(c.temporaries)
+        with c.block(head):
+            if self.chance(0.5):
+                self.statement(c, 1)
+            c.add(f"{name} += ({self.integer(c)}) % 1009;")
+        c.temporaries = [*before, name]
+        c.loops.pop()
+        c.reduction = outer
+        c.add(f"{name} %= 1009;")
+        self.statement(c, 1)
+        self.assignment(c)
+
+    def reduction(self) -> str:
+        name = self.random.choice(list(SCALARS))
+        operators = {
+            "s0": ("+", "max", "min", "&&", "||", "|", "&", "^"),
+            "s1": ("+", "max", "min", "^"),
+            "s2": ("+", "*", "|", "&", "^"),
+            "s3": ("+", "max", "min"),
+        }
+        return f"{self.random.choice(operators[name])}:{name}"
+
+    def directive(self, c: Construct, kind: str, clauses: list[str], reduction: str) -> str:
+        words = [kind, *clauses, reduction.strip()]
+        # What is not shared among gangs, all gangs that the user asks for do redundantly.
+        shared = "auto" not in kind and not any(w in ("vector", "worker") for w in clauses)
+        if self.chance(0.25) and shared:
+            words.append(f"num_gangs({self.random.randint(1, 7)})")
+        if self.chance(0.2):
+            words.append(f"num_workers({self.random.choice((1, 2, 4))})")
+        if self.chance(0.25):
+            words.append(f"vector_length({self.random.choice((1, 32, 64, 128))})")
+        if self.chance(0.1) and not c.in_data:
+            words.append(f"if(n > {self.random.choice((5, 500))})")
+        words += self.data_clauses(c)
+        if self.chance(0.2):
+            words.append("async(2)")
+        return "#pragma acc " + " ".join(word for word in words if word)
+
+    def data_clauses(self, c: Construct) -> list[str]:
+        text = "\n".join(c.lines)
+        words: list[str] = []
+        for array in (*ARRAYS, HISTOGRAM):
+            if f"{array.name}[" not in text:
+                continue
+            written = c.free or c.serial or array.name in c.owned or array is HISTOGRAM
+            if array.heap or self.chance(0.4):
+                words.append(
+                    f"{'copy' if written else self.pick('copy', 'copyin')}({array.section})"
+                )
+        return words
+
+    # Whole constructs
+
+    def function(self, index: int) -> tuple[str, str]:
+        """The function with directives, and without."""
+        c = Construct(in_data=self.chance(0.25))
+        kind = self.random.randrange(10)
+        if kind <= 5:
+            first = self.parallel(c)
+        elif kind <= 7:
+            c.free = True
+            for _ in range(self.random.randint(1, 3)):
+                self.free_loop(c)
+            first = self.directive(c, "kernels", [], "")
+        elif kind == 8:
+            c.free = True
+            head = self.head(c, N if self.chance(0.5) else C, parallel=False)
+            with c.block(head):
+                self.body(c)
+            c.loops.pop()
+            first = self.directive(c, "parallel loop auto", [], "")
+        else:
+            c.serial = True
+            head = self.head(c, C, parallel=False)
+            with c.block(head):
+                self.body(c)
+            c.loops.pop()
+            words = ["serial", *self.data_clauses(c)]
+            first = "#pragma acc " + " ".join(words)
+        body = ["{"] * 0 + c.lines
+        if not first.startswith("#pragma acc parallel loop") and not first.startswith(
+            "#pragma acc serial loop"
+        ):
+            body = ["    {", *body, "    }"]
+        used = [a for a in (*ARRAYS, HISTOGRAM) if f"{a.name}[" in "\n".join(c.lines)]
+        wrapped = [first, *body]
+        if c.in_data and used:
+            names = ", ".join(a.section for a in used)
+            wrapped = [f"#pragma acc data copy({names})", "    {", *wrapped]
+            wrapped += ["#pragma acc wait", "    }"]
+        wrapped.append("#pragma acc wait")
+        parameters = "(int n, int *p, double *q)"
+        text = "\n".join(
+            [
+                f"static void f{index}{parameters}",
+                "{",
+                *(f"    {d}" for d in c.declared),
+                *wrapped,
+                "}",
+            ]
+        )
+        serial = "\n".join(line for line in text.splitlines() if not line.startswith("#pragma"))
+        return text, serial.replace(f"f{index}(", f"g{index}(", 1)
+
+    def free_loop(self, c: Construct) -> None:
+        head = self.head(c, N if self.chance(0.5) else R, parallel=False)
+        with c.block(head):
+            if self.chance(0.4) and c.loops[-1].high < C:
+                inner = self.head(c, C, parallel=False, rectangular=False)
+                with c.block(inner):
+                    self.body(c)
+                c.loops.pop()
+            else:
+                self.body(c)
+        c.temporaries = []
+        c.loops.pop()
+
+    def program(self) -> str:
+        """The whole program; it prints `ok`, or every place that differs, and exits with 0 or 1."""
+        parts = [
+            "#include <math.h>",
+            "#include <stdio.h>",
+            "#include <stdlib.h>",
+            "#include <string.h>",
+        ]
+        everything = [*ARRAYS, HISTOGRAM]
+        for array in everything:
+            extents = "".join(f"[{e}]" for e in array.shape)
+            if array.heap:
+                parts.append(f"static {array.type} saved_{array.name}[{array.shape[0]}];")
+            else:
+                parts.append(
+                    f"static {array.type} {array.name}{extents}, saved_{array.name}{extents};"
+                )
+        parts += [f"static {t} {name}, saved_{name};" for name, t in SCALARS.items()]
+        for index in range(self.constructs):
+            parts += self.function(index)
+        parts.append("static void init(int *p, double *q)\n{\n    int i;")
+        for number, array in enumerate(everything):
+            total = 1
+            for extent in array.shape:
+                total *= extent
+            place = array.name if len(array.shape) == 1 else f"(({array.type} *){array.name})"
+            value = f"(i * {7 + number} + {number}) % {31 + number}"
+            if array.floating:
+                value = f"({value}) * 0.125"
+            parts.append(f"    for (i = 0; i < {total}; i++)\n        {place}[i] = {value};")
+        parts.append("    s0 = 1, s1 = 4, s2 = 5, s3 = 0.5;\n}")
+        parts.append("static void save(int *p, double *q)\n{")
+        for array in everything:
+            size = f"sizeof saved_{array.name}"
+            parts.append(f"    memcpy(saved_{array.name}, {array.name}, {size});")
+        parts += [f"    saved_{name} = {name};" for name in SCALARS]
+        parts.append("}")
+        parts.append("static int compare(int f, int *p, double *q)\n{\n    int i, wrong = 0;")
+        for array in everything:
+            total = 1
+            for extent in array.shape:
+                total *= extent
+            one, other = (
+                f"(({array.type} *){array.name})[i]",
+                f"(({array.type} *)saved_{array.name})[i]",
+            )
+            parts.append(f"    for (i = 0; i < {total}; i++)")
+            parts += self.comparison(one, other, f"{array.name}[%d]", "i, ", array.floating)
+        for name, type_ in SCALARS.items():
+            parts += self.comparison(name, f"saved_{name}", f"{name}", "", type_ == "double")
+        parts.append("    return wrong;\n}")
+        parts.append("int main(void)\n{\n    int wrong = 0, *p = malloc(%d * sizeof(int));" % N)
+        parts.append("    double *q = malloc(%d * sizeof(double));" % N)
+        for index in range(self.constructs):
+            parts.append(
+                f"    init(p, q);\n    g{index}({N}, p, q);\n    save(p, q);\n    init(p, q);\n"
+                f"    f{index}({N}, p, q);\n    wrong += compare({index}, p, q);"
+            )
+        parts.append("    free(p);\n    free(q);")
+        parts.append('    if (!wrong)\n        printf("ok\\n");\n    return wrong != 0;\n}')
+        return "\n".join(parts) + "\n"
+
+    @staticmethod
+    def comparison(one: str, other: str, name: str, index: str, floating: bool) -> list[str]:
+        differ = f"{one} != {other}"
+        if floating:
+            differ = f"!(fabs({one} - {other}) <= 1e-4 * (1 + fabs({other})))"
+        return [
+            f"        if ({differ} && wrong++ < 4)",
+            f'            printf("f%d: {name} is %.9g, not %.9g\\n", f, {index}(double){one}, (double){other});',
+        ]
+
+
+def make_program(seed: int, constructs: int = 6) -> str:
+    """The text of the program of a seed."""
+    return Generator(seed, constructs).program()
