@@ -39,6 +39,7 @@ def emit_text(module: ModuleOp, stage: str, options: CompileOptions) -> str:
             target=target,
             contract=options.fma,
             relaxed=options.fast_math,
+            flush_denormals=options.fast_math,
             debug_lines=options.debug_info,
         )
 

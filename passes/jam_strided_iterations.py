@@ -23,7 +23,7 @@ Before:
     } attributes {accx.elements = 2 : i32, accx.covers}
   }
 After:
-  %many = arith.cmpi sge, %trips, %c33792
+  %many = arith.cmpi sge, %trips, %c540672
   scf.if %many {
     acc.parallel num_gangs({%gangs : i32}) vector_length(%c128 : i32) {
       acc.loop gang vector control(%i : i32) = (%c0 : i32) to (128 * ceil(trips / 256)) step (%c1 : i32) {

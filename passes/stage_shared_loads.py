@@ -119,7 +119,7 @@ def _changing(loop: acc.LoopOp) -> set[SSAValue]:
     """The values in the body that may differ between the threads."""
     found: set[SSAValue] = set(body_of(loop).args)
     for op in loop.region.walk():
-        own = isinstance(op, llvm.LoadOp) and _is_own(op)
+        own = _is_own(op) if isinstance(op, llvm.LoadOp) else not _is_harmless(op)
         if own or any(v in found for inner in op.walk() for v in inner.operands):
             found.update(op.results)
             blocks = [block for region in op.regions for block in region.blocks]
@@ -220,7 +220,10 @@ class _Block:
         name = found.loads[0].ptr.name_hint or "shared"
         tile = at.value(SharedTileOp(found.piece.bytes, name), f"{name}_tile")
         least = at.value(arith.AddiOp(lower, at.constant(size, lower.type)))
-        fits = at.value(arith.CmpiOp(least, lower, "sgt"))  # the sum has not wrapped around
+        most = (
+            (1 << (lower.type.width.data - 1)) - 1 - size
+        )  # the step after the last is a number too
+        fits = at.value(arith.CmpiOp(upper, at.constant(most, lower.type), "sle"))
         many = at.value(arith.AndIOp(fits, at.value(arith.CmpiOp(upper, least, "sge"))), "many")
 
         then, otherwise = Block(), Block()
@@ -247,6 +250,7 @@ class _Block:
         width = at.constant(size, type)
         block = Block(arg_types=[type, *(v.type for v in inits)])
         block.args[0].name_hint = "piece"
+        _name_as(block.args[1:], loop.iter_args)
         outer = at.insert(scf.ForOp(lower, upper, width, inits, Region(block)))
         inside = Cursor.at_end(block, loop.location)
         first = block.args[0]
@@ -311,6 +315,7 @@ class _Block:
         assert end is not None and isinstance(here.type, IntegerType)
         block = Block(arg_types=[here.type, *(v.type for v in carried)])
         block.args[0].name_hint = "number"
+        _name_as(block.args[1:], body.args[1:])
         zero, one = at.constant(0, here.type), at.constant(1, here.type)
         inner = at.insert(scf.ForOp(zero, here, one, list(carried), Region(block)))
         inner.attributes |= loop.attributes
@@ -333,6 +338,11 @@ class _Block:
                 clone_into(op, values, inside)
         inside.insert(scf.YieldOp(*(values.get(v, v) for v in end.operands)))
         return inner.results
+
+
+def _name_as(values: Sequence[SSAValue], originals: Sequence[SSAValue]) -> None:
+    for value, original in zip(values, originals, strict=True):
+        value.name_hint = original.name_hint
 
 
 def stage(loop: acc.LoopOp, threads: int, staged: Sequence[Staged]) -> None:

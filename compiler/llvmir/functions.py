@@ -89,6 +89,7 @@ class FunctionPrinter:
         gpu: bool,
         contract: bool,
         relaxed: bool,
+        flush_denormals: bool,
         lines: LineTables | None,
     ):
         self.types = types
@@ -99,6 +100,7 @@ class FunctionPrinter:
         self._out = out
         self._contract = contract
         self._relaxed = relaxed
+        self._flush_denormals = flush_denormals
         self._lines = lines
         self._scope: tuple[str, str] | None = None
         self._names: dict[SSAValue, str] = {}
@@ -195,6 +197,8 @@ class FunctionPrinter:
         name = identifier(func.sym_name.data)
         parameters = self._parameters(func, type)
         attributes = " ".join(function_attributes(func, convergent=self.convergent))
+        if self._flush_denormals:
+            attributes += ' "denormal-fp-math-f32"="preserve-sign,preserve-sign"'
         head = f"{words}@{name}({parameters}) {attributes}"
         if not defined:
             self._out.append(head)

@@ -82,8 +82,8 @@ def print_llvm_module(
     operations only.
 
     `contract` lets multiplications and additions fuse; `relaxed` allows reassociation, reciprocals
-    and approximate functions (`--fast-math`); `flush_denormals` selects libdevice's
-    variants that flush f32 denormals (and `.ftz` instructions); `debug_lines` adds line tables.
+    and approximate functions (`--fast-math`); `flush_denormals` lets GPU code treat f32
+    denormals as zero: `.ftz` instructions and libdevice's variants; `debug_lines` adds line tables.
     Functions that are called but not declared get a declaration. Raises `CompileError` naming an
     operation or type that has no LLVM form.
     """
@@ -102,6 +102,7 @@ def print_llvm_module(
         gpu=on_gpu,
         contract=contract,
         relaxed=relaxed,
+        flush_denormals=on_gpu and flush_denormals,
         lines=lines,
     )
     for op in symbols:

@@ -4,7 +4,7 @@
 // Two iterations share what the inner loop reads: a load for two sums, iterations a block apart. The
 // trip count is known at run time only, so few iterations get a thread each, of twice as many gangs.
 // CHECK-LABEL: llvm.func @pairs
-// CHECK:       %many = arith.cmpi sge, %{{.*}}, %c33792
+// CHECK:       %many = arith.cmpi sge, %{{.*}}, %c540672
 // CHECK:       scf.if %many {
 // CHECK:         acc.parallel num_gangs({%gangs : i32})
 // CHECK:         %tiles = arith.divui

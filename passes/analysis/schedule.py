@@ -56,7 +56,9 @@ class LoopNode:
     One `acc.loop`. `trip` is the constant number of iterations (of all collapsed loops together),
     else None; `host_trip`: it can be computed before the construct. `tight`: its body is nothing
     but its one child. `contiguous` counts accesses of neighbouring elements by neighbouring
-    iterations, `strided` the others that depend on the variable. `element_bytes` is the largest
+    iterations, `strided` the others that depend on the variable. `gang_reduction`: a variable of
+    the gang is reduced, so its value is wanted before the kernel ends and gangs cannot share the
+    loop. `element_bytes` is the largest
     element accessed, `streaming` says that the body has no loops and no calls,
     `fixed_inner` that it holds a sequential loop which is the same in every iteration.
     """
@@ -70,6 +72,7 @@ class LoopNode:
     host_trip: bool = True
     tight: bool = False
     reduction: bool = False
+    gang_reduction: bool = False
     contiguous: int = 0
     strided: int = 0
     element_bytes: int = 4
@@ -283,6 +286,8 @@ class _Planner:
         available = {
             level for level in (Level.GANG, Level.WORKER, Level.VECTOR) if need < level < ceiling
         }
+        if node.gang_reduction:
+            available.discard(Level.GANG)
         if not available or self.sizes.single:
             reason = (
                 "the construct is serial"
@@ -425,10 +430,13 @@ def _rows(chain: list[LoopNode]) -> int:
 def _stream_shape(node: LoopNode) -> tuple[int, int, bool]:
     """Lanes, elements per thread and whether to cap the grid, for a gang and vector loop."""
     if not node.streaming:
-        return COMPUTE_LANES, _side_by_side(node), node.reduction
+        # what all threads read is fetched once for a gang: large gangs fetch less often
+        lanes = STREAM_LANES if node.work.shared_loads and not node.reduction else COMPUTE_LANES
+        return lanes, _side_by_side(node), node.reduction
     small = node.trip is not None and node.trip < RESIDENT_GANGS * STREAM_LANES
     if node.reduction:
-        return STREAM_LANES, 1 if small else 4, True
+        elements = 8 if node.contiguous + node.strided <= 1 else 4
+        return STREAM_LANES, 1 if small else elements, True
     if small or node.element_bytes > 4 or node.strided > node.contiguous:
         return STREAM_LANES, 1, False
     return STREAM_LANES, 4, False
@@ -515,7 +523,8 @@ def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
         )
         levels: set[Level] = set()
         why = "runs in order on the CPU thread of its gang"
-        if Level.GANG in node.levels or (partitioned and gang_free and not node.levels):
+        free = partitioned and gang_free and not node.levels and not node.gang_reduction
+        if Level.GANG in node.levels or free:
             levels.add(Level.GANG)
             why = "iterations over CPU threads"
         if innermost and not sizes.single:

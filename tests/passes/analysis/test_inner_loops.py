@@ -7,22 +7,23 @@ from accopt.passes.analysis.schedule import LoopNode, Sizes, Tuning, plan_constr
 from accopt.passes.analysis.shared_work import (
     FULL_DEVICE,
     InnerWork,
+    Piece,
+    choose_piece,
     enough_iterations,
     iterations_side_by_side,
 )
 from accopt.passes.analysis.unrolling import LoopBody, unroll_factor
 from accopt.passes.narrow_counters import fits
 
-ALL_PAIRS = InnerWork(shared_loads=4, own_operations=24)
+CONVOLUTION = InnerWork(shared_loads=1, own_loads=1, own_operations=6)
 
 
 @pytest.mark.parametrize(
     ("work", "count"),
     [
-        (ALL_PAIRS, 4),
-        (InnerWork(shared_loads=1, own_loads=1, own_operations=6), 4),
-        (InnerWork(shared_loads=1, own_operations=50), 2),
-        (InnerWork(shared_loads=1, own_operations=200), 1),
+        (CONVOLUTION, 4),
+        (InnerWork(shared_loads=4, own_operations=32), 4),
+        (InnerWork(shared_loads=1, own_operations=24), 1),
         (InnerWork(own_loads=3, own_operations=6), 1),
         (InnerWork(shared_loads=1, own_loads=1, strided_loads=1, own_operations=6), 1),
     ],
@@ -31,19 +32,49 @@ def test_iterations_side_by_side(work: InnerWork, count: int) -> None:
     assert iterations_side_by_side(work) == count
 
 
+@pytest.mark.parametrize(
+    ("sizes", "trip", "expected"),
+    [
+        ([4], None, Piece(128, (0,), 4, 4)),
+        ([4, 4, 4, 4], None, Piece(128, (0, 4, 8, 12), 16, 16)),
+        ([4, 4, 4], None, Piece(128, (0, 4, 8), 16, 16)),
+        ([2, 8], None, Piece(128, (0, 8), 16, 16)),
+        ([1], None, Piece(128, (0,), 1, 1)),
+        ([8] * 5, None, Piece(128, (0, 8, 16, 24, 32), 48, 16)),
+        ([8] * 20, None, None),
+        ([], None, None),
+        ([4], 255, None),
+        ([4], 256, Piece(128, (0,), 4, 4)),
+    ],
+)
+def test_choose_piece(sizes: list[int], trip: int | None, expected: Piece | None) -> None:
+    assert choose_piece(sizes, 128, trip) == expected
+
+
+def test_gangs_that_share_what_they_read_are_large() -> None:
+    node = LoopNode(True, streaming=False, work=CONVOLUTION)
+    assert plan_construct([node], Sizes()).vector_length == 256
+    assert plan_construct([LoopNode(True, streaming=False)], Sizes()).vector_length == 128
+
+
+@pytest.mark.parametrize(("accesses", "elements"), [(1, 8), (2, 4)])
+def test_reductions_keep_eight_loads_in_flight(accesses: int, elements: int) -> None:
+    assert _elements(LoopNode(True, reduction=True, contiguous=accesses)) == elements
+
+
 def _elements(node: LoopNode, tuning: Tuning | None = None) -> int:
     return plan_construct([node], Sizes(), tuning=tuning).loops[node].elements
 
 
 def test_schedule_asks_for_them() -> None:
-    assert _elements(LoopNode(True, streaming=False, work=ALL_PAIRS)) == 4
+    assert _elements(LoopNode(True, streaming=False, work=CONVOLUTION)) == 4
     assert _elements(LoopNode(True, streaming=False)) == 1
-    assert _elements(LoopNode(True, streaming=False, reduction=True, work=ALL_PAIRS)) == 1
+    assert _elements(LoopNode(True, streaming=False, reduction=True, work=CONVOLUTION)) == 1
 
 
 def test_constant_trip_counts_that_leave_the_device_empty_take_fewer() -> None:
     def of(trip: int) -> int:
-        return _elements(LoopNode(True, streaming=False, trip=trip, work=ALL_PAIRS))
+        return _elements(LoopNode(True, streaming=False, trip=trip, work=CONVOLUTION))
 
     assert of(enough_iterations(4)) == 4
     assert of(enough_iterations(4) - 1) == 2
@@ -51,7 +82,7 @@ def test_constant_trip_counts_that_leave_the_device_empty_take_fewer() -> None:
 
 
 def test_tuning_wins() -> None:
-    node = LoopNode(True, streaming=False, work=ALL_PAIRS)
+    node = LoopNode(True, streaming=False, work=CONVOLUTION)
     assert _elements(node, Tuning(elements=2)) == 2
 
 
@@ -59,10 +90,10 @@ def test_tuning_wins() -> None:
     ("body", "factor"),
     [
         (LoopBody(loads=1, operations=2), 8),
-        (LoopBody(loads=5, operations=13), 4),
-        (LoopBody(loads=9, operations=25), 2),
-        (LoopBody(loads=30, operations=60), None),
-        (LoopBody(loads=0, operations=16), 4),
+        (LoopBody(loads=9, operations=25), 8),
+        (LoopBody(loads=30, operations=60), 2),
+        (LoopBody(loads=60, operations=120), None),
+        (LoopBody(loads=0, operations=16), 8),
         (LoopBody(loads=0, operations=300), None),
         (LoopBody(loads=1, operations=2, trip=64), None),
         (LoopBody(loads=1, operations=2, trip=1000), 8),

@@ -97,7 +97,7 @@ def test_one_loop_with_all_levels_written_streams_like_a_free_one():
     node = loop(levels=frozenset({G, W, V}), contiguous=1, reduction=True)
     schedule = plan_construct([node], Sizes())
     plan = schedule.loops[node]
-    assert (plan.levels, plan.elements, plan.capped) == ({G, W, V}, 4, True)
+    assert (plan.levels, plan.elements, plan.capped) == ({G, W, V}, 8, True)
     assert schedule.num_workers * schedule.vector_length == 256
 
 
