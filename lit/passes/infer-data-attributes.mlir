@@ -36,7 +36,7 @@ llvm.func @sections(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
 // CHECK-LABEL: llvm.func @variables
 // CHECK:         %table = llvm.mlir.addressof @table
 // CHECK:         acc.firstprivate varPtr(%limit : !llvm.ptr) varType(i32) recipe(@firstprivate_i32) -> !llvm.ptr {implicit = true, name = "limit"}
-// CHECK:         %s_dev = acc.copyin varPtr(%s : !llvm.ptr) varType(f32) -> !llvm.ptr {dataClause = #acc<data_clause acc_copy>, implicit = true, name = "s"}
+// CHECK:         %s_dev = acc.copyin varPtr(%s : !llvm.ptr) varType(f32) -> !llvm.ptr {accx.cell, dataClause = #acc<data_clause acc_copy>, implicit = true, name = "s"}
 // CHECK:         acc.copyin varPtr(%table : !llvm.ptr) varType(!llvm.array<16 x f32>) -> !llvm.ptr {implicit = true, name = "table"}
 // CHECK:         acc.copyin varPtr(%{{.*}} : !llvm.ptr) varType(f32) bounds(%
 // CHECK:         acc.parallel
