@@ -266,7 +266,7 @@ class _Planner:
         capped = False
         if Level.VECTOR in node.levels:
             wide = self._inner_lanes(node)
-            if node.levels == {Level.GANG, Level.VECTOR}:
+            if node.levels == frozenset((Level.GANG, Level.VECTOR)):
                 wide, elements, capped = _stream_shape(node)
             elif Level.GANG in node.levels and node.streaming:
                 wide, elements, capped = _stream_shape(node)
