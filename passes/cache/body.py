@@ -9,7 +9,7 @@ emitted once; loops with common bounds run once for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -97,7 +97,7 @@ class BlockBody:
         return self.current[0].values
 
     @contextmanager
-    def _only(self, output: Output) -> Iterator[None]:
+    def _only(self, output: Output) -> Generator[None]:
         saved, self.current = self.current, [output]
         yield
         self.current = saved
@@ -525,7 +525,7 @@ def _zero(at: Cursor, type_: Attribute) -> SSAValue:
         return at.constant(0, type_)
     if isinstance(type_, AnyFloat):
         return at.constant(0.0, type_)
-    return at.value(llvm.ZeroOp([], {}, [type_]))
+    return at.value(llvm.ZeroOp(result_types=[type_]))
 
 
 def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
