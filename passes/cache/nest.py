@@ -253,9 +253,7 @@ def read_section(op: acc.CacheOp, symbols: Symbols) -> Section:
         raise Declined(
             f"the section of '{name}' names whole rows of a length known only at run time"
         )
-    readonly = (
-        op.data_clause is not None and op.data_clause.data is acc.DataClause.ACC_CACHE_READONLY
-    )
+    readonly = op.data_clause.data is acc.DataClause.ACC_CACHE_READONLY
     return Section(name, tuple(dims), element, readonly)
 
 
