@@ -294,7 +294,7 @@ class _Block:
             [llvm.GEP_USE_SSA_VAL],
             i8,
             ssa_indices=[address],
-            result_type=tile.type,
+            result_type=cast(llvm.LLVMPointerType, tile.type),
             inbounds=True,
         )
         return at.value(gep, "staged")
