@@ -315,7 +315,7 @@ class _Threads:
             [llvm.GEP_USE_SSA_VAL],
             load.dereferenced_value.type,
             ssa_indices=[at.to_i64(index)],
-            result_type=self.tiles[load].type,
+            result_type=cast(llvm.LLVMPointerType, self.tiles[load].type),
         )
         return at.value(gep, "element")
 
