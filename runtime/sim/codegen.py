@@ -19,7 +19,7 @@ kernel arguments alone are scalars everywhere and follow no threads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +95,7 @@ class FunctionCompiler:
         self.lines.append("    " * self.depth + line)
 
     @contextmanager
-    def indented(self) -> Iterator[None]:
+    def indented(self) -> Generator[None]:
         self.depth += 1
         start = len(self.lines)
         yield
@@ -126,7 +126,7 @@ class FunctionCompiler:
         return key not in self.uniform and not self.name_of(key).startswith(("K", "-"))
 
     @contextmanager
-    def renamed(self, names: dict[Key, str], threads: str) -> Iterator[None]:
+    def renamed(self, names: dict[Key, str], threads: str) -> Generator[None]:
         """Inside, these keys go by these names, and `threads` names the active threads."""
         before = {key: self.names[key] for key in names}
         outer = self.threads
