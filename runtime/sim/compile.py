@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation
 
 from ...compiler.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
+from ...dialects.dense import integers
 from . import values
 from .access import Place
 from .codegen import FunctionCompiler, Unsupported
@@ -184,7 +185,7 @@ def _block_size(func: gpu.FuncOp) -> tuple[int, ...] | None:
     size = func.attributes.get("gpu.known_block_size")
     if not isinstance(size, DenseArrayBase):
         return None
-    return tuple(int(cast(int, v)) for v in size.get_values())
+    return integers(size)
 
 
 def _stored(func: gpu.FuncOp, bodies: list[Operation]) -> frozenset[int] | None:
