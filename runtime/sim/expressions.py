@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from ...dialects import llvm_ext
+from ...dialects.dense import integers
 from . import arithmetic, mathlib
 from .types import dtype_of, elements
 
@@ -290,7 +291,7 @@ def expression(op: Operation) -> str | None:
 
 
 def _position(position: DenseArrayBase) -> Sequence[int]:
-    return [int(cast(int, v)) for v in position.get_values()]
+    return integers(position)
 
 
 def _insert(position: Sequence[int], base: str = "{0}") -> str:
