@@ -110,11 +110,11 @@ def _value(value: SSAValue, addresses: dict[str, int]) -> Any:
         case llvm.AddressOfOp():
             return np.int64(addresses[op.global_name.root_reference.data])
         case llvm.InsertValueOp():
-            position = [int(cast(int, v)) for v in op.position.get_values()]
+            position = list(op.position.get_values())
             base = _value(op.container, addresses)
             return _inserted(base, position, _value(op.value, addresses))
         case llvm.GEPOp() if not op.ssa_indices:
-            offset, type = 0, cast(Attribute, op.elem_type)
+            offset, type = 0, op.elem_type
             for level, raw in enumerate(op.rawConstantIndices.iter_values()):
                 if level == 0:
                     offset += int(raw) * size_align(type)[0]
