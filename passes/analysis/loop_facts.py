@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
-from .acc_ops import child_loops, constant_value, has_level, source_loc
+from .acc_ops import child_loops, constant_value, has_level, is_defined_inside, source_loc
 from .device_functions import PURE_FUNCTIONS
 from .layout import size_of
 from .levels import Level, loop_levels
@@ -180,8 +180,23 @@ def _innermost_fixed(op: Operation, loop: acc.LoopOp, changing: set[SSAValue]) -
     return around
 
 
+def _is_of_gang(reduced: SSAValue, construct: Operation) -> bool:
+    """Whether every gang has its own copy of a variable that a loop reduces."""
+    owner = reduced.owner
+    while isinstance(owner, acc.ReductionOp):
+        reduced = owner.var
+        owner = reduced.owner
+    if isinstance(owner, acc.PrivateOp | acc.FirstprivateOp):
+        return True
+    return isinstance(owner, llvm.AllocaOp) and is_defined_inside(reduced, construct)
+
+
 def _visit(
-    loop: acc.LoopOp, forest: LoopForest, symbols: RegionSymbols, level_of: Callable[[str], Level]
+    loop: acc.LoopOp,
+    construct: Operation,
+    forest: LoopForest,
+    symbols: RegionSymbols,
+    level_of: Callable[[str], Level],
 ) -> LoopNode:
     children = child_loops(loop)
     operations = list(loop.region.walk())
@@ -199,6 +214,7 @@ def _visit(
         host_trip=_is_bound_of(loop, symbols),
         tight=_is_tight(loop, children),
         reduction=bool(loop.reduction_operands),
+        gang_reduction=any(_is_of_gang(v, construct) for v in loop.reduction_operands),
         contiguous=counts.contiguous if counts else 0,
         strided=counts.strided if counts else 0,
         element_bytes=counts.element_bytes if counts else 0,
@@ -206,7 +222,7 @@ def _visit(
         fixed_inner=_holds_fixed_loop(loop),
         routine=_routine_need(loop, level_of),
         work=inner_work(loop, symbols) if not children else InnerWork(),
-        children=[_visit(child, forest, symbols, level_of) for child in children],
+        children=[_visit(child, construct, forest, symbols, level_of) for child in children],
     )
     forest.loops[node] = loop
     return node
@@ -218,5 +234,5 @@ def loop_forest(
     """The loops in the regions of a construct or function. `level_of` gives a routine's level."""
     forest = LoopForest()
     for loop in child_loops(parent):
-        forest.roots.append(_visit(loop, forest, symbols, level_of))
+        forest.roots.append(_visit(loop, parent, forest, symbols, level_of))
     return forest
