@@ -99,7 +99,7 @@ def index_switch(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, scf.IndexSwitchOp)
     if op.results:
         raise Unsupported("scf.index_switch with results")
-    cases = [int(cast(int, v)) for v in op.cases.get_values()]
+    cases = list(op.cases.get_values())
     _switch(f, f.name_of(op.arg), list(zip(cases, op.case_regions, strict=True)), op.default_region)
 
 
