@@ -10,7 +10,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.elements` | `acc.loop` | elements per thread of a loop partitioned over lanes |
 | `accx.covers` | `acc.loop` | the launch covers the iteration space: guard instead of a loop over tiles |
 | `accx.why` | `acc.loop` | reason for the mapping, for remarks |
-| `accx.note` | `acc.loop` | what a pass before scheduling did or left; `schedule-loops` adds it to `accx.why` |
+| `accx.note` | `acc.loop` | what a pass before scheduling did or left; becomes a part of `accx.why` |
 | `accx.sites` | `builtin.module` | the site table: array of dictionaries |
 | `accx.site` | runtime operations, launches | index into the site table |
 | `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
@@ -18,13 +18,13 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.kernel` | `llvm.func` | a host-target kernel |
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
 | `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
-| `accx.access_groups` | back edges, memory accesses | loops in which the accesses are independent: array of i32 |
+| `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
 | `accx.from_kernels` | `acc.parallel` | a part of a kernels construct: its rules for scalars apply |
 | `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 | `accx.cache` | `acc.parallel` | what became of its cache directives: array of {text, file, line, column} |
-| `accx.given_sizes` | `acc.parallel` | the sizes the user gave: array of `num_gangs`, `num_workers`, `vector_length` |
+| `accx.given_sizes` | `acc.parallel` | the sizes the user gave: array of clause names |
 """
 
 from __future__ import annotations
