@@ -10,7 +10,7 @@ Compressed arrays in the IR: the packed element type, and what ties it to data o
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Float32Type, Float64Type, IntAttr, StringAttr, f64
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntAttr, StringAttr, f64, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
@@ -34,11 +34,13 @@ ESTIMATE = "accx.estimate"
 @irdl_attr_definition
 class PackedType(ParametrizedAttribute, TypeAttribute):
     """
-    A number of type `base` kept in `bits` bits by `code` (`range`, `half` or `bfloat16`). The
+    A number of type `base` kept in `bits` bits by `code` (`range`, `half`, `bfloat16`, `plain`). The
     range itself is a run-time value: `accx.range` gives it, `accx.coefficients` what follows from
     it. `bits` is 0 until `compress-arrays` fills in the default of its options.
 
-    `!accx.packed<f32, 16, range>`
+    With `members`, structures of so many numbers are one array per member on the device.
+
+    `!accx.packed<f32, 16, range>`, `!accx.packed<f32, 16, half, 3>`
     """
 
     name = "accx.packed"
@@ -46,6 +48,7 @@ class PackedType(ParametrizedAttribute, TypeAttribute):
     base: Float32Type | Float64Type
     bits: IntAttr
     code: StringAttr
+    members: IntAttr
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
@@ -55,17 +58,21 @@ class PackedType(ParametrizedAttribute, TypeAttribute):
             bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
             parser.parse_punctuation(",")
             code = parser.parse_identifier()
-        return [base, IntAttr(bits), StringAttr(code)]
+            members = 1
+            if parser.parse_optional_punctuation(",") is not None:
+                members = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        return [base, IntAttr(bits), StringAttr(code), IntAttr(members)]
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_attribute(self.base)
-            printer.print_string(f", {self.bits.data}, {self.code.data}")
+            members = f", {self.members.data}" if self.members.data > 1 else ""
+            printer.print_string(f", {self.bits.data}, {self.code.data}{members}")
 
     def verify(self) -> None:
-        if self.code.data not in ("range", "half", "bfloat16"):
+        if self.code.data not in ("range", "half", "bfloat16", "plain"):
             raise VerifyException(
-                f"expected the code range, half or bfloat16, found {self.code.data}"
+                f"expected the code range, half, bfloat16 or plain, found {self.code.data}"
             )
         problem = check_format(self.format) if self.bits.data else None
         if problem is not None:
@@ -75,11 +82,13 @@ class PackedType(ParametrizedAttribute, TypeAttribute):
     def format(self) -> PackedFormat:
         """The runtime's description of the same format."""
         width = 32 if isinstance(self.base, Float32Type) else 64
-        return PackedFormat(width, Code[self.code.data.upper()], self.bits.data)
+        code = Code[self.code.data.upper()]
+        return PackedFormat(width, code, self.bits.data, self.members.data)
 
     @staticmethod
-    def of(base: Float32Type | Float64Type, bits: int, code: str) -> PackedType:
-        return PackedType(base, IntAttr(bits), StringAttr(code))
+    def of(base: Float32Type | Float64Type, bits: int, code: str, members: int = 1) -> PackedType:
+        """The type with these parameters."""
+        return PackedType(base, IntAttr(bits), StringAttr(code), IntAttr(members))
 
 
 @irdl_op_definition
@@ -102,7 +111,7 @@ class RangeOp(IRDLOperation):
 class CoefficientsOp(IRDLOperation):
     """
     What code that uses the compressed array `device` needs to know: decoding is t · c0 + c1,
-    encoding x · inverse + 1.5.
+    encoding x · inverse + 1.5. `plane`: bytes from one member's array to the next.
     """
 
     name = "accx.coefficients"
@@ -111,13 +120,14 @@ class CoefficientsOp(IRDLOperation):
     c0 = result_def(Float32Type | Float64Type)
     c1 = result_def(Float32Type | Float64Type)
     inverse = result_def(Float32Type | Float64Type)
+    plane = result_def(i64)
 
     assembly_format = (
         "$device attr-dict `:` type($device) `->` type($c0) `,` type($c1) `,` type($inverse)"
     )
 
     def __init__(self, device: SSAValue, base: Float32Type | Float64Type):
-        super().__init__(operands=[device], result_types=[base, base, base])
+        super().__init__(operands=[device], result_types=[base, base, base, i64])
 
 
 COMPRESSION_OPS = (RangeOp, CoefficientsOp)

@@ -24,7 +24,7 @@ Before:
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
     %x = llvm.load %p : !llvm.ptr -> f32
 After:
-  %c0, %c1, %inverse = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
+  %c0, %c1, %inverse, %plane = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
   acc.parallel dataOperands(%a_dev : !llvm.ptr) {
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
     %code = llvm.load %p : !llvm.ptr -> i16
@@ -50,6 +50,7 @@ from .analysis.schedule import Target
 from .building import Cursor
 from .compression.element_code import ElementCode
 from .compression.estimates import accesses_of
+from .compression.members import MemberRewriter
 from .compression.rewriting import ArrayRewriter
 from .compression.wide_groups import find_wide_loop, widen
 from .outline import DATA_ENTRY
@@ -76,10 +77,13 @@ def compress_construct(construct: acc.ParallelOp, *, widen_loops: bool) -> None:
         assert isinstance(entry, DATA_ENTRY)
         name = entry.var_name.data if entry.var_name is not None else "?"
         op = Cursor.before(construct).insert(CoefficientsOp(entry.acc_var, packed.base))
-        for result, hint in zip(op.results, ("c0", "c1", "inverse"), strict=True):
+        for result, hint in zip(op.results, ("c0", "c1", "inverse", "plane"), strict=True):
             result.name_hint = f"{name}_{hint}"
         code = ElementCode(packed, op.c0, op.c1, op.inverse)
-        rewriter = ArrayRewriter(name, code, construct)
+        if packed.members.data > 1:
+            rewriter = MemberRewriter(name, code, construct, op.plane)
+        else:
+            rewriter = ArrayRewriter(name, code, construct)
         rewriter.run(entry.acc_var)
         accesses.update(rewriter.accesses)
     if not widen_loops or not accesses:
@@ -135,4 +139,4 @@ class CompressArraysPass(ModulePass):
 
     def _complete(self, packed: PackedType) -> PackedType:
         bits = self.float if isinstance(packed.base, Float32Type) else self.double
-        return PackedType.of(packed.base, bits, packed.code.data)
+        return PackedType.of(packed.base, bits, packed.code.data, packed.members.data)

@@ -114,7 +114,8 @@ class DataRecord(ctypes.Structure):
 class Compression(ctypes.Structure):
     """
     The packed form of a record's array: `format` is `PackedFormat.word`; `shape` the record's
-    shape. Entry to the region fills in the coefficients.
+    shape. Entry to the region fills in the coefficients, and the bytes from the array of one member
+    to that of the next where structures have become arrays.
     """
 
     _fields_ = (
@@ -126,7 +127,7 @@ class Compression(ctypes.Structure):
         ("c0", ctypes.c_double),
         ("c1", ctypes.c_double),
         ("inverse", ctypes.c_double),
-        ("reserved", ctypes.c_int64),
+        ("plane", ctypes.c_int64),
     )
 
 

@@ -384,7 +384,7 @@ class Routines:
         distance = device - entry.device
         if entry.packed is not None:
             fmt = entry.packed.format
-            distance = distance // fmt.storage_bytes * fmt.base_bytes
+            distance = distance // fmt.storage_bytes * fmt.record_bytes
         return entry.host + distance
 
     def is_present(self, host: int, size: int) -> int:

@@ -43,6 +43,10 @@ class Codec:
         self.format = fmt
         self._program = HostProgram(codec_ir(fmt), cache=DiskCache.default("host"))
         self._encode = self._bind("encode", _I64, _PTR, _PTR, _I64, _F64)
+        self._encode_strided = self._bind("encode_strided", _I64, _PTR, _PTR, _I64, _F64, _I64)
+        self._decode_strided = self._bind(
+            "decode_strided", _I64, _PTR, _PTR, _I64, _F64, _F64, _I64
+        )
         self._decode = self._bind("decode", _I64, _PTR, _PTR, _I64, _F64, _F64)
         self._scan = self._bind("scan", None, _PTR, _I64, _PTR)
         self._measure = self._bind("measure", None, _PTR, _I64, _F64, _F64, _F64, _PTR)
@@ -52,32 +56,39 @@ class Codec:
     def _bind(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         return ctypes.CFUNCTYPE(result, *arguments)(self._program.address(name))
 
-    def encode(self, target: int, source: int, count: int, coefs: Coefficients) -> int:
-        """Packs `count` numbers at `source` into `target`; how many of them are saturated."""
+    def encode(
+        self, target: int, source: int, count: int, coefs: Coefficients, stride: int = 1
+    ) -> int:
+        """
+        Packs `count` numbers at `source`, `stride` numbers apart, into `target`; how many of them
+        are saturated.
+        """
         fmt = self.format
 
         def piece(at: int, length: int) -> int:
-            return self._encode(
-                target + at * fmt.storage_bytes,
-                source + at * fmt.base_bytes,
-                length,
-                coefs.inverse,
-            )
+            to = target + at * fmt.storage_bytes
+            start = source + at * fmt.base_bytes * stride
+            if stride == 1:
+                return self._encode(to, start, length, coefs.inverse)
+            return self._encode_strided(to, start, length, coefs.inverse, stride)
 
         return sum(self._split(count, piece))
 
-    def decode(self, target: int, source: int, count: int, coefs: Coefficients) -> int:
-        """Unpacks `count` numbers at `source` into `target`; how many of them are saturated."""
+    def decode(
+        self, target: int, source: int, count: int, coefs: Coefficients, stride: int = 1
+    ) -> int:
+        """
+        Unpacks `count` numbers at `source` into `target`, `stride` numbers apart; how many of them
+        are saturated.
+        """
         fmt = self.format
 
         def piece(at: int, length: int) -> int:
-            return self._decode(
-                target + at * fmt.base_bytes,
-                source + at * fmt.storage_bytes,
-                length,
-                coefs.c0,
-                coefs.c1,
-            )
+            to = target + at * fmt.base_bytes * stride
+            start = source + at * fmt.storage_bytes
+            if stride == 1:
+                return self._decode(to, start, length, coefs.c0, coefs.c1)
+            return self._decode_strided(to, start, length, coefs.c0, coefs.c1, stride)
 
         return sum(self._split(count, piece))
 

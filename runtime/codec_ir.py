@@ -3,6 +3,7 @@ LLVM IR of the codec's loops over arrays, for the host: one module per packed fo
 
     encode(ptr target, ptr source, i64 count, double inverse) -> i64 saturated
     decode(ptr target, ptr source, i64 count, double c0, double c1) -> i64 saturated
+    encode_strided, decode_strided: with an i64 stride, that of the plain numbers
     scan(ptr source, i64 count, ptr result)      minimum, maximum of the finite numbers (two doubles)
     measure(ptr source, i64 count, double c0, double c1, double inverse, ptr result)
                                 largest absolute and relative error of the round trip (two doubles)
@@ -17,7 +18,6 @@ import struct
 import sys
 
 from .packed import EXPONENT_OF_ONE, MANTISSA_BITS, Code, PackedFormat
-
 
 _GREATEST = {32: 2.0**128 - 2.0**104, 64: sys.float_info.max}
 
@@ -63,6 +63,8 @@ def _decode_range(fmt: PackedFormat) -> str:
 
 
 def _encode_small(fmt: PackedFormat) -> str:
+    if fmt.code == Code.PLAIN:
+        return f"  %q = bitcast {_real(fmt)} %x to i{fmt.base_bits}\n"
     narrow = "" if fmt.base_bits == 32 else "  %n = fptrunc double %x to float\n"
     name = "%x" if fmt.base_bits == 32 else "%n"
     if fmt.code == Code.HALF:
@@ -82,6 +84,8 @@ def _encode_small(fmt: PackedFormat) -> str:
 
 
 def _decode_small(fmt: PackedFormat) -> str:
+    if fmt.code == Code.PLAIN:
+        return f"  %y = bitcast i{fmt.base_bits} %q to {_real(fmt)}\n"
     name = "%y" if fmt.base_bits == 32 else "%f"
     widen = "" if fmt.base_bits == 32 else "  %y = fpext float %f to double\n"
     if fmt.code == Code.HALF:
@@ -135,24 +139,43 @@ def _function(head: str, before: str, phis: str, body: str, after: str) -> str:
 
 def codec_ir(fmt: PackedFormat) -> str:
     """The module for one format."""
-    real, store = _real(fmt), f"i{8 * fmt.storage_bytes}"
-    unit = f"[{fmt.storage_bytes} x i8]" if fmt.storage_bytes not in (1, 2, 4) else store
-    align = fmt.storage_bytes if fmt.storage_bytes in (1, 2, 4) else 1
-    base_align = fmt.base_bytes
-    last = (1 << fmt.bits) - 1
-    saturated = (
-        f"""  %first = icmp eq {store} %q, 0
-  %last = icmp eq {store} %q, {last}
+    copies = _transfers(fmt, "", strided=False) + _transfers(fmt, "_strided", strided=True)
+    return copies + _scan(fmt) + _measure(fmt) + _declarations(fmt)
+
+
+def _saturated(fmt: PackedFormat) -> str:
+    """Whether `%q` is a code of numbers out of range, as `%extreme`."""
+    store = f"i{8 * fmt.storage_bytes}"
+    match fmt.code:
+        case Code.RANGE:
+            return f"""  %first = icmp eq {store} %q, 0
+  %last = icmp eq {store} %q, {(1 << fmt.bits) - 1}
   %extreme = or i1 %first, %last"""
-        if fmt.needs_range
-        else f"  %magnitude = and i16 %q, 32767\n  %extreme = icmp eq i16 %magnitude, "
-        f"{0x7C00 if fmt.code == Code.HALF else 0x7F80}"
-    )
+        case Code.PLAIN:
+            return f"  %extreme = icmp ult {store} %q, 0"
+        case Code.HALF | Code.BFLOAT16:
+            infinity = 0x7C00 if fmt.code == Code.HALF else 0x7F80
+            return (
+                f"  %magnitude = and i16 %q, 32767\n  %extreme = icmp eq i16 %magnitude, {infinity}"
+            )
+
+
+def _transfers(fmt: PackedFormat, suffix: str, *, strided: bool) -> str:
+    """`encode` and `decode`; `strided`: the plain numbers are `stride` numbers apart."""
+    real, store = _real(fmt), f"i{8 * fmt.storage_bytes}"
+    unit = f"[{fmt.storage_bytes} x i8]" if fmt.storage_bytes not in (1, 2, 4, 8) else store
+    align = fmt.storage_bytes if fmt.storage_bytes in (1, 2, 4, 8) else 1
+    base_align = fmt.base_bytes
+    saturated = _saturated(fmt)
+    stride = ", i64 %stride" if strided else ""
+    place = "  %plain_at = mul nsw i64 %i, %stride\n" if strided else ""
+    plain = "%plain_at" if strided else "%i"
     encode = _function(
-        "i64 @encode(ptr noalias %target, ptr noalias %source, i64 %count, double %inverse_given)",
+        f"i64 @encode{suffix}(ptr noalias %target, ptr noalias %source, i64 %count,"
+        f" double %inverse_given{stride})",
         _coefficient(fmt, "inverse"),
         "  %sum = phi i64 [ 0, %entry ], [ %sum_next, %loop ]",
-        f"""  %from = getelementptr inbounds {real}, ptr %source, i64 %i
+        f"""{place}  %from = getelementptr inbounds {real}, ptr %source, i64 {plain}
   %x = load {real}, ptr %from, align {base_align}
 {_encode(fmt)}
   %to = getelementptr inbounds {unit}, ptr %target, i64 %i
@@ -163,8 +186,8 @@ def codec_ir(fmt: PackedFormat) -> str:
         "  %total = phi i64 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i64 %total",
     )
     decode = _function(
-        "i64 @decode(ptr noalias %target, ptr noalias %source, i64 %count, double %c0_given,"
-        " double %c1_given)",
+        f"i64 @decode{suffix}(ptr noalias %target, ptr noalias %source, i64 %count,"
+        f" double %c0_given, double %c1_given{stride})",
         _coefficient(fmt, "c0") + _coefficient(fmt, "c1"),
         "  %sum = phi i64 [ 0, %entry ], [ %sum_next, %loop ]",
         f"""  %from = getelementptr inbounds {unit}, ptr %source, i64 %i
@@ -173,11 +196,11 @@ def codec_ir(fmt: PackedFormat) -> str:
 {saturated}
   %one = zext i1 %extreme to i64
   %sum_next = add i64 %sum, %one
-  %to = getelementptr inbounds {real}, ptr %target, i64 %i
+{place}  %to = getelementptr inbounds {real}, ptr %target, i64 {plain}
   store {real} %y, ptr %to, align {base_align}""",
         "  %total = phi i64 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i64 %total",
     )
-    return encode + decode + _scan(fmt) + _measure(fmt) + _declarations(fmt)
+    return encode + decode
 
 
 def _scan(fmt: PackedFormat) -> str:

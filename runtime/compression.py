@@ -80,7 +80,8 @@ class TransferReport:
 @dataclass(slots=True, eq=False)
 class Packed:
     """
-    The packed storage of an entry: `allocation` is what to free (element 0 may stand a little
+    The packed storage of an entry: `plane` is the size of one member's array where structures have
+    become arrays; `allocation` is what to free (element 0 may stand a little
     after it, so that the address of the host pointer's element 0 is aligned).
     """
 
@@ -88,8 +89,13 @@ class Packed:
     coefficients: Coefficients
     allocation: int
     report: TransferReport
+    plane: int = 0
 
     def bytes_of(self, host_bytes: int) -> int:
+        """How far apart on the device numbers so many host bytes apart are, in one member's array."""
+        return host_bytes // self.format.record_bytes * self.format.storage_bytes
+
+    def size_of(self, host_bytes: int) -> int:
         """The packed size of so many bytes of plain numbers."""
         return host_bytes // self.format.base_bytes * self.format.storage_bytes
 
@@ -174,13 +180,7 @@ class Compressor:
         wanted = request.packed
         assert wanted is not None
         fmt = wanted.format
-        if request.bytes % fmt.base_bytes:
-            raise AccRuntimeError(
-                ErrorClass.INVALID_DATA_SECTION,
-                f"'{request.name}' has {request.bytes} bytes, which are no whole numbers of"
-                f" {fmt.base_bytes} bytes",
-                requested=HostRange(request.start, request.bytes),
-            )
+        check_whole(request, fmt)
         count = request.bytes // fmt.base_bytes
         low, high = self._range(request, copies_in, count)
         try:
@@ -192,11 +192,12 @@ class Compressor:
                 requested=HostRange(request.start, request.bytes),
                 remedy="give a range [start:length:min:max]",
             ) from None
-        size = count * fmt.storage_bytes
-        allocation = self.device.allocate(size + ALIGNMENT, queue)
+        own = count // fmt.members * fmt.storage_bytes
+        plane = (own + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        allocation = self.device.allocate(plane * fmt.members + ALIGNMENT, queue)
         report = TransferReport(request.name, fmt, low, high, count)
         self.reports.append(report)
-        return Packed(fmt, coefs, allocation, report)
+        return Packed(fmt, coefs, allocation, report, plane)
 
     def _range(self, request: Request, copies_in: bool, count: int) -> tuple[float, float]:
         wanted = request.packed
@@ -218,7 +219,7 @@ class Compressor:
         is aligned, as long as the section starts at a whole element from there.
         """
         fmt = packed.format
-        ahead = request.offset // fmt.base_bytes * fmt.storage_bytes
+        ahead = request.offset // fmt.record_bytes * fmt.storage_bytes
         return packed.allocation + ahead % ALIGNMENT
 
     def deliver(self, entry: Entry, request: Request) -> None:
@@ -230,6 +231,7 @@ class Compressor:
         answer.c0 = packed.coefficients.c0
         answer.c1 = packed.coefficients.c1
         answer.inverse = packed.coefficients.inverse
+        answer.plane = packed.plane
 
     # Transfers
 
@@ -245,15 +247,19 @@ class Compressor:
                 packed.report.relative = max(packed.report.relative, measured.relative)
                 packed.report.measured = True
 
-            def produce(target: int, at: int, size: int, host: int = host) -> None:
-                first = at // fmt.storage_bytes
-                source = host + first * fmt.base_bytes
-                packed.report.saturated_in += codec.encode(
-                    target, source, size // fmt.storage_bytes, coefs
-                )
+            for member in range(fmt.members):
 
-            size = count * fmt.storage_bytes
-            self.device.write(entry.device_address(host), size, fmt.storage_bytes, produce, queue)
+                def produce(
+                    target: int, at: int, size: int, start: int = host + member * fmt.base_bytes
+                ) -> None:
+                    source = start + at // fmt.storage_bytes * fmt.record_bytes
+                    packed.report.saturated_in += codec.encode(
+                        target, source, size // fmt.storage_bytes, coefs, fmt.members
+                    )
+
+                size = count // fmt.members * fmt.storage_bytes
+                device = entry.device_address(host) + member * packed.plane
+                self.device.write(device, size, fmt.storage_bytes, produce, queue)
 
     def copy_out(self, entry: Entry, start: int, strips: Iterable[Strips], queue: Queue) -> None:
         """Decodes device numbers on their way to the host."""
@@ -261,16 +267,30 @@ class Compressor:
         assert packed is not None
         fmt, coefs, codec = packed.format, packed.coefficients, self.codec(packed.format)
         for host, count in _runs(start, strips, fmt):
+            for member in range(fmt.members):
 
-            def consume(source: int, at: int, size: int, host: int = host) -> None:
-                first = at // fmt.storage_bytes
-                target = host + first * fmt.base_bytes
-                packed.report.saturated_out += codec.decode(
-                    target, source, size // fmt.storage_bytes, coefs
-                )
+                def consume(
+                    source: int, at: int, size: int, start: int = host + member * fmt.base_bytes
+                ) -> None:
+                    target = start + at // fmt.storage_bytes * fmt.record_bytes
+                    packed.report.saturated_out += codec.decode(
+                        target, source, size // fmt.storage_bytes, coefs, fmt.members
+                    )
 
-            size = count * fmt.storage_bytes
-            self.device.read(entry.device_address(host), size, fmt.storage_bytes, consume, queue)
+                size = count // fmt.members * fmt.storage_bytes
+                device = entry.device_address(host) + member * packed.plane
+                self.device.read(device, size, fmt.storage_bytes, consume, queue)
+
+
+def check_whole(request: Request, fmt: PackedFormat) -> None:
+    """That a section has whole numbers, or whole structures where these have become arrays."""
+    if request.bytes % fmt.record_bytes or request.offset % fmt.record_bytes:
+        what = "numbers" if fmt.members == 1 else "structures"
+        raise AccRuntimeError(
+            ErrorClass.INVALID_DATA_SECTION,
+            f"the section of '{request.name}' has no whole {what} of {fmt.record_bytes} bytes",
+            requested=HostRange(request.start, request.bytes),
+        )
 
 
 def _runs(start: int, strips: Iterable[Strips], fmt: PackedFormat) -> Iterable[tuple[int, int]]:

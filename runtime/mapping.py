@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .abi import DataFlag, DataKind
-from .compression import Compressor, PackedRequest
+from .compression import Compressor, PackedRequest, check_whole
 from .device import Device, Queue, Strips
 from .errors import AccRuntimeError, ErrorClass, HostRange
 from .present import Entry, PresentTable
@@ -369,7 +369,8 @@ class Mapper:
     def _copy_in(self, entry: Entry, request: Request, queue: Queue) -> None:
         if entry.packed is not None:
             strips = strips_of(request.shape, request.offset, request.bytes)
-            with self._watch("copy in", request, entry.packed.bytes_of(request.bytes), queue):
+            check_whole(request, entry.packed.format)
+            with self._watch("copy in", request, entry.packed.size_of(request.bytes), queue):
                 self.compressor.copy_in(entry, request.start, strips, queue)
             self.moved = True
             return
@@ -382,7 +383,8 @@ class Mapper:
     def _copy_out(self, entry: Entry, request: Request, queue: Queue) -> None:
         if entry.packed is not None:
             strips = strips_of(request.shape, request.offset, request.bytes)
-            with self._watch("copy out", request, entry.packed.bytes_of(request.bytes), queue):
+            check_whole(request, entry.packed.format)
+            with self._watch("copy out", request, entry.packed.size_of(request.bytes), queue):
                 self.compressor.copy_out(entry, request.start, strips, queue)
             self.moved = True
             return

@@ -17,6 +17,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
+MAX_MEMBERS = 127
 MIN_BITS = 8
 MAX_BITS = {32: 21, 64: 50}
 """
@@ -44,19 +45,29 @@ class Code(IntEnum):
     RANGE = 0
     HALF = 1
     BFLOAT16 = 2
+    PLAIN = 3  # as it is: for a structure of arrays without compression
 
 
 @dataclass(frozen=True, slots=True)
 class PackedFormat:
-    """`bits` of a number whose plain form has `base_bits` (32 or 64)."""
+    """
+    `bits` of a number whose plain form has `base_bits` (32 or 64). With `members` above 1, an array
+    of structures of so many numbers is a structure of arrays on the device.
+    """
 
     base_bits: int
     code: Code
     bits: int
+    members: int = 1
 
     @property
     def base_bytes(self) -> int:
         return self.base_bits // 8
+
+    @property
+    def record_bytes(self) -> int:
+        """Bytes of host memory from one element of a device array to the next."""
+        return self.base_bytes * self.members
 
     @property
     def storage_bytes(self) -> int:
@@ -70,16 +81,18 @@ class PackedFormat:
     @property
     def word(self) -> int:
         """The format as an i32 of the runtime interface."""
-        return self.base_bits | self.bits << 8 | int(self.code) << 16
+        return self.base_bits | self.bits << 8 | int(self.code) << 16 | self.members << 24
 
     @staticmethod
     def from_word(word: int) -> PackedFormat:
-        return PackedFormat(word & 0xFF, Code(word >> 16), word >> 8 & 0xFF)
+        code = Code(word >> 16 & 0xFF)
+        return PackedFormat(word & 0xFF, code, word >> 8 & 0xFF, word >> 24 & 0x7F)
 
     def __str__(self) -> str:
         base = "float" if self.base_bits == 32 else "double"
         how = f"{self.bits} bits" if self.code == Code.RANGE else self.code.name.lower()
-        return f"{base} as {how}"
+        arrays = f", {self.members} arrays" if self.members > 1 else ""
+        return f"{base} as {how}{arrays}"
 
 
 def check_format(fmt: PackedFormat) -> str | None:

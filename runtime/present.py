@@ -61,7 +61,9 @@ class Entry:
     @property
     def device_bytes(self) -> int:
         """Bytes of device memory behind the entry."""
-        return self.bytes if self.packed is None else self.packed.bytes_of(self.bytes)
+        if self.packed is None:
+            return self.bytes
+        return max(self.packed.plane * self.packed.format.members, 1)
 
     def range(self) -> HostRange:
         """The host range, for messages."""

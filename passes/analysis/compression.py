@@ -77,6 +77,8 @@ class Estimate:
 
 def decode_instructions(fmt: PackedFormat) -> int:
     """Instructions that decoding takes beside the load."""
+    if fmt.code == Code.PLAIN:
+        return 0
     if fmt.code == Code.RANGE:
         return 3 if fmt.base_bits == 32 or fmt.bits < 21 else 5
     return 1 if fmt.base_bits == 32 else 2
@@ -84,6 +86,8 @@ def decode_instructions(fmt: PackedFormat) -> int:
 
 def encode_instructions(fmt: PackedFormat) -> int:
     """Instructions that encoding takes beside the store."""
+    if fmt.code == Code.PLAIN:
+        return 0
     if fmt.code == Code.RANGE:
         return 6 if fmt.base_bits == 32 or fmt.bits < 20 else 11
     return (1 if fmt.code == Code.HALF else 8) + (fmt.base_bits == 64)

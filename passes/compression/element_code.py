@@ -114,6 +114,8 @@ class ElementCode:
         return at.value(arith.TruncIOp(code, self.integer), "code")
 
     def _decode_small(self, at: Cursor, code: SSAValue, hint: str | None) -> SSAValue:
+        if self.packed.format.code == Code.PLAIN:
+            return at.value(arith.BitcastOp(code, self.packed.base), hint)
         if self.packed.format.code == Code.HALF:
             half = at.value(arith.BitcastOp(code, f16))
             single = at.value(arith.ExtFOp(half, f32), hint)
@@ -126,6 +128,8 @@ class ElementCode:
         return single
 
     def _encode_small(self, at: Cursor, number: SSAValue) -> SSAValue:
+        if self.packed.format.code == Code.PLAIN:
+            return at.value(arith.BitcastOp(number, self.integer))
         if number.type == f64:
             number = at.value(arith.TruncFOp(number, f32))
         if self.packed.format.code == Code.HALF:

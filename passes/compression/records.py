@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import f64
+from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx_compress import DECODES, PACKED, CoefficientsOp, PackedType, RangeOp
@@ -51,8 +51,10 @@ class Packing:
 
 def read_coefficients(at: Cursor, memory: SSAValue, op: CoefficientsOp) -> None:
     """Replaces the results of `op` by loads from the descriptor at `memory`."""
+    plane = at.load(at.field(memory, Compression.plane.offset), i64, op.plane.name_hint)
+    op.plane.replace_all_uses_with(plane)
     fields = (Compression.c0, Compression.c1, Compression.inverse)
-    for result, field in zip(op.results, fields, strict=True):
+    for result, field in zip((op.c0, op.c1, op.inverse), fields, strict=True):
         value = at.load(at.field(memory, field.offset), f64, result.name_hint)
         if result.type != f64:
             value = at.value(arith.TruncFOp(value, result.type), result.name_hint)

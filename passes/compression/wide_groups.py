@@ -69,6 +69,10 @@ class WideLoop:
     size: int
     accesses: tuple[Access, ...]
 
+    def bytes_of(self, access: Access) -> int:
+        """How many bytes of an array a group accesses, all of them neighbours."""
+        return self.size * abs(access.stride)
+
 
 def find_wide_loop(loop: acc.LoopOp, packed: set[Operation]) -> WideLoop | None:
     """
@@ -232,7 +236,7 @@ def widen(wide: WideLoop, construct: acc.ParallelOp) -> None:
     left = at.value(arith.SubiOp(upper, first, overflow=NSW), "left")
     complete = at.value(arith.CmpiOp(left, length, "sge"), "whole")
     addresses = [_address(access, variable, first, size, at) for access in wide.accesses]
-    then, otherwise = _branches(at, _aligned(at, complete, addresses))
+    then, otherwise = _branches(at, _aligned(at, complete, wide, addresses))
     _emit_whole(wide, body, first, addresses, then)
     last = otherwise.value(arith.MinSIOp(left, length))
     past = otherwise.value(arith.AddiOp(first, last, overflow=NSW), "past")
@@ -304,15 +308,21 @@ def _dimension(loop: acc.LoopOp) -> int | None:
     return dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
 
 
-def _aligned(at: Cursor, whole: SSAValue, addresses: Sequence[SSAValue]) -> SSAValue:
-    """Whether the group is whole and all its addresses are aligned."""
-    bits = at.i64(0)
-    for address in addresses:
+def _aligned(
+    at: Cursor, whole: SSAValue, wide: WideLoop, addresses: Sequence[SSAValue]
+) -> SSAValue:
+    """Whether the group is whole and each of its addresses a multiple of what is accessed there."""
+    together: dict[int, SSAValue] = {}
+    for access, address in zip(wide.accesses, addresses, strict=True):
         number = at.value(llvm.PtrToIntOp(address, i64))
-        bits = number if constant_value(bits) == 0 else at.value(arith.OrIOp(bits, number))
-    low = at.value(arith.AndIOp(bits, at.i64(WIDE_BYTES - 1)))
-    even = at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
-    return at.value(arith.AndIOp(whole, even), "whole")
+        bytes = wide.bytes_of(access)
+        known = together.get(bytes)
+        together[bytes] = number if known is None else at.value(arith.OrIOp(known, number))
+    for bytes, bits in together.items():
+        low = at.value(arith.AndIOp(bits, at.i64(bytes - 1)))
+        even = at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
+        whole = at.value(arith.AndIOp(whole, even), "whole")
+    return whole
 
 
 def _address(
@@ -370,7 +380,7 @@ def _emit_whole(
         if isinstance(op, llvm.LoadOp):
             result = op.dereferenced_value
             for number, known in enumerate(values):
-                place, alignment = _element(at, start, places[op], number, wide.size)
+                place, alignment = _element(at, start, wide, places[op], number)
                 load = llvm.LoadOp(place, result.type, alignment=alignment)
                 known[result] = at.value(load, result.name_hint)
     rest = [op for op in body if op not in starts and not isinstance(op, llvm.StoreOp)]
@@ -385,7 +395,7 @@ def _emit_whole(
                 at.insert(op.clone(known))
                 continue
             value = known.get(op.value, op.value)
-            place, alignment = _element(at, starts[op], places[op], number, wide.size)
+            place, alignment = _element(at, starts[op], wide, places[op], number)
             at.insert(llvm.StoreOp(value, place, alignment=alignment))
 
 
@@ -397,12 +407,13 @@ def _only_names(op: Operation, accesses: Container[Operation]) -> bool:
 
 
 def _element(
-    at: Cursor, start: SSAValue, access: Access, number: int, size: int
+    at: Cursor, start: SSAValue, wide: WideLoop, access: Access, number: int
 ) -> tuple[SSAValue, int]:
     """Address and alignment of what iteration `number` of a group accesses."""
-    position = number if access.stride > 0 else size - 1 - number
+    position = number if access.stride > 0 else wide.size - 1 - number
     distance = position * abs(access.stride) + access.offset
-    return at.field(start, distance), gcd(WIDE_BYTES, distance) if distance else WIDE_BYTES
+    whole = wide.bytes_of(access)
+    return at.field(start, distance), gcd(whole, distance) if distance else whole
 
 
 def _copy(ops: Sequence[Operation], values: dict[SSAValue, SSAValue], at: Cursor) -> None:

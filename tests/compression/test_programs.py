@@ -272,6 +272,48 @@ int main(void) {
     assert output(tmp_path, source) == "1 1 1\n1\n1\n60.00 3.00 0 1\n"
 
 
+ARRAYS = """
+struct loc { float lat, lon; };
+#ifndef FMT
+#define FMT soa
+#endif
+void near(int n, struct loc *r, float *d) {
+#pragma acc parallel loop present(d[0:n]) compression(FMT: r)
+  for (int i = 0; i < n; i++) {
+    float a = r[i].lat - 30, b = r[i].lon - 90;
+    d[i] = sqrtf(a*a + b*b);
+    r[i].lon = -r[i].lat;
+  }
+}
+int main(void) {
+  int n = 1003;
+  struct loc *r = malloc(n * sizeof *r); float *d = malloc(n * 4);
+  for (int i = 0; i < n; i++) r[i].lat = i % 90, r[i].lon = (i * 7) % 90;
+  float worst = 0, w2 = 0;
+  #pragma acc data ccopy(FMT: r[0:n]) copyout(d[0:n])
+  near(n, r, d);
+  for (int i = 0; i < n; i++) {
+    float e = fabsf(d[i] - hypotf(i % 90 - 30, (i * 7) % 90 - 90)); if (e > worst) worst = e;
+    e = fabsf(r[i].lon + i % 90); if (e > w2) w2 = e;
+    e = fabsf(r[i].lat - i % 90); if (e > w2) w2 = e;
+  }
+  #pragma acc enter data ccopyin(FMT: r[10:20])
+  r[15].lat = 1;
+  #pragma acc update device(r[14:3])
+  r[15].lat = r[15].lon = 0;
+  #pragma acc update self(r[15:1])
+  printf("%d %d %.3f\\n", worst < 3e-3f, w2 < 2e-3f, r[15].lat);
+}
+"""
+
+
+@pytest.mark.parametrize("fmt", ["soa", "soa,plain", "soa,half", "bits20,soa"])
+@pytest.mark.parametrize("target", ["host", "nvptx"])
+def test_structure_of_arrays(tmp_path: Path, fmt: str, target: str):
+    options = f"-DFMT={fmt}", "--pass-option", f"compress-arrays{{target={target}}}"
+    assert output(tmp_path, ARRAYS, *options) == "1 1 1.000\n"
+
+
 def loop(clauses: str, declaration: str = "float a[100]", body: str = "a[i] = a[i] + 1;") -> str:
     return f"""
 {declaration};
@@ -305,6 +347,17 @@ COMPILE_ERRORS = {
     "contradiction": (
         loop("ccopy(bits9: a) compression(half: a)"),
         "compressed in two ways on one construct",
+    ),
+    "soa of numbers": (loop("ccopy(soa: a)"), "is no array of structures of numbers"),
+    "plain alone": (loop("ccopy(plain: a)"), "is to be kept plain"),
+    "soa address": (
+        "float *q;\n"
+        + loop(
+            "ccopy(soa: a)",
+            "struct { float x, y; } a[100]",
+            "float *p = &a[i].y; while (p[0] > 0) p--; p[0] = 1;",
+        ),
+        "the compressed array 'a'",
     ),
     "atomic": (
         loop("ccopy(a)", body='_Pragma("acc atomic") a[0] += 1;'),
@@ -350,6 +403,17 @@ int main(void) {{
 
 
 RUN_ERRORS = {
+    "part of a structure": (
+        """
+struct p { float x, y; };
+int main(void) {
+  struct p a[10];
+  #pragma acc enter data ccopyin(soa: a)
+  acc_update_self(&a[3].y, 4);
+}
+""",
+        "has no whole structures of 8 bytes",
+    ),
     "kernel not told": (data("ccopy(a)", ""), "'a' is compressed on the device"),
     "data not compressed": (
         data("copy(a)", "compression(a)"),

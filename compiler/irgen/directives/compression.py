@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import UnitAttr, f32, f64
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.accx_compress import DECODES, PACKED, PackedType, RangeOp
+from ....runtime.packed import MAX_BITS, MAX_MEMBERS
 from ...c.sema.constants import constant_value
 from ...c.types import DOUBLE, ArrayType, CType, FloatType, RecordType
 from ...diagnostics import error
@@ -116,25 +117,47 @@ def packed_type(clause: VarListClause, item: VarRefItem, t: CType) -> PackedType
             item.loc, f"'{item.name}' in '{clause.spelling}' is no array", "leave the clause out"
         )
     base = _number_type(t, clause, item)
-    if len(clause.modifiers) > 1:
+    words = [word for word in clause.modifiers if word != "soa"]
+    if len(words) > 1:
         raise error(
-            item.loc,
-            f"'{clause.spelling}' has two formats: {' and '.join(clause.modifiers)}",
-            "give one",
+            item.loc, f"'{clause.spelling}' has two formats: {' and '.join(words)}", "give one"
         )
     element = f32 if base.bits == 32 else f64
-    word = clause.modifiers[0] if clause.modifiers else "bits0"
+    members = _members(t, clause, item) if "soa" in clause.modifiers else 1
+    word = words[0] if words else "bits0"
+    if word == "plain" and members == 1:
+        raise error(
+            item.loc,
+            f"'{item.name}' in '{clause.spelling}' is to be kept plain",
+            "use the clause without compression, or add 'soa' for a structure of arrays",
+        )
     if not word.startswith("bits"):
-        return PackedType.of(element, 16, word)
+        return PackedType.of(element, base.bits if word == "plain" else 16, word, members)
     bits = int(word.removeprefix("bits"))
-    most = 21 if base.bits == 32 else 50
+    most = MAX_BITS[base.bits]
     if bits > most:
         raise error(
             item.loc,
             f"'{item.name}' cannot keep {bits} bits: a {base} has no more than {most} to keep",
             f"write bits{most} or less",
         )
-    return PackedType.of(element, bits, "range")
+    return PackedType.of(element, bits, "range", members)
+
+
+def _members(t: CType, clause: VarListClause, item: VarRefItem) -> int:
+    """How many arrays `soa` makes: one for each member of the structure."""
+    while isinstance(t, ArrayType):
+        t = t.element.type
+    fields = t.fields if isinstance(t, RecordType) and t.fields else ()
+    if not 2 <= len(fields) <= MAX_MEMBERS or any(
+        not isinstance(f.type.type, FloatType) for f in fields
+    ):
+        raise error(
+            item.loc,
+            f"'{item.name}' in '{clause.spelling}' is no array of structures of numbers",
+            f"'soa' needs structures of 2 to {MAX_MEMBERS} numbers",
+        )
+    return len(fields)
 
 
 def _number_type(t: CType, clause: VarListClause, item: VarRefItem) -> FloatType:
