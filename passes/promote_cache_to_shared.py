@@ -17,7 +17,8 @@ Options: `method` (`auto`: by proof; `rbi`, `rbc`, `ehc`); `trust` relies on the
 2.5 that indices lie in the section; `promote=always` also caches what the L1 cache serves as well;
 `block_x`, `block_y`: threads of a block; `rows`, `columns`: outputs per thread; `padding` in elements (-1:
 by analysis); `renewal`: every thread computes where a tile begins, or one tells the others; `fetch`:
-through registers or by asynchronous copies; `write`: the policy for written tiles; `strict`.
+through registers or by asynchronous copies; `write`: the policy for written tiles; `sets`
+(a power of two) and `ways` (1 or 2) of an emulated cache, per thread; `strict`.
 
 Before:
   acc.loop gang vector control(%i : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) {
@@ -148,6 +149,8 @@ class PromoteCacheToSharedPass(ModulePass):
     renewal: Literal["private", "communicating"] = "private"
     fetch: Literal["auto", "registers", "async"] = "auto"
     write: Literal["auto", "through", "back", "mask"] = "auto"
+    sets: int = 8
+    ways: int = 1
     strict: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -161,6 +164,8 @@ class PromoteCacheToSharedPass(ModulePass):
             self.renewal == "communicating",
             self.fetch,
             self.write,
+            self.sets,
+            self.ways,
         )
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
             self._construct(construct, choices)

@@ -14,15 +14,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, i1, i8, i32, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, i1, i8, i32, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx import UNROLL, VOLATILE
 from ..analysis.affine import Affine
 from ..building import Cursor, constant_value
-from . import tiles
-from .emit import polynomial
+from . import emulated, tiles
+from .emit import polynomial, zero
+from .emulated import Emulated
 from .nest import (
     Access,
     Declined,
@@ -69,6 +70,14 @@ class Placed:
 
 
 @dataclass
+class Looked:
+    """An access with the emulated cache it goes to."""
+
+    op: llvm.LoadOp | llvm.StoreOp
+    cache: Emulated
+
+
+@dataclass
 class BlockBody:
     """Emits a body for the outputs of a thread. `groups`: directives by the operation they end with."""
 
@@ -76,10 +85,12 @@ class BlockBody:
     outputs: list[Output]
     groups: dict[acc.CacheOp, list[Planned]]
     tiles: dict[acc.CacheOp, Tile]
+    emulated: dict[acc.CacheOp, Emulated]
     renewed: set[acc.CacheOp]
     written: list[SSAValue]
     symbols: Symbols
     accesses: dict[Operation, Placed] = field(default_factory=dict[Operation, Placed])
+    looked: dict[Operation, Looked] = field(default_factory=dict[Operation, Looked])
     trusted: set[Operation] = field(default_factory=set[Operation])
     current: list[Output] = field(default_factory=list[Output])
     deferred: list[Tile] = field(default_factory=list[Tile])
@@ -90,6 +101,9 @@ class BlockBody:
         for tile in self.tiles.values():
             for access in tile.planned.cached.accesses:
                 self.accesses[access.op] = Placed(access, tile)
+        for cache in self.emulated.values():
+            for access in cache.planned.cached.accesses:
+                self.looked[access.op] = Looked(access.op, cache)
         self.operations(ops, at)
 
     @property
@@ -124,6 +138,8 @@ class BlockBody:
         match op:
             case acc.DataBoundsOp():
                 pass
+            case llvm.LoadOp() | llvm.StoreOp() if op in self.looked:
+                self._look_up(op, self.looked[op].cache, at)
             case llvm.LoadOp() if op in self.accesses:
                 self._load(op, self.accesses[op], at)
             case llvm.StoreOp() if op in self.accesses:
@@ -182,14 +198,11 @@ class BlockBody:
             at.insert(op.clone(output.values))
             return
         result = op.dereferenced_value
-        blocks = Block(), Block()
-        inside = Cursor.at_end(blocks[0], at.loc)
-        loaded = inside.insert(op.clone({**output.values})).results[0]
-        inside.insert(scf.YieldOp(loaded))
-        outside = Cursor.at_end(blocks[1], at.loc)
-        outside.insert(scf.YieldOp(_zero(outside, result.type)))
-        branch = scf.IfOp(output.active, [result.type], Region(blocks[0]), Region(blocks[1]))
-        output.values[result] = at.value(branch, result.name_hint)
+
+        def load(inside: Cursor) -> SSAValue:
+            return inside.insert(op.clone({**output.values})).results[0]
+
+        output.values[result] = self._if_active(output.active, load, result, at)
 
     def _guarded(self, output: Output, at: Cursor) -> Cursor:
         return at if output.active is None else at.if_then(output.active)
@@ -371,11 +384,51 @@ class BlockBody:
     def _cache(self, op: acc.CacheOp, at: Cursor) -> list[Tile]:
         for output in self.current:
             output.values[op.acc_var] = output.values.get(op.var, op.var)
+        if op in self.emulated:
+            emulated.reset(at, self.emulated[op])
         group = [self.tiles[planned.cached.op] for planned in self.groups.get(op, ())]
         if group:
             again = op in self.renewed
             tiles.fill(at, group, self.block, self.first, again=again)
         return group
+
+    def _look_up(self, op: llvm.LoadOp | llvm.StoreOp, cache: Emulated, at: Cursor) -> None:
+        """An access to an emulated cache, for each output."""
+        for output in self.current:
+            pointer = output.values.get(op.ptr, op.ptr)
+            if isinstance(op, llvm.StoreOp):
+                value = output.values.get(op.value, op.value)
+                emulated.store(self._guarded(output, at), cache, pointer, value, output.values)
+            else:
+                self._emulated_load(op, cache, output, pointer, at)
+
+    def _emulated_load(
+        self, op: llvm.LoadOp, cache: Emulated, output: Output, pointer: SSAValue, at: Cursor
+    ) -> None:
+        """A load from an emulated cache; an idle thread reads nothing that others may write."""
+        result = op.dereferenced_value
+        written = any(access.is_store for access in cache.planned.cached.accesses)
+        if output.active is None or not written:
+            hint = result.name_hint
+            output.values[result] = emulated.load(at, cache, pointer, output.values, hint)
+            return
+
+        def load(inside: Cursor) -> SSAValue:
+            return emulated.load(inside, cache, pointer, output.values, result.name_hint)
+
+        output.values[result] = self._if_active(output.active, load, result, at)
+
+    def _if_active(
+        self, active: SSAValue, load: Callable[[Cursor], SSAValue], like: SSAValue, at: Cursor
+    ) -> SSAValue:
+        """What `load` gives if there is an iteration here, else zero."""
+        blocks = Block(), Block()
+        inside = Cursor.at_end(blocks[0], at.loc)
+        inside.insert(scf.YieldOp(load(inside)))
+        outside = Cursor.at_end(blocks[1], at.loc)
+        outside.insert(scf.YieldOp(zero(outside, like.type)))
+        branch = scf.IfOp(active, [like.type], Region(blocks[0]), Region(blocks[1]))
+        return at.value(branch, like.name_hint)
 
     def _address(self, placed: Placed, output: Output, at: Cursor) -> SSAValue:
         base = tiles.base_offset(at, placed.tile, self.block, output.coordinates)
@@ -518,14 +571,6 @@ class BlockBody:
                         own = self._compare(delta, dim.length, there, at)
                         condition = at.value(arith.AndIOp(condition, own), "in_sections")
         return condition
-
-
-def _zero(at: Cursor, type_: Attribute) -> SSAValue:
-    if isinstance(type_, IntegerType):
-        return at.constant(0, type_)
-    if isinstance(type_, AnyFloat):
-        return at.constant(0.0, type_)
-    return at.value(llvm.ZeroOp(result_types=[type_]))
 
 
 def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from xdsl.dialects import acc, scf
@@ -15,6 +15,8 @@ from ..analysis import cache_plan as plans
 from ..analysis.acc_ops import constant_value
 from ..analysis.cache_plan import Sharing, TilePlan, Tuning, Uses
 from ..analysis.cache_section import Section
+from ..analysis.layout import size_of
+from . import emulated
 from .body import has_effects
 from .nest import (
     Access,
@@ -47,6 +49,8 @@ class Choices:
     communicate: bool = False
     fetch: Literal["auto", "registers", "async"] = "auto"
     write: Literal["auto", "through", "back", "mask"] = "auto"
+    sets: int = 8
+    ways: int = 1
 
 
 @dataclass
@@ -63,6 +67,8 @@ class NestPlan:
     planned: list[Planned]
     reasons: dict[acc.CacheOp, str]
     given_gangs: bool
+    sets: int = 8
+    ways: int = 1
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -84,6 +90,11 @@ class NestPlan:
         shape = " × ".join(str(t) for t in self.threads)
         plan = planned.plan
         size = " × ".join(str(d.size) for d in plan.dims)
+        if planned.method == "ehc":
+            return (
+                f"cache({plan.section.name}) in shared memory: {self.sets} sets of {self.ways} per"
+                f" thread; {self.reasons[planned.cached.op]}"
+            )
         text = (
             f"cache({plan.section.name}) in shared memory: tile of {size} elements"
             f" ({plan.bytes} bytes{f', rows padded by {plan.padding}' if plan.padding else ''}),"
@@ -120,7 +131,17 @@ def plan_nest(nest: Nest, ops: Sequence[acc.CacheOp], choices: Choices, refuse: 
     _check_threads(threads)
     outputs = (choices.tuning.rows or 1, choices.tuning.columns or 1)[-len(threads) :]
     varying = varying_values(nest, sharing.axes)
-    result = NestPlan(nest, sharing, threads, outputs, [], {}, _gives_gangs(nest.construct))
+    result = NestPlan(
+        nest,
+        sharing,
+        threads,
+        outputs,
+        [],
+        {},
+        _gives_gangs(nest.construct),
+        choices.sets,
+        choices.ways,
+    )
     for each in cached:
         try:
             _check_place(each.op, nest, varying)
@@ -199,6 +220,13 @@ def _check_threads(threads: Sequence[int]) -> None:
         raise Declined(f"a block of {shape} threads is no multiple of {plans.WARP} up to 1024")
 
 
+def _emulated(result: NestPlan, planned: Planned, why: str) -> Planned:
+    """The same directive with an emulated cache instead of a tile. Raises `Declined`."""
+    _ = planned.cached.element_type
+    result.reasons[planned.cached.op] = f"emulated hardware cache: {why}"
+    return replace(planned, method="ehc", policy="through", asynchronous=False, communicate=False)
+
+
 def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) -> Planned:
     """The tile of one directive."""
     method, why = plans.choose_method(
@@ -216,6 +244,8 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
     plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, padding)
     if isinstance(plan, str):
         raise Declined(plan)
+    if choices.method == "ehc":
+        return _emulated(result, Planned(cached, plan, "ehc", "through"), "by option")
     policy: plans.WritePolicy = "through"
     if uses.stores:
         disjoint = plans.tiles_are_disjoint(plan, nest.axes, sharing)
@@ -255,16 +285,34 @@ def _moves(cached: Cached, nest: Nest, sharing: Sharing) -> list[list[int]]:
 
 def _fit(result: NestPlan, refused: list[tuple[acc.CacheOp, str]]) -> None:
     """Drops the largest tiles until the others fit."""
+    threads = 1
+    for count in result.threads:
+        threads *= count
+
+    def _needed(planned: Planned) -> int:
+        if planned.method != "ehc":
+            return _bytes(planned)
+        width = size_of(planned.cached.element_type)
+        return emulated.bytes_needed(result.sets, result.ways, threads, width)
+
     while True:
-        size = sum(_bytes(p) for p in result.planned)
+        size = sum(_needed(p) for p in result.planned)
         if size <= plans.SHARED_LIMIT:
             return
-        worst = max(result.planned, key=_bytes)
+        tiles = [p for p in result.planned if p.method != "ehc"]
+        worst = max(tiles or result.planned, key=_needed)
         result.planned.remove(worst)
+        if tiles:
+            try:
+                why = f"a tile of {worst.plan.bytes} bytes does not fit into shared memory"
+                result.planned.append(_emulated(result, worst, why))
+                continue
+            except Declined:
+                pass
         refused.append(
             (
                 worst.cached.op,
-                f"its tile of {_bytes(worst)} bytes does not fit into the"
+                f"its tile of {_needed(worst)} bytes does not fit into the"
                 f" {plans.SHARED_LIMIT} bytes of shared memory of a gang",
             )
         )

@@ -88,6 +88,17 @@ class Cached:
     accesses: list[Access] = field(default_factory=list["Access"])
 
     @property
+    def element_type(self) -> Attribute:
+        """The type all accesses have. Raises `Declined` if they differ."""
+        types = {
+            a.op.value.type if isinstance(a.op, llvm.StoreOp) else a.op.dereferenced_value.type
+            for a in self.accesses
+        }
+        if len(types) != 1:
+            raise Declined(f"the elements of '{self.section.name}' are accessed by several types")
+        return types.pop()
+
+    @property
     def base(self) -> SSAValue:
         """The array's own address."""
         base = self.op.var

@@ -25,7 +25,7 @@ from ..analysis.region_values import HostEmitter, RegionSymbols
 from ..analysis.schedule import MAX_GRID
 from ..analysis.trip_counts import Arithmetic, Count, trip_count
 from ..building import Cursor, constant_value, erase
-from . import tiles
+from . import emulated, tiles
 from .body import BlockBody, Output
 from .choose import NestPlan
 from .emit import minimum
@@ -243,13 +243,19 @@ def _threads(plan: NestPlan, bounds: Sequence[_Bounds], gangs: Sequence[SSAValue
         count *= size
     shared = tiles.Block(states, count, thread, firsts)
     outputs = _outputs(plan, gangs, places, at)
-    made = {p.cached.op: tiles.allocate(at, p) for p in plan.planned}
+    whole = [p for p in plan.planned if p.method != "ehc"]
+    made = {p.cached.op: tiles.allocate(at, p) for p in whole}
+    caches = {
+        p.cached.op: emulated.allocate(at, p, shared, plan.sets, plan.ways)
+        for p in plan.planned
+        if p.method == "ehc"
+    }
     for tile in made.values():
         for output in outputs:
             tiles.base_offset(at, tile, shared, output.coordinates)
-    groups, renewed = _group(nest, plan.planned)
+    groups, renewed = _group(nest, whole)
     written = written_variables(nest)
-    emitter = BlockBody(shared, outputs, groups, made, renewed, written, nest.symbols)
+    emitter = BlockBody(shared, outputs, groups, made, caches, renewed, written, nest.symbols)
     emitter.run([*nest.prelude, *nest.body.ops], at)
     op = GangThreadsOp(plan.threads, Region(body))
     op.location = nest.loops[-1].location

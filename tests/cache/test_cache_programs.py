@@ -161,6 +161,8 @@ OPTIONS = (
     "promote=always block_x=32 block_y=4 rows=2 columns=3",
     "promote=always write=back block_x=64",
     "promote=always write=mask method=rbc",
+    "method=ehc promote=always",
+    "method=ehc promote=always sets=4 ways=2",
 )
 
 
