@@ -162,15 +162,12 @@ class QuickEntry:
         return len(all_found)
 
     def _exit_each(self, site: int, raw: bytes, count: int) -> int:
+        # Nobody else knows of cells: they are left here, whatever else stops at another record.
+        in_cells = [index for index in range(count) if self._leave_cell(site, raw, index)]
         for index in range(count - 1, -1, -1):
-            at = index * RECORD_BYTES
-            cell = self._cells.holding(
-                site, index, _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0]
-            )
-            if cell is not None:
-                cell.fetch()
-                cell.entry.structured -= 1
+            if index in in_cells:
                 continue
+            at = index * RECORD_BYTES
             found = self._find(raw, at, None)
             if found is None or _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0] != found.device:
                 return index + 1
@@ -179,6 +176,16 @@ class QuickEntry:
                 _count(found, 1)
                 return index + 1
         return 0
+
+    def _leave_cell(self, site: int, raw: bytes, index: int) -> bool:
+        """Fetches the value of a record whose variable is in a cell; false if it is in none."""
+        device = _DEVICE.unpack_from(raw, index * RECORD_BYTES + RECORD_DEVICE_AT)[0]
+        cell = self._cells.holding(site, index, device)
+        if cell is None:
+            return False
+        cell.fetch()
+        cell.entry.structured -= 1
+        return True
 
     def _find(self, raw: bytes, at: int, cells_of: int | None) -> _Found | None:
         """

@@ -95,3 +95,23 @@ def test_no_room_and_too_large(reduction: Fixture) -> None:
 def test_other_copies_use_no_cell(reduction: Fixture) -> None:
     reduction.records[0].flags = DataFlag.IMPLICIT
     assert reduction.enter() == 0
+
+
+def test_a_record_behind_it_that_must_be_freed_does_not_keep_the_value() -> None:
+    """The array behind the scalar is this construct's own: its exit is the mapper's, the cell's is not."""
+    reduction = Fixture()
+    array = (ctypes.c_double * 4)()
+    reduction.records = (DataRecord * 2)(reduction.records[0], DataRecord())
+    reduction.records[1].base = ctypes.addressof(array)
+    reduction.records[1].bytes = 32
+    reduction.records[1].kind = DataKind.COPY
+    for step in range(3):
+        reduction.value.value = 10.0 + step
+        address = ctypes.addressof(reduction.records)
+        assert reduction.quick.enter(0, address, 2, True) == 1
+        entry = reduction.table.insert(Entry(reduction.records[1].base, 32, 0x1234_0000, 1))
+        reduction.records[1].device = 0x1234_0000
+        reduction.cell().value = 20.0 + step
+        assert reduction.quick.exit(0, address, 2) == 2
+        assert reduction.value.value == 20.0 + step
+        reduction.table.remove(entry)
