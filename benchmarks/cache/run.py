@@ -240,7 +240,7 @@ def print_rows(rows: Sequence[Row]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.cache.run")
-    parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
+    parser.add_argument("kernels", nargs="*", help="names of kernels, or writes (default: all)")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)
     args = parser.parse_args()
@@ -257,15 +257,21 @@ def main() -> int:
             sys.stdout.flush()
         writes: list[WriteRow] = []
         micro: list[MicroRow] = []
-        if not args.kernels:
+        if not args.kernels or "writes" in args.kernels:
             policies = {
                 policy: sides_of(Variant(policy, f"promote=always write={policy}"))
                 for policy in ("through", "back", "mask")
             }
             writes = measure_writes(policies)
             micro = measure_micro(cuda)
-            for row in (*writes, *micro):
-                print(row)
+            for row in writes:
+                print(
+                    f"{row.pattern} {row.policy} n={row.n} steps={row.steps} {row.us:.1f} µs {row.problem or ''}"
+                )
+            for row in micro:
+                print(
+                    f"{row.layout} {row.type} +{row.padding} {row.order} x{row.iterations} {row.us:.1f} µs"
+                )
         for side in accs.values():
             side.close()
     numbers = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,7 @@ ALTERNATIVES = (
     Variant("communicating", "promote=always renewal=communicating"),
     Variant("asynchronous", "promote=always fetch=async"),
 )
+ROWS = Variant("RBI 4 rows", "promote=always rows=4")
 METHODS = (OPENACC, AUTO, RBI, RBC)
 
 
@@ -62,6 +63,11 @@ def _gemm(n: int) -> Case:
         2.0 * n**3,
         tolerance=1e-4,
     )
+
+
+def _gemm_checked(n: int) -> Case:
+    case = _gemm(n)
+    return replace(case, args={"n": n, "t": 16, **{k: v for k, v in case.args.items() if k != "n"}})
 
 
 def _nbody(n: int) -> Case:
@@ -173,14 +179,15 @@ def write_case(n: int, steps: int, sparse: bool) -> Case:
 
 MEASURED = (
     Measured(Kernel("gemm16", "cache", _gemm, 4096, 96), (*METHODS, *ALTERNATIVES, *TUNED[:2])),
+    Measured(Kernel("gemm16_checked", "cache", _gemm_checked, 4096, 96), (RBI, RBC, EHC)),
     Measured(Kernel("gemm32", "cache", _gemm, 4096, 96), (OPENACC, RBI, RBC)),
     Measured(Kernel("gemm8", "cache", _gemm, 4096, 256), TUNED[2:]),
     Measured(Kernel("nbody", "cache", _nbody, 65536, 512), (*METHODS, *ALTERNATIVES)),
-    Measured(Kernel("jacobi", "cache", _jacobi, 8192, 99), METHODS),
+    Measured(Kernel("jacobi", "cache", _jacobi, 8192, 99), (*METHODS, ROWS)),
     Measured(Kernel("stencil1", "cache", _line(1), 1 << 26, 1000), METHODS),
-    Measured(Kernel("stencil30", "cache", _line(30), 1 << 26, 1000), METHODS),
-    Measured(Kernel("hotspot", "cache", _hotspot, 8192, 99), METHODS),
-    Measured(Kernel("convolution", "cache", _convolution, 8192, 99), METHODS),
+    Measured(Kernel("stencil30", "cache", _line(30), 1 << 26, 1000), (*METHODS, EHC)),
+    Measured(Kernel("hotspot", "cache", _hotspot, 8192, 99), (*METHODS, ROWS)),
+    Measured(Kernel("convolution", "cache", _convolution, 8192, 99), (*METHODS, ROWS)),
     Measured(Kernel("lu", "cache", _lu, 8192, 99), METHODS),
 )
 """Every kernel, in the order of the table."""

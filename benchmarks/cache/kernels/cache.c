@@ -28,6 +28,23 @@ GEMM(gemm8, 8)
 GEMM(gemm16, 16)
 GEMM(gemm32, 32)
 
+/* The length of the inner loop is known only at run time, so that indices have to be compared. */
+void gemm16_checked(int n, int t, float (*restrict a)[n], float (*restrict b)[n],
+                    float (*restrict c)[n])
+{
+#pragma acc parallel loop async(1) collapse(2) present(a[0:n], b[0:n], c[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < n; k += 16) {
+                CACHE(readonly: a[i:1][k:16], b[k:16][j:1])
+                for (int q = k; q < k + t; q++)
+                    sum += a[i][q] * b[q][j];
+            }
+            c[i][j] = sum;
+        }
+}
+
 float rsqrtf(float x);
 
 struct body { float x, y, z, m; };

@@ -33,6 +33,11 @@ extern "C" void gemm8(int n, const float *a, const float *b, float *c) { gemm<8>
 extern "C" void gemm16(int n, const float *a, const float *b, float *c) { gemm<16>(n, a, b, c); }
 extern "C" void gemm32(int n, const float *a, const float *b, float *c) { gemm<32>(n, a, b, c); }
 
+extern "C" void gemm16_checked(int n, int, const float *a, const float *b, float *c)
+{
+    gemm<16>(n, a, b, c);
+}
+
 __global__ void __launch_bounds__(256) nbody_kernel(int n, const float4 *__restrict__ p,
                                                     float4 *__restrict__ f)
 {
