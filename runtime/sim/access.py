@@ -411,7 +411,9 @@ class Memories:
             local = self.local.at(address)
             if local is None:
                 return f"{name} (local memory)"
-            return f"{name} (local '{local.name}' of {local.size} bytes, byte {address - local.start})"
+            return (
+                f"{name} (local '{local.name}' of {local.size} bytes, byte {address - local.start})"
+            )
         if space != GLOBAL:
             return f"{name} ({self.describe(address)})"
         found = self.memory.at(address)
@@ -444,9 +446,7 @@ class Memories:
 
     # Atomics
 
-    def atomic(
-        self, threads: Threads, address: Value, access: Access
-    ) -> tuple[Array, Array]:
+    def atomic(self, threads: Threads, address: Value, access: Access) -> tuple[Array, Array]:
         """The view and the indices of an atomic access, checked; an index for every thread."""
         at = self._resolve(threads, address, access)
         size = access.size
@@ -489,9 +489,7 @@ class Memories:
                 self.store(chosen, t + at, value, to)
                 self._set_state(chosen, t + at, state, to)
 
-    def fill(
-        self, threads: Threads, target: Value, byte: Value, length: Value, to: Access
-    ) -> None:
+    def fill(self, threads: Threads, target: Value, byte: Value, length: Value, to: Access) -> None:
         """`memset` of each thread."""
         for chosen, start, size, dtype in _pieces(threads, length, (target,)):
             to.dtype = np.dtype(dtype)

@@ -124,9 +124,7 @@ def _in_rounds(
         view[places] = apply(old, values[members])
 
 
-def compare_exchange(
-    view: Array, index: Array, expected: Value, new: Value
-) -> tuple[Array, Array]:
+def compare_exchange(view: Array, index: Array, expected: Value, new: Value) -> tuple[Array, Array]:
     """
     `cmpxchg` for every thread: the old values, and whether each was replaced. Values are compared
     bit by bit.

@@ -23,13 +23,12 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects import gpu, llvm, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...compiler.diagnostics import CompileError, SourceLoc, error
+from ...compiler.diagnostics import SourceLoc, error
 from .access import Access, Place
 from .counters import Segment
-from .expressions import constant, expression, type_name, zero
+from .expressions import constant, expression, zero
 from .liveness import Flag, Key, Liveness, root_of
 from .types import dtype_of
 
@@ -142,9 +141,7 @@ class FunctionCompiler:
 
     def narrowed(self, keys: Sequence[Key], positions: str) -> dict[Key, str]:
         """Writes code that gives the keys names for the threads at `positions`."""
-        inner = {
-            key: self.fresh("w" if isinstance(key, Flag) else "v") for key in keys
-        }
+        inner = {key: self.fresh("w" if isinstance(key, Flag) else "v") for key in keys}
         if inner:
             left = ", ".join(inner.values()) + ","
             right = ", ".join(self.name_of(key) for key in keys)
@@ -256,6 +253,3 @@ def scalar_dtype(value: SSAValue) -> Any:
     if dtype is None:
         raise Unsupported(f"a value of type {value.type}")
     return dtype
-
-
-__all__ = ["CompileError", "FunctionCompiler", "Unsupported", "gpu", "llvm", "scf", "type_name"]

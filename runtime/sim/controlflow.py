@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import cf, llvm, scf
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import llvm_ext
+from ...dialects.dense import integers
 from .codegen import FunctionCompiler, Unsupported
 from .liveness import Flag, Key, reverse_postorder
 
@@ -171,7 +172,9 @@ def _gathered(
     """After a loop: each key's value is what the last threads have, put with those before."""
     for key, gather, value in results:
         name = f.fresh()
-        f.put(f"{name} = {value} if {at} is None else leave({gather}, {outer}.n, {at}, None, {value})")
+        f.put(
+            f"{name} = {value} if {at} is None else leave({gather}, {outer}.n, {at}, None, {value})"
+        )
         f.names[key] = name
 
 
@@ -379,15 +382,15 @@ def graph(
         f.names[result] = slot
 
 
-def _graph_block(
-    g: _Graph, block: Block, threads: str, positions: str, returned: str
-) -> None:
+def _graph_block(g: _Graph, block: Block, threads: str, positions: str, returned: str) -> None:
     f = g.f
     uses = g.uses[block]
     outside = [k for k in f.following(uses.read) if k not in g.slots]
     inner = f.narrowed(outside, positions)
     crossing: list[Key] = [
-        k for k in [*block.args, *uses.read] if k in g.slots and not (k in f.uniform and k in f.names)
+        k
+        for k in [*block.args, *uses.read]
+        if k in g.slots and not (k in f.uniform and k in f.names)
     ]
     crossing = [k for k in dict.fromkeys(crossing) if not _is_constant(f, k)]
     before = {key: f.names[key] for key in crossing if key in f.names}
@@ -419,28 +422,33 @@ def _is_constant(f: FunctionCompiler, key: Key) -> bool:
     return f.names.get(key, "").startswith("K")
 
 
+def _numbers(attr: DenseIntOrFPElementsAttr) -> list[int]:
+    """The elements of a vector of integers."""
+    return [int(cast(int, value)) for value in attr.get_values()]
+
+
 def _leave_block(g: _Graph, last: Operation, threads: str, positions: str, returned: str) -> None:
     f = g.f
     match last:
         case cf.BranchOp() | llvm.BrOp():
             _jump(g, last.successors[0], last.operands, positions, "None")
         case cf.ConditionalBranchOp():
-            _fork(g, threads, positions, f.name_of(last.cond),
-                  (last.then_block, last.then_arguments), (last.else_block, last.else_arguments))  # fmt: skip
+            yes = last.then_block, last.then_arguments
+            no = last.else_block, last.else_arguments
+            _fork(g, threads, positions, f.name_of(last.cond), yes, no)
         case llvm.CondBrOp():
-            _fork(g, threads, positions, f.name_of(last.operands[0]),
-                  (last.successors[0], last.then_arguments), (last.successors[1], last.else_arguments))  # fmt: skip
+            yes = last.successors[0], last.then_arguments
+            no = last.successors[1], last.else_arguments
+            _fork(g, threads, positions, f.name_of(last.operands[0]), yes, no)
         case cf.SwitchOp():
-            values = (
-                [int(v) for v in cast(DenseIntOrFPElementsAttr, last.case_values).get_values()]
-                if last.case_values is not None
-                else []
-            )
-            sizes = [int(cast(int, v)) for v in cast(DenseArrayBase, last.case_operand_segments).get_values()]
+            values = [] if last.case_values is None else _numbers(last.case_values)
+            sizes = integers(last.case_operand_segments)
             operands = iter(last.case_operands)
             groups = [[next(operands) for _ in range(size)] for size in sizes]
             cases = list(zip(values, last.case_blocks, groups, strict=True))
-            _many(g, last.flag, cases, (last.default_block, last.default_operands), threads, positions)
+            _many(
+                g, last.flag, cases, (last.default_block, last.default_operands), threads, positions
+            )
         case llvm_ext.SwitchOp():
             cases = [(n, b, list(o)) for n, b, o in last.cases]
             default = (last.default_destination, last.default_operands)
@@ -479,9 +487,7 @@ def _jump(
 Target = tuple[Block, Sequence[SSAValue]]
 
 
-def _fork(
-    g: _Graph, threads: str, positions: str, condition: str, yes: Target, no: Target
-) -> None:
+def _fork(g: _Graph, threads: str, positions: str, condition: str, yes: Target, no: Target) -> None:
     f = g.f
     t1, p1, t2, p2 = f.fresh("t"), f.fresh("p"), f.fresh("t"), f.fresh("p")
     f.put(f"{t1}, {p1}, {t2}, {p2} = split({threads}, {condition})")

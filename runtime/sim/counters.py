@@ -73,9 +73,7 @@ class LineCount:
     @property
     def cost(self) -> float:
         """What the line is sorted by."""
-        return (
-            self.warp_instructions + SECTOR_COST * self.sectors + PASS_COST * self.passes
-        )
+        return self.warp_instructions + SECTOR_COST * self.sectors + PASS_COST * self.passes
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,8 @@ class SimDevice:
     def global_address(self, symbol: str) -> int:
         if symbol not in self._addresses:
             raise AccRuntimeError(
-                ErrorClass.EXECUTION, f"there is no variable '{symbol}' in the simulated device code"
+                ErrorClass.EXECUTION,
+                f"there is no variable '{symbol}' in the simulated device code",
             )
         return self._addresses[symbol]
 
@@ -219,9 +220,7 @@ class SimDevice:
         if found is None:
             if self._module is None:
                 raise AccRuntimeError(ErrorClass.EXECUTION, f"no code is loaded for '{symbol}'")
-            compiler = ModuleCompiler(
-                self._module, self._addresses, counting=self.options.counters
-            )
+            compiler = ModuleCompiler(self._module, self._addresses, counting=self.options.counters)
             found = self._kernels[symbol] = compiler.kernel(symbol)
         return found
 
@@ -272,9 +271,7 @@ class SimDevice:
         for allocation in self.memory.allocations:
             allocation.stored_by.add(kernel.name)
 
-    def batch(
-        self, grid: tuple[int, int, int], block: tuple[int, int, int], blocks: int
-    ) -> Batch:
+    def batch(self, grid: tuple[int, int, int], block: tuple[int, int, int], blocks: int) -> Batch:
         """A batch of a shape, made once."""
         key = (grid, block, blocks)
         found = self._batches.get(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+
 from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -154,9 +155,7 @@ def _copy(f: FunctionCompiler, op: Operation, to: SSAValue, frm: SSAValue, size:
 def memset(f: FunctionCompiler, op: Operation) -> None:
     to, value, size = op.operands[:3]
     access = f.access(op, to, "int8", False)
-    f.put(
-        f"rt.fill({f.threads}, {f.name_of(to)}, {f.name_of(value)}, {f.name_of(size)}, {access})"
-    )
+    f.put(f"rt.fill({f.threads}, {f.name_of(to)}, {f.name_of(value)}, {f.name_of(size)}, {access})")
 
 
 def cp_async(f: FunctionCompiler, op: Operation) -> None:

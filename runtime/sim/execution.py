@@ -16,6 +16,7 @@ from .warps import Warps
 if TYPE_CHECKING:
     from .counters import Counters
 
+
 class Execution:
     """One batch of blocks of one launch."""
 
@@ -68,9 +69,7 @@ class Execution:
             return
         missing = ~np.broadcast_to(written, (threads.n,))
         detail = f"nothing was written to '{name}' before"
-        self.fault(
-            Fault.UNINITIALISED, detail, threads, place, int(np.argmax(missing)), array=name
-        )
+        self.fault(Fault.UNINITIALISED, detail, threads, place, int(np.argmax(missing)), array=name)
 
     # Synchronisation
 
@@ -120,7 +119,13 @@ class Execution:
     # Atomics
 
     def atomic_update(
-        self, threads: Threads, kind: str, address: Value, value: Value, wanted: bool, access: Access
+        self,
+        threads: Threads,
+        kind: str,
+        address: Value,
+        value: Value,
+        wanted: bool,
+        access: Access,
     ) -> Value:
         """`atomicrmw`; None when the result is not wanted."""
         view, index = self.memories.atomic(threads, address, access)

@@ -211,7 +211,11 @@ _COMPARE_FLOATS = (
 def type_name(type: Attribute) -> str | None:
     """The name in `NAMESPACE` of a scalar type's NumPy type."""
     dtype = dtype_of(type)
-    return None if dtype is None else ("b8" if dtype.kind == "b" else f"{dtype.kind}{dtype.itemsize * 8}")
+    return (
+        None
+        if dtype is None
+        else ("b8" if dtype.kind == "b" else f"{dtype.kind}{dtype.itemsize * 8}")
+    )
 
 
 def _convert(how: str, source: Attribute, target: Attribute) -> str | None:
@@ -319,7 +323,11 @@ def constant(value: Attribute, type: Attribute) -> Any:
     match value:
         case IntegerAttr() if dtype is not None:
             number = value.value.data
-            return dtype.type(number & 1) if dtype.kind == "b" else arithmetic.const_like(number, dtype)
+            return (
+                dtype.type(number & 1)
+                if dtype.kind == "b"
+                else arithmetic.const_like(number, dtype)
+            )
         case FloatAttr() if dtype is not None:
             with np.errstate(all="ignore"):
                 return dtype.type(value.value.data)

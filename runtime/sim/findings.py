@@ -70,7 +70,9 @@ class Finding:
     def error(self) -> AccRuntimeError:
         """The finding as a run-time error."""
         return AccRuntimeError(
-            ErrorClass.EXECUTION, self.message(), place=Place(f"kernel {self.kernel}", self.file, self.line)
+            ErrorClass.EXECUTION,
+            self.message(),
+            place=Place(f"kernel {self.kernel}", self.file, self.line),
         )
 
     def render(self) -> str:

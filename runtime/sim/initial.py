@@ -32,7 +32,9 @@ def initial_bytes(variable: llvm.GlobalOp, addresses: dict[str, int]) -> bytes:
     out = bytearray(size)
     try:
         if variable.body.blocks and variable.body.blocks[0].ops:
-            _write(out, 0, variable.global_type, _evaluate(variable.body.blocks[0].last_op, addresses))
+            _write(
+                out, 0, variable.global_type, _evaluate(variable.body.blocks[0].last_op, addresses)
+            )
         elif variable.value is not None:
             _attribute(out, 0, variable.global_type, variable.value, addresses)
     except ValueError as problem:

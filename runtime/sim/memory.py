@@ -98,15 +98,14 @@ class GlobalMemory:
     def allocate(self, size: int, name: str = "") -> Allocation:
         """Uninitialised memory aligned to 256 bytes; raises `acc_error_out_of_memory`."""
         room = -(-max(size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
-        for index, (offset, length) in enumerate(self._holes):
-            if length >= room:
-                break
-        else:
+        index = next((i for i, hole in enumerate(self._holes) if hole[1] >= room), None)
+        if index is None:
             raise AccRuntimeError(
                 ErrorClass.OUT_OF_MEMORY,
                 f"the simulated device cannot allocate {size} bytes: {self.used} of {self.capacity}"
                 " are in use",
             )
+        offset, length = self._holes[index]
         if length == room:
             del self._holes[index]
         else:

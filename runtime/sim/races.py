@@ -180,9 +180,7 @@ def _note_read(
     new = stamp
     recent = before >= oldest
     if recent.any():
-        old = recent & (
-            (before & THREAD_MASK != stamp & THREAD_MASK) | (before & FLAG != 0)
-        )
+        old = recent & ((before & THREAD_MASK != stamp & THREAD_MASK) | (before & FLAG != 0))
         if old.any():
             old &= clock.unordered(threads, before, shared)
             new = np.where(old, stamp | FLAG, stamp)

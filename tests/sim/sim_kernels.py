@@ -25,7 +25,9 @@ class Bench:
     `body` its operations without the return; `globals` what stands before it in the module.
     """
 
-    def __init__(self, args: str, body: str, *, globals: str = "", blocks: str = "", **options: Any):
+    def __init__(
+        self, args: str, body: str, *, globals: str = "", blocks: str = "", **options: Any
+    ):
         types = ", ".join(part.split(":", 1)[1].strip() for part in args.split(",") if part.strip())
         text = f"""
 "gpu.module"() <{{sym_name = "m"}}> ({{
@@ -33,7 +35,7 @@ class Bench:
   "gpu.func"() <{{function_type = ({types}) -> (), kernel}}> ({{
   ^bb0({args}):
     {body}
-    {'' if blocks else '"gpu.return"() : () -> ()'}
+    {"" if blocks else '"gpu.return"() : () -> ()'}
   {blocks}
   }}) {{sym_name = "k", gpu.kernel}} : () -> ()
 }}) : () -> ()
@@ -42,9 +44,7 @@ class Bench:
         op = next(op for op in module.walk() if isinstance(op, gpu.ModuleOp))
         op.detach()
         self.reported: list[Finding] = []
-        self.device = SimDevice(
-            SimOptions(memory=1 << 26, report=self.reported.append, **options)
-        )
+        self.device = SimDevice(SimOptions(memory=1 << 26, report=self.reported.append, **options))
         self.device.load(SimImage(op))
         self.types = types
 
@@ -106,9 +106,7 @@ def shared(name: str, count: int, type: str) -> str:
 def at(result: str, base: str, index: str, type: str, space: str = "") -> str:
     """A GEP of an i32 index."""
     pointer = f"!llvm.ptr{space}"
-    return (
-        f"{result} = llvm.getelementptr {base}[{index}] : ({pointer}, i32) -> {pointer}, {type}"
-    )
+    return f"{result} = llvm.getelementptr {base}[{index}] : ({pointer}, i32) -> {pointer}, {type}"
 
 
 def host_address(array: Array) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from accopt.compiler.api import Program, RunOptions
 from accopt.compiler.diagnostics import DiagnosticSink
 from accopt.compiler.executable import build
-from accopt.compiler.options import CompileOptions
+from accopt.compiler.options import CompileOptions, TargetName
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -24,9 +24,10 @@ def compile_sim(
     counters: bool = False,
     defines: tuple[str, ...] = (),
     pass_options: tuple[str, ...] = (),
+    target: TargetName = "sim",
 ) -> Program:
-    """A program for the simulator, in this process."""
-    options = CompileOptions(target="sim", defines=defines, pass_options=pass_options)
+    """A program for the simulator (or another target), in this process."""
+    options = CompileOptions(target=target, defines=defines, pass_options=pass_options)
     executable = build(paths, options, DiagnosticSink())
     return Program(executable, RunOptions(checks=checks, counters=counters))
 

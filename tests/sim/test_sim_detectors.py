@@ -45,8 +45,8 @@ RACES = {
         "{ b[i] = a[i]; if (i > 500) b[i] += a[i - 500]; }",
     ),
     "plain access beside an atomic": (
-        "{ _Pragma(\"acc atomic update\") b[0] += a[i]; if (i == 77) b[0] = 5; }",
-        "{ _Pragma(\"acc atomic update\") b[0] += a[i]; if (i == 77) b[1] = 5; }",
+        '{ _Pragma("acc atomic update") b[0] += a[i]; if (i == 77) b[0] = 5; }',
+        '{ _Pragma("acc atomic update") b[0] += a[i]; if (i == 77) b[1] = 5; }',
     ),
 }
 
@@ -235,9 +235,12 @@ def test_barrier_after_threads_returned() -> None:
     %c = arith.cmpi slt, %tid, %c16 : i32"""
     bench = Bench("%x: !llvm.ptr", start, blocks=blocks)
     assert "divergent barrier" in launched(bench, floats(1))
-    early = blocks.replace("cond_br %c, ^out", "cond_br %c, ^early") + """
+    early = (
+        blocks.replace("cond_br %c, ^out", "cond_br %c, ^early")
+        + """
   ^early:
     "gpu.return"() : () -> ()"""
+    )
     bench = Bench("%x: !llvm.ptr", start, blocks=early)
     bench.run(floats(1))
     assert bench.faults == set()
@@ -279,7 +282,7 @@ def test_race_in_shared_memory() -> None:
 
 
 def test_warp_barrier_orders_a_warp_only() -> None:
-    body = '%all = arith.constant -1 : i32\n nvvm.bar.warp.sync %all : i32'
+    body = "%all = arith.constant -1 : i32\n nvvm.bar.warp.sync %all : i32"
     bench = reverse(body)
     bench.run(np.zeros(128, np.int32), block=64, grid=2)
     assert bench.faults == {Fault.RACE}

@@ -14,8 +14,9 @@ from accopt.compiler.api import Program
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.specs import KERNELS, Case, Kernel  # noqa: E402
 from sim_programs import compile_sim  # noqa: E402
+
+from benchmarks.specs import KERNELS, Case, Kernel  # noqa: E402
 
 FILES = ROOT / "benchmarks" / "kernels"
 

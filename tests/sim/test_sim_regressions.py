@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
+from accopt.compiler.options import TargetName
 from sim_programs import call, from_text
 
 NESTED_REDUCTIONS = """void f(int *x, int *y, int *out)
@@ -44,3 +46,28 @@ def test_reductions_of_inner_loops_in_kernels(tmp_path: Path) -> None:
     with np.errstate(over="ignore"):
         product = np.multiply.reduce(2 * x + 1, dtype=np.int32)
     assert out.tolist() == [x.sum(), product]
+
+
+GANG_VARIABLE = """void f(int n, int *x, int *s)
+{
+#pragma acc parallel copyin(x[0:n]) copy(s[0:5])
+  for (int t = 0; t < 5; t++) {
+    int r = 0;
+#pragma acc loop reduction(+:r)
+    for (int i = 0; i < n; i++) r += x[i] > t;
+    s[t] = r;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["sim", "host"])
+def test_reduction_of_a_variable_of_the_gang(target: TargetName, tmp_path: Path) -> None:
+    """The loop was shared by all gangs, and each read only its own part of the sum."""
+    program = from_text(tmp_path, GANG_VARIABLE, target=target)
+    x = np.arange(20000, dtype=np.int32) % 7
+    out = np.zeros(5, np.int32)
+    call(program, "f", len(x), x, out)
+    assert out.tolist() == [int((x > t).sum()) for t in range(5)]
+    if target == "sim":
+        assert program.simulator.findings == []
