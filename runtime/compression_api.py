@@ -2,7 +2,8 @@
 Routines for compressed arrays in `openacc.h` (our reference, section 8; Table 4.2 of the thesis).
 
 Sizes are those of the plain data. `type` is `"float"` or `"double"`, with a format after a colon where
-it is not the default of 16 or 32 bits: `"float:bits12"`, `"double:half"`. `coef`, unless null, gets
+it is not the default of 16 or 32 bits: `"float:bits12"`, `"double:half"`. `"float:bits16:soa2"` makes a
+structure of two arrays of an array of structures. `coef`, unless null, gets
 c0, c1 and 1 / c0 as three numbers of the base type.
 """
 
@@ -16,7 +17,7 @@ from .abi import DataFlag, DataKind
 from .compression import Packed, PackedRequest
 from .errors import AccRuntimeError, ErrorClass, HostRange, Place
 from .mapping import Request
-from .packed import Code, PackedFormat, check_format
+from .packed import MAX_MEMBERS, Code, PackedFormat, check_format
 
 if TYPE_CHECKING:
     from .present import Entry
@@ -42,14 +43,19 @@ SIGNATURES: dict[str, tuple[str, str]] = {
 
 def format_of(text: str) -> PackedFormat:
     """The format a `type` argument names. Raises `acc_error_invalid_argument`."""
-    base, _, how = text.partition(":")
+    base, *words = text.split(":")
+    members = 1
+    if words and words[-1].startswith("soa") and words[-1][3:].isdecimal():
+        members = min(int(words.pop()[3:]), MAX_MEMBERS)
+    how = words[0] if len(words) == 1 else "" if not words else "?"
     if base in DEFAULT_BITS:
         width = 32 if base == "float" else 64
-        if how in ("half", "bfloat16"):
-            return PackedFormat(width, Code[how.upper()], 16)
+        if how in ("half", "bfloat16", "plain"):
+            bits = width if how == "plain" else 16
+            return PackedFormat(width, Code[how.upper()], bits, members)
         digits = how.removeprefix("bits")
         if not how or (how.startswith("bits") and digits.isdecimal()):
-            fmt = PackedFormat(width, Code.RANGE, int(digits or DEFAULT_BITS[base]))
+            fmt = PackedFormat(width, Code.RANGE, int(digits or DEFAULT_BITS[base]), members)
             problem = check_format(fmt)
             if problem is None:
                 return fmt

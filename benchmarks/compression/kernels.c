@@ -14,6 +14,9 @@
 #ifndef PACKED
 #define PACKED(...)
 #endif
+#ifndef PACKED_RECORDS
+#define PACKED_RECORDS PACKED
+#endif
 #ifndef PACKED_POWER
 #define PACKED_POWER(...)
 #endif
@@ -98,7 +101,7 @@ struct location {
 
 void nearest_aos(int n, const struct location *restrict records, REAL *restrict distance)
 {
-#pragma acc parallel loop async(1) present(records[0:n], distance[0:n]) PACKED(records)
+#pragma acc parallel loop async(1) present(records[0:n], distance[0:n]) PACKED_RECORDS(records)
     for (int i = 0; i < n; i++) {
         REAL dlat = records[i].latitude - 30;
         REAL dlon = records[i].longitude - 90;

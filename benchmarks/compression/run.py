@@ -58,10 +58,19 @@ class Format:
     dtype: type
     clause: str
 
+    arrays: bool = False
+    """Whether an array of pairs becomes a pair of arrays."""
+
     @property
     def type_text(self) -> str:
         """The `type` argument of the runtime routines."""
-        return ("float" if self.dtype is np.float32 else "double") + f":{self.clause}"
+        base = "float" if self.dtype is np.float32 else "double"
+        return f"{base}:{self.clause}" + (":soa2" if self.arrays else "")
+
+    @property
+    def modifiers(self) -> str:
+        """The modifiers of the `compression` clause."""
+        return f"soa, {self.clause}" if self.arrays else self.clause
 
 
 FORMATS = (
@@ -166,8 +175,8 @@ class Variant:
         if dtype is np.float64:
             defines.append("SQRT=sqrt")
         if fmt is not None:
-            clause = f"compression({fmt.clause}: __VA_ARGS__)"
-            defines.append(f"PACKED(...)={clause}")
+            clause = f"compression({fmt.modifiers}: __VA_ARGS__)"
+            defines.append(f"PACKED{'_RECORDS' if fmt.arrays else ''}(...)={clause}")
             for word in hotspot:
                 defines.append(f"PACKED_{word.upper()}(...)={clause}")
         options = CompileOptions(target=target, defines=tuple(defines))  # pyright: ignore[reportArgumentType]
@@ -367,9 +376,23 @@ def run(formats: Sequence[Format], scale: int, cuda: CudaVersions) -> list[Row]:
             row = measure(plain, variant_for(label, fmt, variants), case, size, cold=True)
             mean, worst = found[label]
             by_hand = cuda.time(case, fmt.dtype) or 0.0
+            if label == "nearest_aos":
+                rows += members(fmt, plain, case, size)
             row = replace(row, kernel=label, mean_error=mean, max_error=worst, cuda_us=by_hand)
             rows.append(row)
             show(row)
+    return rows
+
+
+def members(fmt: Format, plain: Variant, case: Case, size: int) -> list[Row]:
+    """Nearest neighbour with its records as arrays on the device, compressed and not."""
+    rows: list[Row] = []
+    for clause in (fmt.clause, "plain"):
+        packed = Variant(fmt.dtype, replace(fmt, clause=clause, arrays=True))
+        label = "nearest → arrays" + (", plain" if clause == "plain" else "")
+        row = replace(measure(plain, packed, case, size, cold=True), kernel=label)
+        rows.append(row)
+        show(row)
     return rows
 
 

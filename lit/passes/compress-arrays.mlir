@@ -5,7 +5,7 @@
 // and one fused multiply-add, a store is encoded with the range's ends as limits.
 // CHECK-LABEL: llvm.func @float_array
 // CHECK:         acc.present {{.*}}accx.packed = !accx.packed<f32, 16, range>
-// CHECK:         %a_c0, %a_c1, %a_inverse = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
+// CHECK:         %a_c0, %a_c1, %a_inverse, %a_plane = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
 // CHECK-NEXT:    acc.parallel
 // CHECK:           llvm.getelementptr inbounds %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
 // CHECK-NEXT:      %a_code = llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> i16
@@ -112,5 +112,34 @@ llvm.func @data_only(%a: !llvm.ptr, %b: !llvm.ptr, %lo: f64, %hi: f64) {
     acc.terminator
   }
   acc.delete accPtr(%a_dev : !llvm.ptr) {name = "a"}
+  llvm.return
+}
+
+// A structure of arrays: every member has its array, `plane` bytes after the one before.
+// CHECK-LABEL: llvm.func @arrays_of_members
+// CHECK:         %s_c0{{.*}}, %[[PLANE:s_plane.*]] = accx.coefficients
+// CHECK:           %[[MEMBER:.*]] = llvm.getelementptr %s_dev{{.*}}[%[[PLANE]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK:           llvm.getelementptr inbounds %s_dev{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+// CHECK-NEXT:      llvm.load {{.*}} -> i64
+// CHECK-NEXT:      %x{{.*}} = arith.bitcast
+// CHECK:           llvm.getelementptr inbounds %[[MEMBER]][%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+// CHECK:           llvm.store {{.*}} : i64, !llvm.ptr
+llvm.func @arrays_of_members(%n: i64, %s: !llvm.ptr) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %one = arith.constant 1 : i32
+  %s_dev = acc.present varPtr(%s : !llvm.ptr) varType(!llvm.struct<"struct.p", (f64, f64)>) -> !llvm.ptr {accx.packed = !accx.packed<f64, 64, plain, 2>, accx.decodes, name = "s"}
+  acc.parallel dataOperands(%s_dev : !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%one : i32) {
+    acc.loop control(%i : i64) = (%c0 : i64) to (%n : i64) step (%c1 : i64) {
+      %p = llvm.getelementptr %s_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.struct<"struct.p", (f64, f64)>
+      %q = llvm.getelementptr %p[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<"struct.p", (f64, f64)>
+      %x = llvm.load %q : !llvm.ptr -> f64
+      %r = llvm.getelementptr %s_dev[%i, 1] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.struct<"struct.p", (f64, f64)>
+      llvm.store %x, %r : f64, !llvm.ptr
+      acc.yield
+    } attributes {seq = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    acc.yield
+  }
+  acc.delete accPtr(%s_dev : !llvm.ptr) {name = "s"}
   llvm.return
 }

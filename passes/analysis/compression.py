@@ -129,10 +129,9 @@ def seconds(
 def estimate(array: Hashable, accesses: list[Access], instructions: int) -> Estimate | None:
     """What compressing `array` does to a kernel with these accesses; None if it has no access to it."""
     own = [access for access in accesses if access.array == array and access.packed is not None]
-    if not own:
+    fmt = own[0].packed if own else None
+    if fmt is None or fmt.code == Code.PLAIN:
         return None
-    fmt = own[0].packed
-    assert fmt is not None
     without = seconds(accesses, instructions, frozenset((array,)))
     speedup = without / seconds(accesses, instructions)
     extra = max(extra_instructions(access) for access in own)
