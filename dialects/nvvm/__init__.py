@@ -1,0 +1,151 @@
+"""
+`nvvm`: the operations of upstream MLIR's dialect that accopt's kernels use, under upstream's names
+and syntax. Chapters are those of the PTX ISA 8.8 manual.
+
+Kernels are `llvm.func`s with the discardable attribute `nvvm.kernel`; `nvvm.reqntid`,
+`nvvm.maxntid` (arrays of up to three i32) and `nvvm.minctasm` (i32) are the performance-tuning
+directives of chapter 11.4.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from .address_spaces import (
+    ADDRESS_SPACE_CONSTANT,
+    ADDRESS_SPACE_GLOBAL,
+    ADDRESS_SPACE_LOCAL,
+    ADDRESS_SPACE_SHARED,
+)
+from .async_copy import (
+    CpAsyncCommitGroupOp,
+    CpAsyncOp,
+    CpAsyncWaitGroupOp,
+    LoadCacheModifier,
+    LoadCacheModifierAttr,
+)
+from .barriers import (
+    Barrier0Op,
+    BarrierOp,
+    MemoryBarrierOp,
+    MemScope,
+    MemScopeAttr,
+    SyncWarpOp,
+)
+from .registers import (
+    BLOCK_DIM,
+    BLOCK_ID,
+    GRID_DIM,
+    SPECIAL_REGISTERS,
+    THREAD_ID,
+    BlockDimXOp,
+    BlockDimYOp,
+    BlockDimZOp,
+    BlockIdXOp,
+    BlockIdYOp,
+    BlockIdZOp,
+    GridDimXOp,
+    GridDimYOp,
+    GridDimZOp,
+    LaneIdOp,
+    SpecialRegisterFamily,
+    SpecialRegisterOp,
+    ThreadIdXOp,
+    ThreadIdYOp,
+    ThreadIdZOp,
+    WarpIdOp,
+    WarpSizeOp,
+)
+from .warp import (
+    ReduxKind,
+    ReduxKindAttr,
+    ReduxOp,
+    ShflKind,
+    ShflKindAttr,
+    ShflOp,
+    VoteSyncKind,
+    VoteSyncKindAttr,
+    VoteSyncOp,
+)
+
+__all__ = [
+    "ADDRESS_SPACE_CONSTANT",
+    "ADDRESS_SPACE_GLOBAL",
+    "ADDRESS_SPACE_LOCAL",
+    "ADDRESS_SPACE_SHARED",
+    "BLOCK_DIM",
+    "BLOCK_ID",
+    "GRID_DIM",
+    "KERNEL",
+    "MAXNTID",
+    "MINCTASM",
+    "NVVM",
+    "REQNTID",
+    "THREAD_ID",
+    "Barrier0Op",
+    "BarrierOp",
+    "BlockDimXOp",
+    "BlockDimYOp",
+    "BlockDimZOp",
+    "BlockIdXOp",
+    "BlockIdYOp",
+    "BlockIdZOp",
+    "CpAsyncCommitGroupOp",
+    "CpAsyncOp",
+    "CpAsyncWaitGroupOp",
+    "GridDimXOp",
+    "GridDimYOp",
+    "GridDimZOp",
+    "LaneIdOp",
+    "LoadCacheModifier",
+    "LoadCacheModifierAttr",
+    "MemScope",
+    "MemScopeAttr",
+    "MemoryBarrierOp",
+    "ReduxKind",
+    "ReduxKindAttr",
+    "ReduxOp",
+    "ShflKind",
+    "ShflKindAttr",
+    "ShflOp",
+    "SpecialRegisterFamily",
+    "SpecialRegisterOp",
+    "SyncWarpOp",
+    "ThreadIdXOp",
+    "ThreadIdYOp",
+    "ThreadIdZOp",
+    "VoteSyncKind",
+    "VoteSyncKindAttr",
+    "VoteSyncOp",
+    "WarpIdOp",
+    "WarpSizeOp",
+]
+
+KERNEL = "nvvm.kernel"
+REQNTID = "nvvm.reqntid"
+MAXNTID = "nvvm.maxntid"
+MINCTASM = "nvvm.minctasm"
+
+NVVM = Dialect(
+    "nvvm",
+    [
+        *SPECIAL_REGISTERS,
+        Barrier0Op,
+        BarrierOp,
+        CpAsyncCommitGroupOp,
+        CpAsyncOp,
+        CpAsyncWaitGroupOp,
+        MemoryBarrierOp,
+        ReduxOp,
+        ShflOp,
+        SyncWarpOp,
+        VoteSyncOp,
+    ],
+    [
+        LoadCacheModifierAttr,
+        MemScopeAttr,
+        ReduxKindAttr,
+        ShflKindAttr,
+        VoteSyncKindAttr,
+    ],
+)

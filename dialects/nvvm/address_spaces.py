@@ -1,0 +1,6 @@
+"""NVPTX's numbers for PTX's state spaces (LLVM's guide to NVPTX, "Address Spaces")."""
+
+ADDRESS_SPACE_GLOBAL = 1
+ADDRESS_SPACE_SHARED = 3
+ADDRESS_SPACE_CONSTANT = 4
+ADDRESS_SPACE_LOCAL = 5
