@@ -54,6 +54,10 @@ class PreprocessedSource:
     text: str
 
 
+_PLAIN_HEADERS = ("-D__STRICT_ANSI__", "-D_DEFAULT_SOURCE")
+"""glibc's `assert` is a statement expression without the one; the other declares what that hides."""
+
+
 def preprocess(
     path: Path,
     options: PreprocessOptions | None = None,
@@ -120,7 +124,7 @@ def _system_preprocess(path: Path, options: PreprocessOptions) -> PreprocessedSo
             f"the system preprocessor was asked for, but there is no C compiler '{compiler[0]}'",
             "install one, name it in the environment variable CC, or use accopt's own headers",
         )
-    command = [*compiler, "-E", "-fopenacc", "-std=gnu11", "-x", "c", "-U_OPENACC"]
+    command = [*compiler, "-E", "-fopenacc", "-std=gnu11", "-x", "c", "-U_OPENACC", *_PLAIN_HEADERS]
     command += [f"-D_OPENACC={OPENACC_VERSION}", "-D__ACCOPT__=1"]
     command += [f"-I{directory}" for directory in (*options.include_dirs, OPENACC_INCLUDE_DIR)]
     command += [f"-D{define}" for define in options.defines]

@@ -65,6 +65,16 @@ _FLOAT_CONSTANTS: dict[str, tuple[float, FloatType]] = {
     for suffix, t in (("", DOUBLE), ("f", FLOAT), ("l", LDOUBLE))
 }
 
+_OTHER_NAMES = {"isinf_sign": "isinf", "isfinite": "finite", "signbit": "__signbit"}
+"""Built-ins of gcc's headers → the library function that does the same."""
+
+_COMPARISONS = {
+    "__builtin_isgreater": ">",
+    "__builtin_isgreaterequal": ">=",
+    "__builtin_isless": "<",
+    "__builtin_islessequal": "<=",
+}
+
 
 class CallChecker:
     """Checks `f(…)`, where `f` may be a built-in."""
@@ -99,12 +109,16 @@ class CallChecker:
         builtin = self._builtins.get(name)
         if builtin is not None:
             return builtin(node, arguments)
+        if name in _COMPARISONS:
+            self._arity(node, arguments, 2)
+            comparison = c_ast.BinaryOp(_COMPARISONS[name], *arguments, node.coord)
+            return self.unit.expressions.check(comparison)
         if name in _FLOAT_CONSTANTS:
             value, t = _FLOAT_CONSTANTS[name]
             return FloatConst(type=t, loc=loc, value=value)
         if name.startswith("__builtin_"):
             plain = name.removeprefix("__builtin_")
-            symbol = self.unit.file_scope.find(plain)
+            symbol = self.unit.file_scope.find(_OTHER_NAMES.get(plain, plain))
             if isinstance(symbol, FunctionDecl):
                 callee = decay(FunctionRef(type=symbol.type, loc=loc, decl=symbol))
                 return self._call(callee, arguments, loc)
