@@ -132,7 +132,8 @@ def _load(at: Cursor, op: Operation, pointer: SSAValue, type: Attribute, atomic:
     _bits_type(op, type)
     size = size_of(type)
     load = llvm.LoadOp(pointer, type, alignment=size, ordering=int(_ORDERING))
-    # LLVM's NVPTX backend fails on an atomic load that its read-only cache could serve.
+    # Volatile, so that LLVM does not find out that a kernel only reads its argument: its NVPTX
+    # backend fails on an atomic load that the read-only cache could serve.
     load.attributes["volatile_"] = UnitAttr()
     return at.value(load, "old")
 

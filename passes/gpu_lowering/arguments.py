@@ -80,8 +80,13 @@ def loads_pointers(ops: Sequence[Operation]) -> bool:
     )
 
 
+def _is_plain_load(op: Operation) -> bool:
+    """An atomic load is none: LLVM's NVPTX backend fails on one that the read-only cache could serve."""
+    return isinstance(op, llvm.LoadOp) and op.ordering.value.data == 0
+
+
 def is_only_read(pointer: SSAValue) -> bool:
-    """Whether all uses of a pointer are loads through it (and addresses computed from it)."""
+    """Whether all uses of a pointer are plain loads through it (and addresses computed from it)."""
     for use in pointer.uses:
         op = use.operation
         if isinstance(op, llvm.GEPOp | llvm_ext.AddrSpaceCastOp):
@@ -90,7 +95,7 @@ def is_only_read(pointer: SSAValue) -> bool:
         elif isinstance(op, llvm_ext.MemcpyOp | llvm_ext.MemmoveOp):
             if use.index != 1:
                 return False
-        elif not isinstance(op, llvm.LoadOp):
+        elif not _is_plain_load(op):
             return False
     return True
 
