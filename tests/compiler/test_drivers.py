@@ -1,0 +1,63 @@
+"""The command lines of the drivers: exit statuses, and messages that name the mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from accopt.compiler import accopt_main, accrun_main
+
+PROGRAM = str(Path(__file__).parent.parent.parent / "examples" / "saxpy.c")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-o", "/no/such/folder/out.mlir"], "cannot write '/no/such/folder/out.mlir'"),
+        (["--emit=optimised"], "there is no stage 'optimised'"),
+        (["--emit=ptx", "--target=host"], "no PTX"),
+        (["--emit=data", "--pass-option=schedule{rows=2}"], "'schedule' is not a pass"),
+        (["--emit=scheduled", "--pass-option=schedule-loops{row=2}"], '"row"'),
+        (["--emit=data", "--after=start:canonicalize"], "'start' is not a stage"),
+        (["--emit=data", "--after=data:no-such-pass"], "no-such-pass"),
+        (["-p", "schedule-loops{"], "cannot read the passes"),
+    ],
+)
+def test_mistakes_exit_with_1(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert accopt_main.main([PROGRAM, *arguments]) == 1
+    message = capsys.readouterr().err
+    assert message.startswith("error: ") and words in message
+    assert "\n    help: " in message
+
+
+@pytest.mark.parametrize("main", [accopt_main.main, accrun_main.main])
+def test_wrong_usage_exits_with_2(main: object, capsys: pytest.CaptureFixture[str]) -> None:
+    assert callable(main)
+    with pytest.raises(SystemExit) as left:
+        main(["--no-such-option", PROGRAM])
+    assert left.value.code == 2
+    assert "usage: acc" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("main", [accopt_main.main, accrun_main.main])
+def test_help_explains_every_option(main: object, capsys: pytest.CaptureFixture[str]) -> None:
+    assert callable(main)
+    with pytest.raises(SystemExit) as left:
+        main(["--help"])
+    assert left.value.code == 0
+    assert "Exit status" in capsys.readouterr().out
+
+
+def test_a_source_that_is_not_utf8(tmp_path: Path) -> None:
+    source = tmp_path / "latin1.c"
+    source.write_bytes(b"/* \xfc */ int f(void) { return 1; }\n")
+    assert accopt_main.main([str(source), "-o", str(tmp_path / "out.mlir")]) == 0
+
+
+def test_output_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.mlir"
+    assert accopt_main.main([PROGRAM, "-o", str(out)]) == 0
+    assert capsys.readouterr().out == ""
+    assert "acc.parallel" in out.read_text()
