@@ -53,12 +53,14 @@ _SCHEDULED = Stage(
     (
         "tile-loops",
         "split-collapsed-loops",
+        "lower-seq-loops",
         "hoist-invariant-loops",
         "choose-lanes",
         "schedule-loops",
     ),
     "Tiles are loops like others from here on. Collapsed loops without levels are split first, so "
-    "that the schedule sees which loop walks along memory, and an inner loop's common work can move "
+    "that the schedule sees which loop walks along memory. Loops marked seq become plain ones, like "
+    "those without a directive, and an inner loop's common work can move "
     "between them. That changes the shape of the nest, so it precedes the schedule. Versions "
     "for different block shapes are made next, each of which is then scheduled. Launch shapes are "
     "computed from trip counts before the loops are torn apart.",

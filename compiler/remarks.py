@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects import acc, arith
+from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
@@ -91,6 +91,8 @@ def _remark(op: Operation) -> str | None:
             return _construct_remark(op)
         case acc.LoopOp():
             return _loop_remark(op)
+        case scf.ForOp() if isinstance(why := op.attributes.get(WHY), StringAttr):
+            return f"loop runs in order (seq): {why.data}"
         case _ if op.name in _DATA_OPS:
             return _compression_remark(op) or _implicit_remark(op)
         case _:

@@ -15,6 +15,7 @@ PASS_CLASSES = {
     "lower-if-clauses": "LowerIfClausesPass",
     "tile-loops": "TileLoopsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",
+    "lower-seq-loops": "LowerSeqLoopsPass",
     "hoist-invariant-loops": "HoistInvariantLoopsPass",
     "choose-lanes": "ChooseLanesPass",
     "schedule-loops": "ScheduleLoopsPass",

@@ -105,12 +105,14 @@ class Staged:
 def _is_harmless(op: Operation) -> bool:
     if isinstance(op, llvm.CallOp):
         return op.callee is not None and op.callee.string_value() in PURE_FUNCTIONS
+    if isinstance(op, llvm.StoreOp):
+        return _is_own(op)
     return only_reads(op)
 
 
-def _is_own(load: llvm.LoadOp) -> bool:
-    """Whether `load` reads a variable of the thread."""
-    pointer = load.ptr
+def _is_own(access: llvm.LoadOp | llvm.StoreOp) -> bool:
+    """Whether a load or store accesses a variable of the thread."""
+    pointer = access.ptr
     while isinstance(pointer.owner, llvm.GEPOp):
         pointer = pointer.owner.ptr
     return isinstance(pointer.owner, (*PRIVATISING, llvm.AllocaOp))

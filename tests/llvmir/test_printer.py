@@ -129,6 +129,8 @@ def test_kernels_are_convergent_and_carry_launch_bounds():
     assert "call float @helper(float %x.1) convergent" in text
     assert "@shared = external addrspace(3) global [0 x i8]" in text
     assert '"nvvm-reflect-ftz", i32 1' in text
+    assert text.count('"denormal-fp-math-f32"="preserve-sign,preserve-sign"') == 2
+    assert "denormal" not in print_llvm_module(module, target="nvptx")
     assert print_llvm_module(module, target="host").strip() == ""
 
 

@@ -1,0 +1,64 @@
+// RUN: accopt %s -p lower-seq-loops | filecheck %s
+
+// A seq loop of two variables inside of a parallel loop: two plain loops, outermost first.
+// CHECK-LABEL: llvm.func @inner
+// CHECK:       acc.loop gang
+// CHECK:         scf.for %j = %c0 to %n step %c1 : i32 {
+// CHECK-NEXT:      scf.for %k = %c1 to %n step %c1 : i32 {
+// CHECK-NEXT:        "test.op"(%j, %k)
+// CHECK-NEXT:      }
+// CHECK-NEXT:    } {accx.why = "marked seq"}
+// CHECK-NEXT:    acc.yield
+llvm.func @inner(%n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop control(%j : i32, %k : i32) = (%c0, %c1 : i32, i32) to (%n, %n : i32, i32) step (%c1, %c1 : i32, i32) {
+        "test.op"(%j, %k) : (i32, i32) -> ()
+        acc.yield
+      } attributes {seq = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// The outermost loop, one around a parallel loop, one with a variable of its own, and one that is seq for
+// another device only stay.
+// CHECK-LABEL: llvm.func @others
+// CHECK-NOT:   scf.for
+// CHECK:       acc.private.recipe
+llvm.func @others(%n: i32, %x: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    %x_1 = acc.private varPtr(%x : !llvm.ptr) varType(f32) recipe(@private_f32) -> !llvm.ptr {name = "x"}
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        acc.loop vector control(%k : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+          "test.op"(%k) : (i32) -> ()
+          acc.yield
+        } attributes {independent = [#acc.device_type<none>]}
+        acc.yield
+      } attributes {seq = [#acc.device_type<none>]}
+      acc.loop private(%x_1 : !llvm.ptr) control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        "test.op"(%j) : (i32) -> ()
+        acc.yield
+      } attributes {seq = [#acc.device_type<none>]}
+      acc.loop control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        "test.op"(%j) : (i32) -> ()
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], seq = [#acc.device_type<host>]}
+      acc.yield
+    } attributes {seq = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+acc.private.recipe @private_f32 : !llvm.ptr init {
+^bb0(%arg: !llvm.ptr):
+  acc.yield %arg : !llvm.ptr
+}

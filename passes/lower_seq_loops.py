@@ -1,0 +1,101 @@
+"""
+Turn loops marked `seq` into plain loops (OpenACC 3.4, 2.9.5).
+
+`loop seq` inside of a parallel loop says that each thread runs the loop in order, which is what a loop
+without a directive does. As one kind of loop they get the same optimisations: iterations of the
+loop around them side by side, tiles of what all threads read, unrolling.
+
+Takes:  data level, tile and collapse clauses already carried out.
+Leaves: no acc.loop that is `seq` for every device, stands inside of another acc.loop, holds none, has
+        no variables of its own and no cache directive: it is nested `scf.for`s, one for each variable, the
+        outermost with the reason for the remarks. Others are untouched.
+Fails:  never.
+
+Before:
+  acc.loop control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    …
+    acc.yield
+  } attributes {seq = [#acc.device_type<none>]}
+After:
+  scf.for %j = %c0 to %n step %c1 : i32 {
+    …
+  } {accx.why = "marked seq"}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, scf
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, Operation, Region
+from xdsl.passes import ModulePass
+
+from ..dialects.accx import WHY
+from .analysis.acc_ops import has_level, loops_in
+from .building import erase
+
+
+def _is_inside_loop(loop: acc.LoopOp) -> bool:
+    parent = loop.parent_op()
+    while parent is not None and not isinstance(parent, acc.LoopOp):
+        parent = parent.parent_op()
+    return parent is not None
+
+
+def is_plain(loop: acc.LoopOp) -> bool:
+    """Whether `loop` is nothing but a loop that each thread runs in order."""
+    only_seq = has_level(loop.seq) and not (loop.gang or loop.worker or loop.vector)
+    own = (
+        *loop.private_operands,
+        *loop.firstprivate_operands,
+        *loop.reduction_operands,
+        *loop.cache_operands,
+        *loop.tile_operands,
+    )
+    whole = len(loop.region.blocks) == 1 and len(loop.lowerbound) > 0
+    inner = any(True for _ in loops_in(loop))
+    return only_seq and not own and whole and not inner and _is_inside_loop(loop)
+
+
+def lower(loop: acc.LoopOp) -> None:
+    """Replaces `loop` by nested `scf.for`s."""
+    body = loop.region.block
+    end = body.last_op
+    assert end is not None
+    erase(end)
+    inside: list[Operation] = []
+    for op in list(body.ops):
+        op.detach()
+        inside.append(op)
+    bounds = list(zip(body.args, loop.lowerbound, loop.upperbound, loop.step, strict=True))
+    for variable, lower_, upper, step in reversed(bounds):
+        block = Block(arg_types=[variable.type])
+        block.args[0].name_hint = variable.name_hint
+        variable.replace_all_uses_with(block.args[0])
+        end = scf.YieldOp()
+        end.location = loop.location
+        block.add_ops([*inside, end])
+        plain = scf.ForOp(lower_, upper, step, [], Region(block))
+        plain.location = loop.location
+        inside = [plain]
+    why = loop.attributes.get(WHY)
+    inside[0].attributes[WHY] = why if isinstance(why, StringAttr) else StringAttr("marked seq")
+    outer = loop.parent_block()
+    assert outer is not None
+    outer.insert_op_before(inside[0], loop)
+    erase(loop)
+
+
+@dataclass(frozen=True)
+class LowerSeqLoopsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "lower-seq-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        loops = [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]
+        for loop in reversed(loops):
+            if is_plain(loop):
+                lower(loop)
