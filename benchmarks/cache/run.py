@@ -266,7 +266,8 @@ def main() -> int:
             micro = measure_micro(cuda)
             for row in writes:
                 print(
-                    f"{row.pattern} {row.policy} n={row.n} steps={row.steps} {row.us:.1f} µs {row.problem or ''}"
+                    f"{row.pattern} {row.policy} n={row.n} steps={row.steps} {row.us:.1f} µs"
+                    f" {row.problem or ''}"
                 )
             for row in micro:
                 print(

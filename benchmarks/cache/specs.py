@@ -21,19 +21,20 @@ class Variant:
 
 OPENACC = Variant("OpenACC", plain=True)
 AUTO = Variant("cache")
-RBI = Variant("RBI", "promote=always method=rbi")
-RBC = Variant("RBC", "promote=always method=rbc")
-EHC = Variant("EHC", "promote=always method=ehc")
+RBI = Variant("RBI", "promote=always method=rbi rows=1 columns=1")
+RBC = Variant("RBC", "promote=always method=rbc rows=1 columns=1")
+EHC = Variant("EHC", "promote=always method=ehc rows=1 columns=1")
 TUNED = (
     Variant("RBI 4×4", "promote=always rows=4 columns=4"),
     Variant("RBI 8×4", "promote=always rows=8 columns=4"),
     Variant("RBI 8×8", "promote=always rows=8 columns=8 block_x=16 block_y=16"),
 )
 ALTERNATIVES = (
-    Variant("communicating", "promote=always renewal=communicating"),
-    Variant("asynchronous", "promote=always fetch=async"),
+    Variant("communicating", "promote=always renewal=communicating rows=1 columns=1"),
+    Variant("asynchronous", "promote=always fetch=async rows=1 columns=1"),
 )
 ROWS = Variant("RBI 4 rows", "promote=always rows=4")
+COLUMNS = Variant("RBI 4 columns", "promote=always columns=4")
 METHODS = (OPENACC, AUTO, RBI, RBC)
 
 
@@ -184,8 +185,8 @@ MEASURED = (
     Measured(Kernel("gemm8", "cache", _gemm, 4096, 256), TUNED[2:]),
     Measured(Kernel("nbody", "cache", _nbody, 65536, 512), (*METHODS, *ALTERNATIVES)),
     Measured(Kernel("jacobi", "cache", _jacobi, 8192, 99), (*METHODS, ROWS)),
-    Measured(Kernel("stencil1", "cache", _line(1), 1 << 26, 1000), METHODS),
-    Measured(Kernel("stencil30", "cache", _line(30), 1 << 26, 1000), (*METHODS, EHC)),
+    Measured(Kernel("stencil1", "cache", _line(1), 1 << 26, 1000), (*METHODS, COLUMNS)),
+    Measured(Kernel("stencil30", "cache", _line(30), 1 << 26, 1000), (*METHODS, COLUMNS, EHC)),
     Measured(Kernel("hotspot", "cache", _hotspot, 8192, 99), (*METHODS, ROWS)),
     Measured(Kernel("convolution", "cache", _convolution, 8192, 99), (*METHODS, ROWS)),
     Measured(Kernel("lu", "cache", _lu, 8192, 99), METHODS),

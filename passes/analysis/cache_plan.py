@@ -25,6 +25,8 @@ BANKS = 32
 BANK_BYTES = 4
 SHARED_LIMIT = 48 * 1024
 """Static shared memory of a block."""
+FEW_BLOCKS = 4
+"""Blocks along a loop below which more outputs per thread leave too few threads."""
 SMALL_WINDOW = 32
 """Reads of a window per iteration up to which the L1 cache serves them as fast as a tile does."""
 
@@ -149,6 +151,35 @@ def block_threads(
     x = tuning.block_x or lanes or default[1]
     y = tuning.block_y or workers or max(1, min(default[0], 1024 // x))
     return (y, x)
+
+
+def outputs_per_thread(
+    axes: Sequence[Axis],
+    sharing: Sharing,
+    threads: Sequence[int],
+    tuning: Tuning,
+    *,
+    renewed: bool,
+    element_bytes: int,
+) -> tuple[int, ...]:
+    """
+    Outputs of a thread along each mapped axis. Where both loops share (a matrix product, whose tiles a
+    sequential loop renews), 4 × 4 values loaded from tiles feed 16 operations from registers; the rows
+    of a window keep what they share in registers. One each where a loop is known to be short.
+    """
+    if len(sharing.axes) < 2:
+        return (tuning.columns or tuning.rows or 1,)
+    rows, columns = 4, 1
+    if renewed:
+        columns = 4 if element_bytes <= 4 else 2
+    found: list[int] = []
+    for own, asked, position, size in zip(
+        (rows, columns), (tuning.rows, tuning.columns), sharing.axes, threads, strict=True
+    ):
+        trips = axes[position].trips
+        short = trips is not None and trips < own * size * FEW_BLOCKS
+        found.append(asked or (1 if short else own))
+    return tuple(found)
 
 
 @dataclass(frozen=True)

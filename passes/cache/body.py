@@ -226,7 +226,7 @@ class BlockBody:
             self.trusted -= added
 
         condition = self._in_sections(loop, ready, at)
-        self._versions(loop, condition, trusting, lambda inside: self._loop(loop, inside), at)
+        self._versions(loop, condition, trusting, lambda inside: self._rare(loop, inside), at)
 
     def _counted(self, loop: scf.ForOp, at: Cursor) -> None:
         """The loop, and a copy of it for its usual number of turns if the end is a minimum."""
@@ -247,9 +247,13 @@ class BlockBody:
             loop,
             condition,
             lambda inside: self._loop(loop, inside, end, unroll),
-            lambda inside: self._loop(loop, inside),
+            lambda inside: self._rare(loop, inside),
             at,
         )
+
+    def _rare(self, loop: scf.ForOp, at: Cursor) -> None:
+        """The version for edges: it must not cost the other one registers by being unrolled."""
+        self._loop(loop, at, unroll=1)
 
     def _uses_tiles(self, loop: scf.ForOp) -> bool:
         inner = list(loop.body.walk())

@@ -129,7 +129,14 @@ def plan_nest(nest: Nest, ops: Sequence[acc.CacheOp], choices: Choices, refuse: 
     given = _given(nest.construct)
     threads = plans.block_threads(sections, nest.axes, sharing, choices.tuning, given)
     _check_threads(threads)
-    outputs = (choices.tuning.rows or 1, choices.tuning.columns or 1)[-len(threads) :]
+    outputs = plans.outputs_per_thread(
+        nest.axes,
+        sharing,
+        threads,
+        choices.tuning,
+        renewed=any(uses_of(c, nest).renewed for c in cached),
+        element_bytes=max(section.element_bytes for section in sections),
+    )
     varying = varying_values(nest, sharing.axes)
     result = NestPlan(
         nest,
