@@ -33,7 +33,9 @@ def clause(name: str, var: str = "x", *, extra: str = "", bounds: str = "bounds(
 
 
 def leave(name: str, var: str = "x", *, extra: str = "") -> str:
-    to = f" to varPtr(%{var} : !llvm.ptr) varType(i32)" if name in ("copyout", "update_host") else ""
+    to = (
+        f" to varPtr(%{var} : !llvm.ptr) varType(i32)" if name in ("copyout", "update_host") else ""
+    )
     return f'acc.{name} accPtr(%{var}_dev : !llvm.ptr) bounds(%b){to} {{name = "{var}"{extra}}}'
 
 
