@@ -1,6 +1,5 @@
 """Atomics: which updates one instruction does, and the values of all forms when executed."""
 
-
 from __future__ import annotations
 
 import ctypes
