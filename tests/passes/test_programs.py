@@ -13,7 +13,14 @@ PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.c"))
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_output(program: Path):
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target", "host", str(program)]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.accrun_main",
+        "--target",
+        "host",
+        str(program),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout == program.with_suffix(".out").read_text()
