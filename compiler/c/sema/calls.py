@@ -111,7 +111,8 @@ class CallChecker:
             return builtin(node, arguments)
         if name in _COMPARISONS:
             self._arity(node, arguments, 2)
-            comparison = c_ast.BinaryOp(_COMPARISONS[name], *arguments, node.coord)
+            left, right = arguments
+            comparison = c_ast.BinaryOp(_COMPARISONS[name], left, right, node.coord)
             return self.unit.expressions.check(comparison)
         if name in _FLOAT_CONSTANTS:
             value, t = _FLOAT_CONSTANTS[name]
