@@ -59,7 +59,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import ELEMENTS
-from ..dialects.accx_cache import SHARED_POINTER, GangBarrierOp, GangThreadsOp, SharedTileOp
+from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from .analysis.device_functions import PURE_FUNCTIONS
 from .analysis.layout import size_of
 from .analysis.schedule import Target
