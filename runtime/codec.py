@@ -20,7 +20,7 @@ from .packed import Coefficients, PackedFormat
 PIECE = 1 << 18
 """Elements below which a second thread does not pay."""
 
-MAX_THREADS = 16
+MAX_THREADS = 8
 
 _I64, _F64, _PTR = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 

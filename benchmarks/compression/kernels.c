@@ -95,6 +95,24 @@ void hotspot(int n, const REAL *restrict temperature, const REAL *restrict power
         }
 }
 
+/* Temperatures are decoded once, into a tile in shared memory, and read from there. */
+void hotspot_cached(int n, REAL (*restrict temperature)[n], const REAL (*restrict power)[n],
+                    REAL (*restrict result)[n])
+{
+#pragma acc parallel loop async(1) collapse(2) \
+    present(temperature[0:n], power[0:n], result[0:n]) \
+    PACKED_POWER(power) PACKED_TEMPERATURE(temperature, result)
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++) {
+#pragma acc cache(readonly: temperature[i-1:3][j-1:3])
+            REAL t = temperature[i][j];
+            result[i][j] = t + (REAL)0.05 * (power[i][j]
+                + (temperature[i - 1][j] + temperature[i + 1][j] - 2 * t) * (REAL)0.1
+                + (temperature[i][j - 1] + temperature[i][j + 1] - 2 * t) * (REAL)0.1
+                + (80 - t) * (REAL)0.0125);
+        }
+}
+
 struct location {
     REAL latitude, longitude;
 };

@@ -179,7 +179,11 @@ class Variant:
             defines.append(f"PACKED{'_RECORDS' if fmt.arrays else ''}(...)={clause}")
             for word in hotspot:
                 defines.append(f"PACKED_{word.upper()}(...)={clause}")
-        options = CompileOptions(target=target, defines=tuple(defines))  # pyright: ignore[reportArgumentType]
+        options = CompileOptions(
+            target=target,  # pyright: ignore[reportArgumentType]
+            defines=tuple(defines),
+            pass_options=("promote-cache-to-shared{promote=always}",),
+        )
         self.format = fmt
         self.program: Program = compile_files([SOURCE], options)
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
@@ -344,6 +348,9 @@ def cases(dtype: type, scale: int) -> list[tuple[str, Case, int]]:
     out.append(("dyadic", dyadic(points, dtype), points))
     for what, names in HOTSPOTS.items():
         out.append((f"hotspot {what}", hotspot(side, dtype, names), side))
+        if what != "power":
+            cached = replace(hotspot(side, dtype, names), kernel="hotspot_cached")
+            out.append((f"hotspot {what}, cached", cached, side))
     return out
 
 
@@ -356,7 +363,7 @@ HOTSPOTS = {
 
 def variant_for(label: str, fmt: Format, known: dict[str, Variant]) -> Variant:
     """The compressed variant that a case needs: HotSpot's differ in what is packed."""
-    what = label.removeprefix("hotspot ") if label.startswith("hotspot ") else ""
+    what = label.removeprefix("hotspot ").split(",")[0] if label.startswith("hotspot ") else ""
     if what not in known:
         words = ("power", "temperature") if what == "both" else (what,) if what else ()
         known[what] = Variant(fmt.dtype, fmt, hotspot=words)

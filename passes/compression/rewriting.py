@@ -10,10 +10,11 @@ loads and stores get code.
 from __future__ import annotations
 
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import i8
+from xdsl.dialects.builtin import IntegerType, i8
 from xdsl.ir import Attribute, Operation, SSAValue, Use
 
 from ...compiler.diagnostics import CompileError, SourceLoc, error
+from ...dialects.accx_cache import CopyAsyncOp
 from ..analysis.layout import type_name
 from ..building import Cursor, erase
 from .element_code import ElementCode
@@ -54,6 +55,8 @@ class ArrayRewriter:
                 self._load(op)
             case llvm.StoreOp() if use.index == 1:
                 self._store(op)
+            case CopyAsyncOp() if op.source is use.operation.operands[use.index]:
+                self._copy(op)
             case llvm.ICmpOp():
                 pass
             case acc.CacheOp():
@@ -88,7 +91,7 @@ class ArrayRewriter:
 
     def _narrow(self, type: Attribute, op: Operation) -> Attribute:
         """`type` with packed numbers."""
-        if type == self.code.packed.base:
+        if self._is_number(type):
             return self.code.memory_type
         if isinstance(type, llvm.LLVMArrayType):
             return llvm.LLVMArrayType(type.size, self._narrow(type.type, op))
@@ -123,25 +126,55 @@ class ArrayRewriter:
         result = op.dereferenced_value
         self._check_type(op, result.type)
         at = Cursor.before(op)
+        as_bits = result.type != self.code.packed.base
         load = llvm.LoadOp(op.ptr, self.code.integer, alignment=self.code.alignment)
         code = at.value(load, f"{self.name}_code")
         load.attributes.update(op.attributes)
         number = self.code.decode(at, code, result.name_hint)
+        if as_bits:
+            number = at.value(arith.BitcastOp(number, result.type), result.name_hint)
         result.replace_all_uses_with(number)
         erase(op)
         self.accesses.append(load)
 
+    def _copy(self, op: CopyAsyncOp) -> None:
+        """A copy into a shared tile goes through registers, and leaves plain numbers there."""
+        fmt = self.code.packed.format
+        bytes = op.bytes.value.data
+        if bytes % fmt.base_bytes:
+            raise self._refusal(
+                op,
+                f"is copied to shared memory {bytes} bytes at a time",
+                "give the pass promote-cache-to-shared the option fetch=registers",
+            )
+        at = Cursor.before(op)
+        for number in range(bytes // fmt.base_bytes):
+            source = at.field(op.source, number * fmt.storage_bytes)
+            load = llvm.LoadOp(source, self.code.integer, alignment=self.code.alignment)
+            decoded = self.code.decode(at, at.value(load, f"{self.name}_code"), self.name)
+            at.store(decoded, at.field(op.target, number * fmt.base_bytes))
+            self.accesses.append(load)
+        erase(op)
+
     def _store(self, op: llvm.StoreOp) -> None:
         self._check_type(op, op.value.type)
         at = Cursor.before(op)
-        code = self.code.encode(at, op.value)
+        value = op.value
+        if value.type != self.code.packed.base:
+            value = at.value(arith.BitcastOp(value, self.code.packed.base))
+        code = self.code.encode(at, value)
         store = at.insert(llvm.StoreOp(code, op.ptr, alignment=self.code.alignment))
         store.attributes.update(op.attributes)
         erase(op)
         self.accesses.append(store)
 
+    def _is_number(self, type: Attribute) -> bool:
+        """Whether `type` is that of the numbers, or an integer that holds the bits of one."""
+        packed = self.code.packed
+        return type in (packed.base, IntegerType(packed.format.base_bits))
+
     def _check_type(self, op: Operation, type: Attribute) -> None:
-        if type != self.code.packed.base:
+        if not self._is_number(type):
             raise self._refusal(
                 op,
                 f"is accessed as '{type_name(type)}'",

@@ -314,6 +314,35 @@ def test_structure_of_arrays(tmp_path: Path, fmt: str, target: str):
     assert output(tmp_path, ARRAYS, *options) == "1 1 1.000\n"
 
 
+CACHED = """
+void step(int n, float (*restrict t)[n], float (*restrict r)[n]) {
+  #pragma acc parallel loop collapse(2) present(t[0:n], r[0:n]) compression(t, r)
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < n - 1; j++) {
+      #pragma acc cache(readonly: t[i-1:3][j-1:3])
+      r[i][j] = 0.25f * (t[i - 1][j] + t[i + 1][j] + t[i][j - 1] + t[i][j + 1]);
+    }
+}
+int main(void) {
+  int n = 70;
+  float (*t)[n] = malloc(n * n * 4), (*r)[n] = malloc(n * n * 4);
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) t[i][j] = i * 0.5f + j, r[i][j] = 0;
+  #pragma acc data ccopyin(t[0:n]) ccopy(r[0:n:0:200])
+  step(n, t, r);
+  int wrong = 0;
+  for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++)
+    wrong += fabs(r[i][j] - (i * 0.5 + j)) > 1e-2;
+  printf("%d\\n", wrong);
+}
+"""
+
+
+@pytest.mark.parametrize("fetch", ["registers", "async"])
+def test_decoding_into_a_cached_tile(tmp_path: Path, fetch: str):
+    option = f"promote-cache-to-shared{{promote=always fetch={fetch}}}"
+    assert output(tmp_path, CACHED, "--no-checks", "--pass-option", option, target="sim") == "0\n"
+
+
 def loop(clauses: str, declaration: str = "float a[100]", body: str = "a[i] = a[i] + 1;") -> str:
     return f"""
 {declaration};
@@ -363,7 +392,7 @@ COMPILE_ERRORS = {
         loop("ccopy(a)", body='_Pragma("acc atomic") a[0] += 1;'),
         "is accessed atomically",
     ),
-    "as integers": (loop("ccopy(a)", body="((int *)a)[i] += 1;"), "is used as an array of 'i32'"),
+    "as integers": (loop("ccopy(a)", body="((short *)a)[i] += 1;"), "is used as an array of 'i16'"),
     "passed on": (
         "void g(float *p) { p[0] = 1; }\n" + loop("ccopy(a)", body="g(a + i);"),
         "is passed to 'g'",
