@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (lines of C read better whole)
 """
 Random OpenACC C programs whose serial meaning is known: each construct stands twice, once without
 its directives, and the program compares what the two leave in memory.
@@ -17,8 +18,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-N, R, C, K = 60, 9, 14, 6
-"""Extents of one-, two- and three-dimensional arrays; loops stay 2 away from the ends."""
+SMALL = (60, 9, 14, 6)
+LARGE = (1500, 40, 130, 5)
+"""Extents of one-dimensional arrays, of two-dimensional ones, and the third: loops stay inside."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +39,29 @@ class Array:
         return f"{self.name}[0:n]" if self.heap else self.name
 
 
-ARRAYS = (
-    Array("A", "int", (N,)),
-    Array("B", "int", (N,)),
-    Array("L", "long", (N,)),
-    Array("U", "unsigned", (N,)),
-    Array("S", "short", (N,)),
-    Array("Q", "unsigned char", (N,)),
-    Array("D", "double", (N,)),
-    Array("E", "double", (N,)),
-    Array("F", "float", (N,)),
-    Array("M", "int", (R, C)),
-    Array("P", "int", (R, C)),
-    Array("X", "double", (R, C)),
-    Array("T", "int", (K, R, C)),
-    Array("Y", "double", (K, R, C)),
-    Array("p", "int", (N,), heap=True),
-    Array("q", "double", (N,), heap=True),
-)
+def make_arrays(extents: tuple[int, int, int, int]) -> tuple[Array, ...]:
+    """The arrays of a program; `p` and `q` are parameters that point to heap memory."""
+    n, r, c, k = extents
+    return (
+        Array("A", "int", (n,)),
+        Array("B", "int", (n,)),
+        Array("L", "long", (n,)),
+        Array("U", "unsigned", (n,)),
+        Array("S", "short", (n,)),
+        Array("Q", "unsigned char", (n,)),
+        Array("D", "double", (n,)),
+        Array("E", "double", (n,)),
+        Array("F", "float", (n,)),
+        Array("M", "int", (r, c)),
+        Array("P", "int", (r, c)),
+        Array("X", "double", (r, c)),
+        Array("T", "int", (k, r, c)),
+        Array("Y", "double", (k, r, c)),
+        Array("p", "int", (n,), heap=True),
+        Array("q", "double", (n,), heap=True),
+    )
+
+
 HISTOGRAM = Array("H", "int", (16,))
 SCALARS = {"s0": "int", "s1": "long", "s2": "unsigned", "s3": "double"}
 
@@ -110,6 +117,8 @@ class Generator:
     def __init__(self, seed: int, constructs: int = 6):
         self.random = random.Random(seed)
         self.constructs = constructs
+        self.extents = LARGE if seed % 4 == 3 else SMALL
+        self.arrays = make_arrays(self.extents)
 
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability
@@ -176,7 +185,7 @@ class Generator:
         return array.name + "".join(f"[{s}]" for s in subscripts)
 
     def load(self, c: Construct, *, floating: bool) -> str | None:
-        array = self.random.choice([a for a in ARRAYS if a.floating == floating])
+        array = self.random.choice([a for a in self.arrays if a.floating == floating])
         if c.free or c.serial:
             return self.element(array, [self.subscript(c, e) for e in array.shape])
         if array.name in c.owned:
@@ -242,11 +251,11 @@ class Generator:
             before = list(c.temporaries)
             with c.block(f"if {self.condition(c)}"):
                 self.statement(c, depth - 1)
-            c.temporaries = before
+            c.temporaries = list(before)
             if self.chance(0.4):
                 with c.block("else"):
                     self.statement(c, depth - 1)
-                c.temporaries = before
+                c.temporaries = list(before)
         elif kind == 7:
             self.sequential_loop(c, depth)
         elif kind == 8 and c.reduction:
@@ -255,7 +264,7 @@ class Generator:
             self.update(c)
 
     def assignment(self, c: Construct) -> None:
-        array = self.random.choice(ARRAYS)
+        array = self.random.choice(self.arrays)
         if c.free or c.serial:
             target: list[str] | None = [self.subscript(c, e) for e in array.shape]
         else:
@@ -363,14 +372,16 @@ class Generator:
             return f"for ({declare} = {low}; {name} != {high + 1}; {advance})"
         if shape == 3 and signed:
             return f"for ({declare} = {low}; {high + 1} > {name}; {advance})"
-        limit = f"n - {N - high - 1}" if signed and self.chance(0.4) else str(high + 1)
+        limit = (
+            f"n - {self.extents[0] - high - 1}" if signed and self.chance(0.4) else str(high + 1)
+        )
         return f"for ({declare} = {low}; {name} < {limit}; {advance})"
 
     def sequential_loop(self, c: Construct, depth: int) -> None:
         if len(c.loops) >= 4:
             return
         before = list(c.temporaries)
-        extent = self.random.choice((K, R, C))
+        extent = self.random.choice((self.extents[3], self.extents[1], self.extents[2]))
         head = self.head(c, extent, parallel=False, rectangular=False)
         with c.block(head):
             if self.chance(0.15):
@@ -378,7 +389,7 @@ class Generator:
             for _ in range(self.random.randint(1, 2)):
                 self.statement(c, depth - 1)
         c.loops.pop()
-        c.temporaries = before
+        c.temporaries = list(before)
 
     def body(self, c: Construct) -> None:
         for _ in range(self.random.randint(1, 3)):
@@ -399,9 +410,7 @@ class Generator:
         }
         if shape in levels:
             names = levels[shape]
-            with self.nest(
-                c, names[0], (R, C, K)[0] if len(names) > 1 else N, reduction, first=True
-            ):
+            with self.nest(c, names[0], self.extents[len(names) > 1], reduction, first=True):
                 if len(names) == 1:
                     self.body(c)
                 elif shape == "r+r":
@@ -409,20 +418,24 @@ class Generator:
                 else:
                     if self.chance(0.4):
                         self.statement(c, 1)
-                    with self.nest(c, names[1], C, reduction):
+                    with self.nest(c, names[1], self.extents[2], reduction):
                         if len(names) == 3:
-                            with self.nest(c, names[2], C, reduction):
+                            with self.nest(c, names[2], self.extents[2], reduction):
                                 self.body(c)
                         else:
                             self.body(c)
                     if shape == "1+1":
-                        with self.nest(c, names[1], C, reduction):
+                        with self.nest(c, names[1], self.extents[2], reduction):
                             self.body(c)
         else:
             depth = int(shape[0])
             word = f"tile({', '.join(self.pick('2', '3', '4', '*') for _ in range(depth))})"
             clause = word if shape[1] == "t" else f"collapse({depth})"
-            extents = (R, C) if depth == 2 else (K, R, C)
+            extents = (
+                (self.extents[1], self.extents[2])
+                if depth == 2
+                else (self.extents[3], self.extents[1], self.extents[2])
+            )
             clauses.append(clause)
             heads = [self.head(c, e, parallel=True) for e in extents]
             for head in heads:
@@ -446,7 +459,7 @@ class Generator:
         before = list(c.temporaries)
         with c.block(head):
             yield
-        c.temporaries = before
+        c.temporaries = list(before)
         c.loops.pop()
 
     def inner_reduction(self, c: Construct, levels: str) -> None:
@@ -456,7 +469,7 @@ class Generator:
         c.add(f"int {name} = {self.random.randint(0, 9)};")
         outer, c.reduction = c.reduction, None
         c.add(f"#pragma acc loop {levels} reduction(+:{name})")
-        head = self.head(c, C, parallel=True, rectangular=self.chance(0.5))
+        head = self.head(c, self.extents[2], parallel=True, rectangular=self.chance(0.5))
         before = list(c.temporaries)
         with c.block(head):
             if self.chance(0.5):
@@ -499,7 +512,7 @@ class Generator:
     def data_clauses(self, c: Construct) -> list[str]:
         text = "\n".join(c.lines)
         words: list[str] = []
-        for array in (*ARRAYS, HISTOGRAM):
+        for array in (*self.arrays, HISTOGRAM):
             if f"{array.name}[" not in text:
                 continue
             written = c.free or c.serial or array.name in c.owned or array is HISTOGRAM
@@ -524,25 +537,27 @@ class Generator:
             first = self.directive(c, "kernels", [], "")
         elif kind == 8:
             c.free = True
-            head = self.head(c, N if self.chance(0.5) else C, parallel=False)
+            head = self.head(
+                c, self.extents[0] if self.chance(0.5) else self.extents[2], parallel=False
+            )
             with c.block(head):
                 self.body(c)
             c.loops.pop()
             first = self.directive(c, "parallel loop auto", [], "")
         else:
             c.serial = True
-            head = self.head(c, C, parallel=False)
+            head = self.head(c, self.extents[2], parallel=False)
             with c.block(head):
                 self.body(c)
             c.loops.pop()
             words = ["serial", *self.data_clauses(c)]
             first = "#pragma acc " + " ".join(words)
-        body = ["{"] * 0 + c.lines
+        body = c.lines
         if not first.startswith("#pragma acc parallel loop") and not first.startswith(
             "#pragma acc serial loop"
         ):
             body = ["    {", *body, "    }"]
-        used = [a for a in (*ARRAYS, HISTOGRAM) if f"{a.name}[" in "\n".join(c.lines)]
+        used = [a for a in (*self.arrays, HISTOGRAM) if f"{a.name}[" in "\n".join(c.lines)]
         wrapped = [first, *body]
         if c.in_data and used:
             names = ", ".join(a.section for a in used)
@@ -563,10 +578,12 @@ class Generator:
         return text, serial.replace(f"f{index}(", f"g{index}(", 1)
 
     def free_loop(self, c: Construct) -> None:
-        head = self.head(c, N if self.chance(0.5) else R, parallel=False)
+        head = self.head(
+            c, self.extents[0] if self.chance(0.5) else self.extents[1], parallel=False
+        )
         with c.block(head):
-            if self.chance(0.4) and c.loops[-1].high < C:
-                inner = self.head(c, C, parallel=False, rectangular=False)
+            if self.chance(0.4) and c.loops[-1].high < self.extents[2]:
+                inner = self.head(c, self.extents[2], parallel=False, rectangular=False)
                 with c.block(inner):
                     self.body(c)
                 c.loops.pop()
@@ -583,7 +600,7 @@ class Generator:
             "#include <stdlib.h>",
             "#include <string.h>",
         ]
-        everything = [*ARRAYS, HISTOGRAM]
+        everything = [*self.arrays, HISTOGRAM]
         for array in everything:
             extents = "".join(f"[{e}]" for e in array.shape)
             if array.heap:
@@ -626,12 +643,14 @@ class Generator:
         for name, type_ in SCALARS.items():
             parts += self.comparison(name, f"saved_{name}", f"{name}", "", type_ == "double")
         parts.append("    return wrong;\n}")
-        parts.append("int main(void)\n{\n    int wrong = 0, *p = malloc(%d * sizeof(int));" % N)
-        parts.append("    double *q = malloc(%d * sizeof(double));" % N)
+        parts.append(
+            f"int main(void)\n{{\n    int wrong = 0, *p = malloc({self.extents[0]} * sizeof(int));"
+        )
+        parts.append(f"    double *q = malloc({self.extents[0]} * sizeof(double));")
         for index in range(self.constructs):
             parts.append(
-                f"    init(p, q);\n    g{index}({N}, p, q);\n    save(p, q);\n    init(p, q);\n"
-                f"    f{index}({N}, p, q);\n    wrong += compare({index}, p, q);"
+                f"    init(p, q);\n    g{index}({self.extents[0]}, p, q);\n    save(p, q);\n    init(p, q);\n"
+                f"    f{index}({self.extents[0]}, p, q);\n    wrong += compare({index}, p, q);"
             )
         parts.append("    free(p);\n    free(q);")
         parts.append('    if (!wrong)\n        printf("ok\\n");\n    return wrong != 0;\n}')
