@@ -25,6 +25,8 @@ BANKS = 32
 BANK_BYTES = 4
 SHARED_LIMIT = 48 * 1024
 """Static shared memory of a block."""
+ROOMY_BLOCK = (16, 16)
+"""Threads that leave each 255 registers."""
 FEW_BLOCKS = 4
 """Blocks along a loop below which more outputs per thread leave too few threads."""
 SMALL_WINDOW = 32
@@ -151,6 +153,13 @@ def block_threads(
     x = tuning.block_x or lanes or default[1]
     y = tuning.block_y or workers or max(1, min(default[0], 1024 // x))
     return (y, x)
+
+
+def is_crowded(threads: Sequence[int], outputs: Sequence[int], tuning: Tuning) -> bool:
+    """Whether a block that we chose has more threads than there are registers for many outputs."""
+    if tuning.block_x or tuning.block_y or len(threads) != 2:
+        return False
+    return outputs[0] * outputs[1] >= 4 and threads[0] * threads[1] > 256
 
 
 def outputs_per_thread(

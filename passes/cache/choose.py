@@ -137,6 +137,8 @@ def plan_nest(nest: Nest, ops: Sequence[acc.CacheOp], choices: Choices, refuse: 
         renewed=any(uses_of(c, nest).renewed for c in cached),
         element_bytes=max(section.element_bytes for section in sections),
     )
+    if not any(given) and plans.is_crowded(threads, outputs, choices.tuning):
+        threads = plans.ROOMY_BLOCK
     varying = varying_values(nest, sharing.axes)
     result = NestPlan(
         nest,
