@@ -8,6 +8,8 @@ difference. Host memory always holds plain numbers: transfers encode and decode.
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -91,6 +93,12 @@ class Packed:
     report: TransferReport
     plane: int = 0
 
+    @property
+    def words(self) -> bytes:
+        """c0, c1, 1 / c0 and the plane, as a `Compression` ends."""
+        coefs = self.coefficients
+        return struct.pack("=3dq", coefs.c0, coefs.c1, coefs.inverse, self.plane)
+
     def bytes_of(self, host_bytes: int) -> int:
         """How far apart on the device numbers so many host bytes apart are, in one member's array."""
         return host_bytes // self.format.record_bytes * self.format.storage_bytes
@@ -98,6 +106,29 @@ class Packed:
     def size_of(self, host_bytes: int) -> int:
         """The packed size of so many bytes of plain numbers."""
         return host_bytes // self.format.base_bytes * self.format.storage_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the descriptor at `address` is told: the words that follow `shape`."""
+
+    address: int
+    words: bytes
+
+    def give(self) -> None:
+        """Writes the words."""
+        ctypes.memmove(self.address, self.words, len(self.words))
+
+
+def answer_for(packed: Packed, address: int) -> Answer | None:
+    """
+    The answer to the descriptor at `address`, of a kernel that decodes the array as it is packed;
+    None for anything else, which needs a closer look.
+    """
+    given = Compression.from_address(address)
+    if given.format != packed.format.word or not given.flags & CompressionFlag.DECODES:
+        return None
+    return Answer(address + Compression.c0.offset, packed.words)
 
 
 @dataclass(slots=True)
@@ -227,11 +258,7 @@ class Compressor:
         wanted, packed = request.packed, entry.packed
         if wanted is None or packed is None or not wanted.address:
             return
-        answer = Compression.from_address(wanted.address)
-        answer.c0 = packed.coefficients.c0
-        answer.c1 = packed.coefficients.c1
-        answer.inverse = packed.coefficients.inverse
-        answer.plane = packed.plane
+        Answer(wanted.address + Compression.c0.offset, packed.words).give()
 
     # Transfers
 

@@ -22,18 +22,14 @@ from .abi import (
     DataKind,
 )
 from .cells import Cell, Cells
+from .compression import Answer, answer_for
 from .mapping import POINTER_BYTES
 from .native_data import NativeData
 from .present import Entry, PresentTable
 
 _LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
-_NOT_SIMPLE = int(
-    DataFlag.ALWAYS_IN
-    | DataFlag.ALWAYS_OUT
-    | DataFlag.FINALIZE
-    | DataFlag.DYNAMIC
-    | DataFlag.COMPRESSED
-)
+_NOT_SIMPLE = int(DataFlag.ALWAYS_IN | DataFlag.ALWAYS_OUT | DataFlag.FINALIZE | DataFlag.DYNAMIC)
+_COMPRESSED = int(DataFlag.COMPRESSED)
 _CELL = int(DataFlag.CELL)
 _DEVICE = struct.Struct("=q")
 _unpack = RECORD_FORMAT.unpack_from
@@ -49,6 +45,7 @@ class _Found:
     pointer: int
     device: int
     cell: Cell | None = None
+    answer: Answer | None = None
 
 
 @dataclass(slots=True)
@@ -62,6 +59,8 @@ class _Remembered:
     attached: list[_Found]
     """Those whose pointer object is on the device."""
     cells: list[Cell]
+    answers: list[Answer]
+    """What compressed arrays' descriptors are told."""
 
 
 class QuickEntry:
@@ -104,6 +103,8 @@ class QuickEntry:
                 cell.store()
             _count_all(known, 1)
             ctypes.memmove(records, known.after, len(raw))
+            for answer in known.answers:
+                answer.give()
         if self.native is not None and _stays_present(known):
             self.native.arm(site, known.after, known.entries, known.cells)
         return count
@@ -142,6 +143,8 @@ class QuickEntry:
                 break
             if found.cell is not None:
                 found.cell.store()
+            if found.answer is not None:
+                found.answer.give()
             _count(found, 1)
             all_found.append(found)
             _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, found.device)
@@ -157,8 +160,11 @@ class QuickEntry:
             entries = [found.entry for found in all_found]
             attached = [found for found in all_found if found.attachments is not None]
             cells = [found.cell for found in all_found if found.cell is not None]
+            answers = [found.answer for found in all_found if found.answer is not None]
             epoch = self._table.epoch
-            self._remembered[site] = _Remembered(epoch, raw, bytes(after), entries, attached, cells)
+            self._remembered[site] = _Remembered(
+                epoch, raw, bytes(after), entries, attached, cells, answers
+            )
         return len(all_found)
 
     def _exit_each(self, site: int, raw: bytes, count: int) -> int:
@@ -192,12 +198,18 @@ class QuickEntry:
         What the record at `at` stands for, if its clause only counts present data, or can use a
         cell of the site `cells_of`.
         """
-        base, offset, size, pointer, _, kind, flags, _, dims, _ = _unpack(raw, at)
+        base, offset, size, pointer, _, kind, flags, _, dims, shape = _unpack(raw, at)
         if dims or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
             return None
         entry = self._table.containing(base + offset, size)
-        if entry is not None and entry.packed is not None:
-            return None
+        answer = None
+        packed = entry.packed if entry is not None else None
+        if packed is not None or flags & _COMPRESSED:
+            if packed is None or not flags & _COMPRESSED:
+                return None
+            answer = answer_for(packed, shape)
+            if answer is None:
+                return None
         if entry is None:
             if cells_of is None or not flags & _CELL or offset or pointer:
                 return None
@@ -205,14 +217,14 @@ class QuickEntry:
             return cell and _Found(cell.entry, None, 0, cell.entry.device, cell)
         holder = self._table.containing(pointer, POINTER_BYTES) if pointer else None
         attachments = holder.attachments if holder is not None else None
-        return _Found(entry, attachments, pointer, entry.device_address(base))
+        return _Found(entry, attachments, pointer, entry.device_address(base), answer=answer)
 
 
 def _stays_present(known: _Remembered) -> bool:
     """
     Whether the data just entered is held by something else as well, so that its exit only counts.
     """
-    if known.attached or not known.entries:
+    if known.attached or known.answers or not known.entries:
         return False
     held = {id(e): 0 if e.pinned else e.structured + e.dynamic for e in known.entries}
     for entry in known.entries:
