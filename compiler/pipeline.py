@@ -15,6 +15,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..dialects.accx import STAGE
 from ..passes.registry import load_pass
@@ -163,7 +164,14 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
 def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec]:
     """`--pass-option "schedule-loops{strategy=2_1}"` by pass name."""
     known = {name for stage in plan for name in stage.passes}
-    overrides = {spec.name: spec for text in specs for spec in parse_pipeline(text)}
+    try:
+        overrides = {spec.name: spec for text in specs for spec in parse_pipeline(text)}
+    except ArgSpecParseError as e:
+        raise error(
+            UNKNOWN_LOC,
+            f"cannot read --pass-option: {str(e).splitlines()[-1].strip()}",
+            "write pass{option=value}",
+        ) from e
     for name in overrides.keys() - known:
         raise error(
             UNKNOWN_LOC,

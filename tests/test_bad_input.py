@@ -221,6 +221,8 @@ def test_no_gpu(tmp_path: Path) -> None:
         (["-p", "schedule-loops{nonsense=3}"], "nonsense"),
         (["-p", "schedule-loops{"], "error: "),
         (["--pass-option", "schedule-loops{strategy=9_9}", "--emit=scheduled"], "error: "),
+        (["--pass-option", "schedule-loops{", "--emit=scheduled"], "cannot read --pass-option"),
+        (["--pass-option", "nothing{x=1}", "--emit=scheduled"], "'nothing' is not a pass"),
         (["-o", "/no/such/folder/x"], "/no/such/folder"),
         (["-DX=(", "-DY(=1"], "error: "),
     ],
