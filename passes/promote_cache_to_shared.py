@@ -51,11 +51,12 @@ from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
 from ..dialects.accx import CACHE_REMARKS
-from .analysis.acc_ops import source_loc
+from .analysis.acc_ops import has_level, source_loc
 from .analysis.cache_plan import Tuning
 from .building import erase
 from .cache.choose import Choices, plan_nest
-from .cache.nest import Declined, Nest, find_nest, innermost_parallel, is_partitioned
+from .cache.gang import promote_in_gang
+from .cache.nest import Declined, Nest, find_nest, innermost_parallel
 from .cache.rewrite import rewrite
 
 
@@ -103,18 +104,32 @@ def _groups(construct: acc.ParallelOp) -> list[tuple[acc.LoopOp | None, list[acc
     return list(found.items())
 
 
-def _holds_parallel_loop(loop: acc.LoopOp) -> bool:
-    return any(
-        isinstance(op, acc.LoopOp) and op is not loop and is_partitioned(op) for op in loop.walk()
-    )
-
-
 def _nest_of(loop: acc.LoopOp | None, construct: acc.ParallelOp) -> Nest:
     if loop is None:
         raise Declined("no parallel loop is around it")
-    if _holds_parallel_loop(loop):
-        raise Declined("there are parallel loops inside of its scope")
     return find_nest(loop, construct)
+
+
+def _surrounds_lanes(op: acc.CacheOp) -> bool:
+    """Whether a directive stands in code of a gang or worker, around loops that its lanes share."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, acc.LoopOp) and has_level(parent.vector):
+            return False
+        parent = parent.parent_op()
+    block = op.parent_block()
+    assert block is not None
+    return any(
+        isinstance(inner, acc.LoopOp) and has_level(inner.vector)
+        for other in block.ops
+        for inner in other.walk()
+    )
+
+
+def _routines(module: ModuleOp) -> set[str]:
+    """Functions that have a routine directive."""
+    ops = module.body.block.ops
+    return {op.func_name.string_value() for op in ops if isinstance(op, acc.RoutineOp)}
 
 
 def drop(op: acc.CacheOp) -> None:
@@ -169,14 +184,18 @@ class PromoteCacheToSharedPass(ModulePass):
         )
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
             self._construct(construct, choices)
+        for function in op.body.block.ops:
+            if isinstance(function, llvm.FuncOp) and function.sym_name.data in _routines(op):
+                self._in_gangs(function, choices, _Notes(self.strict, []))
         for inner in [inner for inner in op.walk() if isinstance(inner, acc.CacheOp)]:
             drop(inner)
 
     def _construct(self, construct: acc.ParallelOp, choices: Choices) -> None:
-        groups = _groups(construct)
-        if not groups:
-            return
         notes = _Notes(self.strict, [])
+        self._in_gangs(construct, choices, notes)
+        groups = _groups(construct)
+        if not groups and not notes.texts:
+            return
         shaped = False
         for loop, ops in groups:
             try:
@@ -191,5 +210,16 @@ class PromoteCacheToSharedPass(ModulePass):
                     notes.declined(cache, str(reason))
         construct.attributes[CACHE_REMARKS] = notes.attribute()
 
-
-FUNCTION = llvm.FuncOp
+    def _in_gangs(self, parent: Operation, choices: Choices, notes: _Notes) -> None:
+        """Directives around the loops that lanes share, in a construct or routine."""
+        found = [op for op in parent.walk() if isinstance(op, acc.CacheOp) and _surrounds_lanes(op)]
+        for op in found:
+            try:
+                if choices.promote == "never":
+                    raise Declined("promote=never")
+                always = choices.promote == "always"
+                text = promote_in_gang(op, parent, trust=choices.trust, always=always)
+                notes.texts.append((op, text))
+            except Declined as reason:
+                notes.declined(op, str(reason))
+            drop(op)

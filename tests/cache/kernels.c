@@ -237,3 +237,36 @@ void lu_step(int n, int k, double (*restrict a)[n], const double *restrict row,
             a[i][j] -= column[i] * row[j];
         }
 }
+
+/* The directive stands around a vector loop: the whole gang shares the row. */
+void rows(int m, int n, float (*restrict a)[64], float (*restrict b)[n], float (*restrict c)[n])
+{
+#pragma acc parallel loop gang copyin(a[0:m], b[0:64]) copyout(c[0:m])
+    for (int i = 0; i < m; i++) {
+        CACHE(a[i:1][0:64])
+#pragma acc loop vector
+        for (int j = 0; j < n; j++) {
+            float sum = 0;
+            for (int k = 0; k < 64; k++)
+                sum += a[i][k] * b[k][j];
+            c[i][j] = sum;
+        }
+    }
+}
+
+/* The same in blocks of a row that a sequential loop renews, with an index that is not proved. */
+void windows(int m, int n, const double *restrict a, double *restrict c)
+{
+#pragma acc parallel loop gang copyin(a[0:n]) copyout(c[0:m*128])
+    for (int i = 0; i < m; i++)
+        for (int t = 0; t < 2; t++) {
+            CACHE(a[i+t-1:20])
+#pragma acc loop vector
+            for (int j = 0; j < 64; j++) {
+                double sum = 0;
+                for (int k = 0; k < 19; k++)
+                    sum += a[(i + t + (j * k) % 23) % n];
+                c[i * 128 + t * 64 + j] = sum;
+            }
+        }
+}

@@ -105,6 +105,16 @@ def _lu(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
     return [n, k, numbers(rng, n, n, type=f), numbers(rng, n, type=f), numbers(rng, n, type=f)]
 
 
+def _rows(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    m, n = size
+    return [m, n, numbers(rng, m, 64), numbers(rng, 64, n), np.zeros((m, n), np.float32)]
+
+
+def _windows(rng: np.random.Generator, size: tuple[int, ...]) -> list[object]:
+    m, n = size
+    return [m, n, numbers(rng, n, type=np.float64), np.zeros((m, 128))]
+
+
 CASES = (
     Case("gemm", _gemm, ((16, 16, 16), (33, 20, 47), (5, 50, 16))),
     Case("gemm_flat", _gemm, ((17, 35, 29),)),
@@ -122,6 +132,8 @@ CASES = (
     Case("sparse", _line(np.float32), ((300, 60),)),
     Case("overlapping", _line(np.float32), ((600, 4),), races=True),
     Case("lu_step", _lu, ((40, 3), (20, 0))),
+    Case("rows", _rows, ((5, 40),)),
+    Case("windows", _windows, ((7, 40),)),
 )
 
 

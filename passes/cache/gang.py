@@ -1,0 +1,198 @@
+"""
+Directives around parallel loops: the section belongs to the gang (or worker) as a whole, so the tile is
+its private array, which the lowering keeps in shared memory, filled by a vector loop. Barriers follow
+from what the code reads and writes, as for any private array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i1, i8, i32, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ..analysis.acc_ops import NONE
+from ..analysis.affine import ZERO, Affine
+from ..analysis.cache_plan import SHARED_LIMIT, SMALL_WINDOW
+from ..building import Cursor, erase
+from .emit import polynomial, split, total
+from .nest import (
+    Access,
+    Cached,
+    Declined,
+    Symbols,
+    is_partitioned,
+    read_accesses,
+    read_section,
+    usual_turns,
+)
+from .tiles import mapped_bytes
+
+MAX_FRACTION = 2
+"""A gang's private copy takes at most this part of the static shared memory."""
+
+
+@dataclass
+class GangTile:
+    """The private array of one section, rows of `pitches` bytes apart."""
+
+    cached: Cached
+    address: SSAValue
+    pitches: list[int]
+
+
+def promote_in_gang(op: acc.CacheOp, parent: Operation, *, trust: bool, always: bool) -> str:
+    """
+    Rewrites the scope of a directive that stands in code of a gang or worker of `parent`, a
+    construct or routine; says what was done. Raises `Declined`.
+    """
+    symbols = Symbols(parent)
+    cached = Cached(op, read_section(op, symbols))
+    read_accesses(cached, symbols)
+    _check(cached, symbols, always)
+    section = cached.section
+    pitches = [section.element_bytes]
+    for dim in reversed(section.dims[1:]):
+        pitches.insert(0, pitches[0] * dim.length)
+    size = section.elements * section.element_bytes
+    if size * MAX_FRACTION > SHARED_LIMIT:
+        raise Declined(f"a copy of {size} bytes for each gang leaves too little shared memory")
+    at = Cursor.before(op)
+    storage = llvm.LLVMArrayType(size, i8)
+    memory = at.value(llvm.AllocaOp(at.i32(1), storage, alignment=16), f"{section.name}_tile")
+    tile = GangTile(cached, memory, pitches)
+    _fill(at, tile, size)
+    proved = all(access.certain for access in cached.accesses)
+    for access in cached.accesses:
+        _rewrite(tile, access, checked=not (trust or access.certain))
+    how = "intelligent" if proved or trust else "conservative"
+    return (
+        f"cache({section.name}) in shared memory: {size} bytes for each gang, filled by its threads;"
+        f" range-based {how}"
+    )
+
+
+def _check(cached: Cached, symbols: Symbols, always: bool) -> None:
+    name = cached.section.name
+    if not cached.accesses:
+        raise Declined(f"'{name}' is not accessed in its scope")
+    reads: int | None = 0
+    for access in cached.accesses:
+        if access.element is None:
+            raise Declined("not every subscript follows the dimensions of the section")
+        if access.is_store:
+            raise Declined("a section of a whole gang is cached only for reading")
+        turns = _turns(access.op, cached.op, symbols)
+        reads = None if reads is None or turns is None else reads + turns
+    if not always and reads is not None and reads <= SMALL_WINDOW:
+        raise Declined(
+            f"{reads} reads per iteration of the loops inside: the L1 cache already serves them"
+        )
+
+
+def _turns(op: Operation, cache: acc.CacheOp, symbols: Symbols) -> int | None:
+    """How often one iteration of the parallel loops in the scope runs `op`; None: not known."""
+    turns: int | None = 1
+    parent = op.parent_op()
+    scope = cache.parent_op()
+    while parent is not None and parent is not scope:
+        if isinstance(parent, scf.ForOp):
+            own = usual_turns(parent, symbols)
+            turns = None if turns is None or own is None else turns * own
+        elif isinstance(parent, acc.LoopOp) and not is_partitioned(parent):
+            turns = None
+        parent = parent.parent_op()
+    return turns
+
+
+def _word(size: int) -> IntegerType:
+    for bytes in (8, 4, 2):
+        if size % bytes == 0:
+            return IntegerType(bytes * 8)
+    return i8
+
+
+def _fill(at: Cursor, tile: GangTile, size: int) -> None:
+    """A vector loop over the words of the section."""
+    section = tile.cached.section
+    word = _word(section.element_bytes) if section.element_bytes != 8 else i64
+    if section.element_bytes > 8:
+        word = _word(section.element_bytes % 8 or 4)
+    bytes = word.width.data // 8
+    start = ZERO
+    for dim in section.dims:
+        start = start + dim.lower * dim.stride
+    first = polynomial(at, start, {}, i64)
+    known = mapped_bytes(at, tile.cached, {})
+    block = Block(arg_types=[i32])
+    block.args[0].name_hint = "word"
+    inside = Cursor.at_end(block, at.loc)
+    near = inside.mul(block.args[0], inside.i32(bytes))
+    far: SSAValue = first
+    rest = block.args[0] if len(section.dims) == 0 else near
+    rest, column = split(inside, near, section.dims[-1].length * section.element_bytes)
+    far = inside.add(far, inside.to_i64(column))
+    for dim in reversed(section.dims[:-1]):
+        rest, own = split(inside, rest, dim.length)
+        stride = polynomial(inside, dim.stride, {}, i64)
+        far = inside.add(far, inside.mul(inside.to_i64(own), stride))
+    if known is not None:
+        low, end = known
+        last = inside.sub(end, inside.i64(bytes))
+        far = inside.value(arith.MinSIOp(far, last))
+        far = inside.value(arith.MaxSIOp(far, low))
+    value = inside.load(inside.element(tile.cached.base, far, i8), word, section.name)
+    inside.store(value, inside.element(tile.address, near, i8))
+    inside.insert(acc.YieldOp())
+    at.insert(
+        acc.LoopOp(
+            region=Region(block),
+            lowerbound=[at.i32(0)],
+            upperbound=[at.i32(size // bytes)],
+            step=[at.i32(1)],
+            inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+            independent=NONE,
+            vector=NONE,
+        )
+    )
+
+
+def _rewrite(tile: GangTile, access: Access, *, checked: bool) -> None:
+    """Reads one access from the tile; `checked`: where its index lies in the section."""
+    op = access.op
+    assert isinstance(op, llvm.LoadOp) and access.element is not None
+    at = Cursor.before(op)
+    result = op.dereferenced_value
+    condition: SSAValue | None = None
+    if checked:
+        for delta, dim, proved in zip(
+            access.deltas, tile.cached.section.dims, access.proved, strict=True
+        ):
+            if proved:
+                continue
+            value = polynomial(at, delta, {}, i64)
+            own = at.value(arith.CmpiOp(value, at.i64(dim.length), "ult"), "in_section")
+            condition = own if condition is None else at.value(arith.AndIOp(condition, own))
+    if condition is None:
+        new = _load(at, tile, access, op)
+    else:
+        blocks = Block(), Block()
+        then = Cursor.at_end(blocks[0], op.location)
+        then.insert(scf.YieldOp(_load(then, tile, access, op)))
+        otherwise = Cursor.at_end(blocks[1], op.location)
+        otherwise.insert(scf.YieldOp(otherwise.load(op.ptr, result.type, result.name_hint)))
+        branch = scf.IfOp(condition, [result.type], Region(blocks[0]), Region(blocks[1]))
+        new = at.value(branch, result.name_hint)
+    result.replace_all_uses_with(new)
+    erase(op)
+
+
+def _load(at: Cursor, tile: GangTile, access: Access, op: llvm.LoadOp) -> SSAValue:
+    assert access.element is not None
+    poly = Affine.constant(access.element.inner)
+    for delta, pitch in zip(access.deltas, tile.pitches, strict=True):
+        poly = poly + delta * pitch
+    offset = total(at, polynomial(at, poly, {}, i32))
+    address = tile.address if offset is None else at.element(tile.address, offset, i8)
+    return at.load(address, op.dereferenced_value.type, op.dereferenced_value.name_hint)
