@@ -114,7 +114,7 @@ class AccoptMain:
 
     def after_stage(self, stage: str, module: ModuleOp) -> None:
         if self.args.remarks and stage == REMARKS_STAGE:
-            self.sink.diagnostics += remarks_of(module)
+            self.sink.diagnostics += remarks_of(module, self.options.target)
 
     def process(self, module: ModuleOp, default_stage: str) -> str:
         stage = self.args.emit or default_stage

@@ -108,7 +108,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         from .remarks import REMARKS_STAGE, remarks_of
 
         if stage == REMARKS_STAGE:
-            sink.diagnostics += remarks_of(module)
+            sink.diagnostics += remarks_of(module, options.target)
 
     number = args.device if args.device is not None else _device_number()
     args.target, capability = choose_target(args.target, number)

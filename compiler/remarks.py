@@ -8,7 +8,7 @@ at an earlier stage tells the same story.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
@@ -17,10 +17,12 @@ from xdsl.ir import Operation, SSAValue
 from ..dialects.accx import CACHE_REMARKS, GANG_DIM, WHY
 from ..dialects.accx_compress import ESTIMATE
 from .diagnostics import Diagnostic, Severity, SourceLoc
+from .options import TargetName
 
 REMARKS_STAGE = "transformed"
 
-_AXES = {"gang": "blockIdx", "worker": "threadIdx.y", "vector": "threadIdx.x"}
+_GPU_AXES = {"gang": "blockIdx", "worker": "threadIdx.y", "vector": "threadIdx.x"}
+_HOST_AXES = {"gang": "CPU threads", "worker": "in order", "vector": "SIMD"}
 
 
 _SIZE_HINTS = ("num_gangs", "num_workers", "vector_length")
@@ -43,7 +45,7 @@ def _construct_remark(op: acc.ParallelOp) -> str:
     return f"kernel with num_gangs({gangs}) num_workers({workers}) vector_length({lanes})"
 
 
-def _loop_remark(op: acc.LoopOp) -> str:
+def _loop_remark(op: acc.LoopOp, axes: Mapping[str, str]) -> str:
     levels = [
         name
         for name, attr in (("gang", op.gang), ("worker", op.worker), ("vector", op.vector))
@@ -52,7 +54,7 @@ def _loop_remark(op: acc.LoopOp) -> str:
     if not levels:
         text = "loop runs in order (seq)"
     else:
-        text = "loop mapped to " + ", ".join(f"{n} ({_AXES[n]})" for n in levels)
+        text = "loop mapped to " + ", ".join(f"{n} ({axes[n]})" for n in levels)
     dim = op.attributes.get(GANG_DIM)
     if isinstance(dim, IntegerAttr):
         text += f", gang dimension {dim.value.data}"
@@ -85,12 +87,12 @@ def _compression_remark(op: Operation) -> str | None:
     return None
 
 
-def _remark(op: Operation) -> str | None:
+def _remark(op: Operation, axes: Mapping[str, str]) -> str | None:
     match op:
         case acc.ParallelOp():
             return _construct_remark(op)
         case acc.LoopOp():
-            return _loop_remark(op)
+            return _loop_remark(op, axes)
         case scf.ForOp() if isinstance(why := op.attributes.get(WHY), StringAttr):
             return f"loop runs in order (seq): {why.data}"
         case _ if op.name in _DATA_OPS:
@@ -112,15 +114,20 @@ def _cache_remarks(op: acc.ParallelOp) -> Iterator[Diagnostic]:
         yield Diagnostic(Severity.REMARK, loc, text.data)
 
 
-def _all(module: ModuleOp) -> Iterator[Diagnostic]:
+def _all(module: ModuleOp, axes: Mapping[str, str]) -> Iterator[Diagnostic]:
     for op in module.walk():
         if isinstance(op, acc.ParallelOp):
             yield from _cache_remarks(op)
-        text = _remark(op)
+        text = _remark(op, axes)
         if text is not None:
             yield Diagnostic(Severity.REMARK, SourceLoc.from_attr(op.location), text)
 
 
-def remarks_of(module: ModuleOp) -> list[Diagnostic]:
-    """The remarks on a module at stage `REMARKS_STAGE`, in source order per file."""
-    return sorted(_all(module), key=lambda d: (d.loc.file, d.loc.line))
+def remarks_of(module: ModuleOp, target: TargetName) -> list[Diagnostic]:
+    """
+    The remarks on a module at stage `REMARKS_STAGE`, in source order per file. What several versions
+    of a construct say alike is said once.
+    """
+    axes = _HOST_AXES if target == "host" else _GPU_AXES
+    once = dict.fromkeys(_all(module, axes))
+    return sorted(once, key=lambda d: (d.loc.file, d.loc.line))
