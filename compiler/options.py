@@ -20,7 +20,8 @@ class CompileOptions:
     `target` is the code to make: device kernels as PTX for compute capability `sm` (90 for 9.0),
     CPU kernels, or the kernels of `nvptx` for the simulator. `opt_level` is LLVM's for host code
     and kernels, 0 to 3. `fma` lets a multiply and an add be fused (C11 6.5p8); `fast_math` allows
-    reassociation, reciprocals instead of divisions and approximate functions. `debug_info` puts C
+    reassociation, reciprocals instead of divisions and approximate functions, and lets GPU code
+    take float denormals for zero. `debug_info` puts C
     lines into the machine code. `verify` checks the IR and the contract of every stage.
     """
 
