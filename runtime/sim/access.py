@@ -46,6 +46,10 @@ class Place:
     line: int
 
 
+WORD = 4
+"""Races are looked for word by word, so neighbours in one word would look like one place."""
+
+
 @dataclass(eq=False, slots=True)
 class Access:
     """
@@ -274,6 +278,8 @@ class Memories:
         allocation = at.allocation
         if allocation is not None and self.kernel not in allocation.stored_by:
             return
+        if access.size < WORD:
+            return
         writer, reader = self._shadow(at)
         words = at.offsets >> 2
         shared = at.space == SHARED
@@ -294,6 +300,8 @@ class Memories:
     ) -> None:
         if at.allocation is not None:
             at.allocation.stored_by.add(self.kernel)
+        if access.size < WORD:
+            return
         writer, reader = self._shadow(at)
         words = at.offsets >> 2
         shared = at.space == SHARED

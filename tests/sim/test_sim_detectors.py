@@ -62,6 +62,15 @@ def test_races_in_global_memory(name: str, tmp_path: Path) -> None:
     assert faults(program) == set()
 
 
+@pytest.mark.parametrize("type_", ["char", "short"])
+def test_neighbours_in_one_word_do_not_race(type_: str, tmp_path: Path) -> None:
+    text = simple("b[i % 250 * 4 + i / 250] = a[i];").replace("float", type_)
+    program = from_text(tmp_path, text)
+    width = np.int8 if type_ == "char" else np.int16
+    call(program, "f", N, np.zeros(N, width), np.zeros(N, width))
+    assert faults(program) == set()
+
+
 def test_a_race_names_both_threads(tmp_path: Path) -> None:
     program = from_text(tmp_path, simple("b[i] = b[(i + 1) % n];"))
     call(program, "f", 64, floats(64), floats(64))
