@@ -354,7 +354,7 @@ def _cost(plan: TilePlan, access: Sequence[int], threads: Sequence[int]) -> int:
 class Uses:
     """
     What the code does with a cached array in the directive's scope: reads per iteration (None: not
-    known), whether a sequential loop renews the section, how it is written.
+    known), whether a sequential loop renews the section, how it is written, whether a loop reads it.
     """
 
     reads: int | None
@@ -362,10 +362,17 @@ class Uses:
     stores: int = 0
     stores_in_loop: bool = False
     conditional_stores: bool = False
+    read_in_loop: bool = False
 
 
-def leave_alone(uses: Sequence[Uses]) -> str | None:
-    """Why the L1 cache serves all the arrays of a nest as well as tiles would; None if it does not."""
+def leave_alone(uses: Sequence[Uses], axes: int = 2) -> str | None:
+    """
+    Why the L1 cache serves all the arrays of a nest of `axes` parallel loops as well as tiles would;
+    None if it does not. (Measured on an H200: a window that one loop slides and an inner loop reads
+    gains from a tile, 241 µs against 320; a 3 × 3 window loses, 435 µs against 160.)
+    """
+    if axes == 1 and any(use.read_in_loop for use in uses):
+        return None
     total = 0
     for use in uses:
         if use.renewed or use.reads is None or use.stores_in_loop:

@@ -120,7 +120,7 @@ def plan_nest(nest: Nest, ops: Sequence[acc.CacheOp], choices: Choices, refuse: 
         raise Declined("; ".join(dict.fromkeys(reason for _, reason in refused)))
     sections = [c.section for c in cached]
     if choices.promote == "auto":
-        reason = plans.leave_alone([uses_of(c, nest) for c in cached])
+        reason = plans.leave_alone([uses_of(c, nest) for c in cached], len(nest.axes))
         if reason is not None:
             raise Declined(reason)
     sharing = plans.extract_sharing(sections, nest.axes)
@@ -344,7 +344,7 @@ def _bytes(planned: Planned) -> int:
 def uses_of(cached: Cached, nest: Nest) -> Uses:
     """Counts the accesses in the directive's scope."""
     reads: int | None = 0
-    stores = in_loop = conditional = 0
+    stores = in_loop = conditional = read_in_loop = 0
     scope = cached.op.parent_op()
     assert scope is not None
     for access in cached.accesses:
@@ -353,10 +353,12 @@ def uses_of(cached: Cached, nest: Nest) -> Uses:
             stores += 1
             in_loop += trips != 1
             conditional += branches
-        elif reads is not None:
+        else:
+            read_in_loop += isinstance(access.op.parent_op(), scf.ForOp)
+        if not access.is_store and reads is not None:
             reads = None if trips is None else reads + trips
     renewed = cached.op.parent_op() is not nest.loops[-1]
-    return Uses(reads, renewed, stores, in_loop > 0, conditional > 0)
+    return Uses(reads, renewed, stores, in_loop > 0, conditional > 0, read_in_loop > 0)
 
 
 def _trips(access: Access, scope: Operation, symbols: Symbols) -> tuple[int | None, bool]:

@@ -18,7 +18,9 @@ from accopt.passes.analysis.cache_plan import (
     choose_write_policy,
     conflict_degree,
     extract_sharing,
+    is_crowded,
     leave_alone,
+    outputs_per_thread,
     plan_tile,
     tiles_are_disjoint,
 )
@@ -128,6 +130,24 @@ def test_padding_spreads_columns_over_banks() -> None:
     assert rows == 0
 
 
+def test_outputs_per_thread() -> None:
+    axes, threads = [ROW, COLUMN], (16, 16)
+
+    def outputs(renewed: bool, bytes: int = 4, tuning: Tuning | None = None) -> tuple[int, ...]:
+        return outputs_per_thread(
+            axes, BOTH, threads, tuning or Tuning(), renewed=renewed, element_bytes=bytes
+        )
+
+    assert outputs(True) == (4, 4)
+    assert outputs(True, 8) == (4, 2)
+    assert outputs(False) == (4, 1)
+    assert outputs(True, tuning=Tuning(rows=1, columns=1)) == (1, 1)
+    axes = [Axis("i", "i", 1, 64), COLUMN]
+    assert outputs(True) == (1, 4)
+    assert is_crowded((32, 32), (4, 4), Tuning())
+    assert not is_crowded((32, 32), (4, 4), Tuning(block_x=32))
+
+
 def test_methods() -> None:
     assert choose_method(True, False, True)[0] == "rbi"
     assert choose_method(False, True, True)[0] == "rbi"
@@ -139,6 +159,8 @@ def test_small_windows_are_left_to_the_l1_cache() -> None:
     window = Uses(9, renewed=False)
     assert "9 reads" in (leave_alone([window]) or "")
     assert leave_alone([Uses(61, False)]) is None
+    assert leave_alone([Uses(3, False, read_in_loop=True)], axes=1) is None
+    assert leave_alone([Uses(3, False, read_in_loop=True)], axes=2) is not None
     assert leave_alone([Uses(9, renewed=True)]) is None
     assert leave_alone([Uses(None, False)]) is None
     assert leave_alone([window, Uses(1, False, 1, stores_in_loop=True)]) is None
