@@ -67,7 +67,7 @@ def test_neighbours_in_one_word_do_not_race(type_: str, tmp_path: Path) -> None:
     text = simple("b[i % 250 * 4 + i / 250] = a[i];").replace("float", type_)
     program = from_text(tmp_path, text)
     width = np.int8 if type_ == "char" else np.int16
-    call(program, "f", N, np.zeros(N, width), np.zeros(N, width))
+    call(program, "f", N, np.arange(N).astype(width), np.zeros(N, width))
     assert faults(program) == set()
 
 
