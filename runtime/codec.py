@@ -20,9 +20,12 @@ from .packed import Coefficients, PackedFormat
 PIECE = 1 << 18
 """Elements below which a second thread does not pay."""
 
-MAX_THREADS = 8
+LONGEST = 1 << 30
+"""Elements whose saturated ones a 32-bit counter can count: a wider one would halve the speed."""
 
-_I64, _F64, _PTR = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
+MAX_THREADS = 16
+
+_I32, _I64, _F64, _PTR = ctypes.c_int32, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,12 @@ class Codec:
 
         self.format = fmt
         self._program = HostProgram(codec_ir(fmt), cache=DiskCache.default("host"))
-        self._encode = self._bind("encode", _I64, _PTR, _PTR, _I64, _F64)
-        self._encode_strided = self._bind("encode_strided", _I64, _PTR, _PTR, _I64, _F64, _I64)
+        self._encode = self._bind("encode", _I32, _PTR, _PTR, _I64, _F64)
+        self._encode_strided = self._bind("encode_strided", _I32, _PTR, _PTR, _I64, _F64, _I64)
         self._decode_strided = self._bind(
-            "decode_strided", _I64, _PTR, _PTR, _I64, _F64, _F64, _I64
+            "decode_strided", _I32, _PTR, _PTR, _I64, _F64, _F64, _I64
         )
-        self._decode = self._bind("decode", _I64, _PTR, _PTR, _I64, _F64, _F64)
+        self._decode = self._bind("decode", _I32, _PTR, _PTR, _I64, _F64, _F64)
         self._scan = self._bind("scan", None, _PTR, _I64, _PTR)
         self._measure = self._bind("measure", None, _PTR, _I64, _F64, _F64, _F64, _PTR)
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
@@ -120,7 +123,7 @@ class Codec:
 
     def _split(self, count: int, piece: Callable[[int, int], Any]) -> list[Any]:
         """Results of `piece(start, length)` over all elements, on several threads if it pays."""
-        parts = min(self._threads, count // PIECE)
+        parts = max(min(self._threads, count // PIECE), -(-count // LONGEST))
         if parts <= 1:
             return [piece(0, count)]
         if self._pool is None:

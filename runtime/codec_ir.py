@@ -1,8 +1,8 @@
 """
 LLVM IR of the codec's loops over arrays, for the host: one module per packed format.
 
-    encode(ptr target, ptr source, i64 count, double inverse) -> i64 saturated
-    decode(ptr target, ptr source, i64 count, double c0, double c1) -> i64 saturated
+    encode(ptr target, ptr source, i64 count, double inverse) -> i32 saturated
+    decode(ptr target, ptr source, i64 count, double c0, double c1) -> i32 saturated
     encode_strided, decode_strided: with an i64 stride, that of the plain numbers
     scan(ptr source, i64 count, ptr result)      minimum, maximum of the finite numbers (two doubles)
     measure(ptr source, i64 count, double c0, double c1, double inverse, ptr result)
@@ -171,34 +171,34 @@ def _transfers(fmt: PackedFormat, suffix: str, *, strided: bool) -> str:
     place = "  %plain_at = mul nsw i64 %i, %stride\n" if strided else ""
     plain = "%plain_at" if strided else "%i"
     encode = _function(
-        f"i64 @encode{suffix}(ptr noalias %target, ptr noalias %source, i64 %count,"
+        f"i32 @encode{suffix}(ptr noalias %target, ptr noalias %source, i64 %count,"
         f" double %inverse_given{stride})",
         _coefficient(fmt, "inverse"),
-        "  %sum = phi i64 [ 0, %entry ], [ %sum_next, %loop ]",
+        "  %sum = phi i32 [ 0, %entry ], [ %sum_next, %loop ]",
         f"""{place}  %from = getelementptr inbounds {real}, ptr %source, i64 {plain}
   %x = load {real}, ptr %from, align {base_align}
 {_encode(fmt)}
   %to = getelementptr inbounds {unit}, ptr %target, i64 %i
   store {store} %q, ptr %to, align {align}
 {saturated}
-  %one = zext i1 %extreme to i64
-  %sum_next = add i64 %sum, %one""",
-        "  %total = phi i64 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i64 %total",
+  %one = zext i1 %extreme to i32
+  %sum_next = add i32 %sum, %one""",
+        "  %total = phi i32 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i32 %total",
     )
     decode = _function(
-        f"i64 @decode{suffix}(ptr noalias %target, ptr noalias %source, i64 %count,"
+        f"i32 @decode{suffix}(ptr noalias %target, ptr noalias %source, i64 %count,"
         f" double %c0_given, double %c1_given{stride})",
         _coefficient(fmt, "c0") + _coefficient(fmt, "c1"),
-        "  %sum = phi i64 [ 0, %entry ], [ %sum_next, %loop ]",
+        "  %sum = phi i32 [ 0, %entry ], [ %sum_next, %loop ]",
         f"""  %from = getelementptr inbounds {unit}, ptr %source, i64 %i
   %q = load {store}, ptr %from, align {align}
 {_decode(fmt)}
 {saturated}
-  %one = zext i1 %extreme to i64
-  %sum_next = add i64 %sum, %one
+  %one = zext i1 %extreme to i32
+  %sum_next = add i32 %sum, %one
 {place}  %to = getelementptr inbounds {real}, ptr %target, i64 {plain}
   store {real} %y, ptr %to, align {base_align}""",
-        "  %total = phi i64 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i64 %total",
+        "  %total = phi i32 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i32 %total",
     )
     return encode + decode
 

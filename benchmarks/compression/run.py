@@ -468,11 +468,52 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def plot(rows: Sequence[Row], directory: Path) -> None:
+    """`speedups.png`: a bar per benchmark and format; `sizes.png`: copies over their size."""
+    from matplotlib.figure import Figure
+
+    directory.mkdir(parents=True, exist_ok=True)
+    table = [r for r in rows if r.mean_error or r.kernel.startswith("nearest")]
+    names = list(dict.fromkeys(r.kernel for r in table))
+    figure = Figure(figsize=(12, 7), layout="constrained")
+    speed, errors_ = figure.subplots(2, 1, sharex=True)
+    for position, fmt in enumerate(FORMATS):
+        own = {r.kernel: r for r in table if r.format == fmt.label}
+        places = [i + 0.27 * (position - 1) for i, name in enumerate(names) if name in own]
+        found = [own[name] for name in names if name in own]
+        speed.bar(places, [r.plain_us / r.packed_us for r in found], 0.25, label=fmt.label)
+        errors_.bar(places, [100 * r.mean_error for r in found], 0.25)
+    speed.axhline(1.0, color="black", linewidth=0.8)
+    speed.set_ylabel("plain time / compressed time")
+    speed.legend()
+    errors_.set_yscale("log")
+    errors_.set_ylabel("geometric mean of the relative error, %")
+    errors_.set_xticks(range(len(names)), names, rotation=60, ha="right")
+    figure.savefig(directory / "speedups.png", dpi=120)
+    sizes = [r for r in rows if r not in table]
+    if not sizes:
+        return
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    for kernel in dict.fromkeys(r.kernel for r in sizes):
+        for cache in ("cold", "warm"):
+            line = [r for r in sizes if (r.kernel, r.cache) == (kernel, cache)]
+            ratios = [r.plain_us / r.packed_us for r in line]
+            style = "-" if cache == "cold" else "--"
+            axes.plot([r.size for r in line], ratios, style, label=f"{kernel}, {cache} cache")
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("elements")
+    axes.set_ylabel("plain time / compressed time")
+    axes.legend()
+    figure.savefig(directory / "sizes.png", dpi=120)
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="benchmarks.compression.run")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
+    parser.add_argument("--plot", type=Path, metavar="DIR")
     parser.add_argument("--scale", type=int, default=1, help="divide the sizes by this")
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--transfer", action="store_true")
@@ -486,6 +527,8 @@ def main() -> int:
         args.json.write_text(json.dumps({"rows": [asdict(r) for r in rows], "transfer": transfers}))
     if args.markdown is not None:
         args.markdown.write_text(markdown(rows))
+    if args.plot is not None:
+        plot(rows, args.plot)
     return 0
 
 

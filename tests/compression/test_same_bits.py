@@ -55,3 +55,11 @@ def test_structures_of_arrays():
     case = nearest("nearest_aos", N, np.float32)
     gpu, host = Variant(fmt.dtype, fmt), Variant(fmt.dtype, fmt, target="host")
     assert np.allclose(gpu.result(case), host.result(case), rtol=1e-6)
+
+
+@pytest.mark.parametrize("fmt", [FORMATS[0], FORMATS[6], FORMATS[7]], ids=lambda f: f.label)
+def test_same_bits_on_the_simulated_gpu(fmt: Format):
+    sim, host = Variant(fmt.dtype, fmt, target="sim"), Variant(fmt.dtype, fmt, target="host")
+    for kernel in ("copy", "vecprod"):
+        case = streaming(kernel, 512, fmt.dtype)
+        assert sim.result(case).tobytes() == host.result(case).tobytes(), kernel
