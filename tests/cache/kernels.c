@@ -270,3 +270,27 @@ void windows(int m, int n, const double *restrict a, double *restrict c)
             }
         }
 }
+
+/* Coherence: every iteration writes its own element and reads it back. */
+void own_copy(int n, int *restrict a, int *restrict seen)
+{
+#pragma acc parallel loop copy(a[0:n]) copyout(seen[0:n])
+    for (int i = 0; i < n; i++) {
+        CACHE(a[i:1])
+        for (int s = 0; s < 3; s++)
+            a[i] = 10 * i + s;
+        seen[i] = a[i];
+    }
+}
+
+/* Coherence: all iterations write one element that they all hold. */
+void common_copy(int n, int *restrict a, int *restrict seen)
+{
+#pragma acc parallel loop copy(a[0:4]) copyout(seen[0:n])
+    for (int i = 0; i < n; i++) {
+        CACHE(a[0:4])
+        for (int s = 0; s < 3; s++)
+            a[1] = i + 100;
+        seen[i] = a[1];
+    }
+}

@@ -167,14 +167,11 @@ def compare(case: Case, options: str, defines: tuple[str, ...] = (), target: str
 
 
 OPTIONS = (
-    "promote=always",
-    "promote=always method=rbc",
-    "promote=always renewal=communicating padding=1",
+    "promote=always rows=1 columns=1",
+    "promote=always method=rbc write=mask",
+    "promote=always renewal=communicating fetch=async padding=1 write=back block_x=64",
     "promote=always block_x=32 block_y=4 rows=2 columns=3",
-    "promote=always write=back block_x=64",
-    "promote=always write=mask method=rbc",
-    "method=ehc promote=always",
-    "method=ehc promote=always sets=4 ways=2",
+    "promote=always method=ehc sets=4 ways=2",
 )
 
 
@@ -192,3 +189,27 @@ def test_same_output_on_the_simulator(case: Case, options: str) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
 def test_default_decisions(case: Case) -> None:
     compare(case, "")
+
+
+@pytest.mark.parametrize("write", ["through", "back", "mask"])
+def test_a_thread_sees_its_own_writes(write: str) -> None:
+    """Table 5, 1 and 3: in the kernel by the thread that wrote, and by all after it."""
+    cached = program("sim", f"promote=always write={write}")
+    n = 300
+    arrays = [np.full(n, -1, np.int32), np.zeros(n, np.int32)]
+    written, seen = call(cached, "own_copy", [n, *arrays])
+    expected = 10 * np.arange(n) + 2
+    np.testing.assert_array_equal(seen, expected)
+    np.testing.assert_array_equal(written, expected)
+
+
+@pytest.mark.parametrize("write", ["through", "back", "mask"])
+def test_copies_of_several_threads(write: str) -> None:
+    """Table 5, 2 and 4 to 6: any thread's value or the old one meanwhile, one thread's at the end."""
+    cached = program("sim", f"promote=always write={write}")
+    n = 300
+    arrays = [np.array([7, 8, 9, 10], np.int32), np.zeros(n, np.int32)]
+    written, seen = call(cached, "common_copy", [n, *arrays], races=True)
+    assert 100 <= written[1] < 100 + n
+    np.testing.assert_array_equal(written[[0, 2, 3]], [7, 9, 10])
+    assert set(seen.tolist()) <= {8, *range(100, 100 + n)}
