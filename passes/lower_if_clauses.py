@@ -34,6 +34,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
+from ..dialects.accx_compress import RangeOp
 from .analysis.acc_ops import (
     ENTRY_OPS,
     EntryOp,
@@ -145,12 +146,14 @@ def lower_conditions(construct: acc.ParallelOp) -> None:
         _drop_conditions(construct)
         return
     entries = _entries(construct)
+    ranges = [use.operation for entry in entries for use in entry.acc_var.uses]
+    ranges = [op for op in ranges if isinstance(op, RangeOp)]
     exits = [leave for entry in entries for leave in exits_of(entry)]
     exits = [op for op in block.ops if op in exits]
     host = host_version(construct, entries)
     if condition is False:
         block.insert_ops_before(host, construct)
-        for op in [*exits, construct, *reversed(entries)]:
+        for op in [*exits, construct, *ranges, *reversed(entries)]:
             op.detach()
             op.erase()
         return
@@ -159,7 +162,7 @@ def lower_conditions(construct: acc.ParallelOp) -> None:
     branch.location = construct.location
     block.insert_op_before(branch, construct)
     device = branch.true_region.block
-    for op in [*entries, construct, *exits]:
+    for op in [*entries, *ranges, construct, *exits]:
         op.detach()
         device.add_op(op)
     device.add_op(scf.YieldOp())

@@ -343,6 +343,39 @@ def test_decoding_into_a_cached_tile(tmp_path: Path, fetch: str):
     assert output(tmp_path, CACHED, "--no-checks", "--pass-option", option, target="sim") == "0\n"
 
 
+CONDITIONS = """
+int main(int argc, char **argv) {
+  int n = 100; double lo = 0, hi = argc * 200;
+  float a[100];
+  for (int i = 0; i < n; i++) a[i] = i;
+  for (int k = 0; k < 2; k++) {
+    #pragma acc parallel loop if(k) ccopy(a[0:n:lo:hi])
+    for (int i = 0; i < n; i++) a[i] += 1;
+  }
+  printf("%.2f\\n", a[9]);
+  #pragma acc serial loop ccopy(a[0:n:lo:hi])
+  for (int i = 0; i < n; i++) a[i] += 1;
+  #pragma acc kernels loop ccopy(a[0:n:lo:hi])
+  for (int i = 0; i < n; i++) a[i] += 1;
+  #pragma acc kernels ccopy(a[0:n:lo:hi])
+  { for (int i = 0; i < n; i++) a[i] += 1;
+    for (int i = 0; i < n; i++) a[i] += 1; }
+  #pragma acc parallel loop self(argc > 5) ccopy(a[0:n:lo:hi])
+  for (int i = 0; i < n; i++) a[i] += 1;
+  #pragma acc enter data if(argc > 7) ccopyin(a[0:n:lo:hi])
+  #pragma acc exit data if(argc > 7) compression_copyout(a[0:n])
+  float s = 0;
+  #pragma acc parallel loop ccopyin(a) reduction(+:s)
+  for (int i = 0; i < n; i++) s += a[i];
+  printf("%.1f %.0f\\n", a[9], s);
+}
+"""
+
+
+def test_conditions_and_every_construct(tmp_path: Path):
+    assert output(tmp_path, CONDITIONS, "--verify") == "11.00\n16.0 5650\n"
+
+
 def loop(clauses: str, declaration: str = "float a[100]", body: str = "a[i] = a[i] + 1;") -> str:
     return f"""
 {declaration};
