@@ -271,7 +271,7 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
         why += f"; write-{policy}: {reason}"
     words = {"rbi": "range-based intelligent", "rbc": "range-based conservative", "ehc": "emulated"}
     result.reasons[cached.op] = f"{words[method]}: {why}"
-    use_async = choices.fetch == "async" and can_copy_async(plan) and policy != "mask"
+    use_async = choices.fetch == "async" and can_copy_async(cached, plan) and policy != "mask"
     return Planned(cached, plan, method, policy, use_async, choices.communicate)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i1, i8, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, i1, i8, i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..analysis.acc_ops import NONE
@@ -106,19 +106,10 @@ def _turns(op: Operation, cache: acc.CacheOp, symbols: Symbols) -> int | None:
     return turns
 
 
-def _word(size: int) -> IntegerType:
-    for bytes in (8, 4, 2):
-        if size % bytes == 0:
-            return IntegerType(bytes * 8)
-    return i8
-
-
 def _fill(at: Cursor, tile: GangTile, size: int) -> None:
     """A vector loop over the words of the section."""
     section = tile.cached.section
-    word = _word(section.element_bytes) if section.element_bytes != 8 else i64
-    if section.element_bytes > 8:
-        word = _word(section.element_bytes % 8 or 4)
+    word = tile.cached.word
     bytes = word.width.data // 8
     start = ZERO
     for dim in section.dims:
@@ -130,7 +121,6 @@ def _fill(at: Cursor, tile: GangTile, size: int) -> None:
     inside = Cursor.at_end(block, at.loc)
     near = inside.mul(block.args[0], inside.i32(bytes))
     far: SSAValue = first
-    rest = block.args[0] if len(section.dims) == 0 else near
     rest, column = split(inside, near, section.dims[-1].length * section.element_bytes)
     far = inside.add(far, inside.to_i64(column))
     for dim in reversed(section.dims[:-1]):

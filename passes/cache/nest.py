@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
+from math import gcd
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.dialects.builtin import IntegerType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
@@ -97,6 +98,20 @@ class Cached:
         if len(types) != 1:
             raise Declined(f"the elements of '{self.section.name}' are accessed by several types")
         return types.pop()
+
+    @property
+    def word(self) -> IntegerType:
+        """
+        What one thread copies at a time: as wide as the widest access, to which the array is
+        therefore aligned, and at most 8 bytes.
+        """
+        widest = max(
+            size_of(
+                a.op.value.type if isinstance(a.op, llvm.StoreOp) else a.op.dereferenced_value.type
+            )
+            for a in self.accesses
+        )
+        return IntegerType(8 * gcd(self.section.element_bytes, widest, 8))
 
     @property
     def base(self) -> SSAValue:

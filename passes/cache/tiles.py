@@ -220,15 +220,6 @@ def _conditions(
 # Copies between array and tile --------------------------------------------------------------------
 
 
-def _word(tile: Tile) -> IntegerType:
-    """What one thread copies at a time."""
-    size = tile.plan.section.element_bytes
-    for bytes in (8, 4, 2):
-        if size == bytes or (size > 8 and size % bytes == 0 and bytes <= 4):
-            return IntegerType(bytes * 8)
-    return i8
-
-
 Move = Callable[[Cursor, SSAValue, SSAValue, IntegerType, SSAValue], Callable[[], None]]
 """
 Copies one word: cursor, address in the array, offset in the tile, word, the word's number. Reads at
@@ -261,7 +252,7 @@ class _Sweep:
     @property
     def words_per_row(self) -> int:
         row = self.tile.plan.dims[-1].size * self.tile.plan.section.element_bytes
-        return row * 8 // _word(self.tile).width.data
+        return row * 8 // self.tile.planned.cached.word.width.data
 
     @property
     def words(self) -> int:
@@ -302,7 +293,7 @@ class _Sweep:
         self, at: Cursor, number: SSAValue, limits: _Limits, move: Move, exact: bool
     ) -> Callable[[], None]:
         dims = self.tile.plan.dims
-        bytes = _word(self.tile).width.data // 8
+        bytes = self.tile.planned.cached.word.width.data // 8
         per_element = self.tile.plan.section.element_bytes // bytes
         rest, column = split(at, number, self.words_per_row)
         coordinates = [column]
@@ -344,7 +335,7 @@ class _Sweep:
                 far = place.value(arith.MinSIOp(far, last))
                 far = place.value(arith.MaxSIOp(far, low))
         source = place.element(self.base, far, i8, self.tile.plan.section.name)
-        write = move(place, source, near, _word(self.tile), number)
+        write = move(place, source, near, self.tile.planned.cached.word, number)
         if place is at:
             return write
         write()
@@ -464,13 +455,13 @@ def _copy_async(tile: Tile) -> Move:
 
 def _element(at: Cursor, tile: Tile, word: SSAValue) -> SSAValue:
     """The number of the element that a word of the sweep belongs to."""
-    per_element = tile.plan.section.element_bytes * 8 // _word(tile).width.data
+    per_element = tile.plan.section.element_bytes * 8 // tile.planned.cached.word.width.data
     return split(at, word, per_element)[0]
 
 
-def can_copy_async(plan: TilePlan) -> bool:
+def can_copy_async(cached: Cached, plan: TilePlan) -> bool:
     """Whether words are of a size that `cp.async` moves, and aligned to it in array and tile."""
-    size = plan.section.element_bytes
+    size = cached.word.width.data // 8
     return size in (4, 8) and all(dim.pitch % size == 0 for dim in plan.dims)
 
 
