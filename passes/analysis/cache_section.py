@@ -141,6 +141,18 @@ def is_inside(offset: Affine, length: int, ranges: Sequence[LoopRange]) -> bool:
     )
 
 
+def is_outside(offset: Affine, length: int, ranges: Sequence[LoopRange]) -> bool:
+    """Whether `offset < 0` or `offset >= length` provably holds for all values of the variables."""
+    bounds = extremes(offset, ranges)
+    if bounds is None:
+        return False
+    lows = [low.as_constant for low in bounds.lows]
+    highs = [high.as_constant for high in bounds.highs]
+    return all(low is not None and low >= length for low in lows) or all(
+        high is not None and high < 0 for high in highs
+    )
+
+
 @dataclass(frozen=True)
 class Rates:
     """`lower = sum(rate * variable) + rest` for one dimension; rates of other variables are 0."""

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx import GIVEN_SIZES
 from ..analysis import cache_plan as plans
-from ..analysis.acc_ops import constant_value
+from ..analysis.acc_ops import constant_value, source_loc
 from ..analysis.cache_plan import Sharing, TilePlan, Tuning, Uses
 from ..analysis.cache_section import Section
 from ..analysis.layout import size_of
@@ -177,6 +177,12 @@ def _readable(
             read_accesses(cached, nest.symbols)
             if not cached.accesses:
                 raise Declined(f"'{cached.section.name}' is not accessed in its scope")
+            for access in cached.accesses:
+                if access.outside:
+                    loc = source_loc(access.op)
+                    raise Declined(
+                        f"the access in line {loc.line}, column {loc.column} lies outside of the section"
+                    )
             if all(access.element is None for access in cached.accesses):
                 raise Declined("no subscript follows the dimensions of the section")
             if any(access.element is None and access.is_store for access in cached.accesses):

@@ -21,6 +21,7 @@ from ..analysis.affine import Affine, from_value
 from ..analysis.cache_plan import Axis
 from ..analysis.cache_section import Element, Section, SectionDim, Subscript, element_of, offsets
 from ..analysis.cache_section import is_inside as offset_is_inside
+from ..analysis.cache_section import is_outside as offset_is_outside
 from ..analysis.device_functions import PURE_FUNCTIONS
 from ..analysis.layout import member_offset, size_of
 from ..analysis.ranges import LoopRange
@@ -70,6 +71,8 @@ class Access:
     element: Element | None
     deltas: tuple[Affine, ...] = ()
     proved: tuple[bool, ...] = ()
+    outside: bool = False
+    """Whether an index provably never lies in the section."""
 
     @property
     def is_store(self) -> bool:
@@ -354,7 +357,11 @@ def _access(
         any(offset_is_inside(delta, dim.length, ranges) for ranges in choices)
         for delta, dim in zip(deltas, dims, strict=True)
     )
-    return Access(op, element, deltas, proved)
+    outside = any(
+        all(offset_is_outside(delta, dim.length, ranges) for ranges in choices)
+        for delta, dim in zip(deltas, dims, strict=True)
+    )
+    return Access(op, element, deltas, proved, outside)
 
 
 _SMALLER = (2, 3)

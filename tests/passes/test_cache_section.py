@@ -12,6 +12,7 @@ from accopt.passes.analysis.cache_section import (
     divide,
     element_of,
     is_inside,
+    is_outside,
     offsets,
     rates_of,
 )
@@ -84,6 +85,9 @@ def test_proofs_agree_with_enumeration() -> None:
         proved = is_inside(offset, length, [LoopRange("q", number(low), number(low + count - 1))])
         values = [factor * q + shift for q in range(low, low + count)]
         assert proved == all(0 <= value < length for value in values)
+        away = is_outside(offset, length, [LoopRange("q", number(low), number(low + count - 1))])
+        if away:
+            assert not any(0 <= value < length for value in values)
 
 
 def test_rates() -> None:
