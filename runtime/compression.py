@@ -135,12 +135,15 @@ def answer_for(packed: Packed, address: int) -> Answer | None:
 class Compressor:
     """
     Makes and moves the compressed arrays of one device. `measure`: find the errors of every transfer
-    to the device, which costs a pass over the data. `reports` keeps those of arrays that are gone.
+    to the device, which costs a pass over the data. `reports` keeps those of arrays that are gone, by
+    name and format.
     """
 
     device: Device
     measure: bool = False
-    reports: list[TransferReport] = field(default_factory=list[TransferReport])
+    reports: dict[tuple[str, PackedFormat], TransferReport] = field(
+        default_factory=dict[tuple[str, PackedFormat], TransferReport]
+    )
     _codecs: dict[PackedFormat, Codec] = field(default_factory=dict["PackedFormat", "Codec"])
 
     def codec(self, fmt: PackedFormat) -> Codec:
@@ -154,7 +157,7 @@ class Compressor:
 
     def lines(self) -> list[str]:
         """The report: a line per array, in the order they came."""
-        return [f"compression: {report.line()}" for report in self.reports]
+        return [f"compression: {report.line()}" for report in self.reports.values()]
 
     # Entries
 
@@ -226,9 +229,18 @@ class Compressor:
         own = count // fmt.members * fmt.storage_bytes
         plane = (own + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         allocation = self.device.allocate(plane * fmt.members + ALIGNMENT, queue)
-        report = TransferReport(request.name, fmt, low, high, count)
-        self.reports.append(report)
+        report = self._report(request.name, fmt, low, high, count)
         return Packed(fmt, coefs, allocation, report, plane)
+
+    def _report(
+        self, name: str, fmt: PackedFormat, low: float, high: float, count: int
+    ) -> TransferReport:
+        """The report of an array: one for all times that it comes and goes, with its last range."""
+        report = self.reports.get((name, fmt))
+        if report is None:
+            report = self.reports[name, fmt] = TransferReport(name, fmt, low, high, count)
+        report.minimum, report.maximum, report.elements = low, high, count
+        return report
 
     def _range(self, request: Request, copies_in: bool, count: int) -> tuple[float, float]:
         wanted = request.packed

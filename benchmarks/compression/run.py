@@ -1,3 +1,5 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (matplotlib has no complete types)
 """
 The benchmarks of the compression papers: `python -m benchmarks.compression.run` on a machine with an
 NVIDIA GPU (with nvcc, the CUDA versions beside them).
