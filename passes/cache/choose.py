@@ -25,6 +25,7 @@ from .nest import (
     Nest,
     Symbols,
     is_pure,
+    overlapping_store,
     read_accesses,
     read_section,
     usual_turns,
@@ -177,6 +178,12 @@ def _readable(
             read_accesses(cached, nest.symbols)
             if not cached.accesses:
                 raise Declined(f"'{cached.section.name}' is not accessed in its scope")
+            store = overlapping_store(cached)
+            if store is not None:
+                raise Declined(
+                    f"the write in line {source_loc(store).line} may change it: declare pointers"
+                    " restrict, or say readonly"
+                )
             for access in cached.accesses:
                 if access.outside:
                     loc = source_loc(access.op)

@@ -28,6 +28,7 @@ from ..analysis.ranges import LoopRange
 from ..analysis.region_values import same_variable, variable_of
 from ..analysis.sections import refine_by_conditions
 from ..building import constant_value
+from ..gpu_lowering.arguments import distinct_arguments
 
 _ARITHMETIC = (
     arith.ConstantOp,
@@ -424,6 +425,33 @@ def _ranges(variable: SSAValue, low: SSAValue, high: SSAValue, symbols: Symbols)
 
 
 # Which values differ between the threads of a block ----------------------------------------------
+
+
+def overlapping_store(cached: Cached) -> llvm.StoreOp | None:
+    """
+    A write in the directive's scope through another pointer, in front of a read of the section (or in
+    one loop with it), that may change what the tile holds. `readonly:` promises there is none.
+    """
+    block = cached.op.parent_block()
+    assert block is not None
+    if cached.section.readonly:
+        return None
+    ops = list(block.ops)
+    place = {inner: position for position, op in enumerate(ops) for inner in op.walk()}
+    last_read = max(
+        (place[access.op] for access in cached.accesses if not access.is_store), default=-1
+    )
+    views = {access.op for access in cached.accesses}
+    for op in ops[place[cached.op] : last_read + 1]:
+        for inner in op.walk():
+            if not isinstance(inner, llvm.StoreOp) or inner in views:
+                continue
+            root = _root(inner.ptr)
+            if isinstance(root.owner, llvm.AllocaOp | acc.PrivateOp) or root is cached.base:
+                continue
+            if not any(distinct_arguments([cached.base, root], loads_pointers=False)):
+                return inner
+    return None
 
 
 def varying_values(nest: Nest, mapped: Sequence[int]) -> set[SSAValue]:
