@@ -1,7 +1,8 @@
 """
 Programs that check themselves, one per family of directives and clauses (OpenACC 3.4).
 
-Each runs on the host target and in the simulator, becomes PTX that ptxas assembles, and runs on a GPU where there is one.
+Each runs on the host target and in the simulator, becomes PTX that ptxas assembles, and runs on a
+GPU where there is one.
 """
 
 from __future__ import annotations
