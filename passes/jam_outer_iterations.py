@@ -37,11 +37,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import ELEMENTS
+from ..dialects.accx import ELEMENTS, UNROLL
 from .building import Cursor, constant_value, erase
 from .jamming import (
     NSW,
@@ -169,7 +169,8 @@ def jam(nest: Nest) -> None:
     maps = _row_maps(nest, first, then)
     Jam(maps).operations(originals, then)
 
-    _, each = otherwise.for_loop(first, trips, one, "row")
+    rows, each = otherwise.for_loop(first, trips, one, "row")
+    rows.attributes[UNROLL] = IntegerAttr(1, i32)
     values = _row_values(nest, each.point.block.args[0], each)
     for op in originals:
         clone_into(op, values, each)
