@@ -1,0 +1,21 @@
+// RUN: accopt %s --split-input-file --verify-diagnostics | filecheck %s
+
+// Asynchronous copies move 4, 8 or 16 bytes.
+// CHECK: expected 4, 8 or 16 bytes, got 3
+llvm.func @copy(%p: !llvm.ptr, %tile: !llvm.ptr<3>) {
+  accx.copy_async %p to %tile 3 : i64 : !llvm.ptr to !llvm.ptr<3>
+  llvm.return
+}
+// -----
+// A packed element keeps at least 8 bits and no more than its format has.
+// CHECK: float can be kept in 8 to 21 bits, not 3
+llvm.func @packed() {
+  %few = "test.op"() : () -> !accx.packed<f32, 3, range>
+  llvm.return
+}
+// -----
+// CHECK: expected the code range, half, bfloat16 or plain, found other
+llvm.func @code() {
+  %x = "test.op"() : () -> !accx.packed<f32, 16, other>
+  llvm.return
+}

@@ -1,0 +1,29 @@
+// RUN: accopt %s | accopt - | filecheck %s
+
+// Every operation and type of accx parses back as it is printed.
+// CHECK-LABEL: llvm.func @operations
+llvm.func @operations(%p: !llvm.ptr, %gangs: i32, %queue: i64, %lo: f64, %hi: f64) {
+  // CHECK: accx.launch_host @kernel gangs(%gangs) queue(%queue) args(%p, %lo) {accx.site = 3 : i32} : !llvm.ptr, f64
+  accx.launch_host @kernel gangs(%gangs) queue(%queue) args(%p, %lo) {accx.site = 3 : i32} : !llvm.ptr, f64
+  // CHECK: accx.gang_threads [16 : i32, 16 : i32] {
+  accx.gang_threads [16 : i32, 16 : i32] {
+  ^bb0(%x: i32, %y: i32):
+    // CHECK: %tile = accx.shared_tile "a" 2176 : i64 : !llvm.ptr<3>
+    %tile = accx.shared_tile "a" 2176 : i64 : !llvm.ptr<3>
+    // CHECK: accx.copy_async %p to %tile 16 : i64 : !llvm.ptr to !llvm.ptr<3>
+    accx.copy_async %p to %tile 16 : i64 : !llvm.ptr to !llvm.ptr<3>
+    // CHECK: accx.wait_copies
+    accx.wait_copies
+    // CHECK: accx.gang_barrier
+    accx.gang_barrier
+  }
+  // CHECK: accx.range %p from %lo to %hi : !llvm.ptr
+  accx.range %p from %lo to %hi : !llvm.ptr
+  // CHECK: = accx.coefficients %p : !llvm.ptr -> f32, f32, f32
+  %c0, %c1, %inverse, %plane = accx.coefficients %p : !llvm.ptr -> f32, f32, f32
+  // CHECK: !accx.packed<f32, 16, range>
+  %packed = "test.op"() : () -> !accx.packed<f32, 16, range>
+  // CHECK: !accx.packed<f64, 32, range>
+  %wide = "test.op"() : () -> !accx.packed<f64, 32, range>
+  llvm.return
+}
