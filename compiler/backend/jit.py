@@ -23,8 +23,9 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from ..diagnostics import UNKNOWN_LOC, error
+from ..options import OptLevel
 from .cache import DiskCache, content_key
-from .optimize import OptLevel, open_module, optimize
+from .host_code import initialize, object_code
 
 _LIBRARY_NAME = "program"
 _ATEXIT = "__accopt_atexit"
@@ -34,27 +35,6 @@ _DEFINITION = re.compile(
     r'|@("[^"]*"|[\w.$-]+) = (?!internal |private |external |extern_weak )[^\n]*\b(?:global|constant) )',
     re.MULTILINE,
 )
-
-
-def _initialize() -> None:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-
-
-def host_machine(opt_level: OptLevel = 3) -> llvm.TargetMachine:
-    """
-    Code generation for this computer's processor with all its features. Position-independent, as
-    the memory of the JIT can be too far from libraries for direct addresses.
-    """
-    _initialize()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=opt_level,
-        reloc="pic",
-        codemodel="jitdefault",
-    )
 
 
 def exported_names(ir: str) -> list[str]:
@@ -73,11 +53,7 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
     )
     if cache is not None and (found := cache.get(key)) is not None:
         return found
-    machine = host_machine(opt_level)
-    header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
-    with open_module(header + ir, "host code") as (module, _):
-        optimize(module, machine, opt_level)
-        code = bytes(machine.emit_object(module))
+    code = object_code(ir, opt_level)
     if cache is not None:
         cache.put(key, code)
     return code
@@ -160,7 +136,7 @@ class HostProgram:
         cache: DiskCache | None = None,
     ):
         llvm_ir = re.sub(r"@atexit\b", f"@{_ATEXIT}", llvm_ir)
-        _initialize()
+        initialize()
         _load_c_library()
         for name in libraries:
             _load_library(name, library_folders)

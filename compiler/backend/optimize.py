@@ -42,10 +42,19 @@ def open_module(ir: str, what: str) -> Generator[tuple[llvm.ModuleRef, llvm.Cont
         context.close()
 
 
-def optimize(module: llvm.ModuleRef, machine: llvm.TargetMachine, opt_level: OptLevel) -> None:
-    """Runs LLVM's standard pipeline of `opt_level`, with vectorisation from level 2 on."""
+def optimize(
+    module: llvm.ModuleRef,
+    machine: llvm.TargetMachine,
+    opt_level: OptLevel,
+    *,
+    vectorize: bool = True,
+) -> None:
+    """
+    Runs LLVM's standard pipeline of `opt_level`, with vectorisation from level 2 on; that of loops
+    only if `vectorize`.
+    """
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
-    options.loop_vectorization = opt_level >= 2
+    options.loop_vectorization = vectorize and opt_level >= 2
     options.slp_vectorization = opt_level >= 2
     options.loop_interleaving = opt_level >= 2
     options.loop_unrolling = opt_level >= 2

@@ -33,7 +33,7 @@ llvm.func @saxpy(%n: i64, %a: f32, %x: !llvm.ptr {llvm.noalias, llvm.readonly}, 
 
 
 def test_simd_loops_are_vectorised():
-    from accopt.compiler.backend.jit import host_machine
+    from accopt.compiler.backend.host_code import host_machine
     from accopt.compiler.backend.optimize import open_module, optimize
 
     text = print_llvm_module(lower(SAXPY), target="host")
