@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import (
+    Float16Type,
     Float32Type,
     Float64Type,
     IndexType,
@@ -31,6 +32,8 @@ def dtype_of(type: Attribute) -> np.dtype[Any] | None:
             return None if found is None else np.dtype(found)
         case IndexType() | LLVMPointerType():
             return np.dtype(np.int64)
+        case Float16Type():
+            return np.dtype(np.float16)
         case Float32Type():
             return np.dtype(np.float32)
         case Float64Type():
