@@ -7,7 +7,8 @@ Leaves: each `llvm.func` with a body that is called, or whose address is taken, 
         at the widest level of the loops in it and of the routines it calls, else `seq`.
 Fails:  a call of a function that is neither defined, declared as a routine nor known on devices; a
         static local or an undeclared global variable in a routine; a call of a routine from a loop
-        that is already partitioned at the routine's level or a narrower one.
+        that is already partitioned at the routine's level or a narrower one; a call through a
+        pointer that host code made.
 
 Before:
   llvm.func @square(%v: f32) -> f32 { ... }
@@ -30,7 +31,13 @@ from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
 from ..dialects.accx import IMPLICIT_ROUTINE
-from .analysis.acc_ops import COMPUTE_OPS, NONE, source_loc
+from .analysis.acc_ops import (
+    COMPUTE_OPS,
+    NONE,
+    constructs_of,
+    is_defined_inside,
+    source_loc,
+)
 from .analysis.device_functions import is_device_callable
 from .analysis.levels import LEVEL_NAMES, Level, loop_levels, routine_level
 
@@ -198,6 +205,21 @@ def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
             parent = parent.parent_op()
 
 
+def _check_indirect(module: ModuleOp) -> None:
+    """A function's address on the host means nothing on the device."""
+    for construct in constructs_of(module, COMPUTE_OPS):
+        for call in construct.walk():
+            if not isinstance(call, llvm.CallOp) or call.callee is not None:
+                continue
+            if not is_defined_inside(call.args[0], construct):
+                name = call.args[0].name_hint or "the pointer"
+                raise error(
+                    source_loc(call),
+                    f"a function is called through '{name}', whose value is an address on the host",
+                    "choose between calls by name inside the construct",
+                )
+
+
 @dataclass(frozen=True)
 class InferRoutinesPass(ModulePass):
     """See the module's description."""
@@ -206,6 +228,7 @@ class InferRoutinesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         program = _Program(op)
+        _check_indirect(op)
         reached = _reach(program)
         levels = _infer_levels(program, reached)
         _check_nesting(levels, program)

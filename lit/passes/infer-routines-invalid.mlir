@@ -51,3 +51,16 @@ llvm.func @main() {
   }
   llvm.return
 }
+
+// -----
+
+// A pointer to a function, made on the host.
+// CHECK: error: a function is called through 'f', whose value is an address on the host
+// CHECK: help: choose between calls by name inside the construct
+llvm.func @apply(%f: !llvm.ptr, %x: f64) {
+  acc.parallel {
+    %r = llvm.call %f(%x) : !llvm.ptr, (f64) -> f64
+    acc.yield
+  }
+  llvm.return
+}
