@@ -53,13 +53,15 @@ _SCHEDULED = Stage(
     "scheduled",
     (
         "tile-loops",
+        "split-static-gangs",
         "split-collapsed-loops",
         "lower-seq-loops",
         "hoist-invariant-loops",
         "choose-lanes",
         "schedule-loops",
     ),
-    "Tiles are loops like others from here on. Collapsed loops without levels are split first, so "
+    "Tiles are loops like others from here on, and so are the chunks of static gang loops. "
+    "Collapsed loops without levels are split first, so "
     "that the schedule sees which loop walks along memory. Loops marked seq become plain ones, like "
     "those without a directive, and an inner loop's common work can move "
     "between them. That changes the shape of the nest, so it precedes the schedule. Versions "

@@ -118,7 +118,7 @@ def _shape(
     root = forest.roots[0]
     plan = plan_construct(forest.roots, Sizes(), "nvptx")
     inner = [node for node in root.walk() if node is not root and parallel(node)]
-    if len(inner) != 1 or inner[0] not in root.children or inner[0].children or root.static:
+    if len(inner) != 1 or inner[0] not in root.children or inner[0].children:
         return None
     levels = plan.loops[root].levels, plan.loops[inner[0]].levels
     if levels != ({Level.GANG, Level.WORKER}, {Level.VECTOR}):

@@ -14,6 +14,7 @@ PASS_CLASSES = {
     "infer-data-attributes": "InferDataAttributesPass",
     "lower-if-clauses": "LowerIfClausesPass",
     "tile-loops": "TileLoopsPass",
+    "split-static-gangs": "SplitStaticGangsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",
     "lower-seq-loops": "LowerSeqLoopsPass",
     "hoist-invariant-loops": "HoistInvariantLoopsPass",

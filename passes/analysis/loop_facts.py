@@ -209,7 +209,6 @@ def _visit(
         loc=source_loc(loop),
         levels=frozenset(loop_levels(loop)),
         gang_dim=constant_value(dim) if dim is not None else None,
-        static=gang_argument(loop, acc.GangArgType.STATIC) is not None,
         trip=constant_trip(loop),
         host_trip=_is_bound_of(loop, symbols),
         tight=_is_tight(loop, children),

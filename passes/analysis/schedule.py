@@ -67,7 +67,6 @@ class LoopNode:
     loc: SourceLoc = UNKNOWN_LOC
     levels: frozenset[Level] = frozenset()
     gang_dim: int | None = None
-    static: bool = False
     trip: int | None = None
     host_trip: bool = True
     tight: bool = False
@@ -274,8 +273,6 @@ class _Planner:
             self.want(lanes=_fitting_lanes(node, wide))
         if Level.WORKER in node.levels:
             self.want(workers=EXPLICIT_WORKERS)
-        if node.static:
-            elements, capped = 1, True
         words = ", ".join(LEVEL_NAMES[level] for level in sorted(node.levels, reverse=True))
         self.plans[node] = LoopPlan(
             node.levels, node.gang_dim or 1, elements, capped, f"as written: {words}"
@@ -444,7 +441,7 @@ def _stream_shape(node: LoopNode) -> tuple[int, int, bool]:
 
 def _side_by_side(node: LoopNode) -> int:
     """Iterations per thread of a loop whose body has sequential loops."""
-    if node.reduction or node.static or node.children:
+    if node.reduction or node.children:
         return 1
     count = iterations_side_by_side(node.work)
     while node.trip is not None and count > 1 and node.trip < enough_iterations(count):
@@ -454,7 +451,7 @@ def _side_by_side(node: LoopNode) -> int:
 
 def _fitting_lanes(node: LoopNode, lanes: int) -> int:
     """No more warps than a constant trip count fills."""
-    if node.trip is None or node.static:
+    if node.trip is None:
         return lanes
     return max(WARP, min(lanes, -(-node.trip // WARP) * WARP))
 
