@@ -8,7 +8,7 @@ Leaves: each `llvm.func` with a body that is called, or whose address is taken, 
 Fails:  a call of a function that is neither defined, declared as a routine nor known on devices; a
         static local or an undeclared global variable in a routine; a call of a routine from a loop
         that is already partitioned at the routine's level or a narrower one; a call through a
-        pointer that host code made.
+        pointer that host code made; a call of a `nohost` routine by host code.
 
 Before:
   llvm.func @square(%v: f32) -> f32 { ... }
@@ -220,6 +220,30 @@ def _check_indirect(module: ModuleOp) -> None:
                 )
 
 
+def _check_host_calls(program: _Program) -> None:
+    """`nohost` routines exist on the device only, so host code may not call them (2.15.1)."""
+    nohost = {name for name, routine in program.routines.items() if routine.nohost is not None}
+    if not nohost:
+        return
+    for name, function in program.functions.items():
+        if name in nohost:
+            continue
+        for call, callee in _references(function):
+            if callee in nohost and not _in_construct(call):
+                raise error(
+                    source_loc(call),
+                    f"'{callee}' is a routine for devices only (nohost), and host code calls it",
+                    f"call it in a compute construct, or leave out nohost of '{callee}'",
+                )
+
+
+def _in_construct(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, COMPUTE_OPS):
+        parent = parent.parent_op()
+    return parent is not None
+
+
 @dataclass(frozen=True)
 class InferRoutinesPass(ModulePass):
     """See the module's description."""
@@ -229,6 +253,7 @@ class InferRoutinesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         program = _Program(op)
         _check_indirect(op)
+        _check_host_calls(program)
         reached = _reach(program)
         levels = _infer_levels(program, reached)
         _check_nesting(levels, program)

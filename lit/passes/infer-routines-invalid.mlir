@@ -64,3 +64,21 @@ llvm.func @apply(%f: !llvm.ptr, %x: f64) {
   }
   llvm.return
 }
+
+// -----
+
+// Host code calls a routine that only devices have; the call in the construct is fine.
+// CHECK: error: 'only' is a routine for devices only (nohost), and host code calls it
+// CHECK: help: call it in a compute construct, or leave out nohost of 'only'
+acc.routine @r func(@only) seq nohost
+llvm.func @only() {
+  llvm.return
+}
+llvm.func @main() {
+  acc.parallel {
+    llvm.call @only() : () -> ()
+    acc.yield
+  }
+  llvm.call @only() : () -> ()
+  llvm.return
+}
