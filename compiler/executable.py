@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .backend.cache import DiskCache, content_key
+from .backend.toolkit import find_ptxas
 from .diagnostics import Diagnostic, DiagnosticSink, Severity, SourceLoc
 from .options import CompileOptions
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Attribute, Operation
 
-    from .c.preprocess import PreprocessOptions
+    from .c.preprocess import PreprocessedSource, PreprocessOptions
     from .pipeline import StageCallback
 
 PlainValue: TypeAlias = "str | int | list[PlainValue] | dict[str, PlainValue]"
@@ -80,7 +81,7 @@ def site_table(module: ModuleOp) -> tuple[dict[str, Any], ...]:
 
 def preprocess_options(options: CompileOptions) -> PreprocessOptions:
     """What the preprocessor needs to know of the options."""
-    from .c.preprocess import PreprocessOptions
+    from .c.preprocess import PreprocessedSource, PreprocessOptions
 
     return PreprocessOptions(
         options.include_dirs, options.defines, options.undefines, options.use_system_cpp
@@ -92,7 +93,8 @@ def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSi
     from .c.program import load_program
     from .irgen import generate_module
 
-    return generate_module(load_program(paths, preprocess_options(options), sink), sink)
+    units = load_program(paths, preprocess_options(options), sink, options.target)
+    return generate_module(units, sink)
 
 
 def build(
@@ -113,7 +115,8 @@ def build(
 
     sources = preprocess_program(paths, preprocess_options(options), sink)
     texts = [part for source in sources for part in (source.file, source.text)]
-    key = content_key("program", compiler_fingerprint(), repr(options), *texts)
+    assembler = str(find_ptxas()) if options.target == "nvptx" else ""
+    key = content_key("program", compiler_fingerprint(), assembler, repr(options), *texts)
     store = DiskCache.default("program")
     # The simulator's kernels are IR in memory; the text of added passes is not part of the key.
     cached = cached and options.target != "sim" and not options.added_passes
@@ -121,13 +124,52 @@ def build(
         return _from_json(found, options, sink)
     before = len(sink.diagnostics)
 
+    executable = _translate(sources, options, sink, after_stage)
+    if cached and after_stage is None:
+        store.put(key, _to_json(executable, sink.diagnostics[before:]))
+    return executable
+
+
+def _translate(
+    sources: Sequence[PreprocessedSource],
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    after_stage: StageCallback | None,
+) -> Executable:
+    """Preprocessed sources to an executable, with fewer iterations side by side where registers ask for it."""
+    if options.target != "nvptx":
+        return _translate_once(sources, options, sink, after_stage)
+    from .register_pressure import may_retry, relieve, side_by_side
+
+    if not may_retry(options):
+        return _translate_once(sources, options, sink, after_stage)
+    counts: dict[str, int] = {}
+
+    def keep_counts(stage: str, module: ModuleOp) -> None:
+        if stage == "scheduled":
+            counts.update(side_by_side(module))
+        if after_stage is not None:
+            after_stage(stage, module)
+
+    executable = _translate_once(sources, options, sink, keep_counts)
+    return relieve(
+        executable, counts, lambda o: _translate_once(sources, o, DiagnosticSink(), None)
+    )
+
+
+def _translate_once(
+    sources: Sequence[PreprocessedSource],
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    after_stage: StageCallback | None,
+) -> Executable:
     from .c.program import check_program
     from .emit import detach_kernels, emit_text
     from .ir.context import make_context
     from .irgen import generate_module
     from .pipeline import run_to_stage
 
-    module = generate_module(check_program(sources, sink), sink)
+    module = generate_module(check_program(sources, sink, options.target), sink)
     ctx = make_context()
     kernels = None
     if options.target == "sim":
@@ -136,10 +178,7 @@ def build(
     run_to_stage(ctx, module, "nvvm", options, after_stage=after_stage)
     ptx = emit_text(module, "ptx", options) if options.target == "nvptx" else ""
     host_ir = emit_text(module, "llvm", options)
-    executable = Executable(host_ir, ptx, site_table(module), options, kernels)
-    if cached and after_stage is None:
-        store.put(key, _to_json(executable, sink.diagnostics[before:]))
-    return executable
+    return Executable(host_ir, ptx, site_table(module), options, kernels)
 
 
 @cache

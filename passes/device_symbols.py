@@ -24,6 +24,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..compiler.diagnostics import SourceLoc, error
 from ..runtime.abi import DataKind
 from .analysis.layout import size_of, type_name
+from .analysis.levels import bound_symbol
 from .analysis.sites import DeclaredVariable, SiteTable, SiteVariable
 from .building import PTR, Cursor, erase
 from .host_loops import LoopLowering
@@ -31,13 +32,6 @@ from .loop_nests import GangRange
 from .outline import select_device_type
 
 SUFFIX = ".acc_device"
-_HOST_TYPES = (
-    acc.DeviceType.HOST,
-    acc.DeviceType.MULTICORE,
-    acc.DeviceType.DEFAULT,
-    acc.DeviceType.STAR,
-    acc.DeviceType.NONE,
-)
 _DIMENSIONS = (1, 2, 3)
 
 Gangs = dict[int, GangRange]
@@ -58,21 +52,8 @@ def declare_kind(attr: acc.DeclareAttr) -> DataKind:
 
 def bound_names(routines: Iterator[acc.RoutineOp]) -> dict[str, str]:
     """Function → the symbol that `bind` names for device code on the host target."""
-    names: dict[str, str] = {}
-    for routine in routines:
-        for symbols, types in (
-            (routine.bind_id_name, routine.bind_id_name_device_type),
-            (routine.bind_str_name, routine.bind_str_name_device_type),
-        ):
-            if symbols is None:
-                continue
-            position = 0 if types is None else select_device_type(types, _HOST_TYPES)
-            if position is None:
-                continue
-            symbol = symbols.data[position]
-            text = symbol.data if isinstance(symbol, StringAttr) else symbol.string_value()
-            names[routine.func_name.string_value()] = text
-    return names
+    bound = ((r.func_name.string_value(), bound_symbol(r)) for r in routines)
+    return {name: symbol for name, symbol in bound if symbol is not None}
 
 
 @dataclass

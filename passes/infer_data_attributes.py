@@ -8,7 +8,7 @@ Leaves: every value from outside that a region uses is a constant, a non-pointer
         `acc.private` in a region may still be a host address: it is a name, never read.
         Pointers used as arrays get the section their loops touch, computed before the construct,
         or an `acc.present`.
-Fails:  a variable without a clause under `default(none)`.
+Fails:  never; `default(none)` is checked on the typed tree (`compiler/irgen/default_none.py`).
 
 Before:
   acc.parallel {
@@ -37,12 +37,10 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i8
 from xdsl.ir import Operation, OpResult, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
-from ..compiler.diagnostics import error
 from ..dialects.accx import CELL, FROM_KERNELS
 from ..dialects.accx_compress import DECODES, PACKED
 from .analysis.acc_ops import (
     COMPUTE_OPS,
-    ENTRY_OPS,
     MAPPING_OPS,
     PRIVATIZING_OPS,
     ComputeOp,
@@ -58,13 +56,12 @@ from .analysis.acc_ops import (
     parallel_construct_operands,
     replace_inside,
     set_operand_groups,
-    source_loc,
     variable_name,
 )
 from .analysis.data_attributes import DataAction, VariableFacts, VariableKind, decide
 from .analysis.layout import size_of
 from .analysis.recipes import firstprivate_recipe
-from .analysis.region_values import HostEmitter, RegionSymbols, same_variable, variable_key
+from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
 from .analysis.sections import PointerUses, Section, pointer_uses, section_of
 from .analysis.visible_data import visible_default, visible_entry
 
@@ -197,7 +194,10 @@ def _declared(value: SSAValue, globals_: Globals) -> acc.DataClause | None:
         return None
     variable = globals_.get(owner.global_name.string_value())
     declared = variable.attributes.get("acc.declare") if variable is not None else None
-    return declared.data_clause.data if isinstance(declared, acc.DeclareAttr) else None
+    if not isinstance(declared, acc.DeclareAttr):
+        return None
+    clause = declared.data_clause.data  # link: on the device there is only room for an address
+    return None if clause is acc.DataClause.ACC_DECLARE_LINK else clause
 
 
 def _kind(value: SSAValue, globals_: Globals) -> VariableKind:
@@ -388,40 +388,6 @@ def _insert_exit(
     block.insert_op_after(leave, construct)
 
 
-def _check_default_none(construct: ComputeOp, name: str) -> None:
-    raise error(
-        source_loc(construct),
-        f"variable '{name}' has no data attribute, which default(none) demands",
-        f"add a clause that names it, for example copyin({name}) or firstprivate({name})",
-    )
-
-
-def _check_scalar_default_none(construct: ComputeOp, value: SSAValue) -> None:
-    """
-    A scalar that is an SSA value has no clause, unless it is computed before the construct from
-    variables that have one (loop bounds, sizes of variable-length arrays).
-    """
-    own = [op.owner for op in parallel_construct_operands(construct)]
-    named = [entry.var for entry in own if isinstance(entry, ENTRY_OPS)]
-    work = [value]
-    while work:
-        leaf = work.pop()
-        owner = leaf.owner
-        if isinstance(owner, llvm.LoadOp):
-            if any(same_variable(owner.ptr, variable) for variable in named):
-                continue
-            if visible_entry(construct, owner.ptr) is not None:
-                continue
-        elif isinstance(owner, Operation) and owner.name.startswith("arith."):
-            work += owner.operands
-            continue
-        hint = value.name_hint
-        if hint is None or hint.endswith("_end"):
-            hint = leaf.name_hint
-        if hint is not None:
-            _check_default_none(construct, hint)
-
-
 def _only_named(uses: PointerUses) -> bool:
     """Whether the variable is only the operand of `acc.private` operations."""
     return (
@@ -449,8 +415,6 @@ def _infer(construct: ComputeOp, globals_: Globals) -> None:
     decided: list[tuple[_Variable, DataAction]] = []
     for value in values:
         if not isinstance(value.type, llvm.LLVMPointerType):
-            if default is acc.ClauseDefaultValue.NONE:
-                _check_scalar_default_none(construct, value)
             continue
         uses = pointer_uses(value, construct, symbols)
         if _only_named(uses):
@@ -462,8 +426,6 @@ def _infer(construct: ComputeOp, globals_: Globals) -> None:
         if isinstance(value.owner, acc.UseDeviceOp):
             clause = acc.DataClause.ACC_DEVICEPTR
         name = variable_name(value)
-        if default is acc.ClauseDefaultValue.NONE and clause is None:
-            _check_default_none(construct, name)
         kind = _kind(value, globals_)
         section = section_of(uses, symbols)
         variable = _Variable(value, name, kind, uses, section, visible)

@@ -4,7 +4,8 @@ Give every function that device code reaches an acc.routine (OpenACC 3.4, 2.15.1
 Takes:  acc level.
 Leaves: each `llvm.func` with a body that is called, or whose address is taken, in a compute region
         or in a routine has an `acc.routine`; those made here are marked `accx.implicit_routine`,
-        at the widest level of the loops in it and of the routines it calls, else `seq`.
+        at the widest level of the loops in it and of the routines it calls, else `seq`; a routine
+        directive without a level gets that one too.
 Fails:  a call of a function that is neither defined, declared as a routine nor known on devices; a
         static local or an undeclared global variable in a routine; a call of a routine from a loop
         that is already partitioned at the routine's level or a narrower one; a call through a
@@ -39,7 +40,15 @@ from .analysis.acc_ops import (
     source_loc,
 )
 from .analysis.device_functions import is_device_callable
-from .analysis.levels import LEVEL_NAMES, Level, loop_levels, routine_level
+from .analysis.levels import (
+    LEVEL_NAMES,
+    Level,
+    bound_symbol,
+    has_own_level,
+    loop_levels,
+    routine_level,
+    set_level,
+)
 
 
 @dataclass
@@ -63,6 +72,16 @@ class _Program:
                 case _:
                     pass
 
+    def given_level(self, name: str) -> bool:
+        """Whether a routine directive gives the function a level."""
+        routine = self.routines.get(name)
+        return routine is not None and (has_own_level(routine) or bound_symbol(routine) is not None)
+
+    def bound(self, name: str) -> str:
+        """The function that device code calls for `name` (the `bind` clause)."""
+        routine = self.routines.get(name)
+        return name if routine is None else bound_symbol(routine) or name
+
     def level(self, name: str) -> Level:
         routine = self.routines.get(name)
         return Level.SEQ if routine is None else routine_level(routine)
@@ -79,9 +98,19 @@ def _references(op: Operation) -> Iterator[tuple[Operation, str]]:
 
 
 def _check_callee(program: _Program, op: Operation, name: str) -> None:
-    function = program.functions.get(name)
+    bound = program.bound(name)
+    function = program.functions.get(bound)
     defined = function is not None and bool(function.body.blocks)
-    if defined or name in program.routines or is_device_callable(name):
+    if defined or is_device_callable(bound):
+        return
+    if bound != name:
+        raise error(
+            source_loc(op),
+            f"'routine' binds '{name}' to '{bound}', and no such function is defined in the program",
+            f"define '{bound}' in one of the program's files",
+            [(source_loc(program.routines[name]), "the directive is here")],
+        )
+    if name in program.routines:
         return
     raise error(
         source_loc(op),
@@ -118,7 +147,7 @@ def _reach(program: _Program) -> list[str]:
     work: list[Operation] = [op for op in program.module.walk() if isinstance(op, COMPUTE_OPS)]
     for name in program.routines:
         function = program.functions.get(name)
-        if function is not None and function.body.blocks:
+        if program.bound(name) == name and function is not None and function.body.blocks:
             order.setdefault(name)
             work.append(function)
     while work:
@@ -129,6 +158,7 @@ def _reach(program: _Program) -> list[str]:
                     _check_global(program, op, name, user.sym_name.data)
                 continue
             _check_callee(program, op, name)
+            name = program.bound(name)
             function = program.functions.get(name)
             if function is not None and function.body.blocks and name not in order:
                 order[name] = None
@@ -140,7 +170,7 @@ def _infer_levels(program: _Program, reached: list[str]) -> dict[str, Level]:
     """The level of every reached function: given, or the widest of its loops and callees."""
     levels = {
         name: program.level(name)
-        if name in program.routines
+        if program.given_level(name)
         else max(
             (max(loop_levels(loop), default=Level.SEQ) for loop in _loops(program, name)),
             default=Level.SEQ,
@@ -151,7 +181,7 @@ def _infer_levels(program: _Program, reached: list[str]) -> dict[str, Level]:
     while changed:
         changed = False
         for name in reached:
-            if name in program.routines:
+            if program.given_level(name):
                 continue
             for _, callee in _references(program.functions[name]):
                 wanted = levels.get(callee, program.level(callee))
@@ -262,3 +292,5 @@ class InferRoutinesPass(ModulePass):
                 function = program.functions[name]
                 routine = make_routine(name, levels[name], function)
                 op.body.block.insert_op_before(routine, function)
+            elif not program.given_level(name):
+                set_level(program.routines[name], levels[name])

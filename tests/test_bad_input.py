@@ -87,8 +87,8 @@ MISTAKES = {
         "loop seq",
     ),
     "default(none)": Mistake(
-        "void f(int n)\n{\n    int a[4];\n#pragma acc @parallel default(none) copyout(a)\n"
-        "    a[0] = n;\n}\nint main(void) { f(3); }\n",
+        "void f(int n)\n{\n    int a[4];\n#pragma acc parallel default(none) copyout(a)\n"
+        "    a[0] = @n;\n}\nint main(void) { f(3); }\n",
         "'n'",
         "firstprivate(n)",
     ),

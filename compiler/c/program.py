@@ -17,13 +17,17 @@ from .preprocess import PreprocessedSource, PreprocessOptions, preprocess
 
 
 def load_program(
-    paths: Sequence[Path], options: PreprocessOptions | None, sink: DiagnosticSink
+    paths: Sequence[Path],
+    options: PreprocessOptions | None,
+    sink: DiagnosticSink,
+    target: str = "host",
 ) -> list[TranslationUnit]:
     """
-    The typed trees of the C files `paths`, in order. Warnings go to `sink`. Raises `CompileError`
-    with the first mistake of every file that has one, or where two files disagree.
+    The typed trees of the C files `paths`, in order, with the clauses that hold on `target`.
+    Warnings go to `sink`. Raises `CompileError` with the first mistake of every file that has one,
+    or where two files disagree.
     """
-    return check_program(preprocess_program(paths, options, sink), sink)
+    return check_program(preprocess_program(paths, options, sink), sink, target)
 
 
 def preprocess_program(
@@ -34,12 +38,12 @@ def preprocess_program(
 
 
 def check_program(
-    sources: Sequence[PreprocessedSource], sink: DiagnosticSink
+    sources: Sequence[PreprocessedSource], sink: DiagnosticSink, target: str = "host"
 ) -> list[TranslationUnit]:
     """The typed trees of preprocessed files. Raises `CompileError` as `load_program` does."""
     from .sema import check_translation_unit
 
-    units = _each(sources, lambda source: check_translation_unit(source, sink))
+    units = _each(sources, lambda source: check_translation_unit(source, sink, target))
     check_agreement(units)
     return units
 

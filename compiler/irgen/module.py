@@ -19,6 +19,7 @@ from ..diagnostics import DiagnosticSink
 from ..directives.records import Directive
 from . import statements, static_data
 from .builder import Builder
+from .default_none import check_default_none
 from .directives import declarations, routines
 from .facts import analyze
 from .function import AllocaScope, FunctionState, remove_unreachable
@@ -38,8 +39,10 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
             if variable.is_defined:
                 static_data.define(state, variable)
     for unit in units:
+        globals_ = frozenset(decl for decl, _ in declarations.global_clauses(unit))
         for function in unit.functions:
             if function.body is not None:
+                check_default_none(function, globals_)
                 _define_function(state, function, function.body)
     declared: dict[str, acc.DataClause] = {}
     routine_directives: dict[str, Directive] = {}

@@ -82,3 +82,20 @@ llvm.func @main() {
   llvm.call @only() : () -> ()
   llvm.return
 }
+
+// -----
+
+// A routine bound to a function that is nowhere.
+// CHECK: error: 'routine' binds 'f' to 'g', and no such function is defined in the program
+// CHECK: help: define 'g' in one of the program's files
+acc.routine @r func(@f) bind(@g) seq
+llvm.func @f() {
+  llvm.return
+}
+llvm.func @main() {
+  acc.parallel {
+    llvm.call @f() : () -> ()
+    acc.yield
+  }
+  llvm.return
+}

@@ -28,7 +28,36 @@ llvm.func @host_only() {
   llvm.return
 }
 
+// A directive without a level gets that of the loops.
+// CHECK:      acc.routine @given func(@unlevelled) worker
+acc.routine @given func(@unlevelled)
+llvm.func @unlevelled(%n: i32) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  acc.loop worker control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    acc.yield
+  } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+  llvm.return
+}
+
+// Device code calls @there instead of @here, which is host code only.
+// CHECK:      acc.routine @bound func(@here) bind(@there) seq
+acc.routine @bound func(@here) bind(@there) seq
+llvm.func @here() {
+  %f = llvm.mlir.addressof @counter : !llvm.ptr
+  llvm.return
+}
+// CHECK:      acc.routine @acc_routine_there func(@there) seq implicit
+llvm.func @there() {
+  llvm.return
+}
+llvm.mlir.global internal @counter(0 : i32) : i32
+
 llvm.func @main(%n: i32, %v: f32) {
+  acc.parallel {
+    llvm.call @here() : () -> ()
+    acc.yield
+  }
   %c1 = arith.constant 1 : i32
   %c0 = arith.constant 0 : i32
   llvm.call @host_only() : () -> ()

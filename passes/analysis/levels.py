@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from xdsl.dialects import acc
 
-from .acc_ops import has_level
+from .acc_ops import NONE, has_level
 
 
 class Level(IntEnum):
@@ -49,3 +49,23 @@ def routine_level(routine: acc.RoutineOp) -> Level:
     if has_level(routine.worker):
         return Level.WORKER
     return Level.VECTOR if has_level(routine.vector) else Level.SEQ
+
+
+def has_own_level(routine: acc.RoutineOp) -> bool:
+    """Whether the directive gives a level; without one it follows from the function's body."""
+    return routine_level(routine) is not Level.SEQ or has_level(routine.seq)
+
+
+def set_level(routine: acc.RoutineOp, level: Level) -> None:
+    """Gives a routine without a level this one."""
+    names = {Level.GANG: "gang", Level.WORKER: "worker", Level.VECTOR: "vector", Level.SEQ: "seq"}
+    routine.properties[names[level]] = NONE
+
+
+def bound_symbol(routine: acc.RoutineOp) -> str | None:
+    """The symbol that device code calls instead of the routine's function (`bind`); else None."""
+    if routine.bind_id_name is not None and routine.bind_id_name.data:
+        return routine.bind_id_name.data[0].string_value()
+    if routine.bind_str_name is not None and routine.bind_str_name.data:
+        return routine.bind_str_name.data[0].data
+    return None

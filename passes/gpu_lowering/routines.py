@@ -19,6 +19,7 @@ from ...compiler.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext, nvvm
 from ..analysis.acc_ops import has_level
 from ..analysis.device_functions import INTEGER, MATH_F32, MATH_F64, PREDICATES
+from ..analysis.levels import bound_symbol
 from ..building import PTR
 from ..outline import symbol_table
 from .context import DeviceModule
@@ -70,13 +71,7 @@ class Calls:
     def bound_name(self, name: str) -> str:
         """The function that device code calls for `name` (the `bind` clause)."""
         routine = self.routines.get(name)
-        if routine is None:
-            return name
-        if routine.bind_id_name is not None and routine.bind_id_name.data:
-            return routine.bind_id_name.data[0].string_value()
-        if routine.bind_str_name is not None and routine.bind_str_name.data:
-            return routine.bind_str_name.data[0].data
-        return name
+        return name if routine is None else bound_symbol(routine) or name
 
     def kind(self, op: llvm.CallOp) -> CallKind:
         """How redundant code makes this call."""

@@ -102,20 +102,16 @@ CASES = {
         6,
         "bit-field",
     ),
-    "device type": (
-        f"void f(int n, int *a) {{\n#pragma acc parallel loop device_type(host) num_gangs(2)\n{LOOP} }}",
-        2,
-        "'num_gangs' after device_type(host)",
-    ),
-    "bind": (
-        "#pragma acc routine seq bind(g)\nvoid f(int n);\nvoid g(int n) { f(n); }",
-        1,
-        "'bind' is not supported yet",
+    "two bindings": (
+        "#pragma acc routine seq bind(g)\nvoid f(int n);\nvoid g(int n);\n#pragma acc routine(f) seq\n"
+        "void g(int n) { f(n); }",
+        4,
+        "'routine' binds 'f' to another name",
     ),
     "declare link": (
-        "float big[100];\n#pragma acc declare link(big)\nvoid g(int n) { big[0] = n; }",
+        "void g(int n) { float big[100];\n#pragma acc declare link(big)\nbig[0] = n; }",
         2,
-        "'link' is not supported yet",
+        "'link' declares the local variable 'big'",
     ),
     "gang dimension": (
         f"void f(int n, int *a) {{\n#pragma acc parallel loop gang(dim:n)\n{LOOP} }}",

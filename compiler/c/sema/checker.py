@@ -36,9 +36,9 @@ class Source(Protocol):
     def file(self) -> str: ...
 
 
-def new_unit(file: str, sink: DiagnosticSink) -> Unit:
+def new_unit(file: str, sink: DiagnosticSink, target: str = "host") -> Unit:
     """An empty unit with its checkers and the built-in types."""
-    unit = Unit(file, sink)
+    unit = Unit(file, sink, target)
     unit.types = TypeBuilder(unit)
     unit.expressions = ExpressionChecker(unit)
     unit.initialisers = InitialiserChecker(unit)
@@ -59,10 +59,10 @@ def new_unit(file: str, sink: DiagnosticSink) -> Unit:
     return unit
 
 
-def check_text(text: str, file: str, sink: DiagnosticSink) -> TranslationUnit:
+def check_text(text: str, file: str, sink: DiagnosticSink, target: str = "host") -> TranslationUnit:
     """Parse and check preprocessed C text. Raises `CompileError` at the first mistake."""
     tree = parse_text(text, file)
-    unit = new_unit(file, sink)
+    unit = new_unit(file, sink, target)
     for node in tree.ext:
         if isinstance(node, c_ast.Pragma):
             unit.directives.external(node)
@@ -77,9 +77,12 @@ def check_text(text: str, file: str, sink: DiagnosticSink) -> TranslationUnit:
     return unit.tree
 
 
-def check_translation_unit(source: Source, sink: DiagnosticSink) -> TranslationUnit:
+def check_translation_unit(
+    source: Source, sink: DiagnosticSink, target: str = "host"
+) -> TranslationUnit:
     """
-    Check one preprocessed source file: the typed tree that IR generation takes. Warnings go to
-    `sink`; raises `CompileError` at the first mistake, with file, line, column and remedy.
+    Check one preprocessed source file: the typed tree that IR generation takes, with the clauses
+    that hold on `target`. Warnings go to `sink`; raises `CompileError` at the first mistake, with
+    file, line, column and remedy.
     """
-    return check_text(source.text, source.file, sink)
+    return check_text(source.text, source.file, sink, target)

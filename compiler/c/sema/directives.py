@@ -17,6 +17,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...diagnostics import SourceLoc, error
+from ...directives.device_types import select_clauses
 from ...directives.parser import parse_directive
 from ...directives.records import Directive, DirectiveKind
 from ..ast import AccStmt, Compound, DeclStmt, ExprStmt, For, FunctionDecl, Stmt
@@ -55,6 +56,11 @@ class DirectiveChecker:
         place = SourceLoc(loc.file, loc.line, loc.column + m.end() if loc.column else 0)
         return parse_directive(text[m.end() :], place, self.unit.sink)
 
+    def _resolve(self, directive: Directive) -> None:
+        """Types all clauses, and keeps those that hold on the target."""
+        self.clauses.resolve(directive)
+        select_clauses(directive, self.unit.target)
+
     def refuse_pragma(self, node: Any, where: str) -> None:
         """Raise if `node` is an OpenACC directive in a place where none can stand."""
         directive = self.parse(node)
@@ -73,7 +79,7 @@ class DirectiveChecker:
         if directive is None:
             return
         if directive.kind is DirectiveKind.DECLARE:
-            self.clauses.resolve(directive)
+            self._resolve(directive)
             self.unit.tree.directives.append(directive)
         elif directive.kind is DirectiveKind.ROUTINE:
             self._routine(directive)
@@ -86,7 +92,7 @@ class DirectiveChecker:
 
     def _routine(self, directive: Directive) -> None:
         """`routine` applies to the function it names, or to the next one (OpenACC 3.4, 2.15.1)."""
-        self.clauses.resolve(directive)
+        self._resolve(directive)
         name = directive.routine_name
         if name is None:
             self._pending.append(directive)
@@ -152,7 +158,7 @@ class DirectiveChecker:
             ):
                 self.require_no_pending()
             return [], index
-        self.clauses.resolve(directive)
+        self._resolve(directive)
         if not directive.has_body:
             return [AccStmt(loc=directive.loc, directive=directive)], index
         while (

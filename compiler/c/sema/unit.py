@@ -61,8 +61,9 @@ class FunctionState:
 
 class Unit:
     """
-    One translation unit being checked: the scope, the function, the typed tree so far, and the
-    checkers of each concern, which reach one another through here.
+    One translation unit being checked for a target (of `compiler/options.py`): the scope, the
+    function, the typed tree so far, and the checkers of each concern, which reach one another
+    through here.
     """
 
     types: TypeBuilder
@@ -72,8 +73,9 @@ class Unit:
     statements: StatementChecker
     directives: DirectiveChecker
 
-    def __init__(self, file: str, sink: DiagnosticSink) -> None:
+    def __init__(self, file: str, sink: DiagnosticSink, target: str = "host") -> None:
         self.file = file
+        self.target = target
         self.sink = sink
         self.tree = TranslationUnit(file)
         self.scope = Scope()

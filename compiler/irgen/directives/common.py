@@ -20,8 +20,6 @@ DEFAULT_DEVICE = ArrayAttr([NONE])
 _UNSUPPORTED = {
     "scan": "write the prefix loop with 'seq'",
     "deviceid": "select the device with acc_set_device_num before the construct",
-    "link": "use 'declare create' instead",
-    "bind": "call the other function by its name",
     "to": "transfer through the host with 'update self' and 'update device'",
     "from": "transfer through the host with 'update self' and 'update device'",
     "to_device": "transfer through the host with 'update self' and 'update device'",
@@ -32,13 +30,6 @@ _UNSUPPORTED = {
 def check_supported(directive: Directive) -> None:
     """Raises for clauses that this compiler does not honour yet."""
     for clause in directive.clauses:
-        if clause.device_types:
-            raise error(
-                clause.loc,
-                f"'{clause.spelling}' after device_type({', '.join(clause.device_types)}) "
-                "is not supported yet",
-                "write the clause without device_type; it then applies to every device",
-            )
         remedy = _UNSUPPORTED.get(clause.name)
         if remedy is not None:
             raise error(clause.loc, f"'{clause.spelling}' is not supported yet", remedy)

@@ -38,6 +38,7 @@ EntryOp = (
     | acc.FirstprivateOp
     | acc.ReductionOp
     | acc.DeclareDeviceResidentOp
+    | acc.DeclareLinkOp
 )
 
 _ENTRY: dict[str, tuple[Callable[..., EntryOp], str, Clauses]] = {
@@ -54,6 +55,7 @@ _ENTRY: dict[str, tuple[Callable[..., EntryOp], str, Clauses]] = {
         "delete",
         Clauses.ACC_DECLARE_DEVICE_RESIDENT,
     ),
+    "link": (acc.DeclareLinkOp, "", Clauses.ACC_DECLARE_LINK),
 }
 
 DATA_CLAUSES = frozenset(_ENTRY)

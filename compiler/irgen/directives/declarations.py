@@ -39,7 +39,7 @@ def global_clauses(
                 raise error(
                     clause.loc,
                     f"'{clause.spelling}' cannot declare a global variable",
-                    "use create, copyin, deviceptr or device_resident",
+                    "use create, copyin, deviceptr, device_resident or link",
                 )
             for item in clause.items:
                 base = item.base.expr
@@ -78,6 +78,12 @@ def _enter(fn: FunctionState, directive: Directive) -> None:
             continue
         for item in clause.items:
             base = item.base.expr
+            if clause.name == "link":
+                raise error(
+                    item.loc,
+                    f"'link' declares the local variable '{item.name}'",
+                    "use create or copyin; link is for global variables",
+                )
             if isinstance(base, c.VarRef) and base.decl.storage is not c.Storage.AUTO:
                 raise error(
                     item.loc,

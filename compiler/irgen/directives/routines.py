@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 
 from ...c import ast as c
 from ...diagnostics import error
-from ...directives.records import Directive, DirectiveKind, GangClause
+from ...directives.records import BindClause, Directive, DirectiveKind, GangClause
 from ..tree import int_constant
 from .common import DEFAULT_DEVICE, check_supported
 
@@ -29,12 +29,19 @@ def emit(state: ModuleState, unit: c.TranslationUnit, seen: dict[str, Directive]
             symbol = state.function_symbol(function)
             first = seen.setdefault(symbol, directive)
             if first is directive:
-                _emit(state, directive, symbol, len(seen) - 1)
+                _emit(state, unit, directive, symbol, len(seen) - 1)
             elif _level(first) != _level(directive):
                 raise error(
                     directive.loc,
                     f"'routine' gives '{function.name}' another level of parallelism",
                     "use the same level in every 'routine' directive of a function",
+                    [(first.loc, "the first one is here")],
+                )
+            elif _bound(first) != _bound(directive):
+                raise error(
+                    directive.loc,
+                    f"'routine' binds '{function.name}' to another name",
+                    "use the same 'bind' in every 'routine' directive of a function",
                     [(first.loc, "the first one is here")],
                 )
 
@@ -54,12 +61,36 @@ def _level(directive: Directive) -> tuple[str, int]:
     return next((n for n in _LEVELS if directive.has(n)), ""), dim
 
 
-def _emit(state: ModuleState, directive: Directive, symbol: str, number: int) -> None:
+def _bound(directive: Directive) -> tuple[str, bool] | None:
+    bind = directive.find("bind", BindClause)
+    return None if bind is None else (bind.target, bind.is_string)
+
+
+def _bound_symbol(state: ModuleState, unit: c.TranslationUnit, bind: BindClause) -> str:
+    """The symbol of the function that `bind(name)` names, as a call in the file would find it."""
+    named = [f for f in unit.functions if f.name == bind.target]
+    found = next((f for f in named if f.body is not None), named[0] if named else None)
+    return bind.target if found is None else state.function_symbol(found)
+
+
+def _emit(
+    state: ModuleState, unit: c.TranslationUnit, directive: Directive, symbol: str, number: int
+) -> None:
     level, dim = _level(directive)
+    bind = directive.find("bind", BindClause)
+    bound_name, bound_text = None, None
+    if bind is not None and bind.is_string:
+        bound_text = StringAttr(bind.target)
+    elif bind is not None:
+        bound_name = SymbolRefAttr(_bound_symbol(state, unit, bind))
     sized = level == "gang" and dim > 1
     op = acc.RoutineOp(
         sym_name=state.unique(f"acc_routine_{number}"),
         func_name=symbol,
+        bind_id_name=ArrayAttr([bound_name]) if bound_name else None,
+        bind_id_name_device_type=DEFAULT_DEVICE if bound_name else None,
+        bind_str_name=ArrayAttr([bound_text]) if bound_text else None,
+        bind_str_name_device_type=DEFAULT_DEVICE if bound_text else None,
         gang=DEFAULT_DEVICE if level == "gang" and not sized else None,
         gang_dim=ArrayAttr([IntegerAttr(dim, i64)]) if sized else None,
         gang_dim_device_type=DEFAULT_DEVICE if sized else None,

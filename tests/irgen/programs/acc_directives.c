@@ -22,7 +22,7 @@ void update(int n, S *p, float **rows, float *q, int m, float (*w)[m], S s, int 
 #pragma acc update host(w[0:n][1:m])
 #pragma acc wait(1, 2) async(3)
 #pragma acc wait
-#pragma acc data copy(q[0:n]) copyin(readonly: w[0:n][0:m]) copyout(zero: s) present(p) no_create(rows[i][0:m]) deviceptr(q) async(1) default(none)
+#pragma acc data copy(q[0:n]) copyin(readonly: w[0:n][0:m]) copyout(zero: s) present(p) no_create(rows[i][0:m]) deviceptr(q) async(1) default(present)
   {
 #pragma acc host_data use_device(q, s) if_present
     { update(n, p, rows, q, m, w, s, i); }
