@@ -70,6 +70,12 @@ def _argument_parser() -> argparse.ArgumentParser:
         "-p", "--passes", default="", help="passes to run after reaching the stage, comma-separated"
     )
     parser.add_argument("-o", "--output", help="file to write instead of standard output")
+    parser.add_argument(
+        "--schedules",
+        action="store_true",
+        help="list the schedules that each construct of .c files may have, and what their kernels "
+        "need if ptxas is installed",
+    )
     parser.add_argument("--list-passes", action="store_true", help="print the names of all passes")
     parser.add_argument(
         "--print-after-all", action="store_true", help="print the IR after every pass to stderr"
@@ -211,8 +217,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return guarded(lambda: _run(args))
 
 
+def _print_schedules(args: argparse.Namespace, options: CompileOptions) -> int:
+    from .schedule_report import render_space, schedule_space
+
+    if not args.inputs or not all(name.endswith(".c") for name in args.inputs):
+        raise error(UNKNOWN_LOC, "--schedules takes .c files", "give the program's C files")
+    sys.stdout.write(render_space(schedule_space([Path(n) for n in args.inputs], options)))
+    return 0
+
+
 def _run(args: argparse.Namespace) -> int:
     try:
+        if args.schedules:
+            return _print_schedules(args, options_from_arguments(args))
         return AccoptMain(args, options_from_arguments(args)).run()
     except (CompileError, VerifyException, DiagnosticException) as e:
         print(_error_text(e), file=sys.stderr)

@@ -81,7 +81,7 @@ def site_table(module: ModuleOp) -> tuple[dict[str, Any], ...]:
 
 def preprocess_options(options: CompileOptions) -> PreprocessOptions:
     """What the preprocessor needs to know of the options."""
-    from .c.preprocess import PreprocessedSource, PreprocessOptions
+    from .c.preprocess import PreprocessOptions
 
     return PreprocessOptions(
         options.include_dirs, options.defines, options.undefines, options.use_system_cpp
@@ -136,7 +136,7 @@ def _translate(
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
 ) -> Executable:
-    """Preprocessed sources to an executable, with fewer iterations side by side where registers ask for it."""
+    """Compiles preprocessed sources, twice where a GPU's registers do not suffice (`relieve`)."""
     if options.target != "nvptx":
         return _translate_once(sources, options, sink, after_stage)
     from .register_pressure import may_retry, relieve, side_by_side

@@ -24,6 +24,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 | `accx.cache` | `acc.parallel` | what became of its cache directives: array of {text, file, line, column} |
+| `accx.schedules` | `acc.parallel` | its schedule space, a line each (`schedule-loops{space}`) |
 | `accx.given_sizes` | `acc.parallel` | the sizes the user gave: array of clause names |
 """
 
@@ -55,6 +56,7 @@ VOLATILE = "accx.volatile"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 CACHE_REMARKS = "accx.cache"
 GIVEN_SIZES = "accx.given_sizes"
+SCHEDULES = "accx.schedules"
 
 GPU_MODULE_NAME = "accopt_kernels"
 

@@ -8,7 +8,12 @@ Leaves: the scheduled level of docs/design.md: sizes on every construct, `seq` o
 Fails:  levels nested against the specification; a size that is only known inside the construct.
 
 The decisions are in `analysis/schedule.py`. Options: `target` is `nvptx` or `host`; `strategy` is
-`auto` or one of the numbered nest schedules there, which applies to every tight nest of its depth.
+`auto` or one of the numbered nest schedules there, which applies to every tight nest of its depth;
+`rows`, `elements` and `lanes` are that many iterations of a nest's outermost loop side by side,
+iterations per thread, and threads, where they are free. For tuners: `space` lists a GPU construct's
+legal schedules in `accx.schedules` (`analysis/schedule_space.py`), the default first, and
+`choose="f.c:7=2"` takes the third of them for the first construct of that line (`f.c:7#1=2`: for its
+second). `most="f.c:7=2"`: no more than two iterations side by side in the constructs of that line.
 
 Before:
   acc.parallel {
@@ -25,8 +30,8 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
@@ -43,7 +48,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
-from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, NOTE, WHY
+from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, NOTE, SCHEDULES, WHY
 from .analysis.acc_ops import (
     NONE,
     bit_width,
@@ -71,9 +76,12 @@ from .analysis.schedule import (
     Tuning,
     plan_construct,
 )
+from .analysis.schedule_space import alternatives, describe
 from .analysis.trip_counts import Arithmetic, Count, trip_count
+from .schedule_choices import construct_keys, parse_choices
 
 LevelOf = Callable[[str], Level]
+Roots = list[LoopNode]
 
 
 # Reading what the user gave.
@@ -333,20 +341,46 @@ def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
         loop.attributes[WHY] = StringAttr(plan.why + after)
 
 
+@dataclass(frozen=True)
+class Policy:
+    """How the pass's options have schedules decided; `choices` are numbers in the schedule space."""
+
+    target: Target
+    strategy: Strategy
+    tuning: Tuning
+    choices: Mapping[str, int]
+    most: Mapping[str, int]
+    list_space: bool
+
+    def decide(self, construct: acc.ParallelOp, key: str, roots: Roots, sizes: Sizes) -> Schedule:
+        """The schedule of one construct, which `choices` knows as `key`."""
+        chosen = self.choices.get(key)
+        tuning = replace(self.tuning, most=self.most.get(key.partition("#")[0], 0))
+        if self.target == "host" or (chosen is None and not self.list_space):
+            return plan_construct(roots, sizes, self.target, self.strategy, Level.GANG, tuning)
+        space = alternatives(roots, sizes, self.strategy, tuning)
+        if self.list_space:
+            lines = [StringAttr(describe(schedule)) for schedule in space]
+            construct.attributes[SCHEDULES] = ArrayAttr(lines)
+        if (chosen or 0) >= len(space):
+            raise error(
+                source_loc(construct),
+                f"schedule {chosen} of '{key}' does not exist",
+                f"it has 0 to {len(space) - 1} (accopt --schedules lists them)",
+            )
+        return space[chosen or 0]
+
+
 def schedule_construct(
-    construct: acc.ParallelOp,
-    target: Target,
-    strategy: Strategy,
-    level_of: LevelOf,
-    tuning: Tuning | None = None,
+    construct: acc.ParallelOp, key: str, policy: Policy, level_of: LevelOf
 ) -> None:
     """Decides and writes the schedule of one construct."""
     symbols = RegionSymbols(construct)
     emit = HostEmitter(construct)
     given = _given_sizes(construct, symbols, emit)
     forest = loop_forest(construct, symbols, level_of)
-    schedule = plan_construct(forest.roots, given.sizes(), target, strategy, Level.GANG, tuning)
-    launch = _Launch(construct, symbols, emit, given, schedule, target == "host")
+    schedule = policy.decide(construct, key, forest.roots, given.sizes())
+    launch = _Launch(construct, symbols, emit, given, schedule, policy.target == "host")
     workers, lanes = launch.block()
     if not given.gangs:
         _needed_gangs(launch, forest, workers, lanes, construct, level_of)
@@ -417,6 +451,9 @@ class ScheduleLoopsPass(ModulePass):
     rows: int = 0
     elements: int = 0
     lanes: int = 0
+    space: bool = False
+    choose: tuple[str, ...] = ()
+    most: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         levels = {
@@ -430,9 +467,12 @@ class ScheduleLoopsPass(ModulePass):
 
         done = _schedule_routines(op, self.target, self.strategy, level_of)
         tuning = Tuning(self.rows, self.elements, self.lanes)
-        constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
-        for construct in constructs:
-            schedule_construct(construct, self.target, self.strategy, level_of, tuning)
+        keys = construct_keys(op)
+        choices = parse_choices("choose", self.choose, keys.values())
+        most = parse_choices("most", self.most, keys.values())
+        policy = Policy(self.target, self.strategy, tuning, choices, most, self.space)
+        for construct, key in keys.items():
+            schedule_construct(construct, key, policy, level_of)
             done.update(loops_in(construct))
         for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
             if loop not in done:

@@ -2,10 +2,9 @@
 Whether compressing an array pays: bytes saved against the work of decoding.
 
 A kernel's iteration is described by its `Access`es and its other instructions; `seconds` bounds its
-time by memory bandwidth, cache bandwidth and instruction issue, for a machine like the one in
-shared/gpu-performance.md. The speedup of compressing one array is the ratio of two such bounds. What is
-read in a sequential loop is taken to come from cache: threads read the same elements, and every read is
-decoded again.
+time by memory bandwidth, cache bandwidth and instruction issue, for a machine like an H200. The
+speedup of compressing one array is the ratio of two such bounds. What is read in a sequential loop is
+taken to come from cache: threads read the same elements, and every read is decoded again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 Which loop runs on which level of parallelism, and how large a launch should be.
 
 `plan_construct` decides for the loops of one compute construct, described by `LoopNode`s; nothing
-here sees IR, so the decision can be replaced or tuned (`alternatives` lists the legal ones).
+here sees IR, so the decision can be replaced or tuned (`schedule_space.py` lists the legal ones).
 
 What is written is kept: loops with explicit levels get exactly those. Free parallel loops are
 assigned along each path from the outermost loop inwards:
@@ -17,15 +17,16 @@ assigned along each path from the outermost loop inwards:
   workers and gangs on the outer loop;
 - gang-level reductions: a grid no larger than the device holds at once, several elements a thread.
 
-The numbered schedules are those of chapter 7 of the dissertation in `shared/papers` on loop
-scheduling (x innermost): 2_1 is bx for y, tx for x; 2_2 by for y, bx and tx for x; 2_3 by and ty
-for y, bx and tx for x; 3_1 bx for z, ty for y, tx for x; 3_2 and 3_3 extend 2_2 and 2_3 by bz for z.
+The numbered schedules are those of chapter 7 of R. Xu, "Optimizing the Performance of Directive-based
+Programming Model for GPGPUs" (University of Houston, 2016), x innermost: 2_1 is bx for y, tx for x;
+2_2 by for y, bx and tx for x; 2_3 by and ty for y, bx and tx for x; 3_1 bx for z, ty for y, tx for x;
+3_2 and 3_3 extend 2_2 and 2_3 by bz for z.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ...compiler.diagnostics import UNKNOWN_LOC, SourceLoc, error
@@ -111,12 +112,16 @@ class Tuning:
     """
     Numbers for experiments, 0 for our own choice: `rows` of the outermost loop of a tight nest per
     gang, `elements` per thread of a single loop that streams, `lanes` per gang where the user left
-    them open.
+    them open, `most` iterations side by side of any kind.
     """
 
     rows: int = 0
     elements: int = 0
     lanes: int = 0
+    most: int = 0
+
+    def limited(self, count: int) -> int:
+        return min(count, self.most) if self.most else count
 
 
 @dataclass(frozen=True)
@@ -325,9 +330,9 @@ class _Planner:
         inside = chain[-1]
         elements, rows = 1, 1
         if name in ("2_2", "3_2"):
-            rows = self.tuning.rows or _rows(chain)
+            rows = self.tuning.limited(self.tuning.rows or _rows(chain))
             stream_lanes, elements, _ = _stream_shape(inside)
-            elements = elements if rows == 1 and inside.streaming else 1
+            elements = self.tuning.limited(elements) if rows == 1 and inside.streaming else 1
             lanes = self.tuning.lanes or min(lanes, stream_lanes)
         self.want(workers, _fitting_lanes(inside, lanes))
         why = f"tightly nested loops, schedule {name}: contiguous accesses on lanes"
@@ -348,7 +353,7 @@ class _Planner:
             self.plans[node] = LoopPlan(levels, why=why)
         elif Level.GANG in available:
             lanes, elements, capped = _stream_shape(node)
-            elements = self.tuning.elements or elements
+            elements = self.tuning.limited(self.tuning.elements or elements)
             lanes = _fitting_lanes(node, self.tuning.lanes or lanes)
             self.want(lanes=lanes)
             why = "one parallel loop: tiles over gangs, neighbouring iterations on lanes"
@@ -363,9 +368,8 @@ class _Planner:
                 lanes, elements, _ = _stream_shape(node)
             self.want(lanes=_fitting_lanes(node, self.tuning.lanes or lanes))
             why = "innermost parallel loop: its iterations on lanes"
-            self.plans[node] = LoopPlan(
-                frozenset({Level.VECTOR}), 1, self.tuning.elements or elements, why=why
-            )
+            elements = self.tuning.limited(self.tuning.elements or elements)
+            self.plans[node] = LoopPlan(frozenset({Level.VECTOR}), 1, elements, why=why)
         self._children(node, Level.VECTOR)
 
     @staticmethod
@@ -536,35 +540,3 @@ def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
     for root in roots:
         visit(root, widest is Level.GANG)
     return Schedule(plans, 1, 1, "gangs are ranges of iterations on CPU threads", "host")
-
-
-def alternatives(roots: list[LoopNode], sizes: Sizes, widest: Level = Level.GANG) -> list[Schedule]:
-    """
-    The legal schedules of a construct for a GPU, the default first: the numbered ones where the
-    nest has their depth, and other block shapes where the user left them open.
-    """
-    found: list[Schedule] = []
-    for strategy in STRATEGIES:
-        schedule = plan_construct(roots, sizes, "nvptx", strategy, widest)
-        if all(_differs(schedule, other) for other in found):
-            found.append(schedule)
-    if sizes.lanes is None and not sizes.dynamic_lanes and not sizes.single:
-        for base in list(found):
-            uses_lanes = any(Level.VECTOR in plan.levels for plan in base.loops.values())
-            for lanes in (64, 128, 256, 512) if uses_lanes else ():
-                if lanes * base.num_workers <= MAX_THREADS and lanes != base.vector_length:
-                    why = f"{base.num_workers} workers of {lanes} lanes"
-                    found.append(replace(base, vector_length=lanes, why=why))
-    return found
-
-
-def _differs(left: Schedule, right: Schedule) -> bool:
-    return (
-        left.loops != right.loops
-        or left.num_workers != right.num_workers
-        or left.vector_length != right.vector_length
-    )
-
-
-schedule_alternatives = alternatives
-"""The name under which tuners know it."""

@@ -8,10 +8,11 @@ from accopt.passes.analysis.levels import Level
 from accopt.passes.analysis.schedule import (
     LoopNode,
     Sizes,
-    alternatives,
+    Tuning,
     check_nesting,
     plan_construct,
 )
+from accopt.passes.analysis.schedule_space import alternatives, describe
 
 G, W, V = Level.GANG, Level.WORKER, Level.VECTOR
 
@@ -172,6 +173,46 @@ def test_every_alternative_is_legal_and_distinct():
         assert set(schedule.loops) == {outer, inner}
     shapes = [(tuple(s.loops.values()), s.num_workers, s.vector_length) for s in found]
     assert len(set(shapes)) == len(shapes)
+
+
+def test_the_space_begins_with_the_default_and_has_other_row_counts():
+    inner = loop(contiguous=4)
+    outer = loop(inner, tight=True)
+    found = alternatives([outer], Sizes())
+    assert describe(found[0]) == describe(plan_construct([outer], Sizes()))
+    assert {s.loops[outer].elements for s in found} >= {1, 2, 4, 8, 16, 32}
+
+
+def test_what_the_user_gave_is_the_same_in_the_whole_space():
+    node = loop(levels=frozenset({G, V}), contiguous=1)
+    found = alternatives([node], Sizes(gangs=True, workers=2, lanes=64))
+    assert {(s.num_workers, s.vector_length) for s in found} == {(2, 64)}
+    assert all(s.loops[node].levels == {G, V} for s in found)
+
+
+def test_a_serial_construct_has_one_schedule():
+    node = loop()
+    sizes = Sizes(gangs=True, workers=1, lanes=1, single=True)
+    assert len(alternatives([node], sizes)) == 1
+
+
+def test_a_limit_holds_for_rows_and_elements():
+    inner = loop(contiguous=4)
+    inner.streaming = False
+    outer = loop(inner, tight=True)
+    assert plan_construct([outer], Sizes()).loops[outer].elements == 8
+    limited = plan_construct([outer], Sizes(), tuning=Tuning(most=2))
+    assert limited.loops[outer].elements == 2
+    single = loop(contiguous=3)
+    assert plan_construct([single], Sizes(), tuning=Tuning(most=2)).loops[single].elements == 2
+
+
+def test_descriptions_name_levels_dimensions_and_counts():
+    inner = loop(contiguous=4)
+    outer = loop(inner, tight=True)
+    space = {s.name: describe(s) for s in alternatives([outer], Sizes())[:4]}
+    assert space["2_1"] == "1x128: gang / vector"
+    assert space["2_3"] == "8x32: gang worker(dim:2) / gang vector"
 
 
 def test_a_streaming_inner_loop_behind_other_code_gets_wide_gangs():

@@ -1,0 +1,109 @@
+"""
+Fewer iterations side by side where a kernel needs too many registers.
+
+The schedule gives threads several iterations at once before anybody knows what registers that
+takes. Where ptxas is installed and reports that the kernels of a construct spill registers or leave
+a multiprocessor nearly empty, the program is compiled again with half as many iterations side by
+side there, down to one (`schedule-loops{most}`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .executable import Executable
+from .options import CompileOptions
+from .schedule_report import KernelCost, costs_by_place
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+LEAST_OCCUPANCY = 0.125
+"""Below it, a multiprocessor has too few warps to hide memory's latency behind."""
+
+
+def may_retry(options: CompileOptions) -> bool:
+    """Whether the schedule is ours to change: not where the user tunes it, or wants quick compilation."""
+    tuned = any(text.startswith("schedule-loops") for text in options.pass_options)
+    return options.target == "nvptx" and options.opt_level >= 2 and not tuned
+
+
+def side_by_side(module: ModuleOp) -> dict[str, int]:
+    """
+    The largest number of iterations side by side in the constructs of each place (`file.c:7`) of a
+    module at stage `scheduled`.
+    """
+    from xdsl.dialects import acc
+    from xdsl.dialects.builtin import IntegerAttr
+
+    from ..dialects.accx import ELEMENTS
+    from ..passes.schedule_choices import construct_keys
+
+    counts: dict[str, int] = {}
+    for construct, key in construct_keys(module).items():
+        place = key.partition("#")[0]
+        for op in construct.walk():
+            elements = op.attributes.get(ELEMENTS)
+            if isinstance(op, acc.LoopOp) and isinstance(elements, IntegerAttr):
+                counts[place] = max(counts.get(place, 1), elements.value.data)
+    return counts
+
+
+def strained(kernel: KernelCost) -> bool:
+    """Whether the kernel needs more registers or shared memory than it should."""
+    return kernel.resources.spill_stores > 0 or kernel.occupancy.share < LEAST_OCCUPANCY
+
+
+def lower_limits(
+    counts: Mapping[str, int],
+    limits: Mapping[str, int],
+    costs: Mapping[str, tuple[KernelCost, ...]],
+) -> dict[str, int] | None:
+    """
+    The limits for the next attempt: half of what the strained places have now, among those that
+    have several iterations side by side; None if there is nothing to lower.
+    """
+    lowered = {
+        place: limits.get(place, counts[place]) // 2
+        for place, kernels in costs.items()
+        if limits.get(place, counts.get(place, 1)) > 1 and any(strained(k) for k in kernels)
+    }
+    return {**limits, **lowered} if lowered else None
+
+
+def relieve(
+    executable: Executable,
+    counts: Mapping[str, int],
+    rebuild: Callable[[CompileOptions], Executable],
+    costs_of: Callable[[Executable], Mapping[str, tuple[KernelCost, ...]]] = costs_by_place,
+) -> Executable:
+    """
+    `executable`, or what `rebuild` makes of the program with fewer iterations side by side where
+    its kernels are strained. `counts` are those of `executable`. A construct that is strained with
+    one iteration, too, keeps what it had.
+    """
+    if all(count <= 1 for count in counts.values()) or not executable.ptx:
+        return executable
+    options, limits, best = executable.options, dict[str, int](), executable
+    while True:
+        costs = costs_of(best)
+        next_limits = lower_limits(counts, limits, costs)
+        if next_limits is None:
+            break
+        limits = next_limits
+        best = rebuild(_limited(options, limits))
+    hopeless = [
+        place for place in limits if any(strained(kernel) for kernel in costs.get(place, ()))
+    ]
+    if hopeless:
+        limits = {place: most for place, most in limits.items() if place not in hopeless}
+        best = rebuild(_limited(options, limits)) if limits else executable
+    return replace(best, options=options)
+
+
+def _limited(options: CompileOptions, limits: Mapping[str, int]) -> CompileOptions:
+    most = ",".join(f'"{place}={count}"' for place, count in limits.items())
+    option = f"schedule-loops{{most={most}}}"
+    return replace(options, pass_options=(*options.pass_options, option))
