@@ -54,10 +54,12 @@ from ..dialects.accx import CACHE_REMARKS
 from .analysis.acc_ops import has_level, source_loc
 from .analysis.cache_plan import Tuning
 from .building import erase
+from .cache.accesses import Declined
 from .cache.choose import Choices, plan_nest
 from .cache.gang import promote_in_gang
-from .cache.nest import Declined, Nest, find_nest, innermost_parallel
+from .cache.nest import Nest, find_nest, innermost_parallel
 from .cache.rewrite import rewrite
+from .cache.variables import simplify
 
 
 @dataclass
@@ -192,6 +194,7 @@ class PromoteCacheToSharedPass(ModulePass):
 
     def _construct(self, construct: acc.ParallelOp, choices: Choices) -> None:
         notes = _Notes(self.strict, [])
+        simplify(construct)
         self._in_gangs(construct, choices, notes)
         groups = _groups(construct)
         if not groups and not notes.texts:
@@ -199,9 +202,8 @@ class PromoteCacheToSharedPass(ModulePass):
         shaped = False
         for loop, ops in groups:
             try:
-                if shaped:
-                    raise Declined("another nest of the construct has decided on its threads")
-                plan = plan_nest(_nest_of(loop, construct), ops, choices, notes.declined)
+                nest = _nest_of(loop, construct)
+                plan = plan_nest(nest, ops, choices, notes.declined, shaped=shaped)
                 rewrite(plan)
                 shaped = True
                 notes.texts += [(p.cached.op, plan.remark(p)) for p in plan.planned]

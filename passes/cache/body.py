@@ -22,18 +22,11 @@ from ...dialects.accx import UNROLL, VOLATILE
 from ..analysis.affine import Affine
 from ..building import Cursor, constant_value
 from . import emulated, tiles
+from .accesses import Access, Declined, Symbols, usual_turns
 from .emit import polynomial, zero
 from .emulated import Emulated
-from .nest import (
-    Access,
-    Declined,
-    Symbols,
-    is_pure,
-    is_pure_call,
-    may_be_written,
-    usual_turns,
-)
 from .tiles import Planned, Tile
+from .uniformity import has_effects, is_pure, may_be_written
 
 MAX_UNROLLED = 64
 """Turns up to which a loop over a tile is unrolled completely."""
@@ -585,17 +578,3 @@ def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
             return True
         op = op.parent_op()
     return False
-
-
-def has_effects(op: Operation) -> bool:
-    """Whether other threads could see that `op` ran."""
-    if isinstance(op, llvm.StoreOp):
-        pointer = op.ptr
-        while isinstance(pointer.owner, llvm.GEPOp):
-            pointer = pointer.owner.ptr
-        return not isinstance(pointer.owner, llvm.AllocaOp)
-    if isinstance(op, llvm.CallOp):
-        return not is_pure_call(op)
-    if isinstance(op, llvm.LoadOp | llvm.AllocaOp):
-        return False
-    return not is_pure(op)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Literal
 
 from xdsl.dialects import acc, scf
@@ -12,29 +13,34 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx import GIVEN_SIZES
 from ..analysis import cache_plan as plans
-from ..analysis.acc_ops import constant_value, source_loc
+from ..analysis.acc_ops import constant_value, has_level, source_loc
 from ..analysis.cache_plan import Sharing, TilePlan, Tuning, Uses
 from ..analysis.cache_section import Section
 from ..analysis.layout import size_of
 from . import emulated
-from .body import has_effects
-from .nest import (
+from .accesses import (
     Access,
     Cached,
     Declined,
-    Nest,
     Symbols,
-    is_pure,
-    overlapping_store,
     read_accesses,
     read_section,
     usual_turns,
-    varying_values,
 )
+from .nest import Nest
 from .tiles import Planned, can_copy_async
+from .uniformity import (
+    has_effects,
+    is_pure,
+    overlapping_store,
+    varying_values,
+    written_variables,
+)
 
 WIDEST_ACCESS = 16
 """Bytes of the widest access to shared memory."""
+
+Form = Literal["grid", "line", "within"]
 
 Refuse = Callable[[acc.CacheOp, str], None]
 
@@ -58,7 +64,8 @@ class Choices:
 class NestPlan:
     """
     What becomes of a nest: the mapped axes, threads and outputs per thread along each, and the tiles.
-    `given_gangs`: the grid is the user's.
+    `given_gangs`: the grid is the user's; `shares_grid`: other loops of the construct use it too.
+    `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
     """
 
     nest: Nest
@@ -70,6 +77,13 @@ class NestPlan:
     given_gangs: bool
     sets: int = 8
     ways: int = 1
+    form: Form = "grid"
+    shares_grid: bool = False
+
+    @property
+    def thread_count(self) -> int:
+        """Threads of a block."""
+        return prod(self.threads)
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -105,13 +119,21 @@ class NestPlan:
         if each.replace("1", "").strip(" ×"):
             text += f", {each} outputs per thread"
         text += f"; {self.reasons[planned.cached.op]}"
-        return "; ".join([text, *self.sharing.notes])
+        kept = f"the loops outside keep their place: {self.nest.kept}" if self.nest.kept else ""
+        return "; ".join([text, *self.sharing.notes, *filter(None, [kept])])
 
 
-def plan_nest(nest: Nest, ops: Sequence[acc.CacheOp], choices: Choices, refuse: Refuse) -> NestPlan:
+def plan_nest(
+    nest: Nest,
+    ops: Sequence[acc.CacheOp],
+    choices: Choices,
+    refuse: Refuse,
+    *,
+    shaped: bool = False,
+) -> NestPlan:
     """
     Decides on a nest. Directives that cannot be honoured alone go to `refuse`; raises `Declined` if
-    none is left or the nest has no suitable form.
+    none is left or the nest has no suitable form. `shaped`: the construct's threads are decided.
     """
     if choices.promote == "never":
         raise Declined("promote=never")
@@ -127,9 +149,11 @@ def plan_nest(nest: Nest, ops: Sequence[acc.CacheOp], choices: Choices, refuse: 
     sharing = plans.extract_sharing(sections, nest.axes)
     if not sharing.axes:
         raise Declined("; ".join(sharing.notes))
-    given = _given(nest.construct)
+    given = _given(nest.construct, every=shaped or nest.within)
     threads = plans.block_threads(sections, nest.axes, sharing, choices.tuning, given)
     _check_threads(threads)
+    if (shaped or nest.within) and prod(threads) != prod(given):
+        raise Declined(f"other code of the construct needs {prod(given)} threads")
     outputs = plans.outputs_per_thread(
         nest.axes,
         sharing,
@@ -140,7 +164,8 @@ def plan_nest(nest: Nest, ops: Sequence[acc.CacheOp], choices: Choices, refuse: 
     )
     if not any(given) and plans.is_crowded(threads, outputs, choices.tuning):
         threads = plans.ROOMY_BLOCK
-    varying = varying_values(nest, sharing.axes)
+    mapped = [nest.variables[position] for position in sharing.axes]
+    varying = varying_values(nest.operations, mapped, written_variables(nest.construct))
     result = NestPlan(
         nest,
         sharing,
@@ -151,6 +176,7 @@ def plan_nest(nest: Nest, ops: Sequence[acc.CacheOp], choices: Choices, refuse: 
         _gives_gangs(nest.construct),
         choices.sets,
         choices.ways,
+        *_form(nest),
     )
     for each in cached:
         try:
@@ -205,8 +231,41 @@ def _readable(
     return found
 
 
-def _given(construct: acc.ParallelOp) -> tuple[int, int]:
-    names = _given_names(construct)
+def _form(nest: Nest) -> tuple[Form, bool]:
+    """How blocks are shared out among gangs, and whether other loops use the grid too."""
+    if nest.within:
+        return "within", True
+    mine = {nest.loops[0], *nest.outer}
+    shares = any(
+        isinstance(op, acc.LoopOp) and has_level(op.gang) and op not in mine
+        for op in _outside(nest)
+    )
+    axes, dims = len(nest.axes), len(nest.construct.num_gangs)
+    if nest.reductions and axes > 1:
+        if shares and dims > 1:
+            raise Declined("other loops of the construct use more dimensions of the grid")
+        return "line", shares
+    if not shares or dims == axes or nest.outer:
+        return "grid", shares
+    if dims > 1:
+        raise Declined("other loops of the construct use other dimensions of the grid")
+    return "line", shares
+
+
+def _outside(nest: Nest) -> Iterator[Operation]:
+    """The operations of the construct that are not in the nest."""
+    work: list[Operation] = [nest.construct]
+    while work:
+        for region in work.pop().regions:
+            for op in (op for block in region.blocks for op in block.ops):
+                if op is not nest.loops[0]:
+                    yield op
+                    work.append(op)
+
+
+def _given(construct: acc.ParallelOp, *, every: bool) -> tuple[int, int]:
+    """The user's num_workers and vector_length, 0 for what is left open; `every`: the construct's."""
+    names = {"num_workers", "vector_length"} if every else _given_names(construct)
     sizes: list[int] = []
     for name, values in (
         ("num_workers", construct.num_workers),

@@ -16,17 +16,17 @@ from ..analysis.acc_ops import NONE
 from ..analysis.affine import ZERO, Affine
 from ..analysis.cache_plan import SHARED_LIMIT, SMALL_WINDOW
 from ..building import Cursor, erase
-from .emit import polynomial, split, total
-from .nest import (
+from .accesses import (
     Access,
     Cached,
     Declined,
     Symbols,
-    is_partitioned,
     read_accesses,
     read_section,
     usual_turns,
 )
+from .emit import polynomial, split, total
+from .nest import is_partitioned
 from .tiles import mapped_bytes
 
 MAX_FRACTION = 2

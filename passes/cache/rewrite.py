@@ -7,227 +7,48 @@ from dataclasses import dataclass
 from itertools import product
 
 from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    UnitAttr,
-    i1,
-    i32,
-)
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.accx import COVERS, GANG_DIM, WHY
 from ...dialects.accx_cache import GangThreadsOp
-from ..analysis.acc_ops import NONE, set_operand_groups
-from ..analysis.region_values import HostEmitter, RegionSymbols
-from ..analysis.schedule import MAX_GRID
-from ..analysis.trip_counts import Arithmetic, Count, trip_count
 from ..building import Cursor, constant_value, erase
-from . import emulated, tiles
+from . import emulated, reductions, tiles
+from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
 from .body import BlockBody, Output
 from .choose import NestPlan
 from .emit import minimum
-from .nest import Nest, written_variables
+from .reductions import Accumulator
 from .tiles import AxisState, Planned
+from .uniformity import written_variables
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
-
-
-@dataclass
-class _Bounds:
-    """One loop variable before the nest: its bounds, and for mapped loops iterations and blocks."""
-
-    lower: SSAValue
-    upper: SSAValue
-    step: SSAValue
-    trips: SSAValue | None = None
-    blocks: SSAValue | None = None
-
-    @property
-    def type(self) -> IntegerType:
-        assert isinstance(self.lower.type, IntegerType)
-        return self.lower.type
-
-
-@dataclass
-class _OneLoop:
-    """The bounds of one loop variable in the form that `trip_count` reads."""
-
-    lowerbound: list[SSAValue]
-    upperbound: list[SSAValue]
-    step: list[SSAValue]
-    inclusive_upperbound: None = None
 
 
 def rewrite(plan: NestPlan) -> None:
     """Carries out `plan` (see `promote_cache_to_shared.py`)."""
     nest = plan.nest
-    counts = _host_counts(plan)
+    grid = grid_of(plan)
     before = Cursor.before(nest.loops[0])
-    bounds = [_bounds(before, plan, position) for position in range(len(nest.axes))]
-    block = Block(arg_types=[bounds[position].type for position in range(len(nest.axes))])
-    threads = _threads(plan, bounds, list(block.args))
-    loops = _loops(plan, bounds, threads, list(block.args), counts)
-    before.insert(loops)
+    bounds = [bounds_of(before, plan, position) for position in range(len(nest.axes))]
+    accumulators = reductions.declare(nest, plan.thread_count, before)
+    placeholders = Block(arg_types=[bound.type for bound in bounds]).args
+    threads = _threads(plan, bounds, list(placeholders), accumulators)
+    body = [threads]
+    within = plan.form == "within"
+    body += reductions.fold(accumulators, plan.thread_count, within=within, at=before)
+    before.insert(loops_over_blocks(plan, bounds, body, placeholders, grid.covers))
     erase(nest.loops[0])
-    _launch(plan, counts)
+    for accumulator in accumulators if within else ():
+        erase(accumulator.reduction.op)
+    launch(plan, grid)
 
 
-# Bounds and grid ----------------------------------------------------------------------------------
-
-
-def _visible(at: Cursor, value: SSAValue) -> SSAValue:
-    """`value` before the nest: constants between the loops are made again."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp):
-        constant = constant_value(value)
-        assert constant is not None
-        return at.constant(constant, value.type)
-    return value
-
-
-def _bounds(at: Cursor, plan: NestPlan, position: int) -> _Bounds:
-    lower, upper, step = (_visible(at, v) for v in plan.nest.bounds[position])
-    found = _Bounds(lower, upper, step)
-    if position not in plan.sharing.axes:
-        return found
-    width = plan.widths[plan.sharing.axes.index(position)]
-    known = plan.nest.axes[position].trips
-    type_ = found.type
-    if known is not None:
-        found.trips = at.constant(known, type_)
-        found.blocks = at.constant(-(-known // width), type_)
-        return found
-    bounded = at.value(arith.MaxSIOp(upper, lower))
-    distance = at.sub(bounded, lower)
-    if constant_value(step) != 1:
-        rounded = at.add(distance, at.sub(step, at.constant(1, type_)))
-        distance = at.value(arith.DivUIOp(rounded, step))
-    found.trips = distance
-    distance.name_hint = distance.name_hint or "trips"
-    rounded = at.add(distance, at.constant(width - 1, type_))
-    found.blocks = at.value(arith.DivUIOp(rounded, at.constant(width, type_)), "blocks")
-    return found
-
-
-def _host_counts(plan: NestPlan) -> list[tuple[Count, bool] | None]:
-    """Blocks (or iterations, of loops not mapped to threads) of every axis before the construct."""
-    construct = plan.nest.construct
-    symbols = RegionSymbols(construct)
-    math = Arithmetic(HostEmitter(construct))
-    out: list[tuple[Count, bool] | None] = []
-    for position, (lower, upper, step) in enumerate(plan.nest.bounds):
-        found = trip_count(_OneLoop([lower], [upper], [step]), symbols, math)  # type: ignore[arg-type]
-        if found is not None and position in plan.sharing.axes:
-            width = plan.widths[plan.sharing.axes.index(position)]
-            found = math.ceil_divide(found[0], width), found[1]
-        if found is not None:
-            dim = len(plan.nest.axes) - position
-            limited = math.minimum(found[0], MAX_GRID[dim])
-            covers = found[1] and (dim == 1 or (isinstance(found[0], int) and limited == found[0]))
-            found = math.maximum(limited, 1), covers
-        out.append(found)
-    return out
-
-
-def _launch(plan: NestPlan, counts: Sequence[tuple[Count, bool] | None]) -> None:
-    """The launch shape of the construct; other loops in it can no longer rely on the old one."""
-    construct = plan.nest.construct
-    for op in construct.walk():
-        if isinstance(op, acc.LoopOp) and not _is_ours(op):
-            op.attributes.pop(COVERS, None)
-    emit = HostEmitter(construct)
-    math = Arithmetic(emit)
-
-    def size(count: Count) -> SSAValue:
-        if isinstance(count, int):
-            return emit.insert(arith.ConstantOp(IntegerAttr(count, i32)), f"c{count}")
-        return emit.insert(arith.TruncIOp(math.value(count), i32), "num_gangs")
-
-    x = plan.threads[-1]
-    y = 1
-    for other in plan.threads[:-1]:
-        y *= other
-    groups: dict[str, list[SSAValue]] = {"num_workers": [size(y)], "vector_length": [size(x)]}
-    if not plan.given_gangs:
-        grid: list[SSAValue] = []
-        for dim, found in enumerate(reversed(counts)):
-            old = list(construct.num_gangs)
-            fallback = old[dim] if dim < len(old) else size(1)
-            grid.append(fallback if found is None else size(found[0]))
-        groups["num_gangs"] = grid
-        construct.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [len(grid)])
-    set_operand_groups(construct, **groups)
-
-
-def _is_ours(loop: acc.LoopOp) -> bool:
-    why = loop.attributes.get(WHY)
-    return isinstance(why, StringAttr) and why.data.startswith(_WHY)
-
-
-# Loops and threads ----------------------------------------------------------------------------------
-
-_WHY = "blocks of iterations that share tiles in shared memory"
-
-
-def _loops(
+def _threads(
     plan: NestPlan,
-    bounds: Sequence[_Bounds],
-    threads: GangThreadsOp,
-    placeholders: Sequence[SSAValue],
-    counts: Sequence[tuple[Count, bool] | None],
-) -> acc.LoopOp:
-    """Gang loops over blocks (or iterations), the innermost one around `threads`."""
-    inside: Operation = threads
-    for position in reversed(range(len(bounds))):
-        bound = bounds[position]
-        location = plan.nest.loops[0].location
-        body = Block(arg_types=[bound.type])
-        placeholders[position].replace_all_uses_with(body.args[0])
-        body.args[0].name_hint = plan.nest.axes[position].name
-        body.add_op(inside)
-        Cursor.at_end(body, location).insert(acc.YieldOp())
-        covers = (found := counts[position]) is not None and found[1] and not plan.given_gangs
-        inside = _loop(plan, bound, position, Region(body), covers)
-    assert isinstance(inside, acc.LoopOp)
-    return inside
-
-
-def _loop(
-    plan: NestPlan, bound: _Bounds, position: int, region: Region, covers: bool
-) -> acc.LoopOp:
-    anchor = Cursor.before(plan.nest.loops[0])
-    lower, upper, step = bound.lower, bound.upper, bound.step
-    if bound.blocks is not None:
-        lower, step = anchor.constant(0, bound.type), anchor.constant(1, bound.type)
-        upper = bound.blocks
-    loop = acc.LoopOp(
-        region=region,
-        lowerbound=[lower],
-        upperbound=[upper],
-        step=[step],
-        inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
-        independent=NONE,
-        gang=NONE,
-        combined=plan.nest.loops[0].combined if position == 0 else None,
-    )
-    loop.location = plan.nest.loops[0].location
-    dim = len(plan.nest.axes) - position
-    if dim > 1:
-        loop.attributes[GANG_DIM] = IntegerAttr(dim, i32)
-    if covers:
-        loop.attributes[COVERS] = UnitAttr()
-    axis = plan.nest.axes[position].name
-    text = (
-        f"{_WHY}, along '{axis}'" if bound.blocks is not None else f"{_WHY}; '{axis}' shares none"
-    )
-    loop.attributes[WHY] = StringAttr(text)
-    return loop
-
-
-def _threads(plan: NestPlan, bounds: Sequence[_Bounds], gangs: Sequence[SSAValue]) -> GangThreadsOp:
+    bounds: Sequence[Bounds],
+    gangs: Sequence[SSAValue],
+    accumulators: Sequence[Accumulator],
+) -> Operation:
     """The code of a block's threads; `gangs` stand for the variables of the loops around it."""
     nest = plan.nest
     body = Block(arg_types=[i32] * len(plan.threads))
@@ -238,10 +59,7 @@ def _threads(plan: NestPlan, bounds: Sequence[_Bounds], gangs: Sequence[SSAValue
     thread: SSAValue = body.args[0]
     for size, arg in zip(plan.threads[1:], body.args[1:], strict=True):
         thread = at.add(at.mul(thread, at.i32(size)), arg, "thread")
-    count = 1
-    for size in plan.threads:
-        count *= size
-    shared = tiles.Block(states, count, thread, firsts)
+    shared = tiles.Block(states, plan.thread_count, thread, firsts)
     outputs = _outputs(plan, gangs, places, at)
     whole = [p for p in plan.planned if p.method != "ehc"]
     made = {p.cached.op: tiles.allocate(at, p) for p in whole}
@@ -253,10 +71,12 @@ def _threads(plan: NestPlan, bounds: Sequence[_Bounds], gangs: Sequence[SSAValue
     for tile in made.values():
         for output in outputs:
             tiles.base_offset(at, tile, shared, output.coordinates)
-    groups, renewed = _group(nest, whole)
-    written = written_variables(nest)
+    groups, renewed = _group(plan, whole)
+    written = written_variables(nest.construct)
     emitter = BlockBody(shared, outputs, groups, made, caches, renewed, written, nest.symbols)
-    emitter.run([*nest.prelude, *nest.body.ops], at)
+    emitter.run(nest.operations, at)
+    results = [(output.active, output.values) for output in outputs]
+    reductions.leave_partials(at, accumulators, results, thread)
     op = GangThreadsOp(plan.threads, Region(body))
     op.location = nest.loops[-1].location
     return op
@@ -273,7 +93,7 @@ class _Place:
 
 def _axes(
     plan: NestPlan,
-    bounds: Sequence[_Bounds],
+    bounds: Sequence[Bounds],
     gangs: Sequence[SSAValue],
     coordinates: Sequence[SSAValue],
     at: Cursor,
@@ -323,7 +143,7 @@ def _coordinate(at: Cursor, plan: NestPlan, number: int, thread: SSAValue, turn:
     return at.add(first, at.i32(group * together * plan.threads[number] + rest))
 
 
-def _variable(at: Cursor, bound: _Bounds, iteration: SSAValue, name: str) -> SSAValue:
+def _variable(at: Cursor, bound: Bounds, iteration: SSAValue, name: str) -> SSAValue:
     """The loop variable in an iteration."""
     value = iteration
     if constant_value(bound.step) != 1:
@@ -359,7 +179,7 @@ def _outputs(
 
 
 def _group(
-    nest: Nest, planned: Sequence[Planned]
+    plan: NestPlan, planned: Sequence[Planned]
 ) -> tuple[dict[acc.CacheOp, list[Planned]], set[acc.CacheOp]]:
     """
     Directives that are filled together: those of one block with nothing but arithmetic between them,
@@ -383,7 +203,7 @@ def _group(
         if open_ and last is not None:
             groups[last] = open_
     for op in groups:
-        if op.parent_op() is not nest.loops[-1]:
+        if op.parent_op() is not plan.nest.loops[-1]:
             renewed.add(op)
     return groups, renewed
 

@@ -26,8 +26,8 @@ from ..analysis.acc_ops import MAPPING_OPS
 from ..analysis.affine import ZERO, Affine
 from ..analysis.cache_plan import Method, TilePlan, WritePolicy
 from ..building import Cursor, constant_value
+from .accesses import Cached
 from .emit import Values, mapped, minimum, polynomial, scaled, split, total
-from .nest import Cached
 
 MAX_UNROLLED = 16
 """Words per thread up to which the copy of a tile is written out."""

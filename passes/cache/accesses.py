@@ -1,0 +1,291 @@
+"""
+What the IR says about a `cache` directive: its section, every access to the array in its scope, and
+whether the indices of an access lie in the section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from itertools import product
+from math import gcd
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.accx import VOLATILE
+from ..analysis.affine import Affine, from_value
+from ..analysis.cache_section import Element, Section, SectionDim, Subscript, element_of, offsets
+from ..analysis.cache_section import is_inside as offset_is_inside
+from ..analysis.cache_section import is_outside as offset_is_outside
+from ..analysis.layout import member_offset, size_of
+from ..analysis.ranges import LoopRange
+from ..analysis.sections import refine_by_conditions
+from ..building import constant_value
+
+_ARITHMETIC = (
+    arith.ConstantOp,
+    arith.AddiOp,
+    arith.SubiOp,
+    arith.MuliOp,
+    arith.ShLIOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.TruncIOp,
+    arith.IndexCastOp,
+)
+
+
+class Declined(Exception):
+    """Why a directive is left to the hardware caches."""
+
+
+@dataclass
+class Symbols:
+    """Values as polynomials; whatever is no sum or product is a symbol of its own."""
+
+    construct: Operation
+
+    def symbol(self, value: SSAValue) -> Hashable | None:
+        return None if isinstance(value.owner, _ARITHMETIC) else value
+
+    def affine(self, value: SSAValue) -> Affine:
+        found = from_value(value, self.symbol)
+        return Affine.symbol(value) if found is None else found
+
+
+@dataclass
+class Access:
+    """
+    A load or store through the directive's view; `element` is None if its subscripts do not follow
+    the section's dimensions. `proved[d]`: index d lies in the section.
+    """
+
+    op: llvm.LoadOp | llvm.StoreOp
+    element: Element | None
+    deltas: tuple[Affine, ...] = ()
+    proved: tuple[bool, ...] = ()
+    outside: bool = False
+    """Whether an index provably never lies in the section."""
+
+    @property
+    def is_store(self) -> bool:
+        return isinstance(self.op, llvm.StoreOp)
+
+    @property
+    def certain(self) -> bool:
+        return bool(self.proved) and all(self.proved)
+
+
+@dataclass
+class Cached:
+    """One section of a directive: the operation, what it names, and the accesses in its scope."""
+
+    op: acc.CacheOp
+    section: Section
+    accesses: list[Access] = field(default_factory=list["Access"])
+
+    @property
+    def element_type(self) -> Attribute:
+        """The type all accesses have. Raises `Declined` if they differ."""
+        types = {
+            a.op.value.type if isinstance(a.op, llvm.StoreOp) else a.op.dereferenced_value.type
+            for a in self.accesses
+        }
+        if len(types) != 1:
+            raise Declined(f"the elements of '{self.section.name}' are accessed by several types")
+        return types.pop()
+
+    @property
+    def word(self) -> IntegerType:
+        """
+        What one thread copies at a time: as wide as the widest access, to which the array is
+        therefore aligned, and at most 8 bytes.
+        """
+        widest = max(
+            size_of(
+                a.op.value.type if isinstance(a.op, llvm.StoreOp) else a.op.dereferenced_value.type
+            )
+            for a in self.accesses
+        )
+        return IntegerType(8 * gcd(self.section.element_bytes, widest, 8))
+
+    @property
+    def base(self) -> SSAValue:
+        """The array's own address."""
+        base = self.op.var
+        while isinstance(base.owner, acc.CacheOp):
+            base = base.owner.var
+        return base
+
+
+# Sections and accesses ------------------------------------------------------------------------
+
+
+def read_section(op: acc.CacheOp, symbols: Symbols) -> Section:
+    """The section an `acc.cache` names. Raises `Declined`."""
+    name = "it" if op.var_name is None else op.var_name.data
+    dims: list[SectionDim] = []
+    for value in op.bounds:
+        bounds = value.owner
+        assert isinstance(bounds, acc.DataBoundsOp)
+        assert bounds.lowerbound is not None and bounds.extent is not None
+        length = constant_value(bounds.extent)
+        if length is None:
+            known = symbols.affine(bounds.extent).as_constant
+            if known is None:
+                raise Declined(f"the length of the section of '{name}' is not a constant")
+            length = known
+        if length <= 0:
+            raise Declined(f"the section of '{name}' is empty")
+        assert bounds.stride is not None
+        dims.append(
+            SectionDim(symbols.affine(bounds.lowerbound), length, symbols.affine(bounds.stride))
+        )
+    if not dims:
+        raise Declined(f"'{name}' is named without a section")
+    element = dims[-1].stride.as_constant
+    if element is None:
+        raise Declined(
+            f"the section of '{name}' names whole rows of a length known only at run time"
+        )
+    readonly = op.data_clause.data is acc.DataClause.ACC_CACHE_READONLY
+    return Section(name, tuple(dims), element, readonly)
+
+
+def _subscripts(gep: llvm.GEPOp, symbols: Symbols) -> list[Subscript]:
+    dynamic = iter(gep.ssa_indices)
+    type_: Attribute = gep.elem_type
+    found: list[Subscript] = []
+    for position, raw in enumerate(gep.rawConstantIndices.iter_values()):
+        constant = raw != llvm.GEP_USE_SSA_VAL
+        index = Affine.constant(raw) if constant else symbols.affine(next(dynamic))
+        if position == 0:
+            found.append(Subscript(index, size_of(type_)))
+        elif isinstance(type_, llvm.LLVMArrayType):
+            type_ = type_.type
+            found.append(Subscript(index, size_of(type_)))
+        else:
+            assert isinstance(type_, llvm.LLVMStructType) and constant
+            found.append(Subscript(Affine.constant(member_offset(type_, raw)), 1))
+            type_ = type_.types.data[raw]
+    return found
+
+
+def read_accesses(cached: Cached, symbols: Symbols) -> None:
+    """Finds every access through the view. Raises `Declined` if the address goes elsewhere."""
+    work: list[tuple[SSAValue, list[Subscript]]] = [(cached.op.acc_var, [])]
+    while work:
+        pointer, path = work.pop()
+        for use in list(pointer.uses):
+            op = use.operation
+            match op:
+                case llvm.GEPOp() if use.index == 0:
+                    work.append((op.result, path + _subscripts(op, symbols)))
+                case llvm.LoadOp() if VOLATILE not in op.attributes and not op.ordering.value.data:
+                    cached.accesses.append(_access(cached, op, path, symbols))
+                case llvm.StoreOp() if use.index == 1 and not isinstance(
+                    op.properties.get("volatile_"), UnitAttr
+                ):
+                    cached.accesses.append(_access(cached, op, path, symbols))
+                case acc.CacheOp():
+                    raise Declined(
+                        f"'{cached.section.name}' is named by several sections of one scope"
+                    )
+                case acc.LoopOp():
+                    pass
+                case _:
+                    raise Declined(
+                        f"the address of '{cached.section.name}' is used by '{op.name}' in its scope"
+                    )
+    cached.accesses.sort(key=lambda access: _order(access.op))
+
+
+def _order(op: Operation) -> tuple[int, ...]:
+    """Positions from the function down to `op`, which order operations as the source does."""
+    path: list[int] = []
+    current: Operation | None = op
+    while current is not None and (block := current.parent_block()) is not None:
+        path.insert(0, block.get_operation_index(current))
+        current = block.parent_op()
+    return tuple(path)
+
+
+def _access(
+    cached: Cached, op: llvm.LoadOp | llvm.StoreOp, path: list[Subscript], symbols: Symbols
+) -> Access:
+    element = element_of(cached.section, path)
+    if element is None:
+        return Access(op, None)
+    deltas = offsets(cached.section, element)
+    dims = cached.section.dims
+    choices = _range_choices(op, symbols)
+    proved = tuple(
+        any(offset_is_inside(delta, dim.length, ranges) for ranges in choices)
+        for delta, dim in zip(deltas, dims, strict=True)
+    )
+    outside = any(
+        all(offset_is_outside(delta, dim.length, ranges) for ranges in choices)
+        for delta, dim in zip(deltas, dims, strict=True)
+    )
+    return Access(op, element, deltas, proved, outside)
+
+
+_SMALLER = (2, 3)
+_GREATER = (4, 5)
+"""Signed `arith.cmpi` predicates: slt sle, and sgt sge."""
+
+
+def _ends(value: SSAValue, symbols: Symbols) -> list[Affine]:
+    """What `value` is at most: itself, or both operands of a minimum."""
+    owner = value.owner
+    if isinstance(owner, arith.MinSIOp):
+        return _ends(owner.lhs, symbols) + _ends(owner.rhs, symbols)
+    if isinstance(owner, arith.SelectOp) and isinstance(owner.cond.owner, arith.CmpiOp):
+        compare = owner.cond.owner
+        left, right = symbols.affine(compare.lhs), symbols.affine(compare.rhs)
+        chosen = symbols.affine(owner.lhs), symbols.affine(owner.rhs)
+        predicate = compare.predicate.value.data
+        if (predicate in _SMALLER and chosen == (left, right)) or (
+            predicate in _GREATER and chosen == (right, left)
+        ):
+            return _ends(owner.lhs, symbols) + _ends(owner.rhs, symbols)
+    return [symbols.affine(value)]
+
+
+def usual_turns(loop: scf.ForOp, symbols: Symbols) -> int | None:
+    """How often a loop turns if that is constant, or would be but for an end that is a minimum."""
+    step = constant_value(loop.step)
+    if step is None or step <= 0:
+        return None
+    first = symbols.affine(loop.lb)
+    for end in _ends(loop.ub, symbols):
+        span = (end - first).as_constant
+        if span is not None and (span % step == 0 or end == symbols.affine(loop.ub)):
+            return max(0, -(-span // step))
+    return None
+
+
+def _range_choices(op: Operation, symbols: Symbols) -> list[list[LoopRange]]:
+    """Ranges of the loops around `op`, innermost first; several where an end is a minimum."""
+    levels: list[list[LoopRange]] = []
+    parent = op.parent_op()
+    while parent is not None and parent is not symbols.construct:
+        if isinstance(parent, scf.ForOp):
+            variable = parent.body.block.args[0]
+            levels.append(_ranges(variable, parent.lb, parent.ub, symbols))
+        elif isinstance(parent, acc.LoopOp):
+            triples = zip(
+                parent.region.block.args, parent.lowerbound, parent.upperbound, strict=True
+            )
+            for variable, low, high in reversed(list(triples)):
+                levels.append(_ranges(variable, low, high, symbols))
+        parent = parent.parent_op()
+    choices = [list(choice) for choice in product(*levels)][:8]
+    return [refine_by_conditions(choice, op, symbols) for choice in choices]  # type: ignore[arg-type]
+
+
+def _ranges(variable: SSAValue, low: SSAValue, high: SSAValue, symbols: Symbols) -> list[LoopRange]:
+    first = symbols.affine(low)
+    return [LoopRange(variable, first, end - 1) for end in _ends(high, symbols)][:4]

@@ -1,0 +1,97 @@
+"""
+Nests of many shapes around `cache` directives give the same output with and without them, and the
+remarks say what became of each: clauses on the loops, code between them, several nests and sections.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from accopt.compiler.api import Program, RunOptions
+from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.executable import Executable, build
+from accopt.compiler.options import CompileOptions
+
+SHAPES = Path(__file__).parent / "shapes.c"
+PASS = "promote-cache-to-shared"
+Argument = int | np.ndarray
+
+
+@cache
+def program(target: str, options: str = "", defines: tuple[str, ...] = ()) -> Executable:
+    return build(
+        [SHAPES],
+        CompileOptions(
+            target=target,  # type: ignore[arg-type]
+            pass_options=(f"{PASS}{{{options}}}",) if options else (),
+            defines=defines,
+            verify=True,
+        ),
+        DiagnosticSink(),
+    )
+
+
+def call(executable: Executable, kernel: str, arguments: Sequence[Argument]) -> list[np.ndarray]:
+    """The arrays after a call of `kernel` with copies of them."""
+    on = Program(executable, RunOptions(checks=True))
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    values = [
+        ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else ctypes.c_int(a)
+        for a in copies
+    ]
+    on.function(kernel, None, None)(*values)
+    if executable.options.target == "sim":
+        assert not list(on.simulator.findings)
+    on.close()
+    return [a for a in copies if isinstance(a, np.ndarray)]
+
+
+def array(*shape: int, type: type = np.int32) -> np.ndarray:
+    rng = np.random.default_rng(len(shape) + shape[0])
+    return rng.integers(-8, 9, shape).astype(type)
+
+
+def f32(*shape: int) -> np.ndarray:
+    return array(*shape, type=np.float32)
+
+
+CASES: tuple[tuple[str, list[Argument], str], ...] = (
+    ("product", [37, f32(37, 37), f32(37, 37), f32(37, 37)], "shared"),
+    ("product_seq", [37, f32(37, 37), f32(37, 37), f32(37, 37)], "shared"),
+    ("dot", [700, array(700), array(700), array(2)], "shared"),
+    ("total", [45, array(45, 45), array(1)], "shared"),
+    ("norms", [5, 300, array(5, 300), array(5)], "shared"),
+    ("privates", [600, f32(600), f32(600)], "shared"),
+    ("inner_privates", [600, f32(600), f32(600)], "shared"),
+    ("two", [600, f32(600), f32(600), f32(600)], "shared"),
+    ("unequal", [60, array(60, 60), array(60, 60), array(60)], "shared"),
+    ("kernels_region", [600, f32(600), f32(600), f32(600)], "shared"),
+    ("far_apart", [700, f32(700), f32(700)], "shared"),
+    ("neighbours", [300, f32(300), f32(300)], "shared"),
+    ("scopes", [200, f32(200), f32(200)], "shared"),
+    ("written_twice", [200, f32(200)], "left"),
+    ("scaled", [20, 70, f32(20, 70), f32(20), f32(20, 70)], "shared"),
+    ("between", [12, 150, f32(12, 150), f32(12), f32(12, 150)], "shared"),
+    ("triangle", [90, f32(90), f32(90, 90)], "shared"),
+    ("cube", [11, array(11, 11, 11), array(11, 11, 11)], "shared"),
+    ("four", [5, array(5, 5, 12, 12), array(5, 5, 12, 12)], "shared"),
+    ("gang_writes", [5, array(5, 64)], "shared"),
+    ("gang_writes_around", [4, 50, array(200)], "shared"),
+    ("routines", [4, array(4, 64), array(4, 64)], "shared"),
+    ("seq_routine", [300, array(300), array(300)], "left"),
+    ("few_gangs", [900, array(900), array(900)], "shared"),
+)
+
+
+@pytest.mark.parametrize("options", ["promote=always", "promote=always method=rbc rows=1", ""])
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c[0])
+def test_same_output(case: tuple[str, list[Argument], str], options: str) -> None:
+    kernel, arguments, _ = case
+    expected = call(program("host", "", ("NO_CACHE",)), kernel, arguments)
+    for want, have in zip(expected, call(program("sim", options), kernel, arguments), strict=True):
+        np.testing.assert_allclose(have, want, rtol=1e-5, atol=1e-5)
