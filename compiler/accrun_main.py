@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from ..runtime.errors import AccRuntimeError
 from ..runtime.trace import TraceOptions
@@ -111,7 +111,8 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
             sink.diagnostics += remarks_of(module, options.target)
 
     number = args.device if args.device is not None else _device_number()
-    args.target, capability = choose_target(args.target, number)
+    wanted = _device_type() if args.target == "auto" else args.target
+    args.target, capability = choose_target(wanted, number)
     options = options_from_arguments(args)
     if capability is not None and args.sm is None:
         options = replace(options, sm=capability)
@@ -133,6 +134,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         checks=not args.no_checks,
         counters=args.report,
         trace=trace,
+        profile_libraries=tuple(filter(None, os.environ.get("ACC_PROFLIB", "").split(";"))),
     )
     program = Program(executable, run_options)
     status = program.main([args.sources[0], *program_arguments])
@@ -150,6 +152,24 @@ def _simulated(program: Program, status: int) -> int:
     if lines:
         print(table(lines), file=sys.stderr)
     return status or int(bool(program.simulator.findings))
+
+
+def _device_type() -> Literal["auto", "nvptx", "host"]:
+    """The target that the environment variable ACC_DEVICE_TYPE asks for (OpenACC 3.4, 4.1)."""
+    text = os.environ.get("ACC_DEVICE_TYPE", "")
+    match text.lower().removeprefix("acc_device_"):
+        case "" | "default":
+            return "auto"
+        case "host" | "multicore":
+            return "host"
+        case "nvidia" | "not_host":
+            return "nvptx"
+        case _:
+            raise error(
+                UNKNOWN_LOC,
+                f"ACC_DEVICE_TYPE is '{text}', which is no device of this implementation",
+                "set it to nvidia, host or default",
+            )
 
 
 def _device_number() -> int:

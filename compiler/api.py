@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..runtime.device import DeviceProvider, ModuleImage, NativeImage, PtxImage, SimImage
 from ..runtime.errors import NoDeviceError
+from ..runtime.profile_libraries import REGISTER, register_libraries
 from ..runtime.program import Runtime
 from ..runtime.trace import TraceOptions
 from .backend.cache import DiskCache
@@ -38,7 +39,8 @@ class RunOptions:
     dynamic loader (`-l`) or paths, looked for in `library_folders` (`-L`) too; `threads` (host
     target): CPU threads per launch, 0 for all;
     `shared_memory` (host target): no separate device memory; `checks` (sim target): look for data
-    races and uninitialised reads; `counters` (sim target): count transactions by source line.
+    races and uninitialised reads; `counters` (sim target): count transactions by source line;
+    `profile_libraries`: shared libraries for the profiling interface (`ACC_PROFLIB`).
     """
 
     device_number: int = 0
@@ -48,6 +50,7 @@ class RunOptions:
     shared_memory: bool = False
     checks: bool = True
     counters: bool = False
+    profile_libraries: tuple[str, ...] = ()
     trace: TraceOptions | None = None
 
 
@@ -110,6 +113,8 @@ class Program:
         image = self._image(executable)
         if image is not None:
             self.runtime.start(image, self.host.address)
+        own = self.host.address(REGISTER) if REGISTER in self.host.names else 0
+        register_libraries(self.runtime.callbacks(), own, options.profile_libraries)
 
     def _image(self, executable: Executable) -> ModuleImage | None:
         """What the device loads; None when there is no code for it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,10 @@ from .abi import ASYNC_SYNC, NOT_GIVEN, DataFlag, DataKind, DeviceProperty, Devi
 from .compression_api import SIGNATURES as COMPRESSION_ROUTINES
 from .compression_api import CompressionRoutines
 from .device import Queue, Strips
-from .errors import AccRuntimeError, ErrorClass, HostRange, Place
+from .errors import API_PLACE, AccRuntimeError, ErrorClass, HostRange, Place
 from .mapping import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
 from .present import Entry
+from .profiling import Event
 from .state import DeviceState
 
 if TYPE_CHECKING:
@@ -115,6 +117,9 @@ ROUTINES: dict[str, Routine] = {
     "acc_detach_async": Routine("vpi", "detach"),
     "acc_detach_finalize": Routine("vp", "detach_finalize"),
     "acc_detach_finalize_async": Routine("vpi", "detach_finalize"),
+    "acc_prof_register": Routine("vipi", "prof_register"),
+    "acc_prof_unregister": Routine("vipi", "prof_unregister"),
+    "acc_prof_lookup": Routine("pp", "prof_lookup"),
 }
 
 
@@ -193,10 +198,12 @@ class Routines:
         return ctypes.addressof(buffer)
 
     def init(self, device_type: int) -> None:
-        self._runtime.select(device_type)
+        self.init_device(NOT_GIVEN, device_type)
 
     def init_device(self, number: int, device_type: int) -> None:
-        self._runtime.select(device_type, number)
+        state = self._runtime.select(device_type, number)
+        if self._runtime.profile.active:
+            self._runtime.profile.use(API_PLACE, state, implicit=False)
 
     def shutdown(self, device_type: int) -> None:
         self._runtime.shutdown(device_type)
@@ -255,6 +262,8 @@ class Routines:
             return 0
         address = state.device.allocate(size, state.sync_queue)
         state.sync_queue.wait()
+        if self._runtime.profile.active:
+            self._runtime.profile.memory(Event.ALLOC, API_PLACE, state, address, size)
         return address
 
     def free(self, address: int) -> None:
@@ -262,12 +271,14 @@ class Routines:
         if address:
             state.wait_all()
             state.device.free(address, state.sync_queue)
+            if self._runtime.profile.active:
+                self._runtime.profile.memory(Event.FREE, API_PLACE, state, address, 0)
 
     def memcpy_to_device(self, device: int, host: int, size: int, queue: int = ASYNC_SYNC) -> None:
         def copy(state: DeviceState, on: Queue) -> None:
             state.device.copy_in(device, host, Strips(0, size), on)
 
-        self._transfer(copy, (device, host), size, queue)
+        self._transfer(copy, "copy in", (host, device), size, queue)
 
     def memcpy_from_device(
         self, host: int, device: int, size: int, queue: int = ASYNC_SYNC
@@ -275,13 +286,13 @@ class Routines:
         def copy(state: DeviceState, on: Queue) -> None:
             state.device.copy_out(host, device, Strips(0, size), on)
 
-        self._transfer(copy, (device, host), size, queue)
+        self._transfer(copy, "copy out", (host, device), size, queue)
 
     def memcpy_device(self, target: int, source: int, size: int, queue: int = ASYNC_SYNC) -> None:
         def copy(state: DeviceState, on: Queue) -> None:
             state.device.copy_device(target, source, size, on)
 
-        self._transfer(copy, (target, source), size, queue)
+        self._transfer(copy, "", (target, source), size, queue)
 
     def memcpy_d2d(
         self,
@@ -404,6 +415,18 @@ class Routines:
     def detach_finalize(self, pointer: int, queue: int = ASYNC_SYNC) -> None:
         self._detach(pointer, queue, DataFlag.FINALIZE)
 
+    # Profiling (5.3)
+
+    def prof_register(self, event: int, callback: int, mode: int) -> None:
+        self._runtime.profile.callbacks.register(event, callback, mode)
+
+    def prof_unregister(self, event: int, callback: int, mode: int) -> None:
+        self._runtime.profile.callbacks.unregister(event, callback, mode)
+
+    def prof_lookup(self, name: int) -> int:
+        """No inquiry functions beyond the standard's are offered: null for every name."""
+        return 0
+
     # Details
 
     def _detach(self, pointer: int, queue: int, flags: DataFlag) -> None:
@@ -432,11 +455,12 @@ class Routines:
         runtime = self._runtime
         request.origin = "an acc_ routine"
         with runtime.lock:
-            runtime.perform(runtime.current, Place("an acc_ routine"), [request], queue, what)
+            runtime.perform(runtime.current, API_PLACE, [request], queue, what)
 
     def _transfer(
         self,
         copy: Callable[[DeviceState, Queue], None],
+        what: str,
         addresses: tuple[int, int],
         size: int,
         queue: int,
@@ -447,7 +471,13 @@ class Routines:
             raise AccRuntimeError(ErrorClass.INVALID_NULL_POINTER, "copy to or from a null pointer")
         state = self._runtime.current
         on = state.queue(queue, self._runtime.thread.default_async)
-        with self._runtime.lock:
+        profile = self._runtime.profile
+        watched = (
+            profile.copy(API_PLACE, state, queue, what, addresses, size)
+            if what and profile.active
+            else nullcontext()
+        )
+        with self._runtime.lock, watched:
             copy(state, on)
         if on is state.sync_queue:
             on.wait()

@@ -47,6 +47,9 @@ class Place:
         return f"{self.construct} at {where}" if where else self.construct
 
 
+API_PLACE = Place("an acc_ routine")
+
+
 @dataclass(frozen=True, slots=True)
 class HostRange:
     """`bytes` bytes of host memory from `start`; `origin` says who mapped it, when known."""

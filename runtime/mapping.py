@@ -97,6 +97,9 @@ class Link:
     slot: int
 
 
+Observer: TypeAlias = Callable[[Request, Entry, Queue], None]
+"""Told of an entry that has come into the present table, or left it."""
+
 Watch: TypeAlias = Callable[[str, Request, int, Queue], AbstractContextManager[None]]
 """Told of each device action: what, for which request, bytes, on which queue; wraps the action."""
 
@@ -131,7 +134,9 @@ class Mapper:
         self.moved = False
         self.links: list[Link] = []
         self.compressor = Compressor(device)
-        self._watch = watch
+        self.watch = watch
+        self.mapped: Observer | None = None
+        self.unmapped: Observer | None = None
         self._read_pointer = read_pointer
 
     def enter(self, requests: Sequence[Request], queue: Queue) -> None:
@@ -220,7 +225,7 @@ class Mapper:
         if request.kind in _COPIES_IN:
             self._copy_in(entry, request, queue)
         elif request.flags & DataFlag.ZERO:
-            with self._watch("zero", request, entry.device_bytes, queue):
+            with self.watch("zero", request, entry.device_bytes, queue):
                 self.device.zero(entry.device, entry.device_bytes, queue)
         return entry
 
@@ -240,7 +245,7 @@ class Mapper:
     def map(self, request: Request, queue: Queue) -> Entry:
         """Allocates device memory for an absent section and enters it, with counters at zero."""
         packed = None
-        with self._watch("allocate", request, request.bytes, queue):
+        with self.watch("allocate", request, request.bytes, queue):
             if request.packed is None:
                 address = self.device.allocate(request.bytes, queue)
             else:
@@ -253,6 +258,8 @@ class Mapper:
         )
         for link in self._links_of(entry):
             self.device.store_pointer(link.slot, entry.device_address(link.host), queue)
+        if self.mapped is not None:
+            self.mapped(request, entry, queue)
         return entry
 
     def _translate(self, request: Request) -> int:
@@ -303,8 +310,10 @@ class Mapper:
         self.table.remove(entry)
         for link in self._links_of(entry):
             self.device.store_pointer(link.slot, 0, queue)
-        with self._watch("free", request, entry.bytes, queue):
+        with self.watch("free", request, entry.bytes, queue):
             self.device.free(entry.allocation, queue)
+        if self.unmapped is not None:
+            self.unmapped(request, entry, queue)
 
     @staticmethod
     def _count(entry: Entry, request: Request, step: int) -> None:
@@ -333,7 +342,7 @@ class Mapper:
             if pointee is None:
                 return
             address = holder.device_address(pointer)
-            with self._watch("attach", request, POINTER_BYTES, queue):
+            with self.watch("attach", request, POINTER_BYTES, queue):
                 self.device.store_pointer(address, pointee.device_address(value), queue)
             self.moved = True
         holder.attachments[pointer] = count + 1
@@ -349,7 +358,7 @@ class Mapper:
             return
         del holder.attachments[pointer]
         address = holder.device_address(pointer)
-        with self._watch("detach", request, POINTER_BYTES, queue):
+        with self.watch("detach", request, POINTER_BYTES, queue):
             self.device.store_pointer(address, self._read_pointer(pointer), queue)
         self.moved = True
 
@@ -370,13 +379,13 @@ class Mapper:
         if entry.packed is not None:
             strips = strips_of(request.shape, request.offset, request.bytes)
             check_whole(request, entry.packed.format)
-            with self._watch("copy in", request, entry.packed.size_of(request.bytes), queue):
+            with self.watch("copy in", request, entry.packed.size_of(request.bytes), queue):
                 self.compressor.copy_in(entry, request.start, strips, queue)
             self.moved = True
             return
         device = entry.device_address(request.start)
         for strips in self._strips(entry, request):
-            with self._watch("copy in", request, strips.width * strips.rows, queue):
+            with self.watch("copy in", request, strips.width * strips.rows, queue):
                 self.device.copy_in(device, request.start, strips, queue)
             self.moved = True
 
@@ -384,13 +393,13 @@ class Mapper:
         if entry.packed is not None:
             strips = strips_of(request.shape, request.offset, request.bytes)
             check_whole(request, entry.packed.format)
-            with self._watch("copy out", request, entry.packed.size_of(request.bytes), queue):
+            with self.watch("copy out", request, entry.packed.size_of(request.bytes), queue):
                 self.compressor.copy_out(entry, request.start, strips, queue)
             self.moved = True
             return
         device = entry.device_address(request.start)
         for strips in self._strips(entry, request):
-            with self._watch("copy out", request, strips.width * strips.rows, queue):
+            with self.watch("copy out", request, strips.width * strips.rows, queue):
                 self.device.copy_out(request.start, device, strips, queue)
             self.moved = True
 

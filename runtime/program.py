@@ -15,7 +15,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any, NoReturn
 
 from .abi import (
@@ -27,25 +27,23 @@ from .abi import (
     NOT_GIVEN,
     RECORD_BYTES,
     RECORD_DEVICE_AT,
-    RECORD_FORMAT,
-    DataFlag,
-    DataKind,
     DeviceOperation,
     DeviceType,
 )
 from .api import api_callbacks
-from .compression import PackedRequest
 from .device import Device, DeviceProvider, ModuleImage, NativeDriver, Queue
-from .errors import AccRuntimeError, ErrorClass, Place
+from .errors import API_PLACE, AccRuntimeError, ErrorClass, Place
 from .mapping import Request, no_watch
 from .mean_trips import MeanTrips
 from .native_data import NativeData
 from .native_launch import NativeLauncher
-from .sites import COMPUTE, Site
+from .profile_events import Profile
+from .profiling import Callbacks
+from .requests import NO_REQUEST, read_request
+from .sites import Site
 from .state import DeviceState
 from .trace import Trace, TraceOptions
 
-_unpack_record = RECORD_FORMAT.unpack_from
 _unpack_launch = LAUNCH_FORMAT.unpack
 _string_at = ctypes.string_at
 _LAUNCH_BYTES = LAUNCH_FORMAT.size
@@ -87,6 +85,7 @@ class Runtime:
         self.trace = Trace(trace or TraceOptions())
         self.lock = threading.RLock()
         self._fast = not self.trace.active
+        self.profile = Profile(Callbacks(self._profiling))
         self._keep: list[Any] = []
         self._native: NativeLauncher | None = None
         self._native_data: NativeData | None = None
@@ -116,8 +115,8 @@ class Runtime:
                     f"there is no device {number}: devices 0 to {self.provider.count - 1} can be used",
                 )
             self._forget_native()
-            watch = self._watch if self.trace.active else no_watch
-            state = DeviceState(number, self.provider.open(number), self.sites, watch)
+            state = DeviceState(number, self.provider.open(number), self.sites)
+            self._watch_device(state)
             state.mapper.compressor.measure = self.trace.options.compression
             self._states[number] = state
             self._start(state)
@@ -151,6 +150,7 @@ class Runtime:
         summary = self.trace.summary()
         if summary:
             print(summary, file=self.trace.out, flush=True)
+        self.profile.finish(self._states.values(), self.current)
 
     def finish(self) -> None:
         """`settle`, then closes the devices; after `main` returned."""
@@ -159,6 +159,26 @@ class Runtime:
         for state in self._states.values():
             state.close()
         self._states.clear()
+
+    def _watch_device(self, state: DeviceState) -> None:
+        """Lets the trace, and callbacks of the profiling interface, see the device's transfers."""
+        mapper, profile = state.mapper, self.profile
+        watched = self.trace.active or profile.active
+        mapper.watch = self._watch if watched else no_watch
+        mapper.mapped = profile.mapped if profile.active else None
+        mapper.unmapped = profile.unmapped if profile.active else None
+
+    def _profiling(self, active: bool) -> None:
+        """The first callback has been registered, or the last one is gone: native code or Python."""
+        with self.lock:
+            self._fast = not (self.trace.active or active)
+            if active:
+                self._forget_native()
+                self.profile.begin(self._states.values())
+            elif len(self._states) == 1 and self._fast:
+                self.current.quick.native = self._native_data
+            for state in self._states.values():
+                self._watch_device(state)
 
     def _forget_native(self) -> None:
         """Everything comes to Python: native code does not know one device from another."""
@@ -301,28 +321,43 @@ class Runtime:
         numbers = (ctypes.c_int64 * count).from_address(queues) if count else None
         waited = list(numbers) if numbers is not None else None
         with self._traced("wait", site, thread.state, str(waited or "all queues")):
-            self.wait_queues(thread.state, waited, async_queue)
+            self.wait_queues(thread.state, waited, async_queue, self.sites[site].place)
 
     def device(self, site: int, operation: int, device_type: int, number: int) -> None:
         """The `init`, `shutdown` and `set` directives."""
+        place = self.sites[site].place
         match DeviceOperation(operation):
             case DeviceOperation.INIT | DeviceOperation.SET_TYPE_AND_NUMBER:
                 given = DeviceType.CURRENT if device_type == NOT_GIVEN else device_type
                 state = self.select(given, number)
                 if operation == DeviceOperation.SET_TYPE_AND_NUMBER:
                     self.thread.state = state
+                elif self.profile.active:
+                    self.profile.use(place, state, implicit=False)
             case DeviceOperation.SHUTDOWN:
                 given = DeviceType.CURRENT if device_type == NOT_GIVEN else device_type
-                self.shutdown(given, number)
+                self.shutdown(given, number, place)
             case DeviceOperation.SET_DEFAULT_ASYNC:
                 self.set_default_async(number)
 
     # Shared with the acc_* routines
 
     def wait_queues(
-        self, state: DeviceState, numbers: Sequence[int] | None, async_queue: int = ASYNC_SYNC
+        self,
+        state: DeviceState,
+        numbers: Sequence[int] | None,
+        async_queue: int = ASYNC_SYNC,
+        place: Place = API_PLACE,
     ) -> None:
         """Joins queues (all of the device for None) on the host, or makes a queue wait for them."""
+        if self.profile.active:
+            number = ASYNC_SYNC if numbers is None or len(numbers) != 1 else numbers[0]
+            with self.profile.waiting(place, state, number):
+                self._join(state, numbers, async_queue)
+        else:
+            self._join(state, numbers, async_queue)
+
+    def _join(self, state: DeviceState, numbers: Sequence[int] | None, async_queue: int) -> None:
         default = self.thread.default_async
         if numbers is None:
             queues = state.queues()
@@ -368,7 +403,7 @@ class Runtime:
         current = device_type == DeviceType.CURRENT
         return self.current if current else self.state(self.initial_number)
 
-    def shutdown(self, device_type: int, number: int = NOT_GIVEN) -> None:
+    def shutdown(self, device_type: int, number: int = NOT_GIVEN, place: Place = API_PLACE) -> None:
         """Releases the data of one device, or of all of the type."""
         with self.lock:
             states = [self.select(device_type, number)]
@@ -377,12 +412,23 @@ class Runtime:
             if self._native is not None:
                 self._native.forget()
             for state in states:
-                state.release_data()
+                over = self.profile.shutdown(place, state) if self.profile.active else nullcontext()
+                with over:
+                    state.release_data()
 
     def perform(
         self, state: DeviceState, place: Place, requests: list[Request], number: int, what: str
     ) -> None:
         """Performs data clauses ("enter", "exit" or "update") on a queue; the lock is held."""
+        if self.profile.active:
+            with self.profile.region(what, place, state, number, requests):
+                self._clauses(state, place, requests, number, what)
+        else:
+            self._clauses(state, place, requests, number, what)
+
+    def _clauses(
+        self, state: DeviceState, place: Place, requests: list[Request], number: int, what: str
+    ) -> None:
         self._watching = (place, state)
         queue = state.queue(number, self.thread.default_async)
         if what != "update":
@@ -410,7 +456,7 @@ class Runtime:
         what: str,
     ) -> None:
         known = self.sites[site]
-        requests = [_request(known, buffer, index) for index in indices]
+        requests = [read_request(known, buffer, index) for index in indices]
         if what == "update":
             self.perform(state, known.place, requests, number, what)
             return
@@ -435,7 +481,12 @@ class Runtime:
         name = state.device.name
         if state.uses_scratch(site):
             self._order_scratch(state, site, queue)
-        with self.trace.action("launch", known.kernel, known.place, 0, queue, name):
+        launched = (
+            self.profile.launch(known.place, state, number, known.kernel, values, queue)
+            if self.profile.active
+            else nullcontext()
+        )
+        with launched, self.trace.action("launch", known.kernel, known.place, 0, queue, name):
             state.launcher(site)(values, queue)
             if queue is state.sync_queue:
                 queue.wait()
@@ -444,7 +495,7 @@ class Runtime:
         self, what: str, site: int, state: DeviceState, subject: str
     ) -> AbstractContextManager[None]:
         if self._fast:
-            return no_watch(what, _NO_REQUEST, 0, state.sync_queue)
+            return no_watch(what, NO_REQUEST, 0, state.sync_queue)
         place = self.sites[site].place
         return self.trace.action(what, subject, place, 0, None, state.device.name)
 
@@ -453,7 +504,13 @@ class Runtime:
     ) -> AbstractContextManager[None]:
         assert self._watching is not None
         place, state = self._watching
-        return self.trace.action(what, request.name, place, size, queue, state.device.name)
+        traced = self.trace.action(what, request.name, place, size, queue, state.device.name)
+        if not self.profile.active:
+            return traced
+        both = ExitStack()
+        both.enter_context(self.profile.transfer(what, request, size, queue))
+        both.enter_context(traced)
+        return both
 
     def _guarded(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         """The method with errors ending the process, located at its site (the first argument)."""
@@ -472,6 +529,8 @@ class Runtime:
         status = 1
         if isinstance(error, AccRuntimeError):
             message = error.located(place, self.thread.state.device.name).render()
+            if self.profile.active:
+                self.profile.error(error.place or place, self.thread.state)
         elif isinstance(error, KeyboardInterrupt):
             message, status = "interrupted", 130
         else:
@@ -485,38 +544,6 @@ class Runtime:
         sys.stdout.flush()
         print(message, file=sys.stderr, flush=True)
         os._exit(status)
-
-
-_NO_REQUEST = Request(0, 0, 0, DataKind.PRESENT)
-
-
-def _request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
-    base, offset, size, pointer, device, kind, flags, variable, dims, shape = _unpack_record(
-        buffer, index * RECORD_BYTES
-    )
-    triples: tuple[tuple[int, int, int], ...] = ()
-    packed: PackedRequest | None = None
-    if flags & DataFlag.COMPRESSED:
-        packed, shape = PackedRequest.read(shape)
-    if dims > 0 and shape:
-        words = (ctypes.c_int64 * (3 * dims)).from_address(shape)
-        triples = tuple((words[i], words[i + 1], words[i + 2]) for i in range(0, 3 * dims, 3))
-        if any(extent <= 0 for _, extent, _ in triples):
-            size = 0
-    return Request(
-        base,
-        offset,
-        size,
-        DataKind(kind),
-        DataFlag(flags),
-        pointer,
-        device,
-        site.variable(variable),
-        triples,
-        str(site.place),
-        packed,
-        site.place.construct == COMPUTE,
-    )
 
 
 def _address(function: Any) -> int:

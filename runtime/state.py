@@ -10,7 +10,7 @@ from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC, DataKind
 from .cells import Cells
 from .device import Device, Launcher, ModuleImage, Queue
 from .errors import AccRuntimeError, ErrorClass
-from .mapping import Link, Mapper, Request, Watch
+from .mapping import Link, Mapper, Request
 from .present import Entry, PresentTable
 from .quick_entry import QuickEntry
 from .sites import Declared, Site
@@ -19,12 +19,12 @@ from .sites import Declared, Site
 class DeviceState:
     """One opened device with everything the program has put on it."""
 
-    def __init__(self, number: int, device: Device, sites: Sequence[Site], watch: Watch):
+    def __init__(self, number: int, device: Device, sites: Sequence[Site]):
         self.number = number
         self.device = device
         self.sync_queue = device.sync_queue
         self._table = PresentTable()
-        self.mapper = Mapper(device, self._table, watch)
+        self.mapper = Mapper(device, self._table)
         self.quick = QuickEntry(self._table, Cells(device.cells()))
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites

@@ -61,3 +61,27 @@ def test_output_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert accopt_main.main([PROGRAM, "-o", str(out)]) == 0
     assert capsys.readouterr().out == ""
     assert "acc.parallel" in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("ACC_DEVICE_TYPE", "radeon", "set it to nvidia, host or default"),
+        ("ACC_DEVICE_NUM", "7", "there is no device 7"),
+        ("ACC_PROFLIB", "/nowhere.so", "'/nowhere.so' cannot be used"),
+    ],
+)
+def test_environment_variables_that_ask_for_the_impossible(
+    name: str,
+    value: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = tmp_path / "p.c"
+    program.write_text("int main(void)\n{\n#pragma acc parallel\n    { }\n    return 0;\n}\n")
+    monkeypatch.setenv("ACC_DEVICE_TYPE", "host")
+    monkeypatch.setenv(name, value)
+    assert accrun_main.main([str(program)]) == 1
+    assert message in capsys.readouterr().err

@@ -1,0 +1,45 @@
+"""Data records of compiled code → requests of the data clauses."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from .abi import RECORD_BYTES, RECORD_FORMAT, DataFlag, DataKind
+from .compression import PackedRequest
+from .mapping import Request
+from .sites import COMPUTE, Site
+
+_unpack_record = RECORD_FORMAT.unpack_from
+
+NO_REQUEST = Request(0, 0, 0, DataKind.PRESENT)
+
+
+def read_request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
+    """Record `index` of the array in `buffer`, for the clauses of `site`."""
+    base, offset, size, pointer, device, kind, flags, variable, dims, shape = _unpack_record(
+        buffer, index * RECORD_BYTES
+    )
+    triples: tuple[tuple[int, int, int], ...] = ()
+    packed: PackedRequest | None = None
+    if flags & DataFlag.COMPRESSED:
+        packed, shape = PackedRequest.read(shape)
+    if dims > 0 and shape:
+        words = (ctypes.c_int64 * (3 * dims)).from_address(shape)
+        triples = tuple((words[i], words[i + 1], words[i + 2]) for i in range(0, 3 * dims, 3))
+        if any(extent <= 0 for _, extent, _ in triples):
+            size = 0
+    return Request(
+        base,
+        offset,
+        size,
+        DataKind(kind),
+        DataFlag(flags),
+        pointer,
+        device,
+        site.variable(variable),
+        triples,
+        str(site.place),
+        packed,
+        site.place.construct == COMPUTE,
+    )
