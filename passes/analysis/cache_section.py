@@ -101,18 +101,21 @@ def element_of(section: Section, subscripts: Sequence[Subscript]) -> Element | N
 
 def _assign(section: Section, subscript: Subscript, indices: list[Affine]) -> int | None:
     """Adds one subscript to the dimension it belongs to; the bytes that are left over."""
-    for position, dim in enumerate(section.dims):
-        if dim.stride.as_constant == subscript.stride:
-            indices[position] = indices[position] + subscript.index
-            return 0
     left = subscript.index * subscript.stride
-    for position, dim in enumerate(section.dims):
+    for position, dim in enumerate(section.dims):  # rows of a length known only at run time
         if dim.stride.as_constant is not None:
             continue
         parts = divide(left, dim.stride)
         if parts is not None:
             indices[position] = indices[position] + parts[0]
             left = parts[1]
+    for position, dim in enumerate(section.dims):
+        if dim.stride.as_constant != subscript.stride:
+            continue
+        parts = divide(left, dim.stride)
+        if parts is not None and not parts[1].terms:
+            indices[position] = indices[position] + parts[0]
+            return 0
     known = left.as_constant
     if known is not None:
         return known

@@ -40,6 +40,14 @@ def test_rows_of_a_variable_length_array_are_told_from_columns() -> None:
     assert offsets(section, element) == (number(0), Q - K)
 
 
+def test_rows_of_bytes_are_told_from_columns() -> None:
+    # signed char (*a)[n]: both subscripts count bytes.
+    section = Section("a", (SectionDim(I - 1, 3, N), SectionDim(J, 2, number(1))), 1)
+    element = element_of(section, [Subscript(I * N, 1), Subscript(J + 1, 1)])
+    assert element is not None
+    assert element.indices == (I, J + 1)
+
+
 def test_rows_of_constant_length_are_told_by_their_stride() -> None:
     section = matrix(I - 1, J - 1, number(256), (3, 3))
     element = element_of(section, [Subscript(I + 1, 256), Subscript(J, 4)])
