@@ -14,8 +14,8 @@ import struct
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NoReturn
 
 from .abi import (
@@ -507,10 +507,19 @@ class Runtime:
         traced = self.trace.action(what, request.name, place, size, queue, state.device.name)
         if not self.profile.active:
             return traced
-        both = ExitStack()
-        both.enter_context(self.profile.transfer(what, request, size, queue))
-        both.enter_context(traced)
-        return both
+        return self._profiled(what, request, size, queue, traced)
+
+    @contextmanager
+    def _profiled(
+        self,
+        what: str,
+        request: Request,
+        size: int,
+        queue: Queue,
+        traced: AbstractContextManager[None],
+    ) -> Generator[None]:
+        with self.profile.transfer(what, request, size, queue), traced:
+            yield
 
     def _guarded(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         """The method with errors ending the process, located at its site (the first argument)."""
