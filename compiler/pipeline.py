@@ -76,6 +76,7 @@ _TRANSFORMED = Stage(
         "stage-transposed-accesses",
         "narrow-counters",
         "jam-outer-iterations",
+        "widen-rows",
         "jam-strided-iterations",
         "stage-shared-loads",
         "privatise-atomics",
@@ -87,7 +88,8 @@ _TRANSFORMED = Stage(
     "and what they leave alone must look to the jam as if there were no directive. "
     "Nests that read across memory get tiles of their own before a jam takes their rows apart. "
     "Counters are narrowed while each stands in one place. "
-    "Iterations are put side by side next, so that what they share is there once for the others. "
+    "Iterations are put side by side next, so that what they share is there once for the others: rows "
+    "first, then columns, which need to see what all rows of a thread read. "
     "Atomic updates find their gang's copy while they still name their operator and the grid, which "
     "pays for the copies, can still be changed. Inner loops are unrolled last, when their bodies are final.",
 )
@@ -138,6 +140,7 @@ TARGET_PASSES = frozenset(
         "schedule-loops",
         "promote-cache-to-shared",
         "stage-transposed-accesses",
+        "widen-rows",
         "privatise-atomics",
         "pipeline-loads",
         "stage-shared-loads",

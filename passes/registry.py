@@ -24,6 +24,7 @@ PASS_CLASSES = {
     "stage-transposed-accesses": "StageTransposedAccessesPass",
     "narrow-counters": "NarrowCountersPass",
     "jam-outer-iterations": "JamOuterIterationsPass",
+    "widen-rows": "WidenRowsPass",
     "jam-strided-iterations": "JamStridedIterationsPass",
     "stage-shared-loads": "StageSharedLoadsPass",
     "compress-arrays": "CompressArraysPass",

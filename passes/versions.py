@@ -79,6 +79,17 @@ def copy_construct(construct: acc.ParallelOp, at: Cursor) -> acc.ParallelOp:
     return copy
 
 
+def move_construct(construct: acc.ParallelOp, at: Cursor) -> None:
+    """Makes the construct itself the version at `at`."""
+    privatising = [v.owner for v in construct.operands if isinstance(v.owner, PRIVATIZING_OPS)]
+    location = at.loc
+    for op in (*dict.fromkeys(privatising), construct):
+        op.detach()
+        at.loc = op.location
+        at.insert(op)
+    at.loc = location
+
+
 def erase_original(construct: acc.ParallelOp) -> None:
     """Takes the construct out, of which there are versions now."""
     privatising = [v.owner for v in construct.operands if isinstance(v.owner, PRIVATIZING_OPS)]

@@ -1,0 +1,294 @@
+// RUN: accopt %s --split-input-file -p 'widen-rows{threads=0 least_reuse=1.0}' | filecheck %s
+
+// A row is read left and right of what is written: the host tests addresses and row length; a group of
+// four columns reads six elements, four of them in one piece, and stores the columns that there are.
+// CHECK-LABEL: llvm.func @three
+// CHECK:       %0 = llvm.ptrtoint %a_dev : !llvm.ptr to i64
+// CHECK-NEXT:  %1 = llvm.ptrtoint %b_dev : !llvm.ptr to i64
+// CHECK:       %2 = arith.muli %{{.*}}, %c4 : i64
+// CHECK:       %aligned = arith.cmpi eq
+// CHECK:       scf.if %{{.*}} {
+// CHECK:         %groups = arith.divui
+// CHECK:         acc.parallel {{.*}} num_gangs({%num_gangs : i32, %gy : i32}) num_workers(%{{.*}} : i32) vector_length(%c128{{.*}} : i32) {
+// CHECK:           acc.loop gang control(%i : i32) = (%one : i32) to (%n : i32)
+// CHECK:             acc.loop gang vector control(%group : i32) = (%{{.*}} : i32) to (%groups_1 : i32) step (%one : i32) {
+// CHECK-NEXT:          %[[SIZE:.*]] = arith.constant 4 : i32
+// CHECK-NEXT:          %j = arith.muli %group, %[[SIZE]] overflow<nsw> : i32
+// The element to the left is read if its column is one of the loop's, else another one of the row.
+// CHECK:               %edge = arith.select %valid, %cm4, %c12 : i64
+// CHECK:               %edge_1 = arith.select %valid_3, %c16, %{{.*}} : i64
+// CHECK-NEXT:          %whole = arith.andi %valid, %valid_3 : i1
+// CHECK:               %a_dev_1 = llvm.getelementptr %a_dev[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK-NEXT:          %a_dev_2 = llvm.getelementptr %a_dev_1[%edge]
+// CHECK-NEXT:          %a_dev_elt = llvm.load %a_dev_2 {alignment = 4 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:          %a_dev_elt_1 = llvm.load %a_dev_1 {alignment = 16 : i64} : !llvm.ptr -> f32
+// CHECK-COUNT-3:       llvm.load
+// CHECK:               %a_dev_3 = llvm.getelementptr %a_dev_1[%edge_1]
+// CHECK-NEXT:          %a_dev_elt_5 = llvm.load %a_dev_3 {alignment = 16 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:          %s = arith.addf %a_dev_elt, %a_dev_elt_2 : f32
+// CHECK-NEXT:          %s_1 = arith.addf %a_dev_elt_1, %a_dev_elt_3 : f32
+// CHECK-NEXT:          %s_2 = arith.addf %a_dev_elt_2, %a_dev_elt_4 : f32
+// CHECK-NEXT:          %s_3 = arith.addf %a_dev_elt_3, %a_dev_elt_5 : f32
+// CHECK:               scf.if %whole {
+// CHECK-COUNT-4:         llvm.store
+// CHECK:               } else {
+// CHECK-NEXT:            scf.if %valid {
+// CHECK-NEXT:              llvm.store %s, %b_dev_1 {alignment = 16 : i64}
+// CHECK:             accx.why = "4 columns per thread, 16 bytes per access, if rows are aligned"
+// CHECK:       } else {
+// CHECK-NEXT:    acc.parallel {{.*}} num_gangs({%gx : i32, %gy : i32}) num_workers(%c1 : i32) vector_length(%c256 : i32) {
+// CHECK:             acc.loop gang vector control(%{{.*}} : i32) = (%{{.*}} : i32) to (%n : i32)
+// CHECK:             accx.why = "the version for rows that are not aligned, or few"
+llvm.func @three(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c1 = arith.constant 1 : i32
+  %c256 = arith.constant 256 : i32
+  %gx = arith.constant 7 : i32
+  %gy = arith.constant 9 : i32
+  %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "a"}
+  %b_dev = acc.present varPtr(%b : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "b"}
+  acc.parallel dataOperands(%a_dev, %b_dev : !llvm.ptr, !llvm.ptr) num_gangs({%gx : i32, %gy : i32}) num_workers(%c1 : i32) vector_length(%c256 : i32) {
+    %one = arith.constant 1 : i32
+    acc.loop gang control(%i : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+      %r = arith.muli %i, %n : i32
+      acc.loop gang vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+        %at = arith.addi %r, %j : i32
+        %left = arith.subi %at, %one : i32
+        %right = arith.addi %at, %one : i32
+        %pl = llvm.getelementptr %a_dev[%left] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %l = llvm.load %pl : !llvm.ptr -> f32
+        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %v = llvm.load %pr : !llvm.ptr -> f32
+        %s = arith.addf %l, %v : f32
+        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        llvm.store %s, %q : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], accx.covers}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], accx.gang_dim = 2 : i32}
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
+// Three loops: workers share the middle one. Rows of constant arrays need no test of their distance; the
+// loop starts at column 2, which is aligned; what is the same in all columns is there once.
+// CHECK-LABEL: llvm.func @cube
+// CHECK-NOT:   arith.muli
+// CHECK:       %aligned = arith.cmpi eq
+// CHECK:       acc.parallel {{.*}} num_gangs({%num_gangs_1 : i32, %num_gangs : i32, %g : i32}) num_workers(%c4_1 : i32) vector_length(%c32_1 : i32) {
+// CHECK:         acc.loop gang worker control(%j : i32)
+// CHECK:           acc.loop gang vector control(%group : i32)
+// CHECK:             %k = arith.addi %c2_3, %{{.*}} overflow<nsw> : i32
+// CHECK:             %a_dev_elt = llvm.load %a_dev_1 {alignment = 16 : i64} : !llvm.ptr -> f64
+// CHECK:             %a_dev_elt_1 = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> f64
+// CHECK:             %a_dev_elt_2 = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr -> f64
+// CHECK-NEXT:        %w = arith.mulf %h, %h : f64
+// CHECK-NEXT:        %s = arith.addf %a_dev_elt, %a_dev_elt_1 : f64
+// CHECK-NEXT:        %s_1 = arith.addf %a_dev_elt_1, %a_dev_elt_2 : f64
+llvm.func @cube(%a: !llvm.ptr, %b: !llvm.ptr) {
+  %c1 = arith.constant 1 : i32
+  %c128 = arith.constant 128 : i32
+  %g = arith.constant 30 : i32
+  %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(!llvm.array<32 x !llvm.array<32 x f64>>) -> !llvm.ptr {name = "a"}
+  %b_dev = acc.present varPtr(%b : !llvm.ptr) varType(!llvm.array<32 x !llvm.array<32 x f64>>) -> !llvm.ptr {name = "b"}
+  acc.parallel dataOperands(%a_dev, %b_dev : !llvm.ptr, !llvm.ptr) num_gangs({%c1 : i32, %g : i32, %g : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    %two = arith.constant 2 : i32
+    %one = arith.constant 1 : i32
+    %end = arith.constant 30 : i32
+    acc.loop gang control(%i : i32) = (%two : i32) to (%end : i32) step (%one : i32) {
+      acc.loop gang control(%j : i32) = (%two : i32) to (%end : i32) step (%one : i32) {
+        %h = arith.sitofp %j : i32 to f64
+        acc.loop gang vector control(%k : i32) = (%two : i32) to (%end : i32) step (%one : i32) {
+          %w = arith.mulf %h, %h : f64
+          %i64 = arith.extsi %i : i32 to i64
+          %j64 = arith.extsi %j : i32 to i64
+          %k64 = arith.extsi %k : i32 to i64
+          %next = arith.addi %k, %one : i32
+          %next64 = arith.extsi %next : i32 to i64
+          %plane = llvm.getelementptr %a_dev[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<32 x !llvm.array<32 x f64>>
+          %row = llvm.getelementptr %plane[%j64] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<32 x f64>
+          %p = llvm.getelementptr %row[%k64] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+          %x = llvm.load %p : !llvm.ptr -> f64
+          %q = llvm.getelementptr %row[%next64] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+          %y = llvm.load %q : !llvm.ptr -> f64
+          %s = arith.addf %x, %y : f64
+          %t = arith.mulf %s, %w : f64
+          %o = llvm.getelementptr %b_dev[%i64, %j64, %k64] : (!llvm.ptr, i64, i64, i64) -> !llvm.ptr, !llvm.array<32 x !llvm.array<32 x f64>>
+          llvm.store %t, %o : f64, !llvm.ptr
+          acc.yield
+        } attributes {independent = [#acc.device_type<none>], accx.covers}
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], accx.covers, accx.gang_dim = 2 : i32}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], accx.gang_dim = 3 : i32}
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
+// What is left alone: sums along the row, rows that are no multiples of 16 bytes apart, a condition that
+// changes along the row, reading after writing, and a subscript from memory. Only the last construct
+// gets two versions.
+// CHECK-LABEL: llvm.func @others
+// CHECK-COUNT-5: acc.parallel
+// CHECK:       scf.if
+// CHECK-COUNT-2: acc.parallel
+// CHECK-NOT:   acc.parallel
+llvm.func @others(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr) {
+  %c1 = arith.constant 1 : i32
+  %c128 = arith.constant 128 : i32
+  %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "a"}
+  %b_dev = acc.present varPtr(%b : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "b"}
+  %c_dev = acc.present varPtr(%c : !llvm.ptr) varType(i32) -> !llvm.ptr {name = "c"}
+  acc.parallel dataOperands(%a_dev, %b_dev, %c_dev : !llvm.ptr, !llvm.ptr, !llvm.ptr) num_gangs({%c1 : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    %one = arith.constant 1 : i32
+    %row = arith.constant 64 : i32
+    %zero = arith.constant 0.0 : f32
+    acc.loop gang control(%i : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+      %r = arith.muli %i, %row : i32
+      acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+        %at = arith.addi %r, %j : i32
+        %right = arith.addi %at, %one : i32
+        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %x = llvm.load %p : !llvm.ptr -> f32
+        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %y = llvm.load %pr : !llvm.ptr -> f32
+        %s = arith.addf %x, %y : f32
+        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %sum = scf.for %k = %one to %j step %one iter_args(%t = %s) -> (f32) : i32 {
+          %u = arith.addf %t, %s : f32
+          scf.yield %u : f32
+        }
+        llvm.store %sum, %q : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  acc.parallel dataOperands(%a_dev, %b_dev, %c_dev : !llvm.ptr, !llvm.ptr, !llvm.ptr) num_gangs({%c1 : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    %one = arith.constant 1 : i32
+    %row = arith.constant 63 : i32
+    %zero = arith.constant 0.0 : f32
+    acc.loop gang control(%i : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+      %r = arith.muli %i, %row : i32
+      acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+        %at = arith.addi %r, %j : i32
+        %right = arith.addi %at, %one : i32
+        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %x = llvm.load %p : !llvm.ptr -> f32
+        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %y = llvm.load %pr : !llvm.ptr -> f32
+        %s = arith.addf %x, %y : f32
+        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        llvm.store %s, %q : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  acc.parallel dataOperands(%a_dev, %b_dev, %c_dev : !llvm.ptr, !llvm.ptr, !llvm.ptr) num_gangs({%c1 : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    %one = arith.constant 1 : i32
+    %row = arith.constant 64 : i32
+    %zero = arith.constant 0.0 : f32
+    acc.loop gang control(%i : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+      %r = arith.muli %i, %row : i32
+      acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+        %at = arith.addi %r, %j : i32
+        %right = arith.addi %at, %one : i32
+        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %x = llvm.load %p : !llvm.ptr -> f32
+        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %y = llvm.load %pr : !llvm.ptr -> f32
+        %s = arith.addf %x, %y : f32
+        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %more = arith.cmpf ogt, %s, %zero : f32
+        scf.if %more {
+          llvm.store %s, %q : f32, !llvm.ptr
+        }
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  acc.parallel dataOperands(%a_dev, %b_dev, %c_dev : !llvm.ptr, !llvm.ptr, !llvm.ptr) num_gangs({%c1 : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    %one = arith.constant 1 : i32
+    %row = arith.constant 64 : i32
+    %zero = arith.constant 0.0 : f32
+    acc.loop gang control(%i : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+      %r = arith.muli %i, %row : i32
+      acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+        %at = arith.addi %r, %j : i32
+        %right = arith.addi %at, %one : i32
+        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %x = llvm.load %p : !llvm.ptr -> f32
+        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %y = llvm.load %pr : !llvm.ptr -> f32
+        %s = arith.addf %x, %y : f32
+        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        llvm.store %s, %q : f32, !llvm.ptr
+        %again = llvm.load %q : !llvm.ptr -> f32
+        llvm.store %again, %q : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  acc.parallel dataOperands(%a_dev, %b_dev, %c_dev : !llvm.ptr, !llvm.ptr, !llvm.ptr) num_gangs({%c1 : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    %one = arith.constant 1 : i32
+    %row = arith.constant 64 : i32
+    %zero = arith.constant 0.0 : f32
+    acc.loop gang control(%i : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+      %r = arith.muli %i, %row : i32
+      acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+        %at = arith.addi %r, %j : i32
+        %right = arith.addi %at, %one : i32
+        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %x = llvm.load %p : !llvm.ptr -> f32
+        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %y = llvm.load %pr : !llvm.ptr -> f32
+        %s = arith.addf %x, %y : f32
+        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %ci = llvm.getelementptr %c_dev[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %index = llvm.load %ci : !llvm.ptr -> i32
+        %from = llvm.getelementptr %a_dev[%index] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %z = llvm.load %from : !llvm.ptr -> f32
+        %v = arith.addf %s, %z : f32
+        llvm.store %v, %q : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  acc.parallel dataOperands(%a_dev, %b_dev, %c_dev : !llvm.ptr, !llvm.ptr, !llvm.ptr) num_gangs({%c1 : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
+    %one = arith.constant 1 : i32
+    %row = arith.constant 64 : i32
+    %zero = arith.constant 0.0 : f32
+    acc.loop gang control(%i : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+      %r = arith.muli %i, %row : i32
+      acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+        %at = arith.addi %r, %j : i32
+        %right = arith.addi %at, %one : i32
+        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %x = llvm.load %p : !llvm.ptr -> f32
+        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %y = llvm.load %pr : !llvm.ptr -> f32
+        %s = arith.addf %x, %y : f32
+        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        llvm.store %s, %q : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
