@@ -5,7 +5,7 @@ whether the indices of an access lie in the section.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import gcd
@@ -80,11 +80,16 @@ class Access:
 
 @dataclass
 class Cached:
-    """One section of a directive: the operation, what it names, and the accesses in its scope."""
+    """
+    One section of a directive: the operation, what it names, and the accesses in its scope. `several`:
+    other directives of the scope name the array too; `written`: and somebody writes it there.
+    """
 
     op: acc.CacheOp
     section: Section
     accesses: list[Access] = field(default_factory=list["Access"])
+    several: bool = False
+    written: bool = False
 
     @property
     def element_type(self) -> Attribute:
@@ -123,8 +128,11 @@ class Cached:
 # Sections and accesses ------------------------------------------------------------------------
 
 
-def read_section(op: acc.CacheOp, symbols: Symbols) -> Section:
-    """The section an `acc.cache` names. Raises `Declined`."""
+def read_section(op: acc.CacheOp, symbols: Symbols, *, any_length: bool = False) -> Section:
+    """
+    The section an `acc.cache` names. `any_length`: a length known only at run time is given as 0.
+    Raises `Declined`.
+    """
     name = "it" if op.var_name is None else op.var_name.data
     dims: list[SectionDim] = []
     for value in op.bounds:
@@ -133,16 +141,14 @@ def read_section(op: acc.CacheOp, symbols: Symbols) -> Section:
         assert bounds.lowerbound is not None and bounds.extent is not None
         length = constant_value(bounds.extent)
         if length is None:
-            known = symbols.affine(bounds.extent).as_constant
-            if known is None:
-                raise Declined(f"the length of the section of '{name}' is not a constant")
-            length = known
-        if length <= 0:
+            length = symbols.affine(bounds.extent).as_constant
+        if length is None and not any_length:
+            raise Declined(f"the length of the section of '{name}' is not a constant")
+        if length is not None and length <= 0:
             raise Declined(f"the section of '{name}' is empty")
         assert bounds.stride is not None
-        dims.append(
-            SectionDim(symbols.affine(bounds.lowerbound), length, symbols.affine(bounds.stride))
-        )
+        lower, stride = symbols.affine(bounds.lowerbound), symbols.affine(bounds.stride)
+        dims.append(SectionDim(lower, length or 0, stride))
     if not dims:
         raise Declined(f"'{name}' is named without a section")
     element = dims[-1].stride.as_constant
@@ -173,32 +179,58 @@ def _subscripts(gep: llvm.GEPOp, symbols: Symbols) -> list[Subscript]:
     return found
 
 
-def read_accesses(cached: Cached, symbols: Symbols) -> None:
-    """Finds every access through the view. Raises `Declined` if the address goes elsewhere."""
-    work: list[tuple[SSAValue, list[Subscript]]] = [(cached.op.acc_var, [])]
+@dataclass(frozen=True)
+class Use:
+    """What uses an address in an array: operand `index` of `op`, `path` from the array's start."""
+
+    op: Operation
+    index: int
+    path: tuple[Subscript, ...]
+
+    @property
+    def access(self) -> llvm.LoadOp | llvm.StoreOp | None:
+        """The plain load or store that this use is; None for any other."""
+        match self.op:
+            case llvm.LoadOp() if not self.op.ordering.value.data:
+                return None if VOLATILE in self.op.attributes else self.op
+            case llvm.StoreOp() if self.index == 1:
+                volatile = isinstance(self.op.properties.get("volatile_"), UnitAttr)
+                return None if volatile else self.op
+            case _:
+                return None
+
+
+def uses_of_view(view: SSAValue, symbols: Symbols) -> list[Use]:
+    """The uses of an array through the result of a directive, in no particular order."""
+    found: list[Use] = []
+    work: list[tuple[SSAValue, tuple[Subscript, ...]]] = [(view, ())]
     while work:
         pointer, path = work.pop()
-        for use in list(pointer.uses):
+        for use in pointer.uses:
             op = use.operation
-            match op:
-                case llvm.GEPOp() if use.index == 0:
-                    work.append((op.result, path + _subscripts(op, symbols)))
-                case llvm.LoadOp() if VOLATILE not in op.attributes and not op.ordering.value.data:
-                    cached.accesses.append(_access(cached, op, path, symbols))
-                case llvm.StoreOp() if use.index == 1 and not isinstance(
-                    op.properties.get("volatile_"), UnitAttr
-                ):
-                    cached.accesses.append(_access(cached, op, path, symbols))
-                case acc.CacheOp():
-                    raise Declined(
-                        f"'{cached.section.name}' is named by several sections of one scope"
-                    )
-                case acc.LoopOp():
-                    pass
-                case _:
-                    raise Declined(
-                        f"the address of '{cached.section.name}' is used by '{op.name}' in its scope"
-                    )
+            if isinstance(op, llvm.GEPOp) and use.index == 0:
+                work.append((op.result, (*path, *_subscripts(op, symbols))))
+            elif not isinstance(op, acc.LoopOp):
+                found.append(Use(op, use.index, path))
+    return found
+
+
+def read_accesses(cached: Cached, symbols: Symbols) -> None:
+    """
+    Finds every access through the view, also of later directives that name the array again. Raises
+    `Declined` if the address goes elsewhere.
+    """
+    views = [cached.op]
+    while views:
+        for use in uses_of_view(views.pop().acc_var, symbols):
+            if isinstance(use.op, acc.CacheOp):
+                views.append(use.op)
+            elif (op := use.access) is not None:
+                cached.accesses.append(access_of(cached.section, op, use.path, symbols))
+            else:
+                raise Declined(
+                    f"the address of '{cached.section.name}' is used by '{use.op.name}' in its scope"
+                )
     cached.accesses.sort(key=lambda access: _order(access.op))
 
 
@@ -212,14 +244,18 @@ def _order(op: Operation) -> tuple[int, ...]:
     return tuple(path)
 
 
-def _access(
-    cached: Cached, op: llvm.LoadOp | llvm.StoreOp, path: list[Subscript], symbols: Symbols
+def access_of(
+    section: Section,
+    op: llvm.LoadOp | llvm.StoreOp,
+    path: Sequence[Subscript],
+    symbols: Symbols,
 ) -> Access:
-    element = element_of(cached.section, path)
+    """Which element of the section an access means, and whether it lies inside."""
+    element = element_of(section, path)
     if element is None:
         return Access(op, None)
-    deltas = offsets(cached.section, element)
-    dims = cached.section.dims
+    deltas = offsets(section, element)
+    dims = section.dims
     choices = _range_choices(op, symbols)
     proved = tuple(
         any(offset_is_inside(delta, dim.length, ranges) for ranges in choices)

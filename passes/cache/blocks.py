@@ -30,6 +30,7 @@ from ..analysis.schedule import MAX_GRID
 from ..analysis.trip_counts import Arithmetic, Count, trip_count
 from ..building import Cursor, constant_value
 from .choose import NestPlan
+from .nest import in_front
 
 _WHY = "blocks of iterations that share tiles in shared memory"
 
@@ -66,19 +67,9 @@ class _OneLoop:
     inclusive_upperbound: None = None
 
 
-def _visible(at: Cursor, value: SSAValue) -> SSAValue:
-    """`value` before the nest: constants between the loops are made again."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp):
-        constant = constant_value(value)
-        assert constant is not None
-        return at.constant(constant, value.type)
-    return value
-
-
 def bounds_of(at: Cursor, plan: NestPlan, position: int) -> Bounds:
     """The bounds of the nest's loop variable `position`, in front of the nest."""
-    lower, upper, step = (_visible(at, v) for v in plan.nest.bounds[position])
+    lower, upper, step = (in_front(at, v, plan.nest) for v in plan.nest.bounds[position])
     found = Bounds(lower, upper, step)
     if position not in plan.sharing.axes:
         return found

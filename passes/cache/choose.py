@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx import GIVEN_SIZES
 from ..analysis import cache_plan as plans
-from ..analysis.acc_ops import constant_value, has_level, source_loc
+from ..analysis.acc_ops import constant_value, has_level
 from ..analysis.cache_plan import Sharing, TilePlan, Tuning, Uses
 from ..analysis.cache_section import Section
 from ..analysis.layout import size_of
@@ -27,12 +27,12 @@ from .accesses import (
     read_section,
     usual_turns,
 )
+from .legality import check_accesses, choose_sections
 from .nest import Nest
 from .tiles import Planned, can_copy_async
 from .uniformity import (
     has_effects,
     is_pure,
-    overlapping_store,
     varying_values,
     written_variables,
 )
@@ -197,38 +197,24 @@ def plan_nest(
 def _readable(
     nest: Nest, ops: Sequence[acc.CacheOp], refused: list[tuple[acc.CacheOp, str]]
 ) -> list[Cached]:
+    """The directives whose sections and accesses can be read; the others go to `refused`."""
     found: list[Cached] = []
     for op in ops:
         try:
             cached = Cached(op, read_section(op, nest.symbols))
             read_accesses(cached, nest.symbols)
-            if not cached.accesses:
-                raise Declined(f"'{cached.section.name}' is not accessed in its scope")
-            store = overlapping_store(cached)
-            if store is not None:
-                raise Declined(
-                    f"the write in line {source_loc(store).line} may change it: declare pointers"
-                    " restrict, or say readonly"
-                )
-            for access in cached.accesses:
-                if access.outside:
-                    loc = source_loc(access.op)
-                    raise Declined(
-                        f"the access in line {loc.line}, column {loc.column} lies outside of the section"
-                    )
-            if all(access.element is None for access in cached.accesses):
-                raise Declined("no subscript follows the dimensions of the section")
-            if any(access.element is None and access.is_store for access in cached.accesses):
-                raise Declined("a write does not follow the dimensions of the section")
-            mixed = any(access.element is None for access in cached.accesses)
-            if mixed and any(access.is_store for access in cached.accesses):
-                raise Declined("not every subscript follows the dimensions of the section")
-            if cached.section.readonly and any(access.is_store for access in cached.accesses):
-                raise Declined("it is readonly, but its scope writes it")
             found.append(cached)
         except Declined as reason:
             refused.append((op, str(reason)))
-    return found
+    choose_sections(found)
+    good: list[Cached] = []
+    for cached in found:
+        try:
+            check_accesses(cached)
+            good.append(cached)
+        except Declined as reason:
+            refused.append((cached.op, str(reason)))
+    return good
 
 
 def _form(nest: Nest) -> tuple[Form, bool]:

@@ -26,6 +26,7 @@ from .accesses import (
     usual_turns,
 )
 from .emit import polynomial, split, total
+from .legality import check_accesses
 from .nest import is_partitioned
 from .tiles import mapped_bytes
 
@@ -51,6 +52,8 @@ def promote_in_gang(op: acc.CacheOp, parent: Operation, *, trust: bool, always: 
     cached = Cached(op, read_section(op, symbols))
     read_accesses(cached, symbols)
     _check(cached, symbols, always)
+    if cached.several:
+        cached.accesses = [access for access in cached.accesses if access.certain]
     section = cached.section
     pitches = [section.element_bytes]
     for dim in reversed(section.dims[1:]):
@@ -67,24 +70,30 @@ def promote_in_gang(op: acc.CacheOp, parent: Operation, *, trust: bool, always: 
     for access in cached.accesses:
         _rewrite(tile, access, checked=not (trust or access.certain))
     how = "intelligent" if proved or trust else "conservative"
+    writes = any(access.is_store for access in cached.accesses)
     return (
         f"cache({section.name}) in shared memory: {size} bytes for each gang, filled by its threads;"
-        f" range-based {how}"
+        f" range-based {how}{'; write-through' if writes else ''}"
     )
 
 
 def _check(cached: Cached, symbols: Symbols, always: bool) -> None:
-    name = cached.section.name
-    if not cached.accesses:
-        raise Declined(f"'{name}' is not accessed in its scope")
+    cached.several = isinstance(cached.op.var.owner, acc.CacheOp) or any(
+        isinstance(use.operation, acc.CacheOp) for use in cached.op.acc_var.uses
+    )
+    cached.written = any(access.is_store for access in cached.accesses)
+    check_accesses(cached)
     reads: int | None = 0
     for access in cached.accesses:
         if access.element is None:
             raise Declined("not every subscript follows the dimensions of the section")
-        if access.is_store:
-            raise Declined("a section of a whole gang is cached only for reading")
-        turns = _turns(access.op, cached.op, symbols)
-        reads = None if reads is None or turns is None else reads + turns
+        if not access.is_store:
+            turns = _turns(access.op, cached.op, symbols)
+            reads = None if reads is None or turns is None else reads + turns
+    if cached.several and not any(access.certain for access in cached.accesses):
+        raise Declined(
+            "several sections of the scope name the array, and no access is proved to lie in this one"
+        )
     if not always and reads is not None and reads <= SMALL_WINDOW:
         raise Declined(
             f"{reads} reads per iteration of the loops inside: the L1 cache already serves them"
@@ -149,40 +158,52 @@ def _fill(at: Cursor, tile: GangTile, size: int) -> None:
 
 
 def _rewrite(tile: GangTile, access: Access, *, checked: bool) -> None:
-    """Reads one access from the tile; `checked`: where its index lies in the section."""
-    op = access.op
-    assert isinstance(op, llvm.LoadOp) and access.element is not None
-    at = Cursor.before(op)
-    result = op.dereferenced_value
+    """Sends one access to the tile; `checked`: where its index lies in the section."""
+    at = Cursor.before(access.op)
+    condition = _in_section(tile, access, at) if checked else None
+    if isinstance(access.op, llvm.StoreOp):
+        place = at if condition is None else at.if_then(condition)
+        place.store(access.op.value, _address(place, tile, access))
+    else:
+        _read(tile, access, access.op, condition, at)
+
+
+def _in_section(tile: GangTile, access: Access, at: Cursor) -> SSAValue | None:
     condition: SSAValue | None = None
-    if checked:
-        for delta, dim, proved in zip(
-            access.deltas, tile.cached.section.dims, access.proved, strict=True
-        ):
-            if proved:
-                continue
-            value = polynomial(at, delta, {}, i64)
-            own = at.value(arith.CmpiOp(value, at.i64(dim.length), "ult"), "in_section")
-            condition = own if condition is None else at.value(arith.AndIOp(condition, own))
+    for delta, dim, proved in zip(
+        access.deltas, tile.cached.section.dims, access.proved, strict=True
+    ):
+        if proved:
+            continue
+        value = polynomial(at, delta, {}, i64)
+        own = at.value(arith.CmpiOp(value, at.i64(dim.length), "ult"), "in_section")
+        condition = own if condition is None else at.value(arith.AndIOp(condition, own))
+    return condition
+
+
+def _read(
+    tile: GangTile, access: Access, op: llvm.LoadOp, condition: SSAValue | None, at: Cursor
+) -> None:
+    result = op.dereferenced_value
+    type_, hint = result.type, result.name_hint
     if condition is None:
-        new = _load(at, tile, access, op)
+        new = at.load(_address(at, tile, access), type_, hint)
     else:
         blocks = Block(), Block()
         then = Cursor.at_end(blocks[0], op.location)
-        then.insert(scf.YieldOp(_load(then, tile, access, op)))
+        then.insert(scf.YieldOp(then.load(_address(then, tile, access), type_, hint)))
         otherwise = Cursor.at_end(blocks[1], op.location)
-        otherwise.insert(scf.YieldOp(otherwise.load(op.ptr, result.type, result.name_hint)))
-        branch = scf.IfOp(condition, [result.type], Region(blocks[0]), Region(blocks[1]))
-        new = at.value(branch, result.name_hint)
+        otherwise.insert(scf.YieldOp(otherwise.load(op.ptr, type_, hint)))
+        branch = scf.IfOp(condition, [type_], Region(blocks[0]), Region(blocks[1]))
+        new = at.value(branch, hint)
     result.replace_all_uses_with(new)
     erase(op)
 
 
-def _load(at: Cursor, tile: GangTile, access: Access, op: llvm.LoadOp) -> SSAValue:
+def _address(at: Cursor, tile: GangTile, access: Access) -> SSAValue:
     assert access.element is not None
     poly = Affine.constant(access.element.inner)
     for delta, pitch in zip(access.deltas, tile.pitches, strict=True):
         poly = poly + delta * pitch
     offset = total(at, polynomial(at, poly, {}, i32))
-    address = tile.address if offset is None else at.element(tile.address, offset, i8)
-    return at.load(address, op.dereferenced_value.type, op.dereferenced_value.name_hint)
+    return tile.address if offset is None else at.element(tile.address, offset, i8)

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import AnyFloat, IntegerType, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects.accx import WHY
 from ..analysis.acc_ops import has_level, is_inside
 from ..analysis.cache_plan import Axis
-from ..building import constant_value
+from ..building import Cursor, constant_value
 from .accesses import Cached, Declined, Symbols
 from .uniformity import is_repeatable, written_variables
 
@@ -208,9 +208,28 @@ def _check_rectangular(
     outermost: acc.LoopOp, bounds: Sequence[tuple[SSAValue, SSAValue, SSAValue]]
 ) -> None:
     for value in (v for triple in bounds for v in triple):
-        owner = value.owner
-        inside = owner.parent_op() if isinstance(owner, Block) else owner
-        if not isinstance(inside, Operation) or not is_inside(inside, outermost):
-            continue
-        if inside is not outermost and not isinstance(owner, arith.ConstantOp):
+        if not _is_fixed(value, outermost):
             raise Declined("the bounds of a parallel loop depend on another one")
+
+
+def _is_fixed(value: SSAValue, outermost: acc.LoopOp) -> bool:
+    """Whether arithmetic alone leads to `value` from what is known before the nest."""
+    owner = value.owner
+    inside = owner.parent_op() if isinstance(owner, Block) else owner
+    if not isinstance(inside, Operation) or not is_inside(inside, outermost):
+        return True
+    if inside is outermost or isinstance(owner, Block) or not owner.name.startswith("arith."):
+        return isinstance(owner, Operation) and owner is outermost
+    return all(_is_fixed(operand, outermost) for operand in owner.operands)
+
+
+def in_front(at: Cursor, value: SSAValue, nest: Nest) -> SSAValue:
+    """`value`, a bound of the nest, at a place before it: what was computed inside is made again."""
+    owner = value.owner
+    if isinstance(owner, Block) or not is_inside(owner, nest.loops[0]):
+        return value
+    constant = constant_value(value)
+    if constant is not None:
+        return at.constant(constant, value.type)
+    operands = {operand: in_front(at, operand, nest) for operand in owner.operands}
+    return at.value(owner.clone(operands), value.name_hint)
