@@ -435,6 +435,7 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel("x_reuse", "stencils", _reuse(1), 8192, 100),
     Kernel("y_reuse", "stencils", _reuse(0), 8192, 100),
     Kernel("matmul", "compute", _matmul, 4096, 65),
+    Kernel("matmul_tiled", "compute", _matmul, 4096, 128),
     Kernel("nbody", "compute", _nbody, 65536, 300),
     Kernel("csr", "compute", _csr, 2_097_152, 400),
     Kernel("dyadic", "compute", _dyadic, 65536, 2048),

@@ -13,6 +13,22 @@ void matmul(int n, const float *restrict a, const float *restrict b, float *rest
         }
 }
 
+/* The same with tiles of 32 × 32 in mind: n is a multiple of 32. */
+void matmul_tiled(int n, float (*restrict a)[n], float (*restrict b)[n], float (*restrict c)[n])
+{
+#pragma acc parallel loop async(1) collapse(2) present(a[0:n], b[0:n], c[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < n; k += 32) {
+#pragma acc cache(a[i:1][k:32], b[k:32][j:1])
+                for (int q = k; q < k + 32; q++)
+                    sum += a[i][q] * b[q][j];
+            }
+            c[i][j] = sum;
+        }
+}
+
 void nbody(int n, const float *restrict p, float *restrict f)
 {
 #pragma acc parallel loop async(1) present(p[0:4*n], f[0:4*n])
