@@ -1,9 +1,9 @@
 """
 The reduction matrix: `python -m benchmarks.reduction_matrix`.
 
-Every position of Table 5.2 of the dissertation "Compiler Optimizations for OpenACC" (gang, worker,
-vector, gang worker, worker vector, gang worker vector in nested loops and on one loop), with every
-operator of OpenACC, on int, float and double. The OpenACC C is generated, one file for each type; the
+Every position of Table 5.2 of R. Xu, "Optimizing the Performance of Directive-based Programming Model
+for GPGPUs" (gang, worker, vector, gang worker, worker vector, gang worker vector in nested loops and on
+one loop), with every operator of OpenACC, on int, float and double. The OpenACC C is generated, one file for each type; the
 results are compared with NumPy's. On a GPU (`--target=nvptx`) the table shows microseconds of a call
 on data already on the device; elsewhere, and with `--small`, only whether the result is right.
 
@@ -372,16 +372,25 @@ def _time(program: Program, function: Any, arguments: list[Any], arrays: Sequenc
 
 
 def run_matrix(
-    listed: Sequence[Entry], target: Any, shape: tuple[int, int, int], *, timed: bool = False
+    listed: Sequence[Entry],
+    target: Any,
+    shape: tuple[int, int, int],
+    *,
+    timed: bool = False,
+    strategy: str = "",
 ) -> dict[str, tuple[str | None, float]]:
-    """Compiles the entries, which are of one type, and runs them: function → problem, time."""
+    """
+    Compiles the entries, which are of one type, and runs them: function → problem, time. `strategy`:
+    options of `convert-acc-compute-to-gpu`.
+    """
     from accopt.compiler.api import compile_files
     from accopt.compiler.options import CompileOptions
 
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / f"reductions_{listed[0].type_name}.c"
         source.write_text(program_text(listed))
-        program = compile_files([source], CompileOptions(target=target))
+        options = (f"convert-acc-compute-to-gpu{{{strategy}}}",) if strategy else ()
+        program = compile_files([source], CompileOptions(target=target, pass_options=options))
         try:
             results: dict[str, tuple[str | None, float]] = {}
             for operator in OPERATORS:
@@ -416,6 +425,11 @@ def main() -> int:
     )
     parser.add_argument("--target", default="nvptx")
     parser.add_argument("--types", default="int,float,double")
+    parser.add_argument(
+        "--strategy",
+        default="",
+        help="options of convert-acc-compute-to-gpu, as 'exchange=shared' or 'reduction_strategy=atomic'",
+    )
     parser.add_argument("--small", action="store_true", help="small arrays, no times")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
@@ -424,7 +438,8 @@ def main() -> int:
     results: dict[str, tuple[str | None, float]] = {}
     for type_name in types:
         shape = FULL if timed else SMALL
-        results |= run_matrix(entries(type_name), args.target, shape, timed=timed)
+        listed = entries(type_name)
+        results |= run_matrix(listed, args.target, shape, timed=timed, strategy=args.strategy)
     print_table(results, types)
     if args.json:
         rows = {name: {"problem": problem, "us": us} for name, (problem, us) in results.items()}

@@ -25,7 +25,9 @@ After:
 
 Options: `reduction_strategy`: how gangs' results combine (`last-block`: in a fixed order, at the end
 of the same kernel; `atomic`: one atomic operation per gang where the operator has one; `auto` is
-`last-block`). `redux`: 32-bit integer warp reductions in one instruction (sm_80 and later).
+`last-block`). `exchange`: how the threads of a gang combine (`shuffle`, or `shared`, for
+comparison). `redux`: 32-bit integer warp reductions in one instruction; the pipeline sets it from
+sm_80 on. Results are the same on every run of one grid, but for atomically combined floats.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .analysis.reduction_strategy import StrategyOption
+from .analysis.reduction_strategy import ExchangeOption, StrategyOption
 from .gpu_lowering.launch import ModuleLowering, Options
 
 
@@ -49,6 +51,7 @@ class ConvertAccComputeToGpuPass(ModulePass):
 
     reduction_strategy: StrategyOption = "auto"
     redux: bool = False
+    exchange: ExchangeOption = "shuffle"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
@@ -58,7 +61,7 @@ class ConvertAccComputeToGpuPass(ModulePass):
         )
         if not constructs and not declared:
             return
-        lowering = ModuleLowering(op, Options(self.reduction_strategy, self.redux))
+        lowering = ModuleLowering(op, Options(self.reduction_strategy, self.redux, self.exchange))
         lowering.declare_variables()
         for construct in constructs:
             lowering.construct(construct)

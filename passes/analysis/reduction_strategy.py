@@ -16,6 +16,11 @@ from enum import Enum
 from typing import Literal
 
 StrategyOption = Literal["auto", "last-block", "atomic"]
+ExchangeOption = Literal["shuffle", "shared"]
+"""
+How threads of a gang combine: warps by shuffles, and their results through shared memory; or all by
+shared memory, a tree of halves.
+"""
 
 _ATOMIC_INTEGER = frozenset(("add", "min", "max", "iand", "ior", "xor"))
 _ATOMIC_FLOAT = frozenset(("add",))

@@ -18,18 +18,23 @@ from xdsl.dialects.builtin import (
     IntegerType,
     LocationAttr,
     i32,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from ...compiler.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext, nvvm
 from ..analysis.block_shape import WARP, BlockShape
 from ..analysis.loop_partition import Mode, Unit
+from ..analysis.reduction_strategy import ExchangeOption
 from ..building import PTR, Cursor
 from .barriers import Access, EffectTracker, Root, Space
 
 SHARED_PTR = llvm.LLVMPointerType(IntAttr(nvvm.ADDRESS_SPACE_SHARED))
 STATIC_SHARED_LIMIT = 48 * 1024
+EXCHANGE_RESERVE = 2048
+"""Bytes of shared memory that private copies leave for the threads' exchange of values."""
 _DIMENSIONS = (gpu.DimensionEnum.X, gpu.DimensionEnum.Y, gpu.DimensionEnum.Z)
 
 
@@ -135,6 +140,7 @@ class Kernel(Cursor):
         self.shared_bytes = 0
         self.is_kernel = True
         self.use_redux = False
+        self.exchange: ExchangeOption = "shuffle"
         self.gang_dims = 3
         self.scratch = ScratchPlan()
         self._cache: dict[object, SSAValue] = {}
@@ -428,13 +434,20 @@ class Kernel(Cursor):
         return generic
 
     def buffer(self, purpose: str, bytes: int) -> SSAValue:
-        """The address (in shared memory) of the internal buffer for `purpose`."""
+        """
+        The address of the internal buffer for `purpose`: in shared memory, or in device memory of
+        the gang's own where tiles and private arrays have left no room.
+        """
         known = self._buffers.get(purpose)
         if known is None:
+            if not self._has_room(bytes):
+                return self._device_buffer(purpose, bytes)
             type = llvm.LLVMArrayType(bytes, IntegerType(8))
             op = self.device.shared_global(f"{self.name}_{purpose}", type, self.loc)
             known = self._buffers[purpose] = SharedBuffer(purpose, bytes, op)
         elif bytes > known.bytes:
+            if not self._has_room(bytes - known.bytes):
+                return self._device_buffer(purpose, bytes)
             known.bytes = bytes
             known.op.properties["global_type"] = llvm.LLVMArrayType(bytes, IntegerType(8))
         name = known.op.sym_name
@@ -442,3 +455,30 @@ class Kernel(Cursor):
             ("buffer", purpose),
             lambda at: at.value(llvm.AddressOfOp(name, SHARED_PTR), purpose),
         )
+
+    def _has_room(self, bytes: int) -> bool:
+        internal = sum(buffer.bytes for buffer in self._buffers.values())
+        return self.shared_bytes + internal + bytes <= STATIC_SHARED_LIMIT
+
+    def _device_buffer(self, purpose: str, bytes: int) -> SSAValue:
+        key = ("device buffer", purpose, bytes)
+        if key not in self._cache:
+            if not self.is_kernel:
+                raise error(
+                    SourceLoc.from_attr(self.loc),
+                    f"the routine's shared memory has no room for the {bytes} bytes that its "
+                    f"threads exchange ({purpose})",
+                    "make its private arrays smaller",
+                )
+            with self.at(self.in_prologue()):
+                self._cache[key] = self.gang_scratch(bytes, purpose)
+        return self._cache[key]
+
+    def gang_scratch(self, bytes: int, hint: str) -> SSAValue:
+        """The gang's own `bytes` bytes of the kernel's scratch memory, aligned to 16."""
+        size = -(-bytes // 16) * 16
+        base, offset = self.scratch_base(), self.add_argument(i64, f"{hint}_offset")
+        self.scratch.areas.append(ScratchArea(size, 1, Mode.GANG, offset))
+        mine = self.mul(self.to_i64(self.gang_number()), self.constant(size, i64))
+        start = self.add(offset, mine)
+        return self.value(llvm.GEPOp.from_mixed_indices(base, [start], IntegerType(8)), hint)

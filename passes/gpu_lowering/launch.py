@@ -36,7 +36,7 @@ from ..analysis.block_shape import (
 )
 from ..analysis.layout import size_of, type_name
 from ..analysis.loop_partition import Mode
-from ..analysis.reduction_strategy import StrategyOption
+from ..analysis.reduction_strategy import ExchangeOption, StrategyOption
 from ..analysis.sites import DeclaredVariable, SiteTable, SiteVariable
 from ..building import PTR, Cursor, constant_value
 from ..device_symbols import declare_kind
@@ -61,10 +61,13 @@ SCRATCH_FUNCTION = "__accopt_scratch"
 
 @dataclass(frozen=True)
 class Options:
-    """`reduction_strategy`: see `analysis/reduction_strategy.py`; `redux`: use `redux.sync`."""
+    """
+    `reduction_strategy`, `exchange`: see `analysis/reduction_strategy.py`; `redux`: use `redux.sync`.
+    """
 
     reduction_strategy: StrategyOption = "auto"
     redux: bool = False
+    exchange: ExchangeOption = "shuffle"
 
 
 @dataclass
@@ -153,6 +156,7 @@ class ModuleLowering:
         mode = Mode.THREAD if shape.threads == 1 else Mode.GANG
         k = Kernel(self.device, outlined.name, shape, mode, entry, outlined.loc)
         k.use_redux = self.options.redux
+        k.exchange = self.options.exchange
         sizes = [constant_value(g) for g in launch.gangs]
         k.gang_dims = 1 if sizes[1:] == [1, 1] else 3
         distinct = distinct_arguments(

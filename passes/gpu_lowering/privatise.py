@@ -19,7 +19,7 @@ from ..analysis.layout import size_of
 from ..analysis.loop_partition import Mode
 from ..building import Cursor, constant_value
 from .barriers import accesses
-from .context import STATIC_SHARED_LIMIT, Kernel, ScratchArea
+from .context import EXCHANGE_RESERVE, STATIC_SHARED_LIMIT, Kernel, ScratchArea
 from .operators import CopyLayout, copy_layout
 
 
@@ -31,12 +31,7 @@ def local_variable(k: Kernel, op: llvm.AllocaOp) -> SSAValue:
     if count is None:
         if k.mode is Mode.THREAD:
             return k.value(llvm.AllocaOp(k.values[op.size], op.elem_type, alignment=16), hint)
-        raise error(
-            SourceLoc.from_attr(op.location),
-            f"the array '{hint}' of a gang has a length known only at run time",
-            "declare it inside the vector loop, or make it an array outside the construct and"
-            " private",
-        )
+        return _in_scratch(k, CopyLayout(op.elem_type, op.size, None), hint, op)
     return allocate(k, layout, hint, op)
 
 
@@ -72,7 +67,7 @@ def _in_shared(
 ) -> SSAValue:
     copies = 1 if k.mode is Mode.GANG else k.shape.workers or WARP
     bytes = copies * -(-size_of(storage) // 16) * 16
-    if k.shared_bytes + bytes > STATIC_SHARED_LIMIT:
+    if k.shared_bytes + bytes > STATIC_SHARED_LIMIT - EXCHANGE_RESERVE:
         if isinstance(layout.length, int) and k.is_kernel:
             return _in_scratch(k, layout, hint, op)
         elements = storage.size.data if isinstance(storage, llvm.LLVMArrayType) else 1

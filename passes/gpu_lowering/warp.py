@@ -17,6 +17,9 @@ from .barriers import Root, Space, accesses
 from .context import Kernel
 from .operators import Combiner
 
+MAX_THREADS = 1024
+"""Threads of a gang whose size is only known at run time, at most."""
+
 REDUCE_BUFFER = Root(Space.INTERNAL, "reduce")
 BROADCAST_BUFFER = Root(Space.INTERNAL, "broadcast")
 
@@ -187,11 +190,13 @@ def all_reduce(k: Kernel, items: Sequence[tuple[Combiner, SSAValue]]) -> list[SS
     Combines each value over all threads that run the current code together (the gang, or the lanes
     of a worker); every one of them gets the results. Within warps by shuffles; between warps each
     warp leaves its result in shared memory and, after one barrier, every warp combines all of them.
-    The order of combination is fixed.
+    The order of combination is fixed. With the kernel's exchange `shared`, see `reduce_in_shared`.
     """
     size = k.group_size(k.mode)
     if size == 1:
         return [value for _, value in items]
+    if k.exchange == "shared":
+        return [reduce_in_shared(k, combiner, value) for combiner, value in items]
     width = WARP if size is None else min(size, WARP)
     values = [_reduce_in_warp(k, combiner, value, width) for combiner, value in items]
     if size is not None and size <= WARP:
@@ -241,3 +246,36 @@ def _combine_warps(
             value = k.select(valid, value, combiner.identity(k))
         out.append(_butterfly(k, combiner, value, width))
     return out
+
+
+def reduce_in_shared(k: Kernel, combiner: Combiner, value: SSAValue) -> SSAValue:
+    """
+    Combines `value` over the threads that run the current code together, through shared memory
+    alone: thread t takes in what thread t + s has, for s from half the threads down to 1.
+    """
+    size = k.group_size(k.mode)
+    threads = k.shape.threads or MAX_THREADS
+    buffer = k.buffer("reduce", threads * size_of(combiner.type))
+    in_gang = k.mode is Mode.GANG
+    member = k.thread() if in_gang else k.lane()
+    count = k.threads() if in_gang else k.lanes()
+    if not in_gang and k.shape.workers != 1:
+        first = k.mul(k.worker(), count, "first_member")
+        buffer = shared_element(k, buffer, first, combiner.type)
+    mine = shared_element(k, buffer, member, combiner.type)
+    k.access(accesses((), (REDUCE_BUFFER,), leader=False))
+    k.store(value, mine)
+    step = 1 << ((size or MAX_THREADS) - 1).bit_length() >> 1
+    while step:
+        k.barrier()
+        partner = k.add(member, k.i32(step), "partner")
+        within = k.compare("ult", member, k.i32(step), "first_half")
+        has_partner = k.compare("ult", partner, count, "has_partner")
+        with k.at(k.if_then(k.value(arith.AndIOp(within, has_partner)))):
+            own = k.load(mine, combiner.type, "own")
+            theirs = shared_element(k, buffer, partner, combiner.type)
+            k.store(combiner.combine(k, own, k.load(theirs, combiner.type, "theirs")), mine)
+        step //= 2
+    k.barrier()
+    k.access(accesses((REDUCE_BUFFER,), (), leader=False))
+    return k.load(buffer, combiner.type, "total")

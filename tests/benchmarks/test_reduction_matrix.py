@@ -36,6 +36,19 @@ def test_sample_is_right_on_the_host(type_name: str) -> None:
     assert {name: problem for name, (problem, _) in results.items() if problem} == {}
 
 
+@pytest.mark.parametrize(
+    ("type_name", "strategy"),
+    [
+        ("int", "exchange=shared redux=false"),
+        ("float", "exchange=shared"),
+        ("double", "reduction_strategy=atomic"),
+    ],
+)
+def test_sample_is_right_in_the_simulator(type_name: str, strategy: str) -> None:
+    results = run_matrix(_sample(type_name), "sim", (3, 5, 43), strategy=strategy)
+    assert {name: problem for name, (problem, _) in results.items() if problem} == {}
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("type_name", list(TYPES))
 @pytest.mark.parametrize("shape", [(1, 1, 1), (3, 33, 1), SMALL, (40, 9, 1000)])

@@ -37,8 +37,8 @@ def test_ptxas_accepts(program: Program, tmp_path: Path) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize(
     "options",
-    [{}, {"reduction_strategy": "atomic", "redux": True}],
-    ids=["default", "atomic"],
+    [{}, {"reduction_strategy": "atomic", "redux": True}, {"exchange": "shared"}],
+    ids=["default", "atomic", "shared"],
 )
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_runs(program: Program, options: dict[str, object]) -> None:
