@@ -7,7 +7,8 @@ Leaves: every `accx.packed` complete (the options fill in formats the user left 
         are followed by decoding (shift, or, one fused multiply-add), stores preceded by encoding.
         The coefficients are results of an `accx.coefficients` before the construct and become
         kernel arguments, which the GPU keeps in constant memory. For the GPU, streaming loops
-        over packed arrays take groups of iterations (`compression/wide_groups.py`).
+        over packed arrays take groups of iterations (`compression/wide_groups.py`), and stencils
+        windows, whose elements are decoded once (`compression/windows.py`).
 Fails:  on a compressed array that is passed to a function, accessed atomically or as another type,
         or whose address is used for anything but subscripts.
 
@@ -15,7 +16,10 @@ Options:
   float   kept bits of a float whose clause names no format: 8 to 21 (16)
   double  kept bits of a double whose clause names no format: 8 to 50 (32)
   target  `nvptx` or `host`; the pipeline sets it
-  wide    whether streaming loops take groups of iterations (true)
+  wide    whether streaming loops take groups of iterations, and stencils windows (true)
+  group   bytes of a group's widest elements (16)
+  rows    rows of a window, at most as many as the schedule puts side by side (2)
+  threads windows from which on they keep the device busy; for fewer, one result per lane (0: no test)
 
 Before:
   %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr
@@ -34,6 +38,7 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -46,6 +51,7 @@ from ..compiler.diagnostics import UNKNOWN_LOC, error
 from ..dialects.accx_compress import DECODES, ESTIMATE, PACKED, CoefficientsOp, PackedType
 from ..runtime.packed import Code, PackedFormat, check_format
 from .analysis.compression import estimate
+from .analysis.region_values import RegionSymbols
 from .analysis.schedule import Target
 from .building import Cursor
 from .compression.element_code import ElementCode
@@ -53,7 +59,11 @@ from .compression.estimates import accesses_of
 from .compression.members import MemberRewriter
 from .compression.rewriting import ArrayRewriter
 from .compression.wide_groups import find_wide_loop, widen
+from .compression.window_code import make_versions, open_window
+from .compression.windows import find_window
 from .outline import DATA_ENTRY
+
+_COEFFICIENTS = ("c0", "c1", "inverse", "plane")
 
 
 def packed_arrays(construct: acc.ParallelOp) -> list[tuple[Operation, PackedType]]:
@@ -68,7 +78,16 @@ def packed_arrays(construct: acc.ParallelOp) -> list[tuple[Operation, PackedType
     return found
 
 
-def compress_construct(construct: acc.ParallelOp, *, widen_loops: bool) -> None:
+@dataclass(frozen=True)
+class Widths:
+    """How much of an array a thread takes: see the pass's options `group`, `rows`, and `threads`."""
+
+    bytes: int = 16
+    rows: int = 2
+    threads: int = 132 * 512
+
+
+def compress_construct(construct: acc.ParallelOp, widths: Widths | None) -> None:
     """Rewrites the accesses of all compressed arrays of one construct, then its streaming loops."""
     accesses: set[Operation] = set()
     arrays = packed_arrays(construct)
@@ -77,7 +96,7 @@ def compress_construct(construct: acc.ParallelOp, *, widen_loops: bool) -> None:
         assert isinstance(entry, DATA_ENTRY)
         name = entry.var_name.data if entry.var_name is not None else "?"
         op = Cursor.before(construct).insert(CoefficientsOp(entry.acc_var, packed.base))
-        for result, hint in zip(op.results, ("c0", "c1", "inverse", "plane"), strict=True):
+        for result, hint in zip(op.results, _COEFFICIENTS, strict=True):
             result.name_hint = f"{name}_{hint}"
         code = ElementCode(packed, op.c0, op.c1, op.inverse)
         if packed.members.data > 1:
@@ -86,10 +105,33 @@ def compress_construct(construct: acc.ParallelOp, *, widen_loops: bool) -> None:
             rewriter = ArrayRewriter(name, code, construct)
         rewriter.run(entry.acc_var)
         accesses.update(rewriter.accesses)
-    if not widen_loops or not accesses:
-        return
-    for loop in [inner for inner in construct.walk() if isinstance(inner, acc.LoopOp)]:
-        wide = find_wide_loop(loop, accesses)
+    if widths is not None and accesses:
+        widen_all(construct, accesses, widths)
+
+
+def widen_all(construct: acc.ParallelOp, packed: set[Operation], widths: Widths) -> None:
+    """Lets the construct's loops take windows and groups of iterations, where they can."""
+    symbols, bytes = RegionSymbols(construct), widths.bytes
+    loops = [inner for inner in construct.walk() if isinstance(inner, acc.LoopOp)]
+    found = [find_window(loop, symbols, packed, bytes=bytes, rows=widths.rows) for loop in loops]
+    windows = [window for window in found if window is not None]
+    versions = make_versions(construct, windows, symbols, widths.threads) if windows else None
+    if versions is not None:
+        other, copies = versions
+        taken = {window.inner for window in windows}
+        loops = [loop for loop in loops if loop not in taken]
+        _widen([copies[loop] for loop in loops], {copies[op] for op in packed}, bytes, other)
+        for window in windows:
+            open_window(window, construct, symbols)
+    _widen(loops, packed, bytes, construct)
+
+
+def _widen(
+    loops: Sequence[Operation], packed: set[Operation], bytes: int, construct: acc.ParallelOp
+) -> None:
+    for loop in loops:
+        assert isinstance(loop, acc.LoopOp)
+        wide = find_wide_loop(loop, packed, bytes)
         if wide is not None:
             widen(wide, construct)
 
@@ -115,6 +157,9 @@ class CompressArraysPass(ModulePass):
     double: int = 32
     target: Target = "nvptx"
     wide: bool = True
+    group: int = Widths.bytes
+    rows: int = Widths.rows
+    threads: int = Widths.threads
 
     def __post_init__(self) -> None:
         for width, bits in ((32, self.float), (64, self.double)):
@@ -134,8 +179,10 @@ class CompressArraysPass(ModulePass):
                 inner.attributes[PACKED] = self._complete(packed)
             elif isinstance(inner, acc.ParallelOp):
                 constructs.append(inner)
+        wide = self.wide and self.target == "nvptx"
+        widths = Widths(self.group, self.rows, self.threads) if wide else None
         for construct in constructs:
-            compress_construct(construct, widen_loops=self.wide and self.target == "nvptx")
+            compress_construct(construct, widths)
 
     def _complete(self, packed: PackedType) -> PackedType:
         bits = self.float if isinstance(packed.base, Float32Type) else self.double

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 from ...compiler.diagnostics import CompileError, SourceLoc, error
 from ...dialects.accx_cache import CopyAsyncOp
 from ..analysis.layout import type_name
-from ..building import Cursor, erase
+from ..building import Cursor, constant_value, erase
 from .element_code import ElementCode
 
 
@@ -114,8 +114,9 @@ class ArrayRewriter:
             step = at.i64(constant)
         else:
             step = at.to_i64(gep.ssa_indices[0])
-        shift = fmt.base_bytes.bit_length() - 1
-        elements = at.value(arith.ShRSIOp(step, at.i64(shift)))
+        elements = _quotient(at, step, fmt.base_bytes)
+        if elements is None:
+            elements = at.value(arith.ShRSIOp(step, at.i64(fmt.base_bytes.bit_length() - 1)))
         size = at.mul(elements, at.i64(fmt.storage_bytes), step.name_hint)
         scaled = at.value(llvm.GEPOp.from_mixed_indices(gep.ptr, [size], i8), gep.result.name_hint)
         gep.result.replace_all_uses_with(scaled)
@@ -180,3 +181,21 @@ class ArrayRewriter:
                 f"is accessed as '{type_name(type)}'",
                 f"it holds numbers of type '{type_name(self.code.packed.base)}'",
             )
+
+
+def _quotient(at: Cursor, value: SSAValue, divisor: int) -> SSAValue | None:
+    """
+    `value / divisor` where the expression shows that this is exact: a division would hide from later
+    passes that the value is linear in a loop variable.
+    """
+    constant = constant_value(value)
+    if constant is not None:
+        return None if constant % divisor else at.i64(constant // divisor)
+    owner = value.owner
+    if not isinstance(owner, arith.MuliOp):
+        return None
+    for number, operand in enumerate(owner.operands):
+        part = _quotient(at, operand, divisor)
+        if part is not None:
+            return at.mul(owner.operands[1 - number], part)
+    return None

@@ -23,28 +23,17 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    Float32Type,
-    Float64Type,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    i32,
-    i64,
-)
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, UNROLL, VOLATILE, WHY
-from ..analysis.acc_ops import has_level, is_defined_inside, set_operand_groups
-from ..analysis.device_functions import PURE_FUNCTIONS
+from ..analysis.acc_ops import has_level, is_defined_inside
 from ..analysis.layout import size_of
-from ..analysis.schedule import MAX_GRID
-from ..building import Cursor, constant_value, erase
+from ..building import Cursor
+from ..groups import WIDE_BYTES, Frame, body_operations, copy_all, direction, is_plain, reads_late
+from ..jamming import NSW, explain
+from .schedules import settle_schedule
 
-NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
-WIDE_BYTES = 16
 MAX_OPERATIONS = 160
 
 
@@ -74,27 +63,25 @@ class WideLoop:
         return self.size * abs(access.stride)
 
 
-def find_wide_loop(loop: acc.LoopOp, packed: set[Operation]) -> WideLoop | None:
+def find_wide_loop(
+    loop: acc.LoopOp, packed: set[Operation], bytes: int = WIDE_BYTES
+) -> WideLoop | None:
     """
     How `loop` can be grouped: shared out to lanes, one variable with step 1, straight-line code
     without a load after a store, and accesses of `packed` elements (loads and stores that
     `ArrayRewriter` made) next to each other.
     """
-    if len(loop.lowerbound) != 1 or constant_value(loop.step[0]) != 1 or not has_level(loop.vector):
+    ops = body_operations(loop, MAX_OPERATIONS)
+    if ops is None or not has_level(loop.vector):
         return None
-    if loop.private_operands or loop.firstprivate_operands or loop.reduction_operands:
-        return None
-    if len(loop.region.blocks) != 1:
-        return None
-    ops = [op for op in loop.region.block.ops if not isinstance(op, acc.YieldOp)]
-    if len(ops) > MAX_OPERATIONS or not all(_is_plain(op) for op in ops) or _reads_late(ops):
+    if not all(is_plain(op) for op in ops) or reads_late(ops):
         return None
     found = [_access(op, loop) for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
     accesses = tuple(access for access in found if access is not None)
     if not any(access.op in packed for access in accesses) or _shares_rows(accesses):
         return None
     # The widest elements fill one access: more of them per thread would leave gaps between lanes.
-    size = WIDE_BYTES // max(abs(access.stride) for access in accesses)
+    size = bytes // max(abs(access.stride) for access in accesses)
     return WideLoop(loop, size, accesses) if size > 1 else None
 
 
@@ -113,29 +100,6 @@ def _shares_rows(accesses: Sequence[Access]) -> bool:
     return False
 
 
-def _is_plain(op: Operation) -> bool:
-    if isinstance(op, llvm.LoadOp | llvm.StoreOp):
-        ordering = op.ordering
-        plain = ordering is None or ordering.value.data == 0
-        return plain and VOLATILE not in op.attributes
-    if isinstance(op, llvm.CallOp):
-        name = op.callee.string_value() if op.callee is not None else ""
-        return name in PURE_FUNCTIONS
-    return isinstance(op, llvm.GEPOp) or (
-        op.name.startswith(("arith.", "math.")) and not op.regions
-    )
-
-
-def _reads_late(ops: Sequence[Operation]) -> bool:
-    """Whether a load stands after a store: it might read what the iteration has just written."""
-    stored = False
-    for op in ops:
-        stored = stored or isinstance(op, llvm.StoreOp)
-        if stored and isinstance(op, llvm.LoadOp):
-            return True
-    return False
-
-
 def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> Access | None:
     """How `op` moves from iteration to iteration; None if not to the neighbouring element."""
     type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
@@ -149,8 +113,8 @@ def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> Access | None:
     stride = size_of(gep.elem_type)
     if WIDE_BYTES % stride:
         return None
-    direction = _direction(gep.ssa_indices[0], loop)
-    return Access(op, gep, direction * stride, offset) if direction else None
+    forward = direction(gep.ssa_indices[0], loop)
+    return Access(op, gep, forward * stride, offset) if forward else None
 
 
 def _subscript(op: llvm.LoadOp | llvm.StoreOp, type: Attribute) -> tuple[llvm.GEPOp | None, int]:
@@ -179,203 +143,38 @@ def _subscript(op: llvm.LoadOp | llvm.StoreOp, type: Attribute) -> tuple[llvm.GE
     return gep, offset
 
 
-def _direction(index: SSAValue, loop: acc.LoopOp) -> int:
-    """1 if `index` is the loop's variable plus something fixed, -1 if minus it, 0 otherwise."""
-    if index is loop.region.block.args[0]:
-        return 1
-    owner = index.owner
-    if isinstance(owner, arith.ExtSIOp):
-        return _direction(owner.operands[0], loop)
-    if isinstance(owner, arith.AddiOp | arith.SubiOp):
-        left, right = owner.operands
-        if _is_fixed(right, loop):
-            return _direction(left, loop)
-        if _is_fixed(left, loop):
-            sign = -1 if isinstance(owner, arith.SubiOp) else 1
-            return sign * _direction(right, loop)
-    return 0
-
-
-def _is_fixed(value: SSAValue, loop: acc.LoopOp) -> bool:
-    """Whether `value` is the same in all iterations."""
-    if not is_defined_inside(value, loop) or constant_value(value) is not None:
-        return True
-    owner = value.owner
-    return (
-        isinstance(owner, Operation)
-        and owner.name.startswith("arith.")
-        and all(_is_fixed(operand, loop) for operand in owner.operands)
-    )
-
-
 def widen(wide: WideLoop, construct: acc.ParallelOp) -> None:
     """Rewrites the loop (see the file's docstring); its variable then counts groups."""
-    loop, size = wide.loop, wide.size
-    block = loop.region.block
-    variable = block.args[0]
-    type = variable.type
-    assert isinstance(type, IntegerType)
-    lower, upper = loop.lowerbound[0], loop.upperbound[0]
-    before = Cursor.before(loop)
-    trips = before.sub(before.value(arith.MaxSIOp(upper, lower)), lower, "trips")
-    # Rounded up without an overflow: the last group is whatever is left.
-    count = before.constant(size, type)
-    whole_groups = before.value(arith.DivUIOp(trips, count))
-    rest = before.value(arith.RemUIOp(trips, count))
-    some = before.value(arith.MinUIOp(rest, before.constant(1, type)))
-    groups = before.value(arith.AddiOp(whole_groups, some), "groups")
-
-    body = [op for op in block.ops if not isinstance(op, acc.YieldOp)]
-    assert block.last_op is not None
-    at = Cursor.before(block.last_op, loop.location)
-    length = at.constant(size, type)
-    distance = at.value(arith.MuliOp(variable, length, overflow=NSW))
-    first = distance
-    if constant_value(lower) != 0:
-        first = at.value(arith.AddiOp(lower, distance, overflow=NSW), "first")
-    left = at.value(arith.SubiOp(upper, first, overflow=NSW), "left")
-    complete = at.value(arith.CmpiOp(left, length, "sge"), "whole")
-    addresses = [_address(access, variable, first, size, at) for access in wide.accesses]
-    then, otherwise = _branches(at, _aligned(at, complete, wide, addresses))
-    _emit_whole(wide, body, first, addresses, then)
-    last = otherwise.value(arith.MinSIOp(left, length))
-    past = otherwise.value(arith.AddiOp(first, last, overflow=NSW), "past")
-    loop_over_rest, each = otherwise.for_loop(first, past, otherwise.constant(1, type), "i")
-    loop_over_rest.attributes[UNROLL] = IntegerAttr(1, i32)
-    index = each.point.block.args[0]
-    index.name_hint = variable.name_hint
-    _copy(body, {variable: index}, each)
-    for op in reversed(body):
-        erase(op)
-    variable.name_hint = "group"
-    set_operand_groups(loop, lowerbound=[before.constant(0, type)], upperbound=[groups])
-    _settle_schedule(loop, size, construct)
+    frame = Frame.of(wide.loop, wide.size)
+    addresses = [_address(access, frame) for access in wide.accesses]
+    bytes = [wide.bytes_of(access) for access in wide.accesses]
+    whole = frame.aligned(zip(addresses, bytes, strict=True))
+    then, otherwise = frame.branches(whole)
+    _emit_whole(wide, frame, addresses, then)
+    frame.one_by_one(otherwise)
+    frame.finish()
+    explain(wide.loop, f"{wide.size} packed elements per {WIDE_BYTES}-byte access")
+    settle_schedule(wide.loop, wide.size, construct)
 
 
-def _settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> None:
-    """One group per thread, and no more gangs than groups need."""
-    elements = loop.attributes.pop(ELEMENTS, None)
-    known = elements.value.data if isinstance(elements, IntegerAttr) else 1
-    why = loop.attributes.get(WHY)
-    note = f"{size} packed elements per {WIDE_BYTES}-byte access"
-    loop.attributes[WHY] = StringAttr(
-        f"{why.data}; {note}" if isinstance(why, StringAttr) else note
-    )
-    gangs = list(construct.num_gangs)
-    at = Cursor.before(construct)
-    number = _dimension(loop)
-    if COVERS in loop.attributes and _is_alone(loop, construct, len(gangs)):
-        assert number is not None
-        scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(size - 1))
-        fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
-        gangs[number] = at.value(arith.TruncIOp(fewer, i32), "num_gangs")
-    outer = loop.parent_op()
-    if (
-        isinstance(outer, acc.LoopOp)
-        and not has_level(outer.vector)
-        and ELEMENTS in outer.attributes
-    ):
-        # Several rows per gang are for threads that would have too little to do.
-        rows = outer.attributes[ELEMENTS]
-        number = _dimension(outer)
-        if isinstance(rows, IntegerAttr) and _is_alone(outer, construct, len(gangs)):
-            assert number is not None
-            del outer.attributes[ELEMENTS]
-            more = at.mul(at.to_i64(gangs[number]), at.i64(rows.value.data))
-            limited = at.value(arith.MinSIOp(more, at.i64(MAX_GRID[number + 1])))
-            gangs[number] = at.value(arith.TruncIOp(limited, i32), "num_gangs")
-    set_operand_groups(construct, num_gangs=gangs)
-
-
-def _is_alone(loop: acc.LoopOp, construct: acc.ParallelOp, dimensions: int) -> bool:
-    """Whether no other loop uses the gang dimension of `loop`, and the user did not size it."""
-    number = _dimension(loop)
-    given = construct.attributes.get(GIVEN_SIZES)
-    if isinstance(given, ArrayAttr) and StringAttr("num_gangs") in given.data:
-        return False
-    if number is None or number >= dimensions:
-        return False
-    return not any(
-        other is not loop and isinstance(other, acc.LoopOp) and _dimension(other) == number
-        for other in construct.walk()
-    )
-
-
-def _dimension(loop: acc.LoopOp) -> int | None:
-    if not has_level(loop.gang):
-        return None
-    dim = loop.attributes.get(GANG_DIM)
-    return dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
-
-
-def _aligned(
-    at: Cursor, whole: SSAValue, wide: WideLoop, addresses: Sequence[SSAValue]
-) -> SSAValue:
-    """Whether the group is whole and each of its addresses a multiple of what is accessed there."""
-    together: dict[int, SSAValue] = {}
-    for access, address in zip(wide.accesses, addresses, strict=True):
-        number = at.value(llvm.PtrToIntOp(address, i64))
-        bytes = wide.bytes_of(access)
-        known = together.get(bytes)
-        together[bytes] = number if known is None else at.value(arith.OrIOp(known, number))
-    for bytes, bits in together.items():
-        low = at.value(arith.AndIOp(bits, at.i64(bytes - 1)))
-        even = at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
-        whole = at.value(arith.AndIOp(whole, even), "whole")
-    return whole
-
-
-def _address(
-    access: Access, variable: SSAValue, first: SSAValue, size: int, at: Cursor
-) -> SSAValue:
-    """The lowest address that a group starting with iteration `first` accesses."""
-    lowest = first
+def _address(access: Access, frame: Frame) -> SSAValue:
+    """The lowest address that a group accesses."""
+    lowest, at = frame.first, frame.at
     if access.stride < 0:
-        ahead = at.constant(size - 1, first.type)
-        lowest = at.value(arith.AddiOp(first, ahead, overflow=NSW))
-    values: dict[SSAValue, SSAValue] = {variable: lowest}
-
-    def copy(value: SSAValue) -> SSAValue:
-        owner = value.owner
-        if value in values or not isinstance(owner, Operation):
-            return values.get(value, value)
-        if owner.parent_block() is not variable.owner:
-            return value
-        clone = owner.clone({operand: copy(operand) for operand in owner.operands})
-        values[value] = at.value(clone, value.name_hint)
-        return values[value]
-
+        ahead = at.constant(frame.size - 1, lowest.type)
+        lowest = at.value(arith.AddiOp(lowest, ahead, overflow=NSW))
     gep = access.subscript
-    index = copy(gep.ssa_indices[0])
+    index = frame.copy(gep.ssa_indices[0], lowest)
     element = llvm.GEPOp.from_mixed_indices(gep.ptr, [index], gep.elem_type, inbounds=True)
     return at.value(element, gep.result.name_hint)
 
 
-def _branches(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
-    blocks = Block(), Block()
-    cursors = [Cursor.before(Cursor.at_end(b, at.loc).insert(scf.YieldOp())) for b in blocks]
-    at.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
-    return cursors[0], cursors[1]
-
-
-def _emit_whole(
-    wide: WideLoop,
-    body: Sequence[Operation],
-    first: SSAValue,
-    addresses: Sequence[SSAValue],
-    at: Cursor,
-) -> None:
+def _emit_whole(wide: WideLoop, frame: Frame, addresses: Sequence[SSAValue], at: Cursor) -> None:
     """A whole group: its wide loads, the iterations' other operations, all stores."""
-    variable = wide.loop.region.block.args[0]
+    body = frame.body
     starts = dict(zip((a.op for a in wide.accesses), addresses, strict=True))
     places = {access.op: access for access in wide.accesses}
-    values: list[dict[SSAValue, SSAValue]] = []
-    for number in range(wide.size):
-        index = first
-        if number:
-            distance = at.constant(number, variable.type)
-            index = at.value(arith.AddiOp(first, distance, overflow=NSW), variable.name_hint)
-        values.append({variable: index})
+    values = [{frame.variable: index} for index in frame.indices(at)]
     for op, start in starts.items():
         if isinstance(op, llvm.LoadOp):
             result = op.dereferenced_value
@@ -386,7 +185,7 @@ def _emit_whole(
     rest = [op for op in body if op not in starts and not isinstance(op, llvm.StoreOp)]
     rest = [op for op in rest if not _only_names(op, starts)]
     for known in values:
-        _copy(rest, known, at)
+        copy_all(rest, known, at)
     for op in body:
         if not isinstance(op, llvm.StoreOp):
             continue
@@ -414,11 +213,3 @@ def _element(
     distance = position * abs(access.stride) + access.offset
     whole = wide.bytes_of(access)
     return at.field(start, distance), gcd(whole, distance) if distance else whole
-
-
-def _copy(ops: Sequence[Operation], values: dict[SSAValue, SSAValue], at: Cursor) -> None:
-    location = at.loc
-    for op in ops:
-        at.loc = op.location
-        at.insert(op.clone(values))
-    at.loc = location

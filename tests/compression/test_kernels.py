@@ -51,7 +51,7 @@ def program(fmt: str, *, wide: bool) -> Program:
     options = CompileOptions(
         target="host",
         defines=defines,
-        pass_options=(f"compress-arrays{{target={target}}}",),
+        pass_options=(f"compress-arrays{{target={target} threads=0}}",),
         verify=True,
     )
     return compile_files([SOURCE], options)
