@@ -55,6 +55,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         help="allow reassociation, reciprocals and approximate functions",
     )
     group.add_argument("-g", dest="debug_info", action="store_true", help="C lines in machine code")
+    group.add_argument(
+        "--check-cache",
+        action="store_true",
+        help="report accesses outside of the sections of cache directives when the program runs",
+    )
     group.add_argument("--verify", action="store_true", help="check the IR after every stage")
     group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
     group.add_argument(
@@ -82,6 +87,7 @@ def options_from_arguments(args: argparse.Namespace) -> CompileOptions:
         fma=not args.no_fma,
         fast_math=args.fast_math,
         debug_info=args.debug_info,
+        check_cache=args.check_cache,
         verify=args.verify,
         include_dirs=tuple(args.include_dirs),
         defines=tuple(args.defines),

@@ -22,7 +22,8 @@ class CompileOptions:
     and kernels, 0 to 3. `fma` lets a multiply and an add be fused (C11 6.5p8); `fast_math` allows
     reassociation, reciprocals instead of divisions and approximate functions, and lets GPU code
     take float denormals for zero. `debug_info` puts C
-    lines into the machine code. `verify` checks the IR and the contract of every stage.
+    lines into the machine code. `check_cache` reports accesses outside of the sections of `cache`
+    directives at run time. `verify` checks the IR and the contract of every stage.
     """
 
     target: TargetName = "host"
@@ -31,6 +32,7 @@ class CompileOptions:
     fma: bool = True
     fast_math: bool = False
     debug_info: bool = False
+    check_cache: bool = False
     verify: bool = False
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()

@@ -71,6 +71,7 @@ _SCHEDULED = Stage(
 _TRANSFORMED = Stage(
     "transformed",
     (
+        "check-cache-sections",
         "promote-cache-to-shared",
         "compress-arrays",
         "stage-transposed-accesses",
@@ -84,7 +85,8 @@ _TRANSFORMED = Stage(
         "unroll-inner-loops",
     ),
     "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole. "
-    "Cached nests come first: they replace whole nests, keep several outputs per thread themselves, "
+    "What lies outside of cached sections is looked for while directives still say what the sections are. "
+    "Cached nests come next: they replace whole nests, keep several outputs per thread themselves, "
     "and what they leave alone must look to the jam as if there were no directive. "
     "Nests that read across memory get tiles of their own before a jam takes their rows apart. "
     "Counters are narrowed while each stands in one place. "
@@ -166,6 +168,10 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
         raise error(UNKNOWN_LOC, f"--pass-option {spec}: {e}", "its file lists its options") from e
 
 
+    if options.check_cache and name == "check-cache-sections":
+        spec = ArgSpec(name, {"enabled": (True,), **spec.parameters})
+    if options.check_cache and name == "promote-cache-to-shared":
+        spec = ArgSpec(name, {**spec.parameters, "trust": (False,)})
 def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec]:
     """`--pass-option "schedule-loops{strategy=2_1}"` by pass name."""
     known = {name for stage in plan for name in stage.passes}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from xdsl.dialects import acc, arith, scf
+from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
@@ -101,8 +101,8 @@ def _remark(op: Operation, axes: Mapping[str, str]) -> str | None:
             return None
 
 
-def _cache_remarks(op: acc.ParallelOp) -> Iterator[Diagnostic]:
-    """What became of the construct's cache directives."""
+def _cache_remarks(op: Operation) -> Iterator[Diagnostic]:
+    """What became of the cache directives of a construct or routine."""
     notes = op.attributes.get(CACHE_REMARKS)
     for note in notes if isinstance(notes, ArrayAttr) else ():
         assert isinstance(note, DictionaryAttr)
@@ -116,7 +116,7 @@ def _cache_remarks(op: acc.ParallelOp) -> Iterator[Diagnostic]:
 
 def _all(module: ModuleOp, axes: Mapping[str, str]) -> Iterator[Diagnostic]:
     for op in module.walk():
-        if isinstance(op, acc.ParallelOp):
+        if isinstance(op, acc.ParallelOp | llvm.FuncOp):
             yield from _cache_remarks(op)
         text = _remark(op, axes)
         if text is not None:

@@ -45,12 +45,11 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
-from ..dialects.accx import CACHE_REMARKS
 from .analysis.acc_ops import has_level, source_loc
 from .analysis.cache_plan import Tuning
 from .building import erase
@@ -58,6 +57,7 @@ from .cache.accesses import Declined
 from .cache.choose import Choices, plan_nest
 from .cache.gang import promote_in_gang
 from .cache.nest import Nest, find_nest, innermost_parallel
+from .cache.notes import note
 from .cache.rewrite import rewrite
 from .cache.variables import simplify
 
@@ -78,23 +78,6 @@ class _Notes:
                 "change the section, or leave out strict: the directive is then ignored",
             )
         self.texts.append((op, f"cache({name}) left to the hardware caches: {reason}"))
-
-    def attribute(self) -> ArrayAttr[DictionaryAttr]:
-        """The notes as an attribute of the construct."""
-        out: list[DictionaryAttr] = []
-        for op, text in self.texts:
-            loc = source_loc(op)
-            out.append(
-                DictionaryAttr(
-                    {
-                        "text": StringAttr(text),
-                        "file": StringAttr(loc.file),
-                        "line": IntegerAttr(loc.line, i64),
-                        "column": IntegerAttr(loc.column, i64),
-                    }
-                )
-            )
-        return ArrayAttr(out)
 
 
 def _groups(construct: acc.ParallelOp) -> list[tuple[acc.LoopOp | None, list[acc.CacheOp]]]:
@@ -126,6 +109,13 @@ def _surrounds_lanes(op: acc.CacheOp) -> bool:
         for other in block.ops
         for inner in other.walk()
     )
+
+
+def _in_construct(op: acc.CacheOp) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, acc.ParallelOp):
+        parent = parent.parent_op()
+    return parent is not None
 
 
 def _routines(module: ModuleOp) -> set[str]:
@@ -188,7 +178,7 @@ class PromoteCacheToSharedPass(ModulePass):
             self._construct(construct, choices)
         for function in op.body.block.ops:
             if isinstance(function, llvm.FuncOp) and function.sym_name.data in _routines(op):
-                self._in_gangs(function, choices, _Notes(self.strict, []))
+                self._routine(function, choices)
         for inner in [inner for inner in op.walk() if isinstance(inner, acc.CacheOp)]:
             drop(inner)
 
@@ -210,7 +200,16 @@ class PromoteCacheToSharedPass(ModulePass):
             except Declined as reason:
                 for cache in ops:
                     notes.declined(cache, str(reason))
-        construct.attributes[CACHE_REMARKS] = notes.attribute()
+        note(construct, notes.texts)
+
+    def _routine(self, function: llvm.FuncOp, choices: Choices) -> None:
+        """Directives in a routine, which does not decide on the threads of its callers."""
+        notes = _Notes(self.strict, [])
+        self._in_gangs(function, choices, notes)
+        for cache in [op for op in function.walk() if isinstance(op, acc.CacheOp)]:
+            if not _in_construct(cache):
+                notes.declined(cache, "in a routine only sections around a vector loop are cached")
+        note(function, notes.texts)
 
     def _in_gangs(self, parent: Operation, choices: Choices, notes: _Notes) -> None:
         """Directives around the loops that lanes share, in a construct or routine."""

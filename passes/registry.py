@@ -20,6 +20,7 @@ PASS_CLASSES = {
     "hoist-invariant-loops": "HoistInvariantLoopsPass",
     "choose-lanes": "ChooseLanesPass",
     "schedule-loops": "ScheduleLoopsPass",
+    "check-cache-sections": "CheckCacheSectionsPass",
     "promote-cache-to-shared": "PromoteCacheToSharedPass",
     "stage-transposed-accesses": "StageTransposedAccessesPass",
     "narrow-counters": "NarrowCountersPass",

@@ -31,6 +31,7 @@ from .abi import (
     DeviceType,
 )
 from .api import api_callbacks
+from .cache_sections import outside_error
 from .device import Device, DeviceProvider, ModuleImage, NativeDriver, Queue
 from .errors import API_PLACE, AccRuntimeError, ErrorClass, Place
 from .mapping import Request, no_watch
@@ -341,6 +342,10 @@ class Runtime:
                 self.set_default_async(number)
 
     # Shared with the acc_* routines
+
+    def outside(self, site: int, table: int, record: int) -> None:
+        """What `--check-cache` found: always an error (see `outside_error`)."""
+        raise outside_error(table, record)
 
     def wait_queues(
         self,

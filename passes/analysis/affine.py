@@ -12,7 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, SSAValue
 
 from .acc_ops import constant_value
 
@@ -111,6 +112,24 @@ _SAME_VALUE = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp)
 Conversions that keep the value of a C subscript: one that wrapped would address nothing
 (signed overflow is undefined, and a wrapped unsigned subscript lies outside of every object).
 """
+_INT_BITS = 32
+
+
+def keeps_value(op: object) -> bool:
+    """
+    Whether `op` is a conversion that keeps a subscript's value. Conversions to types narrower than
+    `int`, and from such types without sign (a comparison, an `unsigned char`), may not.
+    """
+    if not isinstance(op, _SAME_VALUE):
+        return False
+    match op:
+        case arith.TruncIOp():
+            type_: Attribute = op.result.type
+        case arith.ExtUIOp():
+            type_ = op.input.type
+        case _:
+            return True
+    return not isinstance(type_, IntegerType) or type_.width.data >= _INT_BITS
 
 
 def from_value(value: SSAValue, symbol_of: SymbolOf, depth: int = 64) -> Affine | None:
@@ -124,7 +143,7 @@ def from_value(value: SSAValue, symbol_of: SymbolOf, depth: int = 64) -> Affine 
     owner = value.owner
     if depth == 0:
         return None
-    if isinstance(owner, _SAME_VALUE):
+    if isinstance(owner, _SAME_VALUE) and keeps_value(owner):
         return from_value(owner.operands[0], symbol_of, depth - 1)
     if not isinstance(
         owner,

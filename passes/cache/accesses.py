@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.accx import VOLATILE
-from ..analysis.affine import Affine, from_value
+from ..analysis.affine import Affine, from_value, keeps_value
 from ..analysis.cache_section import Element, Section, SectionDim, Subscript, element_of, offsets
 from ..analysis.cache_section import is_inside as offset_is_inside
 from ..analysis.cache_section import is_outside as offset_is_outside
@@ -24,17 +24,7 @@ from ..analysis.ranges import LoopRange
 from ..analysis.sections import refine_by_conditions
 from ..building import constant_value
 
-_ARITHMETIC = (
-    arith.ConstantOp,
-    arith.AddiOp,
-    arith.SubiOp,
-    arith.MuliOp,
-    arith.ShLIOp,
-    arith.ExtSIOp,
-    arith.ExtUIOp,
-    arith.TruncIOp,
-    arith.IndexCastOp,
-)
+_ARITHMETIC = (arith.ConstantOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
 
 
 class Declined(Exception):
@@ -48,7 +38,8 @@ class Symbols:
     construct: Operation
 
     def symbol(self, value: SSAValue) -> Hashable | None:
-        return None if isinstance(value.owner, _ARITHMETIC) else value
+        known = isinstance(value.owner, _ARITHMETIC) or keeps_value(value.owner)
+        return None if known else value
 
     def affine(self, value: SSAValue) -> Affine:
         found = from_value(value, self.symbol)

@@ -410,3 +410,16 @@ void few_gangs(int n, const int *restrict a, int *restrict b)
         b[i] = t;
     }
 }
+
+/* Indices of narrow types: zero-extended, and cut off. */
+void narrow(int n, const int *restrict a, const unsigned char *restrict at, int *restrict b)
+{
+#pragma acc parallel loop copyin(a[0:n], at[0:n]) copy(b[0:n])
+    for (int i = R; i < n - R; i++) {
+        CACHE(a[0:256])
+        int t = 0;
+        for (int j = 0; j < 40; j++)
+            t += a[at[i]] + a[(unsigned char)(i + 8 * j)] + a[i % 100 + 5 * (i == 100)];
+        b[i] = t;
+    }
+}

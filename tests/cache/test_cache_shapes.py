@@ -84,6 +84,7 @@ CASES: tuple[tuple[str, list[Argument], str], ...] = (
     ("gang_writes_around", [4, 50, array(200)], "shared"),
     ("routines", [4, array(4, 64), array(4, 64)], "shared"),
     ("seq_routine", [300, array(300), array(300)], "left"),
+    ("narrow", [300, array(300), array(300).astype(np.uint8), array(300)], "shared"),
     ("few_gangs", [900, array(900), array(900)], "shared"),
 )
 
