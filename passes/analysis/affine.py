@@ -12,10 +12,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
-from .acc_ops import constant_value
+from .acc_ops import bit_width, constant_value
 
 Monomial = tuple[Hashable, ...]
 """Symbols multiplied with one another, in a canonical order; `()` is the constant term."""
@@ -129,7 +128,8 @@ def keeps_value(op: object) -> bool:
             type_ = op.input.type
         case _:
             return True
-    return not isinstance(type_, IntegerType) or type_.width.data >= _INT_BITS
+    width = bit_width(type_)
+    return width is None or width >= _INT_BITS
 
 
 def from_value(value: SSAValue, symbol_of: SymbolOf, depth: int = 64) -> Affine | None:
