@@ -12,7 +12,7 @@ from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir import print_llvm_module
 from accopt.passes.convert_acc_compute_to_gpu import ConvertAccComputeToGpuPass
 from accopt.passes.registry import load_pass
-from gpu_programs import Program
+from gpu_program import Program
 from numpy.typing import NDArray
 from xdsl.dialects import acc, arith, gpu, llvm
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from accopt.compiler.backend.toolkit import find_ptxas
 from gpu_device import build, lower, run
-from gpu_programs import Program, programs
+from gpu_program import Program
+from gpu_programs import programs
 
 PROGRAMS = {program.name: program for program in programs()}
 SAMPLE = list(PROGRAMS.values())[::17]
