@@ -170,6 +170,6 @@ ENTRY_POINTS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     ),
     "__accopt_wait": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
     "__accopt_device": (None, (ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
+    "__accopt_outside": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
 }
 """Name → (result type, argument types), pointers as 64-bit integers."""
-    "__accopt_outside": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
