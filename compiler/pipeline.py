@@ -55,6 +55,7 @@ _SCHEDULED = Stage(
         "tile-loops",
         "split-static-gangs",
         "split-collapsed-loops",
+        "order-cached-loops",
         "lower-seq-loops",
         "hoist-invariant-loops",
         "choose-lanes",
@@ -62,7 +63,8 @@ _SCHEDULED = Stage(
     ),
     "Tiles are loops like others from here on, and so are the chunks of static gang loops. "
     "Collapsed loops without levels are split first, so "
-    "that the schedule sees which loop walks along memory. Loops marked seq become plain ones, like "
+    "that the schedule sees which loop walks along memory. Loops that reduce what threads cache are "
+    "marked seq here, before levels are chosen. Loops marked seq become plain ones, like "
     "those without a directive, and an inner loop's common work can move "
     "between them. That changes the shape of the nest, so it precedes the schedule. Versions "
     "for different block shapes are made next, each of which is then scheduled. Launch shapes are "
@@ -142,6 +144,7 @@ TARGET_PASSES = frozenset(
         "schedule-loops",
         "promote-cache-to-shared",
         "stage-transposed-accesses",
+        "order-cached-loops",
         "widen-rows",
         "privatise-atomics",
         "pipeline-loads",

@@ -16,6 +16,7 @@ PASS_CLASSES = {
     "tile-loops": "TileLoopsPass",
     "split-static-gangs": "SplitStaticGangsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",
+    "order-cached-loops": "OrderCachedLoopsPass",
     "lower-seq-loops": "LowerSeqLoopsPass",
     "hoist-invariant-loops": "HoistInvariantLoopsPass",
     "choose-lanes": "ChooseLanesPass",

@@ -15,7 +15,7 @@ from ...dialects.accx import VOLATILE
 from ..analysis.acc_ops import MAPPING_OPS, is_inside
 from ..analysis.device_functions import PURE_FUNCTIONS
 from ..analysis.region_values import same_variable, variable_of
-from ..gpu_lowering.arguments import distinct_arguments
+from ..gpu_lowering.arguments import distinct_arguments, is_restrict
 from .accesses import Cached
 
 
@@ -52,6 +52,8 @@ def overlapping_store(cached: Cached) -> llvm.StoreOp | None:
                 isinstance(root.owner, llvm.AllocaOp | acc.PrivateOp | acc.ReductionOp)
                 or root is cached.base
             ):
+                continue
+            if is_restrict(cached.base) or is_restrict(root):
                 continue
             if not any(distinct_arguments([cached.base, root], loads_pointers=False)):
                 return inner

@@ -17,7 +17,7 @@ from ..outline import DATA_ENTRY
 _ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
 
 
-def _is_restrict(pointer: SSAValue) -> bool:
+def is_restrict(pointer: SSAValue) -> bool:
     """Whether `pointer` is a function's parameter declared `restrict`."""
     block = pointer.owner
     if not isinstance(block, Block):
@@ -43,7 +43,7 @@ def _object(pointer: SSAValue) -> object | None:
         return owner.global_name.string_value()
     if isinstance(owner, llvm.CallOp) and owner.callee is not None:
         return pointer if owner.callee.string_value() in _ALLOCATORS else None
-    return pointer if _is_restrict(pointer) else None
+    return pointer if is_restrict(pointer) else None
 
 
 def distinct_arguments(args: Sequence[SSAValue], *, loads_pointers: bool) -> list[bool]:
@@ -62,7 +62,7 @@ def distinct_arguments(args: Sequence[SSAValue], *, loads_pointers: bool) -> lis
         is_pointer = isinstance(arg.type, llvm.LLVMPointerType)
         pointers.append(is_pointer)
         objects.append(_object(variable) if is_pointer and variable is not arg else None)
-        restrict.append(is_pointer and _is_restrict(variable))
+        restrict.append(is_pointer and is_restrict(variable))
     all_known = not loads_pointers and all(
         o is not None for o, p in zip(objects, pointers, strict=True) if p
     )

@@ -213,7 +213,7 @@ void neighbours(int n, const float *restrict a, float *restrict b)
 {
 #pragma acc parallel loop copyin(a[0:n]) copy(b[0:n])
     for (int i = 1; i < n - 1; i++) {
-        CACHE(a[i-1:1])
+        CACHE(a[i-1:2])
         CACHE(a[i+1:1])
         b[i] = a[i - 1] + 2 * a[i] + 3 * a[i + 1];
     }

@@ -6,6 +6,7 @@ remarks say what became of each: clauses on the loops, code between them, severa
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -13,9 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accopt.compiler.api import Program, RunOptions
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.diagnostics import Diagnostic, DiagnosticSink
 from accopt.compiler.executable import Executable, build
 from accopt.compiler.options import CompileOptions
+from accopt.compiler.remarks import REMARKS_STAGE, remarks_of
+from xdsl.dialects.builtin import ModuleOp
 
 SHAPES = Path(__file__).parent / "shapes.c"
 PASS = "promote-cache-to-shared"
@@ -87,6 +90,42 @@ CASES: tuple[tuple[str, list[Argument], str], ...] = (
     ("narrow", [300, array(300), array(300).astype(np.uint8), array(300)], "shared"),
     ("few_gangs", [900, array(900), array(900)], "shared"),
 )
+
+
+@cache
+def remarks() -> dict[str, list[str]]:
+    """What the remarks say of the directives in each function of the file."""
+    found: list[Diagnostic] = []
+
+    def read(stage: str, module: ModuleOp) -> None:
+        if stage == REMARKS_STAGE:
+            found.extend(remarks_of(module, "sim"))
+
+    options = CompileOptions(target="sim", pass_options=(f"{PASS}{{promote=always}}",))
+    build([SHAPES], options, DiagnosticSink(), read)
+    starts = {
+        number: re.sub(r".*[ *](\w+)\(.*", r"\1", line)
+        for number, line in enumerate(SHAPES.read_text().splitlines(), 1)
+        if re.match(r"(static )?(void|int) \w+\(", line)
+    }
+    by_function: dict[str, list[str]] = {}
+    for each in found:
+        if each.message.startswith("cache("):
+            start = max(number for number in starts if number <= each.loc.line)
+            by_function.setdefault(starts[start], []).append(each.message)
+    return by_function
+
+
+DIRECTIVES_OF = {"routines": "row", "seq_routine": "window"}
+"""Functions whose directives stand in a routine."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c[0])
+def test_remarks_say_what_became_of_each(case: tuple[str, list[Argument], str]) -> None:
+    kernel, _, expected = case
+    said = remarks()[DIRECTIVES_OF.get(kernel, kernel)]
+    mark = {"shared": " in shared memory: ", "left": " left to the hardware caches: "}[expected]
+    assert said and all(mark in text for text in said), said
 
 
 @pytest.mark.parametrize("options", ["promote=always", "promote=always method=rbc rows=1", ""])

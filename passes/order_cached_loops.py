@@ -1,0 +1,113 @@
+"""
+Run a loop that reduces what its threads cache in order in each thread.
+
+`loop reduction(+:sum)` below a cache directive is the inner loop of a matrix product or of a stencil:
+the iterations of the loops around it share the sections, so these need the threads of a block. Given
+to lanes, the inner loop would leave nothing to share and the outer loops without lanes.
+
+Takes:  data level, before levels are chosen.
+Leaves: marked `seq`, with the reason, every loop that reduces, names no level, holds no other loop, and
+        stands in the scope of cache directives each of whose sections is in part that of the next
+        iteration of a loop around it, where none of the loops around it names a level. Nothing changes
+        for the host, which does not cache.
+Fails:  never.
+
+Before:
+  acc.loop control(%i : i32) = … {
+    acc.loop control(%j : i32) = … {
+      %a_view = acc.cache varPtr(%a) bounds(%row, %columns) …
+      acc.loop reduction(%sum : !llvm.ptr) control(%q : i32) = … { … } attributes {independent = …}
+After:
+      acc.loop reduction(%sum : !llvm.ptr) control(%q : i32) = … { … } attributes {accx.why = "…", seq = …}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ..dialects.accx import WHY
+from .analysis.acc_ops import COMPUTE_OPS, NONE, has_level, loops_in, set_prop
+from .analysis.cache_plan import Axis, overlaps, section_rates
+from .building import constant_value
+from .cache.accesses import Declined, Symbols, read_section
+
+_WHY = "the loops around it share what it reads in shared memory"
+
+
+def _around(loop: acc.LoopOp) -> tuple[list[acc.LoopOp], list[acc.CacheOp], Operation | None]:
+    """The loops around a loop, the directives in whose scope it stands, and its construct."""
+    loops: list[acc.LoopOp] = []
+    directives: list[acc.CacheOp] = []
+    inner: Operation = loop
+    while (block := inner.parent_block()) is not None:
+        for op in block.ops:
+            if op is inner:
+                break
+            if isinstance(op, acc.CacheOp):
+                directives.append(op)
+        parent = block.parent_op()
+        if parent is None or isinstance(parent, COMPUTE_OPS):
+            return loops, directives, parent
+        if isinstance(parent, acc.LoopOp):
+            loops.append(parent)
+        inner = parent
+    return loops, directives, None
+
+
+def _names_level(loop: acc.LoopOp) -> bool:
+    return has_level(loop.gang) or has_level(loop.worker) or has_level(loop.vector)
+
+
+def _is_shared(op: acc.CacheOp, axes: list[Axis], symbols: Symbols) -> bool:
+    """Whether neighbouring iterations of a loop have common elements in the section."""
+    try:
+        section = read_section(op, symbols)
+    except Declined:
+        return False
+    rates = section_rates(section, axes)
+    return rates is not None and any(overlaps(section, rates, axis) for axis in axes)
+
+
+def runs_in_order(loop: acc.LoopOp) -> bool:
+    """Whether the loop is one of those that the contract above describes."""
+    if not loop.reduction_operands or _names_level(loop) or has_level(loop.seq):
+        return False
+    if any(True for _ in loops_in(loop)):
+        return False
+    loops, directives, construct = _around(loop)
+    if construct is None or not directives or any(_names_level(outer) for outer in loops):
+        return False
+    axes = [
+        Axis(variable, variable.name_hint or "i", constant_value(step))
+        for outer in loops
+        if not has_level(outer.seq)
+        for variable, step in zip(outer.region.block.args, outer.step, strict=True)
+    ]
+    symbols = Symbols(construct)
+    return bool(axes) and all(_is_shared(op, axes, symbols) for op in directives)
+
+
+@dataclass(frozen=True)
+class OrderCachedLoopsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "order-cached-loops"
+
+    target: Literal["nvptx", "host"] = "nvptx"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target == "host":
+            return
+        for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
+            if runs_in_order(loop):
+                set_prop(loop, "seq", NONE)
+                set_prop(loop, "independent", None)
+                set_prop(loop, "auto_", None)
+                loop.attributes[WHY] = StringAttr(_WHY)
