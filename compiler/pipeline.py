@@ -85,6 +85,7 @@ _TRANSFORMED = Stage(
         "privatise-atomics",
         "lower-acc-atomics",
         "unroll-inner-loops",
+        "count-saturated-stores",
     ),
     "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole. "
     "What lies outside of cached sections is looked for while directives still say what the sections are. "
@@ -95,7 +96,8 @@ _TRANSFORMED = Stage(
     "Iterations are put side by side next, so that what they share is there once for the others: rows "
     "first, then columns, which need to see what all rows of a thread read. "
     "Atomic updates find their gang's copy while they still name their operator and the grid, which "
-    "pays for the copies, can still be changed. Inner loops are unrolled last, when their bodies are final.",
+    "pays for the copies, can still be changed. Inner loops are unrolled when their bodies are final, "
+    "and then the stores of all iterations that have become one are counted together.",
 )
 
 
@@ -143,6 +145,7 @@ TARGET_PASSES = frozenset(
         "choose-lanes",
         "schedule-loops",
         "promote-cache-to-shared",
+        "compress-arrays",
         "stage-transposed-accesses",
         "order-cached-loops",
         "widen-rows",
@@ -150,6 +153,7 @@ TARGET_PASSES = frozenset(
         "pipeline-loads",
         "stage-shared-loads",
         "unroll-inner-loops",
+        "count-saturated-stores",
     )
 )
 """Passes with an option `target`, which the pipeline sets."""

@@ -5,7 +5,10 @@ Compressed arrays in the IR: the packed element type, and what ties it to data o
 |---|---|---|
 | `accx.packed` | data entry operations | the array is packed on the device: its `!accx.packed` type |
 | `accx.decodes` | data entry operations of a compute construct | the kernel decodes this array |
+| `accx.counted` | `accx.coefficients`, operations that make codes to store | number of the array |
 | `accx.estimate` | data entry operations of a compute construct | whether that pays, for remarks |
+
+`accx.counted`: stores to this array that saturate are to be counted (`count-saturated-stores`).
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from ..runtime.packed import Code, PackedFormat, check_format
 PACKED = "accx.packed"
 DECODES = "accx.decodes"
 ESTIMATE = "accx.estimate"
+COUNTED = "accx.counted"
 
 
 @irdl_attr_definition
@@ -111,7 +115,8 @@ class RangeOp(IRDLOperation):
 class CoefficientsOp(IRDLOperation):
     """
     What code that uses the compressed array `device` needs to know: decoding is t · c0 + c1,
-    encoding x · inverse + 1.5. `plane`: bytes from one member's array to the next.
+    encoding x · inverse + 1.5. `plane`: bytes from one member's array to the next. `counter`: address
+    of an i64 in device memory, of the numbers that saturated when they were stored.
     """
 
     name = "accx.coefficients"
@@ -121,13 +126,14 @@ class CoefficientsOp(IRDLOperation):
     c1 = result_def(Float32Type | Float64Type)
     inverse = result_def(Float32Type | Float64Type)
     plane = result_def(i64)
+    counter = result_def(LLVMPointerType())
 
     assembly_format = (
         "$device attr-dict `:` type($device) `->` type($c0) `,` type($c1) `,` type($inverse)"
     )
 
     def __init__(self, device: SSAValue, base: Float32Type | Float64Type):
-        super().__init__(operands=[device], result_types=[base, base, base, i64])
+        super().__init__(operands=[device], result_types=[base, base, base, i64, LLVMPointerType()])
 
 
 COMPRESSION_OPS = (RangeOp, CoefficientsOp)

@@ -20,6 +20,7 @@ Options:
   group   bytes of a group's widest elements (16)
   rows    rows of a window, at most as many as the schedule puts side by side (2)
   threads windows from which on they keep the device busy; for fewer, one result per lane (0: no test)
+  count   whether stores of numbers that saturate are counted (true), see `count-saturated-stores`
 
 Before:
   %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr
@@ -28,7 +29,7 @@ Before:
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
     %x = llvm.load %p : !llvm.ptr -> f32
 After:
-  %c0, %c1, %inverse, %plane = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
+  %c0, %c1, %inverse, %plane, %counter = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
   acc.parallel dataOperands(%a_dev : !llvm.ptr) {
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
     %code = llvm.load %p : !llvm.ptr -> i16
@@ -43,12 +44,12 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import Float32Type, ModuleOp, StringAttr
+from xdsl.dialects.builtin import Float32Type, IntegerAttr, ModuleOp, StringAttr, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import UNKNOWN_LOC, error
-from ..dialects.accx_compress import DECODES, ESTIMATE, PACKED, CoefficientsOp, PackedType
+from ..dialects.accx_compress import COUNTED, DECODES, ESTIMATE, PACKED, CoefficientsOp, PackedType
 from ..runtime.packed import Code, PackedFormat, check_format
 from .analysis.compression import estimate
 from .analysis.region_values import RegionSymbols
@@ -63,7 +64,7 @@ from .compression.window_code import make_versions, open_window
 from .compression.windows import find_window
 from .outline import DATA_ENTRY
 
-_COEFFICIENTS = ("c0", "c1", "inverse", "plane")
+_COEFFICIENTS = ("c0", "c1", "inverse", "plane", "counter")
 
 
 def packed_arrays(construct: acc.ParallelOp) -> list[tuple[Operation, PackedType]]:
@@ -87,18 +88,23 @@ class Widths:
     threads: int = 132 * 512
 
 
-def compress_construct(construct: acc.ParallelOp, widths: Widths | None) -> None:
+def compress_construct(
+    construct: acc.ParallelOp, widths: Widths | None, *, count: bool = True
+) -> None:
     """Rewrites the accesses of all compressed arrays of one construct, then its streaming loops."""
     accesses: set[Operation] = set()
     arrays = packed_arrays(construct)
     _estimate(construct, arrays)
-    for entry, packed in arrays:
+    for number, (entry, packed) in enumerate(arrays):
         assert isinstance(entry, DATA_ENTRY)
         name = entry.var_name.data if entry.var_name is not None else "?"
         op = Cursor.before(construct).insert(CoefficientsOp(entry.acc_var, packed.base))
         for result, hint in zip(op.results, _COEFFICIENTS, strict=True):
             result.name_hint = f"{name}_{hint}"
-        code = ElementCode(packed, op.c0, op.c1, op.inverse)
+        counted = number if count and packed.format.code != Code.PLAIN else None
+        if counted is not None:
+            op.attributes[COUNTED] = IntegerAttr(counted, i32)
+        code = ElementCode(packed, op.c0, op.c1, op.inverse, counted)
         if packed.members.data > 1:
             rewriter = MemberRewriter(name, code, construct, op.plane)
         else:
@@ -160,6 +166,7 @@ class CompressArraysPass(ModulePass):
     group: int = Widths.bytes
     rows: int = Widths.rows
     threads: int = Widths.threads
+    count: bool = True
 
     def __post_init__(self) -> None:
         for width, bits in ((32, self.float), (64, self.double)):
@@ -182,7 +189,7 @@ class CompressArraysPass(ModulePass):
         wide = self.wide and self.target == "nvptx"
         widths = Widths(self.group, self.rows, self.threads) if wide else None
         for construct in constructs:
-            compress_construct(construct, widths)
+            compress_construct(construct, widths, count=self.count)
 
     def _complete(self, packed: PackedType) -> PackedType:
         bits = self.float if isinstance(packed.base, Float32Type) else self.double

@@ -32,6 +32,7 @@ PASS_CLASSES = {
     "compress-arrays": "CompressArraysPass",
     "privatise-atomics": "PrivatiseAtomicsPass",
     "unroll-inner-loops": "UnrollInnerLoopsPass",
+    "count-saturated-stores": "CountSaturatedStoresPass",
     "lower-acc-atomics": "LowerAccAtomicsPass",
     "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
     "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",

@@ -60,6 +60,7 @@ class CompressionFlag(IntFlag):
 
     HAS_RANGE = 1
     DECODES = 2  # the record belongs to a kernel that decodes the array
+    UNCOUNTED = 4  # whose kernel does not count the numbers that saturate
 
 
 class DeviceOperation(IntEnum):
@@ -115,7 +116,8 @@ class Compression(ctypes.Structure):
     """
     The packed form of a record's array: `format` is `PackedFormat.word`; `shape` the record's
     shape. Entry to the region fills in the coefficients, and the bytes from the array of one member
-    to that of the next where structures have become arrays.
+    to that of the next where structures have become arrays. `counter` is the device address of an
+    i64 to which kernels add the numbers that saturate when they store them.
     """
 
     _fields_ = (
@@ -128,6 +130,7 @@ class Compression(ctypes.Structure):
         ("c1", ctypes.c_double),
         ("inverse", ctypes.c_double),
         ("plane", ctypes.c_int64),
+        ("counter", ctypes.c_int64),
     )
 
 

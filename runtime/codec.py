@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .codec_ir import codec_ir
+from .device import Conversion, NativeMove
 from .packed import Coefficients, PackedFormat
 
 PIECE = 1 << 18
@@ -24,6 +25,7 @@ LONGEST = 1 << 30
 """Elements whose saturated ones a 32-bit counter can count: a wider one would halve the speed."""
 
 MAX_THREADS = 16
+MOVES = ("encode", "decode", "encode_strided", "decode_strided")
 
 _I32, _I64, _F64, _PTR = ctypes.c_int32, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
@@ -45,12 +47,8 @@ class Codec:
 
         self.format = fmt
         self._program = HostProgram(codec_ir(fmt), cache=DiskCache.default("host"))
-        self._encode = self._bind("encode", _I32, _PTR, _PTR, _I64, _F64)
-        self._encode_strided = self._bind("encode_strided", _I32, _PTR, _PTR, _I64, _F64, _I64)
-        self._decode_strided = self._bind(
-            "decode_strided", _I32, _PTR, _PTR, _I64, _F64, _F64, _I64
-        )
-        self._decode = self._bind("decode", _I32, _PTR, _PTR, _I64, _F64, _F64)
+        types = (_I32, _PTR, _PTR, _I64, _F64, _F64, _I64)
+        self._moves = {name: self._bind(name, *types) for name in MOVES}
         self._scan = self._bind("scan", None, _PTR, _I64, _PTR)
         self._measure = self._bind("measure", None, _PTR, _I64, _F64, _F64, _F64, _PTR)
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
@@ -59,41 +57,59 @@ class Codec:
     def _bind(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         return ctypes.CFUNCTYPE(result, *arguments)(self._program.address(name))
 
+    def encoding(
+        self, coefs: Coefficients, stride: int = 1, note: Callable[[int], None] | None = None
+    ) -> Conversion:
+        """
+        Packs numbers that are `stride` numbers apart in host memory; `note` is told how many of them
+        are saturated.
+        """
+        name = "encode" if stride == 1 else "encode_strided"
+        native = self._native(name, coefs.inverse, 0.0, stride)
+
+        def apply(target: int, source: int, count: int) -> int:
+            return sum(self._move(name, native, target, source, count, packs=True))
+
+        return Conversion(native, apply, note)
+
+    def decoding(self, coefs: Coefficients, stride: int = 1) -> Conversion:
+        """Unpacks numbers, to be `stride` numbers apart in host memory."""
+        name = "decode" if stride == 1 else "decode_strided"
+        native = self._native(name, coefs.c0, coefs.c1, stride)
+
+        def apply(target: int, source: int, count: int) -> int:
+            return sum(self._move(name, native, target, source, count, packs=False))
+
+        return Conversion(native, apply)
+
     def encode(
         self, target: int, source: int, count: int, coefs: Coefficients, stride: int = 1
     ) -> int:
-        """
-        Packs `count` numbers at `source`, `stride` numbers apart, into `target`; how many of them
-        are saturated.
-        """
-        fmt = self.format
-
-        def piece(at: int, length: int) -> int:
-            to = target + at * fmt.storage_bytes
-            start = source + at * fmt.base_bytes * stride
-            if stride == 1:
-                return self._encode(to, start, length, coefs.inverse)
-            return self._encode_strided(to, start, length, coefs.inverse, stride)
-
-        return sum(self._split(count, piece))
+        """`encoding` of `count` numbers; how many of them are saturated."""
+        return self.encoding(coefs, stride).apply(target, source, count)
 
     def decode(
         self, target: int, source: int, count: int, coefs: Coefficients, stride: int = 1
-    ) -> int:
-        """
-        Unpacks `count` numbers at `source` into `target`, `stride` numbers apart; how many of them
-        are saturated.
-        """
-        fmt = self.format
+    ) -> None:
+        """`decoding` of `count` numbers."""
+        self.decoding(coefs, stride).apply(target, source, count)
+
+    def _native(self, name: str, a: float, b: float, stride: int) -> NativeMove:
+        fmt, function = self.format, self._program.address(name)
+        return NativeMove(fmt.base_bytes * stride, fmt.storage_bytes, function, a, b, stride)
+
+    def _move(
+        self, name: str, how: NativeMove, target: int, source: int, count: int, *, packs: bool
+    ) -> list[int]:
+        """The function's results for the pieces of an array."""
+        function = self._moves[name]
+        to, from_ = (how.device_step, how.host_step) if packs else (how.host_step, how.device_step)
 
         def piece(at: int, length: int) -> int:
-            to = target + at * fmt.base_bytes * stride
-            start = source + at * fmt.storage_bytes
-            if stride == 1:
-                return self._decode(to, start, length, coefs.c0, coefs.c1)
-            return self._decode_strided(to, start, length, coefs.c0, coefs.c1, stride)
+            start, end = source + at * from_, target + at * to
+            return function(end, start, length, how.a, how.b, how.stride)
 
-        return sum(self._split(count, piece))
+        return self._split(count, piece)
 
     def scan(self, source: int, count: int) -> tuple[float, float]:
         """The least and greatest finite number; (0, 0) if there is none."""

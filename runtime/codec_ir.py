@@ -1,23 +1,25 @@
 """
 LLVM IR of the codec's loops over arrays, for the host: one module per packed format.
 
-    encode(ptr target, ptr source, i64 count, double inverse) -> i32 saturated
-    decode(ptr target, ptr source, i64 count, double c0, double c1) -> i32 saturated
-    encode_strided, decode_strided: with an i64 stride, that of the plain numbers
+    encode(ptr target, ptr source, i64 count, double inverse, double, i64) -> i32 saturated
+    decode(ptr target, ptr source, i64 count, double c0, double c1, i64) -> i32 0
+    encode_strided, decode_strided: where the plain numbers are that i64 of numbers apart
     scan(ptr source, i64 count, ptr result)      minimum, maximum of the finite numbers (two doubles)
     measure(ptr source, i64 count, double c0, double c1, double inverse, ptr result)
                                 largest absolute and relative error of the round trip (two doubles)
 
-The loops are plain; LLVM vectorises them. The element operations are those that
-`passes/compression/element_code.py` puts into kernels, so that every target has the same bits.
+The loops are plain; LLVM vectorises them. `codec_kernels.py` makes GPU kernels of them. The element
+operations are those that `passes/compression/element_code.py` puts into kernels, so that every target
+has the same bits.
 """
 
 from __future__ import annotations
 
 import struct
 import sys
+from dataclasses import dataclass
 
-from .packed import EXPONENT_OF_ONE, MANTISSA_BITS, Code, PackedFormat
+from .packed import BFLOAT16_NAN, EXPONENT_OF_ONE, HALF_NAN, MANTISSA_BITS, Code, PackedFormat
 
 _GREATEST = {32: 2.0**128 - 2.0**104, 64: sys.float_info.max}
 
@@ -68,7 +70,12 @@ def _encode_small(fmt: PackedFormat) -> str:
     narrow = "" if fmt.base_bits == 32 else "  %n = fptrunc double %x to float\n"
     name = "%x" if fmt.base_bits == 32 else "%n"
     if fmt.code == Code.HALF:
-        return f"{narrow}  %h = fptrunc float {name} to half\n  %q = bitcast half %h to i16\n"
+        return f"""{narrow}
+  %h = fptrunc float {name} to half
+  %near = bitcast half %h to i16
+  %nan = fcmp uno float {name}, {name}
+  %q = select i1 %nan, i16 {HALF_NAN}, i16 %near
+"""
     return f"""{narrow}
   %raw = bitcast float {name} to i32
   %up = lshr i32 %raw, 16
@@ -76,9 +83,8 @@ def _encode_small(fmt: PackedFormat) -> str:
   %bias = add i32 %odd, 32767
   %biased = add i32 %raw, %bias
   %near = lshr i32 %biased, 16
-  %quiet = or i32 %up, 64
   %nan = fcmp uno float {name}, {name}
-  %code = select i1 %nan, i32 %quiet, i32 %near
+  %code = select i1 %nan, i32 {BFLOAT16_NAN}, i32 %near
   %q = trunc i32 %code to i16
 """
 
@@ -118,13 +124,13 @@ def _coefficient(fmt: PackedFormat, name: str) -> str:
 _LOOP = """
 entry:
 {before}
-  %any = icmp sgt i64 %count, 0
+  %any = icmp slt i64 {first}, %count
   br i1 %any, label %loop, label %done
 loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %i = phi i64 [ {first}, %entry ], [ %next, %loop ]
 {phis}
 {body}
-  %next = add nuw nsw i64 %i, 1
+  %next = add nuw nsw i64 %i, {step}
   %more = icmp slt i64 %next, %count
   br i1 %more, label %loop, label %done
 done:
@@ -133,14 +139,57 @@ done:
 """
 
 
-def _function(head: str, before: str, phis: str, body: str, after: str) -> str:
-    return f"define {head} {{" + _LOOP.format(before=before, phis=phis, body=body, after=after)
+@dataclass(frozen=True)
+class Loop:
+    """
+    The text of a loop over an array: what is computed before it, the values it carries, the body of
+    element `%i`, and what follows it.
+    """
+
+    before: str
+    phis: str
+    body: str
+    after: str
+
+    def function(self, head: str, first: str = "0", step: str = "1") -> str:
+        """A function of that head, whose loop takes every `step`-th of `%count` elements."""
+        text = _LOOP.format(
+            before=self.before,
+            phis=self.phis,
+            body=self.body,
+            after=self.after,
+            first=first,
+            step=step,
+        )
+        return f"define {head} {{{text}"
 
 
 def codec_ir(fmt: PackedFormat) -> str:
     """The module for one format."""
-    copies = _transfers(fmt, "", strided=False) + _transfers(fmt, "_strided", strided=True)
-    return copies + _scan(fmt) + _measure(fmt) + _declarations(fmt)
+    result = "  ret i32 %total"
+    copies = ""
+    arrays = "(ptr noalias %target, ptr noalias %source, i64 %count"
+    for suffix, strided in (("", False), ("_strided", True)):
+        copies += encode_loop(fmt, result, strided=strided).function(
+            f"i32 @encode{suffix}{arrays}, double %inverse_given, double, i64 %stride)"
+        )
+        copies += decode_loop(fmt, "  ret i32 0", strided=strided).function(
+            f"i32 @decode{suffix}{arrays}, double %c0_given, double %c1_given, i64 %stride)"
+        )
+    scan = scan_loop(fmt, _SCAN_RESULT).function(
+        "void @scan(ptr noalias %source, i64 %count, ptr noalias %result)"
+    )
+    measure = _measure_loop(fmt).function(
+        "void @measure(ptr noalias %source, i64 %count, double %c0_given, double %c1_given,"
+        " double %inverse_given, ptr noalias %result)"
+    )
+    return copies + scan + measure + declarations(fmt)
+
+
+_SCAN_RESULT = """  store double %low_out, ptr %result
+  %second = getelementptr double, ptr %result, i64 1
+  store double %high_out, ptr %second
+  ret void"""
 
 
 def _saturated(fmt: PackedFormat) -> str:
@@ -160,50 +209,59 @@ def _saturated(fmt: PackedFormat) -> str:
             )
 
 
-def _transfers(fmt: PackedFormat, suffix: str, *, strided: bool) -> str:
-    """`encode` and `decode`; `strided`: the plain numbers are `stride` numbers apart."""
-    real, store = _real(fmt), f"i{8 * fmt.storage_bytes}"
-    unit = f"[{fmt.storage_bytes} x i8]" if fmt.storage_bytes not in (1, 2, 4, 8) else store
-    align = fmt.storage_bytes if fmt.storage_bytes in (1, 2, 4, 8) else 1
-    base_align = fmt.base_bytes
-    saturated = _saturated(fmt)
-    stride = ", i64 %stride" if strided else ""
+def _element(fmt: PackedFormat) -> tuple[str, str, int]:
+    """The integer of a packed number, the type of its place in memory, and its alignment."""
+    store, size = f"i{8 * fmt.storage_bytes}", fmt.storage_bytes
+    return (store, store, size) if size in (1, 2, 4, 8) else (store, f"[{size} x i8]", 1)
+
+
+def encode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
+    """
+    Packs `%source` into `%target`; `strided`: the plain numbers are `%stride` numbers apart. `after`
+    finds the number of saturated ones in `%total`.
+    """
+    real, (store, unit, align) = _real(fmt), _element(fmt)
     place = "  %plain_at = mul nsw i64 %i, %stride\n" if strided else ""
-    plain = "%plain_at" if strided else "%i"
-    encode = _function(
-        f"i32 @encode{suffix}(ptr noalias %target, ptr noalias %source, i64 %count,"
-        f" double %inverse_given{stride})",
+    return Loop(
         _coefficient(fmt, "inverse"),
         "  %sum = phi i32 [ 0, %entry ], [ %sum_next, %loop ]",
-        f"""{place}  %from = getelementptr inbounds {real}, ptr %source, i64 {plain}
-  %x = load {real}, ptr %from, align {base_align}
+        f"""{place}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
+  %x = load {real}, ptr %from, align {fmt.base_bytes}
 {_encode(fmt)}
   %to = getelementptr inbounds {unit}, ptr %target, i64 %i
   store {store} %q, ptr %to, align {align}
-{saturated}
+{_saturated(fmt)}
   %one = zext i1 %extreme to i32
   %sum_next = add i32 %sum, %one""",
-        "  %total = phi i32 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i32 %total",
+        f"  %total = phi i32 [ 0, %entry ], [ %sum_next, %loop ]\n{after}",
     )
-    decode = _function(
-        f"i32 @decode{suffix}(ptr noalias %target, ptr noalias %source, i64 %count,"
-        f" double %c0_given, double %c1_given{stride})",
+
+
+def decode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
+    """Unpacks `%source` into `%target`, as `encode_loop` the other way round."""
+    real, (store, unit, align) = _real(fmt), _element(fmt)
+    place = "  %plain_at = mul nsw i64 %i, %stride\n" if strided else ""
+    return Loop(
         _coefficient(fmt, "c0") + _coefficient(fmt, "c1"),
-        "  %sum = phi i32 [ 0, %entry ], [ %sum_next, %loop ]",
+        "",
         f"""  %from = getelementptr inbounds {unit}, ptr %source, i64 %i
   %q = load {store}, ptr %from, align {align}
 {_decode(fmt)}
-{saturated}
-  %one = zext i1 %extreme to i32
-  %sum_next = add i32 %sum, %one
-{place}  %to = getelementptr inbounds {real}, ptr %target, i64 {plain}
-  store {real} %y, ptr %to, align {base_align}""",
-        "  %total = phi i32 [ 0, %entry ], [ %sum_next, %loop ]\n  ret i32 %total",
+{place}  %to = getelementptr inbounds {real}, ptr %target, i64 {_plain(strided)}
+  store {real} %y, ptr %to, align {fmt.base_bytes}""",
+        after,
     )
-    return encode + decode
 
 
-def _scan(fmt: PackedFormat) -> str:
+def _plain(strided: bool) -> str:
+    return "%plain_at" if strided else "%i"
+
+
+def scan_loop(fmt: PackedFormat, after: str) -> Loop:
+    """
+    The least and greatest finite number of `%source`, which `after` finds in `%low_end` and
+    `%high_end`, and as doubles in `%low_out` and `%high_out`.
+    """
     real, base = _real(fmt), fmt.base_bits
     infinity = float_text(float("inf"))
     # Not infinity for what does not count: LLVM would make a select of the minimum, and not vectorise.
@@ -214,8 +272,7 @@ def _scan(fmt: PackedFormat) -> str:
         if base == 32
         else "  %low_out = fadd double %low_end, -0.0\n  %high_out = fadd double %high_end, -0.0\n"
     )
-    return _function(
-        "void @scan(ptr noalias %source, i64 %count, ptr noalias %result)",
+    return Loop(
         "",
         f"""  %low = phi {real} [ {greatest}, %entry ], [ %low_next, %loop ]
   %high = phi {real} [ {least}, %entry ], [ %high_next, %loop ]""",
@@ -229,14 +286,11 @@ def _scan(fmt: PackedFormat) -> str:
   %high_next = call nnan nsz {real} @llvm.maxnum.f{base}({real} %high, {real} %x_high)""",
         f"""  %low_end = phi {real} [ {greatest}, %entry ], [ %low_next, %loop ]
   %high_end = phi {real} [ {least}, %entry ], [ %high_next, %loop ]
-{extend}  store double %low_out, ptr %result
-  %second = getelementptr double, ptr %result, i64 1
-  store double %high_out, ptr %second
-  ret void""",
+{extend}{after}""",
     )
 
 
-def _measure(fmt: PackedFormat) -> str:
+def _measure_loop(fmt: PackedFormat) -> Loop:
     real, base = _real(fmt), fmt.base_bits
     infinity, zero = float_text(float("inf")), float_text(0.0)
     widen = (
@@ -244,9 +298,7 @@ def _measure(fmt: PackedFormat) -> str:
         if base == 32
         else "  %ax = fadd double %x, -0.0\n  %ay = fadd double %y, -0.0"
     )
-    return _function(
-        "void @measure(ptr noalias %source, i64 %count, double %c0_given, double %c1_given,"
-        " double %inverse_given, ptr noalias %result)",
+    return Loop(
         "".join(_coefficient(fmt, name) for name in ("c0", "c1", "inverse")),
         f"""  %worst = phi double [ {zero}, %entry ], [ %worst_next, %loop ]
   %ratio = phi double [ {zero}, %entry ], [ %ratio_next, %loop ]""",
@@ -275,7 +327,8 @@ def _measure(fmt: PackedFormat) -> str:
     )
 
 
-def _declarations(fmt: PackedFormat) -> str:
+def declarations(fmt: PackedFormat) -> str:
+    """The intrinsic functions that the loops call."""
     names = {f"llvm.fma.f{fmt.base_bits}": fmt.base_bits, f"llvm.fabs.f{fmt.base_bits}": 0}
     names |= {f"llvm.{name}.f{fmt.base_bits}": 0 for name in ("minnum", "maxnum")}
     names |= {"llvm.fabs.f64": 0, "llvm.maxnum.f64": 0}

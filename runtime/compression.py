@@ -11,12 +11,14 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .abi import Compression, CompressionFlag
+from .compression_report import Reports, TransferReport
+from .compression_transfers import Raw, Run, Transfers
 from .errors import AccRuntimeError, ErrorClass, HostRange
-from .packed import Code, Coefficients, PackedFormat, coefficients
+from .packed import Coefficients, PackedFormat, coefficients
 
 if TYPE_CHECKING:
     from .codec import Codec
@@ -36,6 +38,8 @@ class PackedRequest:
     decodes: bool
     range: tuple[float, float] | None
     address: int = 0
+    counts: bool = True
+    """Whether a kernel counts the numbers that saturate when it stores them."""
 
     @staticmethod
     def read(address: int) -> tuple[PackedRequest, int]:
@@ -48,35 +52,9 @@ class PackedRequest:
             bool(flags & CompressionFlag.DECODES),
             limits,
             address,
+            not flags & CompressionFlag.UNCOUNTED,
         )
         return request, given.shape
-
-
-@dataclass(slots=True)
-class TransferReport:
-    """What compression did to one array, for `--compression-report` and `acc_compression_report`."""
-
-    name: str
-    format: PackedFormat
-    minimum: float
-    maximum: float
-    elements: int
-    absolute: float = 0.0
-    relative: float = 0.0
-    saturated_in: int = 0
-    saturated_out: int = 0
-    measured: bool = False
-
-    def line(self) -> str:
-        """One line of the report."""
-        kept = self.elements * self.format.storage_bytes
-        plain = self.elements * self.format.base_bytes
-        text = f"{self.name}: {self.format}, {plain} bytes in {kept}"
-        if self.format.code == Code.RANGE:
-            text += f", range [{self.minimum:g}, {self.maximum:g}]"
-        if self.measured:
-            text += f", largest error {self.absolute:.3g} absolute, {100 * self.relative:.3g} % relative"
-        return f"{text}, saturated {self.saturated_in} on the way in, {self.saturated_out} on the way out"
 
 
 @dataclass(slots=True, eq=False)
@@ -92,12 +70,16 @@ class Packed:
     allocation: int
     report: TransferReport
     plane: int = 0
+    raw: Raw | None = None
+    """The numbers that the first transfer is to pack, if the device has them already."""
 
     @property
     def words(self) -> bytes:
-        """c0, c1, 1 / c0 and the plane, as a `Compression` ends."""
+        """c0, c1, 1 / c0, the plane and the counter, as a `Compression` ends."""
         coefs = self.coefficients
-        return struct.pack("=3dq", coefs.c0, coefs.c1, coefs.inverse, self.plane)
+        return struct.pack(
+            "=3d2q", coefs.c0, coefs.c1, coefs.inverse, self.plane, self.report.counters
+        )
 
     def bytes_of(self, host_bytes: int) -> int:
         """How far apart on the device numbers so many host bytes apart are, in one member's array."""
@@ -128,23 +110,22 @@ def answer_for(packed: Packed, address: int) -> Answer | None:
     given = Compression.from_address(address)
     if given.format != packed.format.word or not given.flags & CompressionFlag.DECODES:
         return None
+    packed.report.counted &= not given.flags & CompressionFlag.UNCOUNTED
     return Answer(address + Compression.c0.offset, packed.words)
 
 
-@dataclass(slots=True)
 class Compressor:
     """
     Makes and moves the compressed arrays of one device. `measure`: find the errors of every transfer
-    to the device, which costs a pass over the data. `reports` keeps those of arrays that are gone, by
-    name and format.
+    to the device, which costs a pass over the data.
     """
 
-    device: Device
-    measure: bool = False
-    reports: dict[tuple[str, PackedFormat], TransferReport] = field(
-        default_factory=dict[tuple[str, PackedFormat], TransferReport]
-    )
-    _codecs: dict[PackedFormat, Codec] = field(default_factory=dict["PackedFormat", "Codec"])
+    def __init__(self, device: Device):
+        self.device = device
+        self.measure = False
+        self.reports = Reports(device)
+        self._transfers = Transfers(device)
+        self._codecs: dict[PackedFormat, Codec] = {}
 
     def codec(self, fmt: PackedFormat) -> Codec:
         """The codec of a format, compiled on first use."""
@@ -154,10 +135,6 @@ class Compressor:
 
             found = self._codecs[fmt] = Codec(fmt)
         return found
-
-    def lines(self) -> list[str]:
-        """The report: a line per array, in the order they came."""
-        return [f"compression: {report.line()}" for report in self.reports.values()]
 
     # Entries
 
@@ -216,9 +193,22 @@ class Compressor:
         fmt = wanted.format
         check_whole(request, fmt)
         count = request.bytes // fmt.base_bytes
-        low, high = self._range(request, copies_in, count)
+        own = count // fmt.members * fmt.storage_bytes
+        plane = (own + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        allocation = self.device.allocate(plane * fmt.members + ALIGNMENT, queue)
         try:
-            coefs = coefficients(fmt, low, high)
+            raw, (low, high) = self._range(request, copies_in, queue)
+            coefs = self._coefficients(request, fmt, low, high)
+        except AccRuntimeError:
+            self.device.free(allocation, queue)
+            raise
+        report = self.reports.find(request.name, fmt, low, high, count)
+        return Packed(fmt, coefs, allocation, report, plane, raw)
+
+    @staticmethod
+    def _coefficients(request: Request, fmt: PackedFormat, low: float, high: float) -> Coefficients:
+        try:
+            return coefficients(fmt, low, high)
         except ValueError as reason:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT,
@@ -226,27 +216,15 @@ class Compressor:
                 requested=HostRange(request.start, request.bytes),
                 remedy="give a range [start:length:min:max]",
             ) from None
-        own = count // fmt.members * fmt.storage_bytes
-        plane = (own + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-        allocation = self.device.allocate(plane * fmt.members + ALIGNMENT, queue)
-        report = self._report(request.name, fmt, low, high, count)
-        return Packed(fmt, coefs, allocation, report, plane)
 
-    def _report(
-        self, name: str, fmt: PackedFormat, low: float, high: float, count: int
-    ) -> TransferReport:
-        """The report of an array: one for all times that it comes and goes, with its last range."""
-        report = self.reports.get((name, fmt))
-        if report is None:
-            report = self.reports[name, fmt] = TransferReport(name, fmt, low, high, count)
-        report.minimum, report.maximum, report.elements = low, high, count
-        return report
-
-    def _range(self, request: Request, copies_in: bool, count: int) -> tuple[float, float]:
+    def _range(
+        self, request: Request, copies_in: bool, queue: Queue
+    ) -> tuple[Raw | None, tuple[float, float]]:
+        """The range of an absent section, and its numbers if the device has them now."""
         wanted = request.packed
         assert wanted is not None
         if wanted.range is not None or not wanted.format.needs_range:
-            return wanted.range or (0.0, 0.0)
+            return None, wanted.range or (0.0, 0.0)
         if not copies_in:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT,
@@ -254,7 +232,11 @@ class Compressor:
                 requested=HostRange(request.start, request.bytes),
                 remedy=f"write {request.name}[start:length:min:max]",
             )
-        return self.codec(wanted.format).scan(request.start, count)
+        fmt = wanted.format
+        brought = self._transfers.bring(fmt, request.start, request.bytes, queue)
+        if brought is not None:
+            return brought
+        return None, self.codec(fmt).scan(request.start, request.bytes // fmt.base_bytes)
 
     def place(self, packed: Packed, request: Request) -> int:
         """
@@ -270,6 +252,7 @@ class Compressor:
         wanted, packed = request.packed, entry.packed
         if wanted is None or packed is None or not wanted.address:
             return
+        packed.report.counted &= wanted.counts
         Answer(wanted.address + Compression.c0.offset, packed.words).give()
 
     # Transfers
@@ -278,47 +261,29 @@ class Compressor:
         """Encodes host numbers on their way to the device; `strips` count from `start`."""
         packed = entry.packed
         assert packed is not None
-        fmt, coefs, codec = packed.format, packed.coefficients, self.codec(packed.format)
-        for host, count in _runs(start, strips, fmt):
+        fmt, coefs, report = packed.format, packed.coefficients, packed.report
+        codec = self.codec(fmt)
+        raw, packed.raw = packed.raw, None
+        for run in _runs(entry, start, strips, fmt):
             if self.measure:
-                measured = codec.measure(host, count, coefs)
-                packed.report.absolute = max(packed.report.absolute, measured.absolute)
-                packed.report.relative = max(packed.report.relative, measured.relative)
-                packed.report.measured = True
-
-            for member in range(fmt.members):
-
-                def produce(
-                    target: int, at: int, size: int, start: int = host + member * fmt.base_bytes
-                ) -> None:
-                    source = start + at // fmt.storage_bytes * fmt.record_bytes
-                    packed.report.saturated_in += codec.encode(
-                        target, source, size // fmt.storage_bytes, coefs, fmt.members
-                    )
-
-                size = count // fmt.members * fmt.storage_bytes
-                device = entry.device_address(host) + member * packed.plane
-                self.device.write(device, size, fmt.storage_bytes, produce, queue)
+                measured = codec.measure(run.host, run.count * fmt.members, coefs)
+                report.absolute = max(report.absolute, measured.absolute)
+                report.relative = max(report.relative, measured.relative)
+                report.measured = True
+            if raw is not None:
+                self._transfers.pack(raw, run, fmt, coefs, packed.plane, report, queue)
+            else:
+                self._transfers.copy_in(codec, run, coefs, packed.plane, report, queue)
+        if raw is not None:
+            self.device.free(raw.address, queue)
 
     def copy_out(self, entry: Entry, start: int, strips: Iterable[Strips], queue: Queue) -> None:
         """Decodes device numbers on their way to the host."""
         packed = entry.packed
         assert packed is not None
-        fmt, coefs, codec = packed.format, packed.coefficients, self.codec(packed.format)
-        for host, count in _runs(start, strips, fmt):
-            for member in range(fmt.members):
-
-                def consume(
-                    source: int, at: int, size: int, start: int = host + member * fmt.base_bytes
-                ) -> None:
-                    target = start + at // fmt.storage_bytes * fmt.record_bytes
-                    packed.report.saturated_out += codec.decode(
-                        target, source, size // fmt.storage_bytes, coefs, fmt.members
-                    )
-
-                size = count // fmt.members * fmt.storage_bytes
-                device = entry.device_address(host) + member * packed.plane
-                self.device.read(device, size, fmt.storage_bytes, consume, queue)
+        fmt, codec = packed.format, self.codec(packed.format)
+        for run in _runs(entry, start, strips, fmt):
+            self._transfers.copy_out(codec, run, packed.coefficients, packed.plane, queue)
 
 
 def check_whole(request: Request, fmt: PackedFormat) -> None:
@@ -332,11 +297,11 @@ def check_whole(request: Request, fmt: PackedFormat) -> None:
         )
 
 
-def _runs(start: int, strips: Iterable[Strips], fmt: PackedFormat) -> Iterable[tuple[int, int]]:
-    """Host address and number of elements of each contiguous run."""
+def _runs(entry: Entry, start: int, strips: Iterable[Strips], fmt: PackedFormat) -> Iterable[Run]:
+    """The neighbouring records of each contiguous run of bytes."""
     for strip in strips:
-        if strip.width == strip.pitch:
-            yield start + strip.offset, strip.width * strip.rows // fmt.base_bytes
-            continue
-        for row in range(strip.rows):
-            yield start + strip.offset + row * strip.pitch, strip.width // fmt.base_bytes
+        whole = strip.width == strip.pitch or strip.rows == 1
+        width = strip.width * strip.rows if whole else strip.width
+        for row in range(1 if whole else strip.rows):
+            host = start + strip.offset + row * strip.pitch
+            yield Run(host, width // fmt.record_bytes, entry.device_address(host))

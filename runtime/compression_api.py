@@ -114,21 +114,25 @@ class CompressionRoutines:
     def statistics(self, host: int, result: int) -> int:
         """
         Minimum, maximum, largest absolute and relative error (-1 unless they are measured),
-        saturated values on the way in and out, as six doubles; 1 if the array is compressed.
+        saturated values on the way in, and in stores of kernels that were waited for (-1 if some do
+        not count them), as six doubles; 1 if the array is compressed.
         """
         entry = self._runtime.current.table.at(host)
         if entry is None or entry.packed is None:
             return 0
         r = entry.packed.report
+        self._runtime.current.mapper.compressor.reports.settle([r])
         errors = (r.absolute, r.relative) if r.measured else (-1.0, -1.0)
-        values = (r.minimum, r.maximum, *errors, r.saturated_in, r.saturated_out)
+        incoming = r.saturated_in + r.saturated_packing
+        stores = r.saturated_stores if r.counted else -1
+        values = (r.minimum, r.maximum, *errors, incoming, stores)
         (ctypes.c_double * 6).from_address(result)[:] = values
         return 1
 
     def report(self) -> None:
         """Prints a line per compressed array so far."""
         ctypes.CDLL(None).fflush(None)
-        for line in self._runtime.current.mapper.compressor.lines():
+        for line in self._runtime.current.mapper.compressor.reports.lines():
             print(line, file=sys.stderr, flush=True)
 
     def _enter(

@@ -13,11 +13,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from .abi import DeviceType
+from .cuda_codec import KEY_BYTES, CudaPacker
 from .cuda_driver import INVALID_CONTEXT, INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
 from .cuda_staging import THRESHOLD, StagingCopier
 from .device import (
     CellPage,
+    Conversion,
     CubinImage,
+    DevicePacker,
     DeviceProperties,
     DeviceProvider,
     Launcher,
@@ -27,7 +30,6 @@ from .device import (
     PtxImage,
     Queue,
     Strips,
-    Transform,
 )
 from .errors import AccRuntimeError, ErrorClass, NoDeviceError
 
@@ -105,6 +107,7 @@ class CudaDevice:
         self.sync_queue = self.new_queue()
         self._modules: list[Any] = []
         self._staging: StagingCopier | None = None
+        self._packer: CudaPacker | None = None
         self._cells: CellPage | None = None
         self._pool = self._open_pool()
 
@@ -198,13 +201,42 @@ class CudaDevice:
             status = self.driver.copy_out(host, device, strips.width, stream)
             self.driver.check(status, "cuMemcpyDtoHAsync")
 
-    def write(self, device: int, size: int, unit: int, produce: Transform, queue: Queue) -> None:
-        self.enter_thread()
-        self._stage().write(device, size, unit, produce, _stream(queue))
+    def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
+        self._convert(device, host, count, how, queue, out=False)
 
-    def read(self, device: int, size: int, unit: int, consume: Transform, queue: Queue) -> None:
+    def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
+        self._convert(device, host, count, how, queue, out=True)
+
+    def _convert(
+        self, device: int, host: int, count: int, how: Conversion, queue: Queue, *, out: bool
+    ) -> None:
         self.enter_thread()
-        self._stage().read(device, size, unit, consume, _stream(queue))
+        total = self._stage().move(device, host, count, how.native, _stream(queue), out=out)
+        if how.note is not None:
+            how.note(total)
+
+    def packer(self) -> DevicePacker | None:
+        """Kernels for arrays that come to the device as they are."""
+        if self._packer is None:
+            self.enter_thread()
+            which = self.driver.api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+            keys = self.allocate(KEY_BYTES, self.sync_queue)
+            self.sync_queue.wait()
+            self._packer = CudaPacker(
+                self.driver, self._load_ir, _stream, self._attribute(which), keys
+            )
+        return self._packer
+
+    def _load_ir(self, text: str) -> Any:
+        """The module of kernels in LLVM IR."""
+        from ..compiler.backend.cache import DiskCache
+        from ..compiler.backend.ptx import emit_ptx, newest_known
+
+        major, minor = self.compute_capability
+        sm = newest_known(10 * major + minor)
+        ptx = emit_ptx(text, sm=sm, cache=DiskCache.default("ptx"))
+        self.load(PtxImage(ptx))
+        return self._modules[-1]
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
         self.enter_thread()
@@ -360,7 +392,7 @@ class CudaDevice:
 
     def _stage(self) -> StagingCopier:
         if self._staging is None:
-            self._staging = StagingCopier(self.driver)
+            self._staging = StagingCopier(self.driver, int(self._context))
         return self._staging
 
     def _copy_rows(

@@ -2,117 +2,119 @@
 Large transfers between a GPU and pageable memory, through pinned buffers.
 
 The driver moves pageable memory at 10 GB/s, pinned at 55 (docs: measured on an H200). A transfer is
-cut into chunks; several CPU threads copy one chunk to or from a pinned buffer while the DMA engine
-moves the other buffer's.
+cut into pieces; native threads (`native_transfer.py`) copy, encode or decode some of them to or from
+pinned buffers while the DMA engine moves others.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .cuda_driver import Driver
-from .device import Transform
+from .device import NativeMove
+from .native_transfer import BUFFERS, NativeTransfer, TransferJob
+from .native_transfer import MAX_THREADS as MOST
 
-CHUNK = 16 << 20
+PIECE = 2 << 20
+"""Bytes of a buffer."""
+
 THRESHOLD = 4 << 20
 """Transfers below this many bytes go straight to the driver."""
 
-BUFFERS = 2
-MAX_COPY_THREADS = 8
-PAGE = 4096
+BYTES_PER_THREAD = 2 << 20
+"""A thread pays for so many bytes to move on the host."""
+
+MAX_THREADS = MOST
 
 
 class StagingCopier:
-    """Owns the pinned buffers of one device; one transfer at a time (the runtime's lock sees to it)."""
+    """
+    Owns the pinned buffers of one device, whose `context` the threads enter; one transfer at a time
+    (the runtime's lock sees to it).
+    """
 
-    def __init__(self, driver: Driver):
+    def __init__(self, driver: Driver, context: int):
         self._driver = driver
-        api = driver.api
-        self._buffers: list[int] = []
-        self._events: list[Any] = []
-        for _ in range(BUFFERS):
-            self._buffers.append(int(driver.call(api.cuMemHostAlloc, CHUNK, 0)))
-            flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
-            self._events.append(driver.call(api.cuEventCreate, flags))
-        self._threads = max(1, min(MAX_COPY_THREADS, len(os.sched_getaffinity(0))))
-        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="accopt-staging")
+        self._context = context
+        self._native = NativeTransfer()
+        self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
+        self._buffers = (ctypes.c_void_p * (BUFFERS * self._threads))()
+        self._events = (ctypes.c_void_p * (BUFFERS * self._threads))()
+        self._owned: list[tuple[int, Any]] = []
+        self._calls = [
+            driver.address(name)
+            for name in (
+                "cuCtxSetCurrent",
+                "cuEventSynchronize",
+                "cuMemcpyAsync",
+                "cuEventRecord",
+            )
+        ]
 
     def copy_in(self, device: int, host: int, size: int, stream: int) -> None:
-        """Returns when the host memory may change; the last chunks may still be on their way."""
-
-        def produce(target: int, at: int, length: int) -> None:
-            self._move(target, host + at, length)
-
-        self.write(device, size, 1, produce, stream)
-
-    def write(self, device: int, size: int, unit: int, produce: Transform, stream: int) -> None:
-        """As `copy_in`, of what `produce` makes in the buffers, in pieces of whole `unit`s."""
-        driver, api = self._driver, self._driver.api
-        chunk = CHUNK // unit * unit
-        for index, at in enumerate(range(0, size, chunk)):
-            slot = index % BUFFERS
-            length = min(chunk, size - at)
-            driver.call(api.cuEventSynchronize, self._events[slot])
-            produce(self._buffers[slot], at, length)
-            status = driver.copy_in(device + at, self._buffers[slot], length, stream)
-            driver.check(status, "cuMemcpyHtoDAsync")
-            driver.call(api.cuEventRecord, self._events[slot], stream)
+        """Returns when the host memory may change; the last pieces may still be on their way."""
+        self.move(device, host, size, self._plain(), stream, out=False)
 
     def copy_out(self, host: int, device: int, size: int, stream: int) -> None:
         """Returns when the host memory holds the data."""
+        self.move(device, host, size, self._plain(), stream, out=True)
 
-        def consume(source: int, at: int, length: int) -> None:
-            self._move(host + at, source, length)
-
-        self.read(device, size, 1, consume, stream)
-
-    def read(self, device: int, size: int, unit: int, consume: Transform, stream: int) -> None:
-        """As `copy_out`; `consume` takes the data from the buffers, in pieces of whole `unit`s."""
-        driver, api = self._driver, self._driver.api
-        chunk = CHUNK // unit * unit
-        starts = range(0, size, chunk)
-
-        def fetch(index: int) -> None:
-            slot = index % BUFFERS
-            at = starts[index]
-            length = min(chunk, size - at)
-            # A copy_in on another stream may still read this buffer.
-            driver.call(api.cuEventSynchronize, self._events[slot])
-            status = driver.copy_out(self._buffers[slot], device + at, length, stream)
-            driver.check(status, "cuMemcpyDtoHAsync")
-            driver.call(api.cuEventRecord, self._events[slot], stream)
-
-        for index in range(min(BUFFERS, len(starts))):
-            fetch(index)
-        for index, at in enumerate(starts):
-            slot = index % BUFFERS
-            driver.call(api.cuEventSynchronize, self._events[slot])
-            consume(self._buffers[slot], at, min(chunk, size - at))
-            if index + BUFFERS < len(starts):
-                fetch(index + BUFFERS)
+    def move(
+        self, device: int, host: int, count: int, how: NativeMove, stream: int, *, out: bool
+    ) -> int:
+        """
+        As `copy_in` or `copy_out`, of `count` elements that change on their way. The sum of the
+        results of their function.
+        """
+        bytes = count * max(how.host_step, how.device_step)
+        threads = max(1, min(self._threads, bytes // BYTES_PER_THREAD))
+        self._allocate(threads)
+        # Small transfers have a piece for each buffer, so that all threads have work.
+        share = -(-count // (BUFFERS * threads))
+        piece = max(1, min(PIECE // how.device_step, share))
+        job = TransferJob(
+            count=count,
+            piece=piece,
+            host=host,
+            host_step=how.host_step,
+            device=device,
+            device_step=how.device_step,
+            stream=stream,
+            context=self._context,
+            move=how.function,
+            a=how.a,
+            b=how.b,
+            stride=how.stride,
+            buffers=ctypes.addressof(self._buffers),
+            events=ctypes.addressof(self._events),
+            set_current=self._calls[0],
+            synchronize=self._calls[1],
+            copy=self._calls[2],
+            record=self._calls[3],
+        )
+        self._native.run(job, threads, out=out)
+        self._driver.check(int(job.status), "a transfer through pinned memory")
+        return int(job.total)
 
     def close(self) -> None:
         """Releases the buffers; no transfer may be pending."""
-        self._pool.shutdown()
-        for event in self._events:
+        for buffer, event in self._owned:
             self._driver.call(self._driver.api.cuEventDestroy, event)
-        for buffer in self._buffers:
             self._driver.call(self._driver.api.cuMemFreeHost, buffer)
-        self._events.clear()
-        self._buffers.clear()
+        self._owned.clear()
 
-    def _move(self, target: int, source: int, size: int) -> None:
-        share = size // self._threads + 1
-        step = (share + PAGE - 1) // PAGE * PAGE
-        move: Callable[[int, int, int], object] = ctypes.memmove
-        pending = [
-            self._pool.submit(move, target + at, source + at, min(step, size - at))
-            for at in range(step, size, step)
-        ]
-        move(target, source, min(step, size))
-        for future in pending:
-            future.result()
+    def _plain(self) -> NativeMove:
+        return NativeMove(1, 1, self._native.memcpy)
+
+    def _allocate(self, threads: int) -> None:
+        """Makes buffers for so many threads."""
+        driver, api = self._driver, self._driver.api
+        flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+        while len(self._owned) < BUFFERS * threads:
+            buffer = int(driver.call(api.cuMemHostAlloc, PIECE, 0))
+            event = driver.call(api.cuEventCreate, flags)
+            slot = len(self._owned)
+            self._owned.append((buffer, event))
+            self._buffers[slot], self._events[slot] = buffer, int(event)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from .abi import DeviceType
+from .packed import Coefficients, PackedFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,38 @@ class Strips:
     pitch: int = 0
 
 
-Transform: TypeAlias = Callable[[int, int, int], None]
-"""Makes or takes bytes of a transfer: the host address of a piece, its place in all, its size."""
+@dataclass(frozen=True, slots=True)
+class NativeMove:
+    """
+    What happens to elements on their way between host memory, where one has `host_step` bytes, and
+    device memory, where it has `device_step`: the C function at address `function` is called as
+    `function(target, source, count, a, b, stride)`, for any neighbours at a time, in any thread.
+    """
+
+    host_step: int
+    device_step: int
+    function: int
+    a: float = 0.0
+    b: float = 0.0
+    stride: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """
+    As `NativeMove`, with the same for callers that are not in a hurry: `apply(target, source, count)`.
+    The results of the function are numbers of elements, and their sum is given to `note`.
+    """
+
+    native: NativeMove
+    apply: Callable[[int, int, int], int]
+    note: Callable[[int], None] | None = None
+
+    def perform(self, target: int, source: int, count: int) -> None:
+        """Converts `count` elements in memory of this process."""
+        total = self.apply(target, source, count)
+        if self.note is not None:
+            self.note(total)
 
 
 class Queue(Protocol):
@@ -117,6 +148,42 @@ class NativeDriver:
 
     launch_kernel: int
     stream_synchronize: int
+
+
+class DevicePacker(Protocol):
+    """Finds the range of plain numbers in device memory, and packs them there."""
+
+    def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
+        """
+        The least and greatest finite one of `count` numbers at `raw`, (0, 0) if there is none.
+        Waits for the queue.
+        """
+        ...
+
+    def encode(
+        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
+    ) -> None:
+        """Packs the records at `raw`; adds the number of saturated ones to the place's counter."""
+        ...
+
+    def decode(
+        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
+    ) -> None:
+        """Unpacks records to `raw`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PackedPlace:
+    """
+    Packed records on the device: number `m` of record `i` is element `i` of the array that begins at
+    `device + m * plane`. `counter`: address of an i64 for the number of saturated ones.
+    """
+
+    device: int
+    plane: int
+    count: int
+    counter: int
 
 
 class Device(Protocol):
@@ -164,15 +231,19 @@ class Device(Protocol):
         """Device to host."""
         ...
 
-    def write(self, device: int, size: int, unit: int, produce: Transform, queue: Queue) -> None:
+    def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
         """
-        Fills `size` bytes of device memory with what `produce` makes, in pieces of whole `unit`s.
-        `produce` has read its input when this returns, or when the queue gets there (host queues).
+        Host to device, of `count` elements that change on their way. The host's memory has been
+        read when this returns, or when the queue gets there (host queues).
         """
         ...
 
-    def read(self, device: int, size: int, unit: int, consume: Transform, queue: Queue) -> None:
-        """Gives `size` bytes of device memory to `consume`, in pieces of whole `unit`s."""
+    def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
+        """Device to host, of `count` elements that change on their way."""
+        ...
+
+    def packer(self) -> DevicePacker | None:
+        """Kernels that encode arrays; None if the host does."""
         ...
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:

@@ -20,6 +20,7 @@ from itertools import accumulate, pairwise
 from .abi import DeviceType
 from .device import (
     CellPage,
+    Conversion,
     DeviceProperties,
     DeviceProvider,
     Launcher,
@@ -29,7 +30,6 @@ from .device import (
     NativeImage,
     Queue,
     Strips,
-    Transform,
 )
 from .errors import AccRuntimeError, ErrorClass
 
@@ -212,11 +212,15 @@ class HostDevice:
     def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
         _submit(queue, lambda: _copy_strips(host, device, strips))
 
-    def write(self, device: int, size: int, unit: int, produce: Transform, queue: Queue) -> None:
-        _submit(queue, lambda: produce(device, 0, size))
+    def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
+        _submit(queue, lambda: how.perform(device, host, count))
 
-    def read(self, device: int, size: int, unit: int, consume: Transform, queue: Queue) -> None:
-        _submit(queue, lambda: consume(device, 0, size))
+    def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
+        _submit(queue, lambda: how.perform(host, device, count))
+
+    def packer(self) -> None:
+        """The host encodes."""
+        return None
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
         _submit(queue, lambda: ctypes.memmove(target, source, size))

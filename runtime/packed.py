@@ -29,6 +29,9 @@ MANTISSA_BITS = {32: 23, 64: 52}
 EXPONENT_OF_ONE = {32: 127 << 23, 64: 1023 << 52}
 """Base width → the bits of 1.0."""
 
+HALF_NAN, BFLOAT16_NAN = 0x7E00, 0x7FC0
+"""The code of every NaN: what conversions make of them differs between processors."""
+
 _EXACT_BITS = {32: 22, 64: 51}
 """Significant bits of c0: two fewer than the base type has, so that 1.5 · c0 is exact."""
 

@@ -146,7 +146,7 @@ class Runtime:
             except AccRuntimeError as error:
                 raise error.located(Place("the end of the program"), state.device.name) from None
             if self.trace.options.compression:
-                for line in state.mapper.compressor.lines():
+                for line in state.mapper.compressor.reports.lines():
                     print(line, file=self.trace.out, flush=True)
         summary = self.trace.summary()
         if summary:

@@ -47,6 +47,11 @@ def ptx_version(sm: int) -> int:
     return version
 
 
+def newest_known(sm: int) -> int:
+    """The greatest compute capability that PTX can be written for and that `sm` can run."""
+    return max((number for number in _PTX_VERSIONS if number <= sm), default=sm)
+
+
 def nvptx_machine(sm: int, opt_level: OptLevel = 3) -> llvm.TargetMachine:
     """Code generation for GPUs of compute capability `sm` (90 for 9.0)."""
     llvm.initialize_all_targets()

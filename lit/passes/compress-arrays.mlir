@@ -5,7 +5,7 @@
 // and one fused multiply-add, a store is encoded with the range's ends as limits.
 // CHECK-LABEL: llvm.func @float_array
 // CHECK:         acc.present {{.*}}accx.packed = !accx.packed<f32, 16, range>
-// CHECK:         %a_c0, %a_c1, %a_inverse, %a_plane = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
+// CHECK:         %a_c0, %a_c1, %a_inverse, %a_plane, %a_counter = accx.coefficients %a_dev {accx.counted = 0 : i32} : !llvm.ptr -> f32, f32, f32
 // CHECK-NEXT:    acc.parallel
 // CHECK:           llvm.getelementptr inbounds %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
 // CHECK-NEXT:      %a_code = llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> i16
@@ -19,7 +19,7 @@
 // CHECK-NEXT:      arith.select
 // CHECK-NEXT:      arith.cmpf olt
 // CHECK-NEXT:      %saturated = arith.select
-// CHECK:           %code = arith.trunci %{{.*}} : i32 to i16
+// CHECK:           %code = arith.trunci %{{.*}} {accx.counted = 0 : i32} : i32 to i16
 // CHECK-NEXT:      llvm.store %code, %{{.*}} {alignment = 2 : i64} : i16, !llvm.ptr
 
 // With 12 bits there is a mask; the streaming loop takes groups of eight, loads first and stores last.
@@ -117,7 +117,7 @@ llvm.func @data_only(%a: !llvm.ptr, %b: !llvm.ptr, %lo: f64, %hi: f64) {
 
 // A structure of arrays: every member has its array, `plane` bytes after the one before.
 // CHECK-LABEL: llvm.func @arrays_of_members
-// CHECK:         %s_c0{{.*}}, %[[PLANE:s_plane.*]] = accx.coefficients
+// CHECK:         %s_c0{{.*}}, %[[PLANE:s_plane[^,]*]], %{{.*}} = accx.coefficients
 // CHECK:           %[[MEMBER:.*]] = llvm.getelementptr %s_dev{{.*}}[%[[PLANE]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 // CHECK:           llvm.getelementptr inbounds %s_dev{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i64
 // CHECK-NEXT:      llvm.load {{.*}} -> i64

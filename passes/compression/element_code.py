@@ -10,11 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm, math
-from xdsl.dialects.builtin import Float16Type, IntegerType, f32, f64, i8, i16, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import (
+    Float16Type,
+    IntegerAttr,
+    IntegerType,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.accx_compress import PackedType
-from ...runtime.packed import EXPONENT_OF_ONE, MANTISSA_BITS, Code
+from ...dialects.accx_compress import COUNTED, PackedType
+from ...runtime.packed import BFLOAT16_NAN, EXPONENT_OF_ONE, HALF_NAN, MANTISSA_BITS, Code
 from ..building import Cursor
 
 f16 = Float16Type()
@@ -23,12 +33,16 @@ _UPPER_ONE = EXPONENT_OF_ONE[64] >> 32
 
 @dataclass(frozen=True)
 class ElementCode:
-    """The code of one array: its format, and c0, c1 and 1 / c0 as values (None without range)."""
+    """
+    The code of one array: its format, and c0, c1 and 1 / c0 as values. `number`: that of the array,
+    whose saturated stores `count-saturated-stores` is to count; None if it need not.
+    """
 
     packed: PackedType
     c0: SSAValue
     c1: SSAValue
     inverse: SSAValue
+    number: int | None = None
 
     @property
     def integer(self) -> IntegerType:
@@ -64,6 +78,12 @@ class ElementCode:
 
     def encode(self, at: Cursor, number: SSAValue) -> SSAValue:
         """The integer that is stored for `number`: the nearest code, the last one beyond the range."""
+        code = self._encode(at, number)
+        if self.number is not None and isinstance(code.owner, Operation):
+            code.owner.attributes[COUNTED] = IntegerAttr(self.number, i32)
+        return code
+
+    def _encode(self, at: Cursor, number: SSAValue) -> SSAValue:
         fmt = self.packed.format
         if fmt.code != Code.RANGE:
             return self._encode_small(at, number)
@@ -132,15 +152,15 @@ class ElementCode:
             return at.value(arith.BitcastOp(number, self.integer))
         if number.type == f64:
             number = at.value(arith.TruncFOp(number, f32))
+        nan = at.value(arith.CmpfOp(number, number, "uno"))
         if self.packed.format.code == Code.HALF:
-            return at.value(arith.BitcastOp(at.value(arith.TruncFOp(number, f16)), i16), "code")
+            near = at.value(arith.BitcastOp(at.value(arith.TruncFOp(number, f16)), i16))
+            return at.value(arith.SelectOp(nan, at.constant(HALF_NAN, i16), near), "code")
         # Round to nearest even by hand: a conversion to bfloat is a library call on many hosts.
         raw = at.value(arith.BitcastOp(number, i32))
         up = at.value(arith.ShRUIOp(raw, at.i32(16)))
         odd = at.value(arith.AndIOp(up, at.i32(1)))
         bias = at.value(arith.AddiOp(odd, at.i32(0x7FFF)))
         near = at.value(arith.ShRUIOp(at.value(arith.AddiOp(raw, bias)), at.i32(16)))
-        quiet = at.value(arith.OrIOp(up, at.i32(0x40)))
-        nan = at.value(arith.CmpfOp(number, number, "uno"))
-        code = at.value(arith.SelectOp(nan, quiet, near))
+        code = at.value(arith.SelectOp(nan, at.i32(BFLOAT16_NAN), near))
         return at.value(arith.TruncIOp(code, i16), "code")

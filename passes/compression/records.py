@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import f64, i64
+from xdsl.dialects.builtin import f64
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.accx_compress import DECODES, PACKED, CoefficientsOp, PackedType, RangeOp
+from ...dialects.accx_compress import COUNTED, DECODES, PACKED, CoefficientsOp, PackedType, RangeOp
 from ...runtime.abi import Compression, CompressionFlag
 from ..building import Cursor
 from ..outline import DATA_ENTRY
@@ -24,6 +24,7 @@ class Packing:
     packed: PackedType
     decodes: bool
     range: tuple[SSAValue, SSAValue] | None
+    device: SSAValue
 
     @staticmethod
     def of(entry: Operation) -> Packing | None:
@@ -33,13 +34,18 @@ class Packing:
             return None
         ranges = [u.operation for u in entry.acc_var.uses if isinstance(u.operation, RangeOp)]
         limits = (ranges[0].minimum, ranges[0].maximum) if ranges else None
-        return Packing(packed, DECODES in entry.attributes, limits)
+        return Packing(packed, DECODES in entry.attributes, limits, entry.acc_var)
 
     def fill(self, at: Cursor, memory: SSAValue, shape: SSAValue) -> None:
         """Writes the descriptor at `memory`; `shape` is the section's shape or 0."""
         flags = CompressionFlag(0)
         if self.decodes:
             flags |= CompressionFlag.DECODES
+            counted = any(
+                isinstance(u.operation, CoefficientsOp) and COUNTED in u.operation.attributes
+                for u in self.device.uses
+            )
+            flags |= CompressionFlag(0) if counted else CompressionFlag.UNCOUNTED
         if self.range is not None:
             flags |= CompressionFlag.HAS_RANGE
             at.store(self.range[0], at.field(memory, Compression.minimum.offset))
@@ -51,8 +57,9 @@ class Packing:
 
 def read_coefficients(at: Cursor, memory: SSAValue, op: CoefficientsOp) -> None:
     """Replaces the results of `op` by loads from the descriptor at `memory`."""
-    plane = at.load(at.field(memory, Compression.plane.offset), i64, op.plane.name_hint)
-    op.plane.replace_all_uses_with(plane)
+    for result, place in ((op.plane, Compression.plane), (op.counter, Compression.counter)):
+        value = at.load(at.field(memory, place.offset), result.type, result.name_hint)
+        result.replace_all_uses_with(value)
     fields = (Compression.c0, Compression.c1, Compression.inverse)
     for result, field in zip((op.c0, op.c1, op.inverse), fields, strict=True):
         value = at.load(at.field(memory, field.offset), f64, result.name_hint)

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute
 
 from ..abi import DeviceType
 from ..device import (
+    Conversion,
     DeviceProperties,
     DeviceProvider,
     Launcher,
@@ -29,7 +30,6 @@ from ..device import (
     Queue,
     SimImage,
     Strips,
-    Transform,
 )
 from ..errors import AccRuntimeError, ErrorClass
 from ..host_device import InlineQueue
@@ -136,12 +136,17 @@ class SimDevice:
             at = strips.offset + row * strips.pitch
             ctypes.memmove(host + at, self._at(device + at, strips.width), strips.width)
 
-    def write(self, device: int, size: int, unit: int, produce: Transform, queue: Queue) -> None:
-        produce(self._at(device, size), 0, size)
+    def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
+        size = count * how.native.device_step
+        how.perform(self._at(device, size), host, count)
         self._written(device, size)
 
-    def read(self, device: int, size: int, unit: int, consume: Transform, queue: Queue) -> None:
-        consume(self._at(device, size), 0, size)
+    def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
+        how.perform(host, self._at(device, count * how.native.device_step), count)
+
+    def packer(self) -> None:
+        """The host encodes."""
+        return None
 
     def cells(self) -> None:
         """Kernels reach no host memory."""

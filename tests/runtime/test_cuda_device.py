@@ -16,7 +16,7 @@ import pytest
 from accopt.runtime import cuda_driver
 from accopt.runtime.abi import DataKind, DeviceProperty, DeviceType
 from accopt.runtime.cuda_device import CudaDevice, cuda_devices
-from accopt.runtime.cuda_staging import CHUNK, THRESHOLD
+from accopt.runtime.cuda_staging import PIECE, THRESHOLD
 from accopt.runtime.device import CubinImage, NativeImage, PtxImage, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass, NoDeviceError
 from accopt.runtime.program import Runtime
@@ -98,7 +98,7 @@ def test_properties(device):
 
 @gpu
 @pytest.mark.parametrize(
-    "size", [1, 1000, THRESHOLD - 1, THRESHOLD, CHUNK, CHUNK + 1, 5 * CHUNK + 12345]
+    "size", [1, 1000, THRESHOLD - 1, THRESHOLD, PIECE, PIECE + 1, 5 * PIECE + 12345]
 )
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_copies_of_all_sizes(device, size, asynchronous):
@@ -119,9 +119,9 @@ def test_copies_of_all_sizes(device, size, asynchronous):
 
 @gpu
 def test_many_staged_copies_reuse_the_buffers_safely(device):
-    arrays = [np.full(2 * CHUNK, i, np.uint8) for i in range(6)]
+    arrays = [np.full(8 * PIECE, i, np.uint8) for i in range(6)]
     queues = [device.new_queue() for _ in arrays]
-    copies = [device.allocate(2 * CHUNK, q) for q in queues]
+    copies = [device.allocate(8 * PIECE, q) for q in queues]
     for at, x, queue in zip(copies, arrays, queues, strict=True):
         device.copy_in(at, address(x), Strips(0, x.nbytes), queue)
     for at, x, queue in zip(copies, arrays, queues, strict=True):

@@ -1,0 +1,107 @@
+"""
+What compression did to the arrays of a device: the reports, and the counters in its memory.
+
+Kernels add the numbers that saturate when they store them to words of device memory, two for each
+report, which live as long as the device: nothing has to be fetched when an array goes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .device import Device, Strips
+from .packed import Code, PackedFormat
+
+SLOT_BYTES = 16
+SLOTS = 256
+"""Reports per allocation of counters."""
+
+
+@dataclass(slots=True)
+class TransferReport:
+    """
+    What compression did to one array, for `--compression-report` and `acc_compression_report`.
+    `counters` is the address of two words: how many numbers saturated when kernels stored them, and
+    when the device packed the host's. `counted`: whether all kernels count.
+    """
+
+    name: str
+    format: PackedFormat
+    minimum: float
+    maximum: float
+    elements: int
+    counters: int
+    absolute: float = 0.0
+    relative: float = 0.0
+    saturated_in: int = 0
+    saturated_packing: int = 0
+    saturated_stores: int = 0
+    counted: bool = True
+    measured: bool = False
+
+    def line(self) -> str:
+        """One line of the report."""
+        kept = self.elements * self.format.storage_bytes
+        plain = self.elements * self.format.base_bytes
+        text = f"{self.name}: {self.format}, {plain} bytes in {kept}"
+        if self.format.code == Code.RANGE:
+            text += f", range [{self.minimum:g}, {self.maximum:g}]"
+        if self.measured:
+            text += f", largest error {self.absolute:.3g} absolute, {100 * self.relative:.3g} % relative"
+        if self.format.code == Code.PLAIN:
+            return text
+        stores = str(self.saturated_stores) if self.counted else "uncounted"
+        saturated = self.saturated_in + self.saturated_packing
+        return f"{text}, saturated {saturated} on the way in, {stores} in stores"
+
+    @property
+    def packing_counter(self) -> int:
+        """The address of the second counter."""
+        return self.counters + SLOT_BYTES // 2
+
+
+class Reports:
+    """The reports of one device by name and format, for all times that an array comes and goes."""
+
+    def __init__(self, device: Device):
+        self._device = device
+        self._reports: dict[tuple[str, PackedFormat], TransferReport] = {}
+        self._page = 0
+
+    def find(
+        self, name: str, fmt: PackedFormat, low: float, high: float, count: int
+    ) -> TransferReport:
+        """The report of an array that comes to the device, with its new range and size."""
+        report = self._reports.get((name, fmt))
+        if report is None:
+            report = TransferReport(name, fmt, low, high, count, self._slot())
+            self._reports[name, fmt] = report
+        report.minimum, report.maximum, report.elements = low, high, count
+        return report
+
+    def settle(self, reports: Sequence[TransferReport]) -> None:
+        """Fetches what the device has counted for `reports` in work that was waited for."""
+        device, queue = self._device, self._device.sync_queue
+        words = (ctypes.c_int64 * 2)()
+        for report in reports:
+            device.copy_out(ctypes.addressof(words), report.counters, Strips(0, SLOT_BYTES), queue)
+            queue.wait()
+            report.saturated_stores, report.saturated_packing = words[0], words[1]
+
+    def lines(self) -> list[str]:
+        """A line per array, in the order they came."""
+        reports = list(self._reports.values())
+        self.settle(reports)
+        return [f"compression: {report.line()}" for report in reports]
+
+    def _slot(self) -> int:
+        """The address of two counters at zero."""
+        number = len(self._reports) % SLOTS
+        if number == 0:
+            queue = self._device.sync_queue
+            self._page = self._device.allocate(SLOTS * SLOT_BYTES, queue)
+            self._device.zero(self._page, SLOTS * SLOT_BYTES, queue)
+            queue.wait()
+        return self._page + number * SLOT_BYTES
