@@ -11,14 +11,15 @@ Fails:  with `strict`, where a directive cannot be honoured. Otherwise it is lef
         caches, and a remark says why: the result never depends on it.
 
 The decisions are in `analysis/cache_plan.py` and `analysis/cache_section.py`; `cache/nest.py` reads
-the IR, `cache/tiles.py` and `cache/body.py` write it.
+the IR, `cache/tiles.py`, `cache/fetch.py`, `cache/pipeline.py` and `cache/body.py` write it.
 
 Options: `method` (`auto`: by proof; `rbi`, `rbc`, `ehc`); `trust` relies on the restriction of OpenACC
 2.5 that indices lie in the section; `promote=always` also caches what the L1 cache serves as well;
 `block_x`, `block_y`: threads of a block; `rows`, `columns`: outputs per thread; `padding` in elements (-1:
 by analysis); `renewal`: every thread computes where a tile begins, or one tells the others; `fetch`:
-through registers or by asynchronous copies; `write`: the policy for written tiles; `sets`
-(a power of two) and `ways` (1 or 2) of an emulated cache, per thread; `strict`.
+through registers or by asynchronous copies; `stages`: buffers of a tile that a loop renews (1; 2: it is
+fetched one turn ahead; 0: by analysis); `write`: the policy for written tiles; `sets` (a power of
+two) and `ways` (1 or 2) of an emulated cache, per thread; `strict`.
 
 Before:
   acc.loop gang vector control(%i : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) {
@@ -158,6 +159,7 @@ class PromoteCacheToSharedPass(ModulePass):
     write: Literal["auto", "through", "back", "mask"] = "auto"
     sets: int = 8
     ways: int = 1
+    stages: int = 0
     strict: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -173,6 +175,7 @@ class PromoteCacheToSharedPass(ModulePass):
             self.write,
             self.sets,
             self.ways,
+            self.stages,
         )
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
             self._construct(construct, choices)

@@ -21,10 +21,11 @@ from xdsl.traits import IsTerminator
 from ...dialects.accx import UNROLL, VOLATILE
 from ..analysis.affine import Affine
 from ..building import Cursor, constant_value
-from . import emulated, tiles
+from . import emulated, fetch, tiles
 from .accesses import Access, Declined, Symbols, usual_turns
 from .emit import polynomial, zero
 from .emulated import Emulated
+from .pipeline import Ahead
 from .tiles import Planned, Tile
 from .uniformity import has_effects, is_pure, may_be_written
 
@@ -86,7 +87,8 @@ class BlockBody:
     looked: dict[Operation, Looked] = field(default_factory=dict[Operation, Looked])
     trusted: set[Operation] = field(default_factory=set[Operation])
     current: list[Output] = field(default_factory=list[Output])
-    deferred: list[Tile] = field(default_factory=list[Tile])
+    ahead: dict[Operation, Ahead] = field(default_factory=dict[Operation, Ahead])
+    """By loop: tiles that are fetched one turn ahead."""
 
     def run(self, ops: Sequence[Operation], at: Cursor) -> None:
         """The whole body."""
@@ -97,6 +99,11 @@ class BlockBody:
         for cache in self.emulated.values():
             for access in cache.planned.cached.accesses:
                 self.looked[access.op] = Looked(access.op, cache)
+        for op, group in self.groups.items():
+            loop = op.parent_op()
+            if isinstance(loop, scf.ForOp) and all(planned.ahead for planned in group):
+                found = [self.tiles[planned.cached.op] for planned in group]
+                self.ahead[loop] = Ahead(loop, found, self.block)
         self.operations(ops, at)
 
     @property
@@ -125,7 +132,7 @@ class BlockBody:
             at.loc = saved
         for tile in filled:
             if tile.planned.policy != "through":
-                tiles.write_back(at, tile, self.block, self.first)
+                fetch.write_back(at, tile, self.block, self.first)
 
     def _operation(self, op: Operation, at: Cursor) -> None:
         match op:
@@ -286,6 +293,9 @@ class BlockBody:
         first = self.first
         body = loop.body.block
         carried = [o.values.get(v, v) for o in self.current for v in loop.iter_args]
+        ahead = self.ahead.get(loop)
+        if ahead is not None:
+            carried.append(ahead.begin(at, first))
         block = Block(arg_types=[body.args[0].type, *(v.type for v in carried)])
         block.args[0].name_hint = body.args[0].name_hint
         lower, end_, step = (first.get(v, v) for v in (loop.lb, loop.ub, loop.step))
@@ -302,12 +312,15 @@ class BlockBody:
                 new.name_hint = argument.name_hint
                 output.values[argument] = new
         inside = Cursor.at_end(block, loop.location)
+        if ahead is not None:
+            ahead.buffer = block.args[-1]
         self.operations(list(body.ops), inside)
         end = body.last_op
         assert end is not None
-        inside.insert(
-            scf.YieldOp(*(o.values.get(v, v) for o in self.current for v in end.operands))
-        )
+        yielded = [o.values.get(v, v) for o in self.current for v in end.operands]
+        if ahead is not None:
+            yielded.append(ahead.end(inside))
+        inside.insert(scf.YieldOp(*yielded))
         for row, output in enumerate(self.current):
             for i, result in enumerate(loop.results):
                 new = fused.results[row * width + i]
@@ -384,9 +397,12 @@ class BlockBody:
         if op in self.emulated:
             emulated.reset(at, self.emulated[op])
         group = [self.tiles[planned.cached.op] for planned in self.groups.get(op, ())]
-        if group:
+        loop = op.parent_op()
+        if group and loop is not None and loop in self.ahead:
+            self.ahead[loop].turn(at, self.first)
+        elif group:
             again = op in self.renewed
-            tiles.fill(at, group, self.block, self.first, again=again)
+            fetch.fill(at, group, self.block, self.first, again=again)
         return group
 
     def _look_up(self, op: llvm.LoadOp | llvm.StoreOp, cache: Emulated, at: Cursor) -> None:

@@ -29,7 +29,8 @@ from .accesses import (
 )
 from .legality import check_accesses, choose_sections
 from .nest import Nest
-from .tiles import Planned, can_copy_async
+from .pipeline import fetched_ahead
+from .tiles import Planned, buffer_bytes, can_copy_async
 from .uniformity import (
     has_effects,
     is_pure,
@@ -58,6 +59,7 @@ class Choices:
     write: Literal["auto", "through", "back", "mask"] = "auto"
     sets: int = 8
     ways: int = 1
+    stages: int = 0
 
 
 @dataclass
@@ -187,6 +189,8 @@ def plan_nest(
             refused.append((each.op, str(reason)))
     if not result.planned:
         raise Declined("; ".join(dict.fromkeys(reason for _, reason in refused)))
+    if choices.stages == 2:
+        result.planned = fetched_ahead(nest, result.planned)
     _fit(result, refused)
     _check_body(nest)
     for op, reason in refused:
@@ -362,6 +366,8 @@ def _fit(result: NestPlan, refused: list[tuple[acc.CacheOp, str]]) -> None:
         width = size_of(planned.cached.element_type)
         return emulated.bytes_needed(result.sets, result.ways, threads, width)
 
+    if sum(_needed(p) for p in result.planned) > plans.SHARED_LIMIT:
+        result.planned = [replace(p, ahead=False) for p in result.planned]
     while True:
         size = sum(_needed(p) for p in result.planned)
         if size <= plans.SHARED_LIMIT:
@@ -390,7 +396,7 @@ def _fit(result: NestPlan, refused: list[tuple[acc.CacheOp, str]]) -> None:
 def _bytes(planned: Planned) -> int:
     extra = planned.plan.elements if planned.policy == "mask" else 0
     return (
-        -(-planned.plan.bytes // 16) * 16
+        buffer_bytes(planned.plan) * (2 if planned.ahead else 1)
         + -(-extra // 16) * 16
         + (16 if planned.communicate else 0)
     )

@@ -26,9 +26,9 @@ from .accesses import (
     usual_turns,
 )
 from .emit import polynomial, split, total
+from .fetch import mapped_bytes
 from .legality import check_accesses
 from .nest import is_partitioned
-from .tiles import mapped_bytes
 
 MAX_FRACTION = 2
 """A gang's private copy takes at most this part of the static shared memory."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from xdsl.dialects import acc, arith
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -17,8 +17,9 @@ from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
 from .body import BlockBody, Output
 from .choose import NestPlan
 from .emit import minimum
+from .pipeline import group_directives
 from .reductions import Accumulator
-from .tiles import AxisState, Planned
+from .tiles import AxisState
 from .uniformity import written_variables
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
@@ -71,7 +72,7 @@ def _threads(
     for tile in made.values():
         for output in outputs:
             tiles.base_offset(at, tile, shared, output.coordinates)
-    groups, renewed = _group(plan, whole)
+    groups, renewed = group_directives(nest, whole)
     written = written_variables(nest.construct)
     emitter = BlockBody(shared, outputs, groups, made, caches, renewed, written, nest.symbols)
     emitter.run(nest.operations, at)
@@ -176,37 +177,3 @@ def _outputs(
                 )
         found.append(Output(values, [place.coordinate for place in choice], active))
     return found
-
-
-def _group(
-    plan: NestPlan, planned: Sequence[Planned]
-) -> tuple[dict[acc.CacheOp, list[Planned]], set[acc.CacheOp]]:
-    """
-    Directives that are filled together: those of one block with nothing but arithmetic between them,
-    where the last of them stands. Also those that a loop fills again.
-    """
-    by_op = {p.cached.op: p for p in planned}
-    groups: dict[acc.CacheOp, list[Planned]] = {}
-    renewed: set[acc.CacheOp] = set()
-    blocks = dict.fromkeys(p.cached.op.parent_block() for p in planned)
-    for block in blocks:
-        assert block is not None
-        open_: list[Planned] = []
-        last: acc.CacheOp | None = None
-        for op in block.ops:
-            if isinstance(op, acc.CacheOp) and op in by_op:
-                open_.append(by_op[op])
-                last = op
-            elif open_ and not _is_arithmetic(op):
-                assert last is not None
-                groups[last], open_ = open_, []
-        if open_ and last is not None:
-            groups[last] = open_
-    for op in groups:
-        if op.parent_op() is not plan.nest.loops[-1]:
-            renewed.add(op)
-    return groups, renewed
-
-
-def _is_arithmetic(op: Operation) -> bool:
-    return op.name.startswith("arith.") or isinstance(op, acc.DataBoundsOp | acc.CacheOp)

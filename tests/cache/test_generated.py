@@ -1,0 +1,53 @@
+"""
+Generated nests: with the directives and without them, on the host, in the simulator (which also looks
+for races, and for accesses that leave what is mapped) and on the GPU, the arrays are the same.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+QUICK = range(24)
+SLOW = range(1000, 2000, 20)
+GPU = range(3000, 3080, 20)
+FOUND = (1023, 3004)
+"""Seeds that showed errors once."""
+
+
+def check(target: str, seeds: Iterable[int], folder: Path) -> None:
+    script = Path(__file__).parent / "run_nests.py"
+    done = subprocess.run(
+        [sys.executable, str(script), target, str(folder), *map(str, seeds)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env={**os.environ, "XDG_CACHE_HOME": str(folder)},
+    )
+    assert done.returncode == 0, f"{done.stdout[-3000:]}{done.stderr[-3000:]}"
+
+
+def test_in_the_simulator(tmp_path: Path) -> None:
+    check("sim", [*QUICK, *FOUND], tmp_path)
+
+
+def test_on_the_host(tmp_path: Path) -> None:
+    check("host", QUICK[::4], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", SLOW)
+def test_many(first: int, tmp_path: Path) -> None:
+    check("sim", range(first, first + 20), tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("first", GPU)
+def test_on_the_gpu(first: int, tmp_path: Path) -> None:
+    check("nvptx", range(first, first + 20), tmp_path)
