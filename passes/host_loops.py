@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from ..compiler.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
 from ..dialects.accx import ACCESS_GROUPS, GANG_DIM, SIMD
-from .building import Cursor, erase
+from .building import Cursor, constant_value, erase
 from .loop_nests import (
     Dimension,
     GangRange,
@@ -80,7 +80,9 @@ class Reduction:
         """Folds the private copy (or another at `source`) into the variable."""
         part = self.storage.memory if source is None else source
         start = self.extent.start_at(cursor)
-        target = self.target if start is None else cursor.offset(self.target, start)
+        target = _address_at(cursor, self.target)
+        if start is not None:
+            target = cursor.offset(target, start)
 
         def fold(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
             address = _address(at, target, offset)
@@ -98,6 +100,20 @@ class Reduction:
             at.store(value, _address(at, target, offset))
 
         for_each_element(cursor, self.extent, move)
+
+
+def _address_at(cursor: Cursor, target: SSAValue) -> SSAValue:
+    """The address `target` for use at `cursor`: that of a member is computed again there."""
+    gep = target.owner
+    if not isinstance(gep, llvm.GEPOp):
+        return target
+    again = {gep.ptr: _address_at(cursor, gep.ptr)}
+    for index in gep.ssa_indices:
+        constant = constant_value(index)
+        if constant is None:
+            return target
+        again[index] = cursor.constant(constant, index.type)
+    return cursor.insert(gep.clone(again)).results[0]
 
 
 def _address(cursor: Cursor, base: SSAValue, offset: SSAValue | None) -> SSAValue:

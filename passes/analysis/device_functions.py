@@ -20,6 +20,9 @@ MATH_F64 = frozenset(_MATH.split())
 MATH_F32 = frozenset(name + "f" for name in MATH_F64)
 """The `float` forms: the C name with an `f`."""
 
+MATH_F80 = frozenset(name + "l" for name in MATH_F64)
+"""The `long double` forms, which the host has; GPU code is refused where it calls one."""
+
 INTEGER = frozenset(("abs", "labs", "llabs"))
 
 MEMORY = frozenset(("memcpy", "memset", "memmove"))
@@ -39,17 +42,19 @@ RUNTIME = frozenset(("acc_on_device",))
 
 CONTROL = frozenset(("abort", "__assert_fail"))
 
-DEVICE_FUNCTIONS = MATH_F64 | MATH_F32 | INTEGER | MEMORY | OUTPUT | PREDICATES | RUNTIME | CONTROL
+DEVICE_FUNCTIONS = (
+    MATH_F64 | MATH_F32 | MATH_F80 | INTEGER | MEMORY | OUTPUT | PREDICATES | RUNTIME | CONTROL
+)
 """Every name that needs no `routine` directive."""
 
 
 _WRITES_MEMORY = frozenset(
     name + suffix
     for name in ("frexp", "modf", "remquo", "sincos", "lgamma")
-    for suffix in ("", "f")
+    for suffix in ("", "f", "l")
 )
 
-PURE_FUNCTIONS = ((MATH_F64 | MATH_F32) - _WRITES_MEMORY) | INTEGER | PREDICATES
+PURE_FUNCTIONS = ((MATH_F64 | MATH_F32 | MATH_F80) - _WRITES_MEMORY) | INTEGER | PREDICATES
 """Functions whose result depends on their arguments alone, and that do nothing else."""
 
 

@@ -16,6 +16,7 @@ from accopt.compiler.backend.ptxas import assemble
 from accopt.compiler.backend.toolkit import find_ptxas
 
 PROGRAMS = sorted(Path(__file__).parent.glob("*.c"))
+HOST_ONLY = sorted((Path(__file__).parent / "host_only").glob("*.c"))
 
 
 def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
@@ -25,7 +26,7 @@ def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("program", [*PROGRAMS, *HOST_ONLY], ids=lambda path: path.stem)
 def test_on_host(program: Path) -> None:
     done = accrun(program, "host")
     assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr

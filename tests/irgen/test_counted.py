@@ -102,3 +102,9 @@ def test_not_counted(tmp_path: Path, text: str, why: str):
 )
 def test_a_directive_promises_that_bounds_stay(tmp_path: Path, text: str):
     assert isinstance(loop_of(tmp_path, text, directive=True), CountedLoop)
+
+
+def test_a_loop_under_a_directive_meets_its_bound(tmp_path: Path):
+    loop = loop_of(tmp_path, "for (i = 0; i != n; i += 2) ;", directive=True)
+    assert isinstance(loop, CountedLoop)
+    assert (loop.op, loop.step) == ("<", 2)

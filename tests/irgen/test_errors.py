@@ -67,10 +67,25 @@ CASES = {
         "not rectangular",
     ),
     "reduction of a struct": (
-        "struct s { int x; };\nvoid f(int n, int *a) { struct s v;\n#pragma acc parallel loop reduction(+:v)\n"
-        f"{LOOP} }}",
+        "struct s { int x; int *p; };\nvoid f(int n, int *a) { struct s v;\n#pragma acc parallel loop reduction(+:v)\n"
+        + LOOP
+        + " }",
         3,
-        "reduction of 'v' of type 'struct s' is not supported",
+        "reduction of 'v' of type 'struct s', which contains 'int *', is not possible",
+    ),
+    "reduction of a bit-field": (
+        "struct s { int x : 3; };\nvoid f(int n, int *a) { struct s v;\n#pragma acc parallel loop reduction(+:v)\n"
+        + LOOP
+        + " }",
+        3,
+        "reduction of 'v' of type 'struct s' is not possible",
+    ),
+    "least of mixed signs": (
+        "struct s { int x; unsigned u; };\nvoid f(int n, int *a) { struct s v;\n#pragma acc parallel loop reduction(min:v)\n"
+        + LOOP
+        + " }",
+        3,
+        "has signed and unsigned members",
     ),
     "bitwise reduction of a float": (
         f"void f(int n, int *a) {{ float v;\n#pragma acc parallel loop reduction(^:v)\n{LOOP} }}",
@@ -78,9 +93,9 @@ CASES = {
         "'^' cannot reduce 'v'",
     ),
     "reduction of a member": (
-        f"struct s {{ int x; }} v;\nvoid f(int n, int *a) {{\n#pragma acc parallel loop reduction(+:v.x)\n{LOOP} }}",
+        "struct s { int x; } v;\nvoid f(int n, int *a) {\n#pragma acc parallel reduction(+:v.x)\nv.x += n; }",
         3,
-        "is not a variable",
+        "the member 'v.x' in 'reduction' of a compute construct",
     ),
     "section through pointers": (
         "void f(int n, int **a) {\n#pragma acc parallel copy(a[0:n][0:n])\na[0][0] = 1; }",

@@ -13,9 +13,11 @@ from ...directives.records import (
     Directive,
     DirectiveKind,
     ExprClause,
+    ExprSlot,
     FlagClause,
     ReductionClause,
     VarListClause,
+    VarRefItem,
 )
 from .. import statements
 from ..facts import names_pointee
@@ -111,14 +113,18 @@ def _reduction_copies(
     out: list[data.Mapping] = []
     for clause in directive.all("reduction", ReductionClause):
         for item in clause.items:
-            base = item.base.expr
+            base, whole = item.base.expr, item
+            while isinstance(base, c.Member):
+                base = base.record
+                name = item.name.partition(".")[0]
+                whole = VarRefItem(name, item.loc, ExprSlot(name, item.loc, base))
             if not isinstance(base, c.VarRef) or base.decl in named:
                 continue
             named.add(base.decl)
-            if names_pointee(clause, item) and not item.sections:
+            if names_pointee(clause, whole) and not whole.sections:
                 continue
-            copy = VarListClause(name="copy", spelling="copy", loc=clause.loc, items=[item])
-            mapping = data.enter_item(fn, copy, item, structured=True)
+            copy = VarListClause(name="copy", spelling="copy", loc=clause.loc, items=[whole])
+            mapping = data.enter_item(fn, copy, whole, structured=True)
             owner = mapping.device.owner
             assert isinstance(owner, acc.CopyinOp)
             owner.properties["implicit"] = IntegerAttr.from_bool(True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc
@@ -9,11 +10,12 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import SSAValue
 
 from ...c import ast as c
-from ...c.types import ArrayType, CType, FloatType, IntType
+from ...c.types import ArrayType, CType, FloatType, IntType, RecordType
 from ...diagnostics import error
 from ...directives.records import (
     Clause,
     Directive,
+    DirectiveKind,
     ReductionClause,
     VarListClause,
     VarRefItem,
@@ -50,7 +52,7 @@ def privates(
     for clause in directive.clauses:
         if isinstance(clause, ReductionClause):
             for item in clause.items:
-                _reduction(fn, out, clause, item)
+                _reduction(fn, out, clause, item, loop=directive.kind is DirectiveKind.LOOP)
         elif isinstance(clause, VarListClause) and clause.name in ("private", "firstprivate"):
             for item in clause.items:
                 base = item.base.expr
@@ -75,14 +77,14 @@ def _private(fn: FunctionState, out: Privates, clause: Clause, item: VarRefItem)
     out.bindings.append((located, value))
 
 
-def _reduction(fn: FunctionState, out: Privates, clause: ReductionClause, item: VarRefItem) -> None:
-    base = item.base.expr
-    assert base is not None
-    if not isinstance(base, c.VarRef):
+def _reduction(
+    fn: FunctionState, out: Privates, clause: ReductionClause, item: VarRefItem, *, loop: bool
+) -> None:
+    if not loop and not isinstance(item.base.expr, c.VarRef):
         raise error(
             item.loc,
-            f"'{item.name}' in 'reduction' is not a variable",
-            "reduce into a local variable and assign the member afterwards",
+            f"the member '{item.name}' in 'reduction' of a compute construct without 'loop'",
+            "put the clause on the loop inside, or reduce the whole structure",
         )
     located = data.locate(fn, clause, item)
     check_operator(clause, item, located.c_type)
@@ -95,26 +97,46 @@ def _reduction(fn: FunctionState, out: Privates, clause: ReductionClause, item: 
 
 
 def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
-    """Raises if values of type `t` cannot be reduced with the clause's operator."""
-    scalar = t
-    while isinstance(scalar, ArrayType):
-        scalar = scalar.element.type
-    if isinstance(scalar, FloatType):
-        if clause.operator in ("&", "|", "^"):
+    """
+    Raises if values of type `t` cannot be reduced with the clause's operator: each scalar in it,
+    element or member (OpenACC 3.4, 2.5.15).
+    """
+    scalars = list(_scalars(t))
+    for scalar in scalars:
+        if isinstance(scalar, FloatType):
+            if clause.operator in ("&", "|", "^"):
+                raise error(
+                    item.loc,
+                    f"'{clause.operator}' cannot reduce '{item.name}' of type '{t}'",
+                    "use an integer variable, or + * max min && ||",
+                )
+        elif not isinstance(scalar, IntType):
             raise error(
                 item.loc,
-                f"'{clause.operator}' cannot reduce '{item.name}' of type '{t}'",
-                "use an integer variable, or + * max min && ||",
+                f"reduction of '{item.name}' of type '{t}'"
+                + (f", which contains '{scalar}'," if scalar is not t else "")
+                + " is not possible",
+                "reduce integer or floating-point variables, or arrays and structures of them",
             )
-        if scalar.bits == 80:
-            raise error(
-                item.loc,
-                f"reduction of '{item.name}' of type 'long double' is not supported",
-                "use double",
-            )
-    elif not isinstance(scalar, IntType):
+    signs = {s.signed for s in scalars if isinstance(s, IntType)}
+    if clause.operator in ("max", "min") and len(signs) > 1:
         raise error(
             item.loc,
-            f"reduction of '{item.name}' of type '{t}' is not supported",
-            "reduce integer or floating-point variables or arrays of them",
+            f"'{item.name}' of type '{t}' has signed and unsigned members, which '{clause.operator}'"
+            " compares in different ways",
+            "name the members one by one",
         )
+
+
+def _scalars(t: CType) -> Iterator[CType]:
+    """The scalar types in `t`; bit-fields and unions, which cannot be reduced, as they are."""
+    while isinstance(t, ArrayType):
+        t = t.element.type
+    if isinstance(t, RecordType) and not t.is_union and t.fields is not None:
+        for member in t.fields:
+            if member.bit_width is not None:
+                yield t
+            else:
+                yield from _scalars(member.type.type)
+    else:
+        yield t

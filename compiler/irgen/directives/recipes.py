@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...c.types import ArrayType, CType, IntType
+from ...c.types import ArrayType, CType, IntType, RecordType
 from ..builder import Builder
 from ..layout import PTR, ir_size_align, is_integer_type
 from ..symbols import ModuleState
@@ -90,8 +90,7 @@ def reduction_recipe(
     state: ModuleState, operator: str, t: Attribute, c_type: CType
 ) -> SymbolRefAttr:
     """A recipe that makes a copy holding the identity and combines two copies into the first."""
-    while isinstance(c_type, ArrayType):
-        c_type = c_type.element.type
+    c_type = _first_integer(c_type)
     kind = _KINDS[operator]
     unsigned = operator in ("max", "min") and isinstance(c_type, IntType) and not c_type.signed
     suffix = type_name(t)
@@ -127,6 +126,16 @@ def reduction_recipe(
     return _recipe(state, f"reduction_{kind.value}_{suffix}", build)
 
 
+def _first_integer(t: CType) -> CType:
+    """What says whether the integers in `t` are signed: all of them agree (`check_operator`)."""
+    while isinstance(t, ArrayType):
+        t = t.element.type
+    if isinstance(t, RecordType):
+        found = [_first_integer(member.type.type) for member in t.fields or ()]
+        return next((f for f in found if isinstance(f, IntType)), t)
+    return t
+
+
 def _recipe(state: ModuleState, name: str, build: Callable[[str], Operation]) -> SymbolRefAttr:
     if name not in state.recipes:
         state.recipes[name] = build(name)
@@ -146,21 +155,35 @@ def _each(
     act: Callable[[Attribute, Callable[[SSAValue], SSAValue]], None],
 ) -> None:
     """Runs `act` for every scalar of an object of type `t`: element type, and address from base."""
-    count, scalar = 1, t
-    while isinstance(scalar, LLVMArrayType):
-        count *= scalar.size.data
-        scalar = scalar.type
+    if isinstance(t, LLVMStructType):
+        for position, member in enumerate(t.types.data):
+            _each(
+                b, member, lambda e, at, n=position: act(e, lambda base: at(_member(b, base, n, t)))
+            )
+        return
     if not isinstance(t, LLVMArrayType):
         act(t, lambda base: base)
         return
+    count, element = 1, t
+    while isinstance(element, LLVMArrayType):
+        count *= element.size.data
+        element = element.type
     body = Block(arg_types=[i64])
     outer = b.block
     lower, upper, step = b.int(0, i64), b.int(count, i64), b.int(1, i64)
     b.block = body
-    act(scalar, lambda base: b.gep(base, [body.args[0]], scalar))
+    _each(
+        b,
+        element,
+        lambda e, at: act(e, lambda base: at(b.gep(base, [body.args[0]], element))),
+    )
     b.add(scf.YieldOp())
     b.block = outer
     b.add(scf.ForOp(lower, upper, step, [], Region(body)))
+
+
+def _member(b: Builder, base: SSAValue, position: int, t: LLVMStructType) -> SSAValue:
+    return b.gep(base, [0, position], t)
 
 
 def _identity(b: Builder, operator: str, t: Attribute, unsigned: bool) -> SSAValue:
