@@ -36,16 +36,16 @@ After:
     } } }
   } else { the construct }
 
-Options: `target` (`host`: nothing to do). `least_reuse`: accesses per array and iteration from which on
-it pays, and `most_words`: of 32 bits that a group may read. `threads`: groups that keep the device
-busy; for fewer the other version runs (0: no test). `lanes` and `workers`: block shape of nests of
-three loops, `row_lanes` of two.
+Options: `target` (`host`: nothing to do). `most_words`: of 32 bits that a group may read (0: never).
+`threads`: groups that keep the device busy; for fewer the other version runs (0: no test). `lanes` and
+`workers`: block shape of nests of three loops, `row_lanes` of two.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
@@ -55,6 +55,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     ModuleOp,
+    UnitAttr,
     i32,
     i64,
 )
@@ -66,18 +67,17 @@ from .analysis.acc_ops import NONE, has_level, loops_in, set_operand_groups, set
 from .analysis.affine import Affine
 from .analysis.region_values import HostEmitter, RegionSymbols
 from .analysis.schedule import MAX_GRID, Target
+from .analysis.trip_counts import Arithmetic, trip_count
 from .analysis.wide_rows import (
-    LEAST_REUSE,
     MOST_WORDS,
     WIDE_BYTES,
     WIDE_THREADS,
-    Body,
     RowReads,
     group_size,
     why_not,
 )
 from .building import Cursor, constant_value, erase
-from .jamming import NSW, Declined, body_of, explain
+from .jamming import NSW, Declined, explain
 from .row_accesses import Row, Survey, strides, survey
 from .versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 from .wide_body import WideBody, begin_group
@@ -134,61 +134,91 @@ def _bounds(loop: acc.LoopOp, symbols: RegionSymbols) -> tuple[Affine, Affine]:
     return lower, upper
 
 
-def _fullest_block(found: Survey) -> Body:
-    """The accesses of the block that has most of them: the rows of a full tile."""
+def _fullest_block(found: Survey, shift: int) -> list[RowReads]:
+    """What the block with most accesses reads: all rows of a full tile."""
     blocks: dict[object, list[Operation]] = {}
     for op in found.taps:
         blocks.setdefault(op.parent_block(), []).append(op)
-    taps = [found.taps[op] for op in max(blocks.values(), key=len)]
     rows: dict[Row, set[int]] = {}
-    for tap in taps:
-        if isinstance(tap.op, llvm.LoadOp):
-            rows.setdefault(tap.row, set()).add(tap.element)
-    stores = [tap for tap in taps if isinstance(tap.op, llvm.StoreOp)]
-    stored = {tap.row.array for tap in stores}
-    return Body(
-        reads=tuple(RowReads(row.bytes, frozenset(places)) for row, places in rows.items()),
-        stores=len(stores),
-        arrays=len({tap.row.array for tap in taps}),
-        rows=max(1, len(stores) // max(1, len(stored))),
-    )
+    for op in max(blocks.values(), key=len):
+        tap = found.taps[op]
+        if isinstance(op, llvm.LoadOp):
+            rows.setdefault(tap.row, set()).add(tap.element - shift)
+    return [RowReads(row.bytes, frozenset(places)) for row, places in rows.items()]
+
+
+def _survey(construct: acc.ParallelOp, loop: acc.LoopOp) -> Survey | None:
+    """The accesses of the loop's body if it is a stencil's: it reads a row at several columns."""
+    variables = any(o.reduction_operands or o.private_operands for o in loops_in(construct))
+    if variables or len(loop.region.blocks) != 1 or len(loop.region.block.args) != 1:
+        return None
+    try:
+        found = survey(loop, RegionSymbols(construct))
+    except Declined:
+        return None
+    columns: dict[Row, set[int]] = {}
+    for tap in found.loads():
+        columns.setdefault(tap.row, set()).add(tap.element)
+    return found if any(len(places) > 1 for places in columns.values()) else None
 
 
 def find_columns(
-    construct: acc.ParallelOp,
-    loop: acc.LoopOp,
-    least_reuse: float = LEAST_REUSE,
-    most_words: int = MOST_WORDS,
-) -> Columns:
-    """What has to be known to widen `loop`. Raises `Declined` if it cannot be, or does not pay."""
-    if len(body_of(loop).args) != 1:
-        raise Declined("the loop has several variables")
-    if any(o.reduction_operands or o.private_operands for o in loops_in(construct)):
-        raise Declined("its loops have variables of their own")
-    symbols = RegionSymbols(construct)
-    found = survey(loop, symbols)
-    lower, upper = _bounds(loop, symbols)
-    taps = list(found.taps.values())
-    if not any(isinstance(tap.op, llvm.LoadOp) for tap in taps):
-        raise Declined("no row is read at several columns")
-    count = group_size([tap.row.bytes for tap in taps])
+    construct: acc.ParallelOp, loop: acc.LoopOp, most_words: int = MOST_WORDS
+) -> Columns | None:
+    """
+    What has to be known to widen `loop`; None if it is no stencil. Raises `Declined` if it is one
+    that cannot be widened, or for which it does not pay.
+    """
+    found = _survey(construct, loop)
+    if found is None:
+        return None
+    lower, upper = _bounds(loop, found.symbols)
+    count = group_size([tap.row.bytes for tap in found.taps.values()])
     places = {tap.element % count for tap in found.stores()}
     if len(places) != 1:
         raise Declined("it stores to rows at different places")
     shift = places.pop()
-    body = _fullest_block(found)
-    moved = tuple(
-        RowReads(reads.bytes, frozenset(o - shift for o in reads.offsets)) for reads in body.reads
-    )
-    body = Body(moved, body.stores, body.arrays, body.rows)
-    reason = why_not(body, count, least_reuse, most_words)
+    reason = why_not(_fullest_block(found, shift), count, most_words)
     if reason is not None:
         raise Declined(reason)
-    apart = strides((tap.row for tap in taps), symbols)
+    apart = strides((tap.row for tap in found.taps.values()), found.symbols)
     return Columns(construct, loop, found, count, shift, lower, upper, tuple(apart))
 
 
 # The choice of the host.
+
+
+@dataclass(frozen=True)
+class Grid:
+    """
+    The gangs (i64 values before the construct) that cover the loops around the innermost one, which
+    have a dimension (from 0) of the grid each, with `workers` on the loop next to it.
+    """
+
+    counts: tuple[tuple[acc.LoopOp, int, SSAValue], ...]
+    workers: int
+
+
+def _grid(columns: Columns, shape: BlockShape, emit: HostEmitter) -> Grid | None:
+    """The grid of the wide version, if that is ours to choose."""
+    construct, loop = columns.construct, columns.loop
+    if not _is_free(construct) or COVERS not in loop.attributes:
+        return None
+    math = Arithmetic(emit)
+    around = [other for other in loops_in(construct) if other is not loop]
+    workers = shape.workers if len(around) > 1 else 1
+    counts: list[tuple[acc.LoopOp, int, SSAValue]] = []
+    for other in around:
+        dimension = _dimension(other)
+        found = trip_count(other, columns.found.symbols, math)
+        if dimension is None or has_level(other.worker) or found is None or not found[1]:
+            return None
+        if ELEMENTS in other.attributes:
+            return None
+        share = workers if other is around[-1] else 1
+        gangs = math.maximum(math.ceil_divide(found[0], share), 1)
+        counts.append((other, dimension, math.value(gangs)))
+    return Grid(tuple(counts), workers)
 
 
 def _iterations(columns: Columns, at: Cursor) -> SSAValue:
@@ -201,12 +231,39 @@ def _iterations(columns: Columns, at: Cursor) -> SSAValue:
     return total
 
 
-def _condition(columns: Columns, threads: int, emit: HostEmitter) -> SSAValue:
+def _end(array: SSAValue, at: Cursor) -> SSAValue | None:
+    """
+    Where the section of an array's data clause ends, in bytes (i64); None if the user wrote none: what
+    is mapped then is a part of what is there, or begins with the first element accessed.
+    """
+    entry = cast("acc.PresentOp", array.owner)
+    if entry.implicit.value.data:
+        return None
+    bounds = list(entry.bounds)
+    total: SSAValue | None = None
+    stride: SSAValue | None = None
+    for value in bounds:
+        bound = value.owner
+        if not isinstance(bound, acc.DataBoundsOp) or bound.stride_in_bytes is None:
+            return None
+        if bound.extent is None or bound.stride is None:
+            return None
+        lower = at.i64(0) if bound.lowerbound is None else at.to_i64(bound.lowerbound)
+        last = at.sub(at.add(lower, at.to_i64(bound.extent)), at.i64(1))
+        stride = at.to_i64(bound.stride)
+        place = at.mul(last, stride)
+        total = place if total is None else at.add(total, place)
+    return None if total is None or stride is None else at.add(total, stride, "section_end")
+
+
+def _condition(columns: Columns, grid: Grid | None, threads: int, emit: HostEmitter) -> SSAValue:
     """Whether the wide version may and should run."""
     at = Cursor.before(columns.construct)
     arrays = dict.fromkeys(tap.row.array for tap in columns.found.taps.values())
     bits = [at.value(llvm.PtrToIntOp(array, i64)) for array in arrays]
     bits += [emit.emit(stride) for stride in columns.strides]
+    # A piece may reach beyond what the columns need, but not beyond the array.
+    bits += [end for array in arrays if (end := _end(array, at)) is not None]
     together = bits[0]
     for more in bits[1:]:
         together = at.value(arith.OrIOp(together, more))
@@ -217,6 +274,12 @@ def _condition(columns: Columns, threads: int, emit: HostEmitter) -> SSAValue:
         end = emit.emit(columns.upper)
         fits = at.value(arith.CmpiOp(end, at.i64(INT_MAX - columns.count), "sle"), "fits")
         good = at.value(arith.AndIOp(good, fits))
+    for _, dimension, count in grid.counts if grid is not None else ():
+        limit = MAX_GRID[dimension + 1]
+        if (constant_value(count) or limit + 1) <= limit:
+            continue
+        covered = at.value(arith.CmpiOp(count, at.i64(limit), "sle"), "covered")
+        good = at.value(arith.AndIOp(good, covered))
     if threads:
         least = at.i64(threads * columns.count)
         many = at.value(arith.CmpiOp(_iterations(columns, at), least, "sge"), "many")
@@ -242,6 +305,9 @@ def _first_column(columns: Columns, emit: HostEmitter) -> Affine:
 def _groups(columns: Columns, first: Affine, emit: HostEmitter) -> SSAValue:
     """How many groups there are (i64, not negative)."""
     at = Cursor.before(columns.construct)
+    last, trips = (columns.upper - first).as_constant, (columns.upper - columns.lower).as_constant
+    if last is not None and trips is not None:
+        return at.i64(-(-last // columns.count) if trips > 0 else 0)
     span = emit.emit(columns.upper - first + (columns.count - 1))
     some = at.value(arith.CmpiOp(emit.emit(columns.upper), emit.emit(columns.lower), "sgt"))
     span = at.value(arith.SelectOp(some, span, at.i64(0)))
@@ -270,44 +336,36 @@ def _is_free(construct: acc.ParallelOp) -> bool:
     )
 
 
-def _divided(at: Cursor, count: SSAValue, by: int, dimension: int) -> SSAValue:
-    """`count / by` rounded up, at least 1 and no more than a grid may have; i32."""
-    wide = at.add(at.to_i64(count), at.i64(by - 1))
-    gangs = at.value(arith.DivUIOp(wide, at.i64(by)))
-    gangs = at.value(arith.MaxSIOp(gangs, at.i64(1)))
-    gangs = at.value(arith.MinSIOp(gangs, at.i64(MAX_GRID[dimension + 1])))
-    return at.value(arith.TruncIOp(gangs, i32), "num_gangs")
-
-
-def _reshape(columns: Columns, groups: SSAValue, shape: BlockShape) -> None:
+def _reshape(columns: Columns, groups: SSAValue, grid: Grid, shape: BlockShape) -> None:
     """The launch's shape for groups: fewer lanes along a row, workers on the loop around it."""
-    construct, loop = columns.construct, columns.loop
-    if not _is_free(construct) or COVERS not in loop.attributes:
-        return
+    construct = columns.construct
     at = Cursor.before(construct)
     gangs = list(construct.num_gangs)
-    lanes, workers = shape.row_lanes, 1
-    middle = loop.parent_op()
-    assert isinstance(middle, acc.LoopOp)
-    if len(list(loops_in(construct))) == 3 and ELEMENTS not in middle.attributes:
-        dimension = _dimension(middle)
-        if dimension is not None and not has_level(middle.worker):
-            lanes, workers = shape.lanes, shape.workers
-            gangs[dimension] = _divided(at, gangs[dimension], workers, dimension)
-            set_prop(middle, "worker", NONE)
-    dimension = _dimension(loop)
+    for loop, dimension, count in grid.counts:
+        gangs[dimension] = at.value(arith.TruncIOp(count, i32), "num_gangs")
+        loop.attributes[COVERS] = UnitAttr()
+    if grid.workers > 1:
+        set_prop(grid.counts[-1][0], "worker", NONE)
+    lanes = shape.lanes if grid.workers > 1 else shape.row_lanes
+    dimension = _dimension(columns.loop)
     assert dimension is not None
-    gangs[dimension] = _divided(at, groups, lanes, dimension)
+    rounded = at.value(arith.DivUIOp(at.add(groups, at.i64(lanes - 1)), at.i64(lanes)))
+    rounded = at.value(arith.MaxSIOp(rounded, at.i64(1)))
+    rounded = at.value(arith.MinSIOp(rounded, at.i64(MAX_GRID[dimension + 1])))
+    gangs[dimension] = at.value(arith.TruncIOp(rounded, i32), "num_gangs")
     set_operand_groups(
         construct,
         num_gangs=gangs,
-        num_workers=[at.i32(workers)],
+        num_workers=[at.i32(grid.workers)],
         vector_length=[at.i32(lanes)],
     )
 
 
-def widen(columns: Columns, emit: HostEmitter, shape: BlockShape) -> None:
-    """Rewrites the loop of the construct, before which `emit` writes (see the contract above)."""
+def widen(columns: Columns, emit: HostEmitter) -> SSAValue:
+    """
+    Rewrites the loop of the construct, before which `emit` writes (see the contract above). The result
+    is the number of groups, an i64.
+    """
     loop, size = columns.loop, columns.count
     block = loop.region.block
     variable = block.args[0]
@@ -340,7 +398,7 @@ def widen(columns: Columns, emit: HostEmitter, shape: BlockShape) -> None:
     )
     loop.properties["inclusiveUpperbound"] = DenseArrayBase.from_list(IntegerType(1), [False])
     loop.attributes.pop(ELEMENTS, None)
-    _reshape(columns, groups, shape)
+    return groups
 
 
 def make_versions(columns: Columns, threads: int, shape: BlockShape) -> None:
@@ -349,12 +407,17 @@ def make_versions(columns: Columns, threads: int, shape: BlockShape) -> None:
     if not can_have_versions(construct) or not queue_outside(construct):
         raise Declined("its queue or wait clause allows no versions")
     emit = HostEmitter(construct)
-    condition = _condition(columns, threads, emit)
+    grid = _grid(columns, shape, emit)
+    condition = _condition(columns, grid, threads, emit)
     then, otherwise = branches(Cursor.before(construct), condition)
     other = list(loops_in(copy_construct(construct, otherwise)))[-1]
     explain(other, "the version for rows that are not aligned, or few")
     move_construct(construct, then)
-    widen(columns, emit, shape)
+    groups = widen(columns, emit)
+    if grid is None:
+        loop.attributes.pop(COVERS, None)
+    else:
+        _reshape(columns, groups, grid, shape)
     explain(
         loop,
         f"{columns.count} columns per thread, {WIDE_BYTES} bytes per access, if rows are aligned",
@@ -368,7 +431,6 @@ class WidenRowsPass(ModulePass):
     name = "widen-rows"
 
     target: Target = "nvptx"
-    least_reuse: float = LEAST_REUSE
     most_words: int = MOST_WORDS
     threads: int = WIDE_THREADS
     lanes: int = BlockShape.lanes
@@ -384,7 +446,8 @@ class WidenRowsPass(ModulePass):
             if loop is None:
                 continue
             try:
-                columns = find_columns(construct, loop, self.least_reuse, self.most_words)
-                make_versions(columns, self.threads, shape)
-            except Declined:
-                continue
+                columns = find_columns(construct, loop, self.most_words)
+                if columns is not None:
+                    make_versions(columns, self.threads, shape)
+            except Declined as reason:
+                explain(loop, f"one column per thread: {reason}")

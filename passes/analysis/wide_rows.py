@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDE_BYTES = 16
-MOST_WORDS = 96
+MOST_WORDS = 200
 """32-bit registers that the values read for one group may take: more would cost occupancy."""
 WIDE_THREADS = 132 * 512
 """Threads of a group each that keep a large device busy."""
-LEAST_REUSE = 2.0
-"""Accesses per array and iteration from which on the number of accesses, not of bytes, is the limit."""
 
 
 @dataclass(frozen=True)
@@ -75,40 +73,23 @@ def is_safe(reads: RowReads, columns: int) -> bool:
     return all(refuge(piece, found, columns) is not None for piece in found)
 
 
-@dataclass(frozen=True)
-class Body:
-    """
-    What the iterations side by side in one thread access: the rows read, how many elements are
-    stored, how many arrays there are, and how many iterations (rows side by side) they are.
-    """
-
-    reads: tuple[RowReads, ...]
-    stores: int
-    arrays: int
-    rows: int
-
-
 def group_size(element_bytes: Sequence[int]) -> int:
     """Columns per group: the narrowest elements fill 16 bytes."""
     return WIDE_BYTES // min(element_bytes)
 
 
-def why_not(
-    body: Body, columns: int, least_reuse: float = LEAST_REUSE, most_words: int = MOST_WORDS
-) -> str | None:
-    """Why groups of `columns` iterations would not pay; None if they do."""
-    if not any(len(reads.offsets) > 1 for reads in body.reads):
-        return "no row is read at several columns"
-    if not all(is_safe(reads, columns) for reads in body.reads):
-        return "a row's elements lie in too many places"
-    accesses = sum(len(reads.offsets) for reads in body.reads) + body.stores
-    if accesses < least_reuse * body.arrays * body.rows:
-        return "the bytes of its arrays, not the number of accesses, are its limit"
-    words = sum(
-        len(piece.elements) * reads.bytes // 4
-        for reads in body.reads
-        for piece in pieces(reads, columns)
+def words_of(reads: Sequence[RowReads], columns: int) -> int:
+    """How many 32-bit words a group of `columns` iterations reads."""
+    return sum(
+        len(piece.elements) * row.bytes // 4 for row in reads for piece in pieces(row, columns)
     )
+
+
+def why_not(reads: Sequence[RowReads], columns: int, most_words: int = MOST_WORDS) -> str | None:
+    """Why a group of `columns` iterations that each read `reads` would not pay; None if it does."""
+    if not all(is_safe(row, columns) for row in reads):
+        return "a row's elements lie in too many places"
+    words = words_of(reads, columns)
     if words > most_words:
         return f"a group's {words} words would not stay in registers"
     return None
