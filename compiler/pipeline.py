@@ -78,6 +78,7 @@ _TRANSFORMED = Stage(
         "compress-arrays",
         "stage-transposed-accesses",
         "narrow-counters",
+        "group-combined-subscripts",
         "jam-outer-iterations",
         "widen-rows",
         "jam-strided-iterations",
@@ -93,6 +94,7 @@ _TRANSFORMED = Stage(
     "and what they leave alone must look to the jam as if there were no directive. "
     "Nests that read across memory get tiles of their own before a jam takes their rows apart. "
     "Counters are narrowed while each stands in one place. "
+    "Groups of iterations of two loops at once come before iterations of one, which they would no longer find. "
     "Iterations are put side by side next, so that what they share is there once for the others: rows "
     "first, then columns, which need to see what all rows of a thread read. "
     "Atomic updates find their gang's copy while they still name their operator and the grid, which "
@@ -147,6 +149,7 @@ TARGET_PASSES = frozenset(
         "promote-cache-to-shared",
         "compress-arrays",
         "stage-transposed-accesses",
+        "group-combined-subscripts",
         "order-cached-loops",
         "widen-rows",
         "privatise-atomics",
@@ -169,6 +172,8 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
         spec = ArgSpec(name, {**spec.parameters, "target": (target,)})
     if name == "convert-gpu-to-nvvm" and options.fast_math:
         spec = ArgSpec(name, {"approximate_math": (True,), **spec.parameters})
+    if name == "group-combined-subscripts" and options.fast_math:
+        spec = ArgSpec(name, {"reassociate": (True,), **spec.parameters})
     try:
         return load_pass(name).from_spec(spec)
     except ValueError as e:

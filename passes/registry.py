@@ -25,6 +25,7 @@ PASS_CLASSES = {
     "promote-cache-to-shared": "PromoteCacheToSharedPass",
     "stage-transposed-accesses": "StageTransposedAccessesPass",
     "narrow-counters": "NarrowCountersPass",
+    "group-combined-subscripts": "GroupCombinedSubscriptsPass",
     "jam-outer-iterations": "JamOuterIterationsPass",
     "widen-rows": "WidenRowsPass",
     "jam-strided-iterations": "JamStridedIterationsPass",

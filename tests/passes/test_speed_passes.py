@@ -17,6 +17,7 @@ FORCED = {
     "atomics": ["privatise-atomics{target=nvptx}"],
     "rows": ["choose-lanes{target=nvptx}"],
     "invariant": [],
+    "combined": ["group-combined-subscripts{target=nvptx reassociate=true}"],
 }
 
 
@@ -49,6 +50,10 @@ def test_on_the_host(name: str):
         ("atomics", "privatise-atomics{copies=2 gangs=3}"),
         ("rows", "choose-lanes{elements=1}"),
         ("rows", "choose-lanes{elements=3}"),
+        ("combined", "group-combined-subscripts{reassociate=true}"),
+        ("combined", "group-combined-subscripts{reassociate=true side=4}"),
+        ("combined", "group-combined-subscripts{reassociate=true lanes=1 elements=4}"),
+        ("combined", "group-combined-subscripts{side=1}"),
     ],
 )
 def test_options_change_nothing_but_speed(name: str, option: str):
@@ -57,8 +62,8 @@ def test_options_change_nothing_but_speed(name: str, option: str):
     assert done.stdout == (PROGRAMS / f"{name}.out").read_text()
 
 
-def _ptx(name: str) -> str:
-    command = [sys.executable, "-m", "accopt.compiler.accopt_main", "--emit", "ptx"]
+def _ptx(name: str, *options: str) -> str:
+    command = [sys.executable, "-m", "accopt.compiler.accopt_main", "--emit", "ptx", *options]
     source = str(PROGRAMS / f"{name}.c")
     done = subprocess.run([*command, source], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -77,3 +82,12 @@ def test_lanes_of_a_row_shuffle_in_segments_without_barriers():
     assert ".reqntid 4, 64, 1" in first
     assert "shfl.sync" in first and "bar.sync" not in first
     assert len(re.findall(r"ld\.global(\.nc)?\.b64", first)) >= 8, "four entries side by side"
+
+
+def test_groups_load_sixteen_bytes_at_a_time():
+    def loads(*options: str) -> int:
+        kernel = _ptx("combined", *options).split(".entry products")[1].split(".entry")[0]
+        return len(re.findall(r"ld\.global(\.nc)?\.v4\.b32", kernel))
+
+    assert loads("--fast-math") >= 2
+    assert loads() == 0, "a sum of floats is in order unless the user lets it be otherwise"

@@ -1,0 +1,163 @@
+// RUN: accopt %s -p "group-combined-subscripts{reassociate=true side=4}" | filecheck %s
+// RUN: accopt %s -p "group-combined-subscripts{reassociate=true}" | filecheck %s --check-prefix=EIGHT
+// RUN: accopt %s -p group-combined-subscripts | filecheck %s --check-prefix=ORDER
+// RUN: accopt %s -p "group-combined-subscripts{reassociate=true side=4 lanes=8 elements=1}" | filecheck %s --check-prefix=LANES
+// RUN: accopt %s -p "group-combined-subscripts{reassociate=true side=1}" | filecheck %s --check-prefix=OFF
+// RUN: accopt %s -p "group-combined-subscripts{reassociate=true target=host}" | filecheck %s --check-prefix=OFF
+
+// OFF-NOT:     accx.why
+
+// Four sums of four groups: four elements of a, four of b, sixteen products. What is not in a whole group
+// runs on workers of its own, or after the lanes' sums.
+// ORDER-LABEL: llvm.func @products
+// ORDER-NOT:   accx.why
+// LANES-LABEL: llvm.func @products
+// LANES:       acc.parallel num_gangs({%{{.*}} : i32}) num_workers(%c16{{[_0-9]*}} : i32) vector_length(%c8{{[_0-9]*}} : i32)
+// LANES-NOT:   accx.elements
+// LANES-LABEL: llvm.func @integers
+// EIGHT-LABEL: llvm.func @products
+// EIGHT:       num_workers(%c8{{[_0-9]*}} : i32) vector_length(%c16{{[_0-9]*}} : i32)
+// EIGHT:         acc.loop vector
+// EIGHT-COUNT-64:  arith.mulf
+// EIGHT-NOT:       arith.mulf
+// EIGHT:           acc.yield
+// EIGHT-NEXT:    } attributes {inclusive
+// CHECK:       acc.reduction.recipe @reduction_add_f32
+// CHECK-LABEL: llvm.func @products
+// CHECK:       acc.parallel num_gangs({%num_gangs : i32}) num_workers(%c4{{[_0-9]*}} : i32) vector_length(%c32{{[_0-9]*}} : i32)
+// CHECK:         %aligned = arith.cmpi eq
+// CHECK:         acc.loop gang worker control(%group : i32)
+// CHECK:           scf.if %whole {
+// CHECK:             scf.if %aligned {
+// CHECK:               acc.loop vector reduction(%s_{{[0-9]+}}, %s_{{[0-9]+}}, %s_{{[0-9]+}}, %s_{{[0-9]+}} :
+// CHECK:                 %a_j = llvm.load %p{{[_0-9]*}} {alignment = 16 : i64}
+// CHECK-COUNT-3:         llvm.getelementptr inbounds %p
+// CHECK:                 %[[X:x[_0-9]*]] = arith.xori
+// CHECK-NEXT:            %q{{[_0-9]*}} = llvm.getelementptr %b[%[[X]]]
+// CHECK-NEXT:            llvm.load %q{{[_0-9]*}} {alignment = 16 : i64}
+// CHECK-NOT:             arith.xori
+// CHECK-COUNT-16:        arith.mulf
+// CHECK-NOT:             arith.mulf
+// CHECK:                 acc.yield
+// CHECK-NEXT:          } attributes {accx.elements = 2 : i32
+// CHECK:             } else {
+// CHECK:               acc.loop vector reduction
+// CHECK-NOT:             alignment = 16
+// CHECK:                 acc.yield
+// CHECK:             scf.for %j{{[_0-9]*}} = %stop{{[_0-9]*}} to %m
+// CHECK:             {accx.unroll = 1 : i32}
+// CHECK-COUNT-4:     llvm.store %{{.*}}, %r
+// CHECK:           } else {
+// CHECK:             acc.loop vector reduction(%s_{{[0-9]+}} :
+// CHECK:             llvm.store %{{.*}}, %r
+// CHECK:           accx.why = "groups of 4 iterations
+llvm.func @products(%n: i32, %m: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %z = arith.constant 0.0 : f32
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %sum = scf.for %j = %c0 to %m step %c1 iter_args(%s = %z) -> (f32) : i32 {
+        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %a_j = llvm.load %p : !llvm.ptr -> f32
+        %x = arith.xori %i, %j : i32
+        %q = llvm.getelementptr %b[%x] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %w = llvm.load %q : !llvm.ptr -> f32
+        %t = arith.mulf %a_j, %w : f32
+        %u = arith.addf %s, %t : f32
+        scf.yield %u : f32
+      }
+      %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      llvm.store %sum, %r : f32, !llvm.ptr
+      acc.yield
+    } attributes {accx.covers, independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// Integer sums may always be split. Bounds that are not multiples of four: a loop before the groups too. The
+// user's number of gangs stays.
+// ORDER-LABEL: llvm.func @integers
+// ORDER:       accx.why = "groups of 8
+// CHECK-LABEL: llvm.func @integers
+// CHECK:       acc.parallel num_gangs({%gangs{{[_0-9]*}} : i32}) num_workers(%c4{{[_0-9]*}} : i32)
+// CHECK:           scf.for %j{{[_0-9]*}} = %lower to %
+// CHECK:           acc.loop vector
+// CHECK:             arith.addi %s{{[_0-9]*}}, %w{{[_0-9]*}} : i32
+// CHECK:           scf.for %j{{[_0-9]*}} = %stop
+llvm.func @integers(%n: i32, %m: i32, %lower: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
+    acc.loop gang vector control(%i : i32) = (%lower : i32) to (%n : i32) step (%c1 : i32) {
+      %sum = scf.for %j = %lower to %m step %c1 iter_args(%s = %i) -> (i32) : i32 {
+        %x = arith.ori %i, %j : i32
+        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %w = llvm.load %q : !llvm.ptr -> i32
+        %u = arith.addi %s, %w overflow<nsw> : i32
+        scf.yield %u : i32
+      }
+      %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      llvm.store %sum, %r : i32, !llvm.ptr
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// Left alone: a gather, a loop that carries more than sums, one that stores, sizes given by the user.
+// CHECK-LABEL: llvm.func @left_alone
+// CHECK-NOT:   accx.why
+llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
+        %x = arith.xori %i, %j : i32
+        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %w = llvm.load %q : !llvm.ptr -> i32
+        %p = llvm.getelementptr %a[%w] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %v = llvm.load %p : !llvm.ptr -> i32
+        %u = arith.addi %s, %v : i32
+        scf.yield %u : i32
+      }
+      %last = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
+        %x = arith.xori %i, %j : i32
+        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %w = llvm.load %q : !llvm.ptr -> i32
+        %u = arith.muli %s, %w : i32
+        scf.yield %u : i32
+      }
+      %stored = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
+        %x = arith.xori %i, %j : i32
+        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %w = llvm.load %q : !llvm.ptr -> i32
+        %u = arith.addi %s, %w : i32
+        %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        llvm.store %w, %r : i32, !llvm.ptr
+        scf.yield %u : i32
+      }
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
+        %x = arith.xori %i, %j : i32
+        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %w = llvm.load %q : !llvm.ptr -> i32
+        %u = arith.addi %s, %w : i32
+        scf.yield %u : i32
+      }
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  } attributes {accx.given_sizes = ["vector_length"]}
+  llvm.return
+}
