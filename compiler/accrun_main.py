@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from ..runtime.errors import AccRuntimeError
 from ..runtime.trace import TraceOptions
+from .at_exit import AtExit
 from .diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
 from .driver_options import add_compile_arguments, options_from_arguments
 from .internal_error import guarded
@@ -137,9 +138,10 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         profile_libraries=tuple(filter(None, os.environ.get("ACC_PROFLIB", "").split(";"))),
     )
     program = Program(executable, run_options)
+    report = AtExit(lambda status: _simulated(program, status)) if options.target == "sim" else None
     status = program.main([args.sources[0], *program_arguments])
-    if options.target == "sim":
-        status = _simulated(program, status)
+    if report is not None:
+        status = report(status)
     program.close()
     return status
 

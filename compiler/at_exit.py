@@ -1,0 +1,41 @@
+"""What remains to be done when a C program ends by calling `exit`, from which no Python code returns."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+Action = Callable[[int], int]
+"""Takes the exit status that the program gave, and gives the one to end with."""
+
+
+class AtExit:
+    """
+    Runs `action` once: when the process ends by C's `exit`, after the program's own `atexit` handlers, or
+    before that when it is called. Keeps the callback alive for as long as the process may need it.
+    """
+
+    def __init__(self, action: Action):
+        self._action: Action | None = action
+        libc = ctypes.CDLL(None)
+        register = getattr(libc, "on_exit", None)  # glibc's; other libraries do not say the status
+        if register is None:
+            return
+        self._handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(self._on_exit)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._handler))
+        register(self._handler, None)
+        self._flush = libc.fflush
+        self._leave = libc._exit
+
+    def __call__(self, status: int) -> int:
+        """Runs the action, unless it has run."""
+        action, self._action = self._action, None
+        return status if action is None else action(status)
+
+    def _on_exit(self, status: int, _: int | None) -> None:
+        if self._action is None:
+            return
+        changed = self(status)
+        if changed != status:
+            self._flush(None)
+            self._leave(changed)
