@@ -7,7 +7,7 @@ Leaves: no compute construct with a condition. Where the condition sends the wor
         private and firstprivate variables are fresh locals, and acc.loop stays for
         specialize-acc-for-host to make a plain loop. `if` on data directives is untouched: the
         runtime calls take it.
-Fails:  an `acc.private` or `acc.firstprivate` of an array section on a construct with a condition.
+Fails:  never.
 
 Before:
   %x_dev = acc.copyin varPtr(%x : !llvm.ptr) varType(f32) bounds(%b) -> !llvm.ptr {name = "x"}
@@ -29,11 +29,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1, i8
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..compiler.diagnostics import error
+from ..dialects import llvm_ext
 from ..dialects.accx_compress import RangeOp
 from .analysis.acc_ops import (
     ENTRY_OPS,
@@ -46,7 +46,6 @@ from .analysis.acc_ops import (
     parallel_construct_operands,
     set_operand_groups,
     set_prop,
-    source_loc,
     variable_name,
 )
 
@@ -60,16 +59,11 @@ def _entries(construct: acc.ParallelOp) -> list[EntryOp]:
 
 
 def _local_copy(entry: acc.PrivateOp | acc.FirstprivateOp, body: list[Operation]) -> SSAValue:
-    """The host's own variable for a private or firstprivate clause."""
-    if entry.bounds:
-        raise error(
-            source_loc(entry),
-            f"section of '{variable_name(entry.acc_var)}' in a private or firstprivate clause of a"
-            " construct with an if or self clause",
-            "name the whole variable, or leave the condition out",
-        )
+    """The host's own variable for a private or firstprivate clause; of a section, up to its end."""
     function = enclosing_function(entry)
     assert function is not None
+    if entry.bounds:
+        return _local_section(entry, body)
     one = constant_i32(1, entry.location)
     alloca = llvm.AllocaOp(one, entry.var_type, alignment=16)
     alloca.location = entry.location
@@ -83,6 +77,35 @@ def _local_copy(entry: acc.PrivateOp | acc.FirstprivateOp, body: list[Operation]
         load.location = store.location = entry.location
         body += [load, store]
     return alloca.res
+
+
+def _local_section(entry: acc.PrivateOp | acc.FirstprivateOp, body: list[Operation]) -> SSAValue:
+    """Memory for the elements before and in a section, so that the subscripts stay."""
+    outer = entry.bounds[0].owner
+    assert isinstance(outer, acc.DataBoundsOp)
+    lower, extent, stride = outer.lowerbound, outer.extent, outer.stride
+    assert extent is not None and stride is not None
+    made: list[Operation] = []
+
+    def add(op: Operation) -> SSAValue:
+        op.location = entry.location
+        made.append(op)
+        return op.results[0]
+
+    start = None if lower is None else add(arith.MuliOp(lower, stride))
+    size = add(arith.MuliOp(extent, stride))
+    whole = size if start is None else add(arith.AddiOp(start, size))
+    memory = add(llvm.AllocaOp(whole, i8, alignment=16))
+    memory.name_hint = variable_name(entry.acc_var)
+    if isinstance(entry, acc.FirstprivateOp):
+        target, source = memory, entry.var
+        if start is not None:
+            target = add(llvm.GEPOp.from_mixed_indices(memory, [start], i8))
+            source = add(llvm.GEPOp.from_mixed_indices(entry.var, [start], i8))
+        made.append(llvm_ext.MemcpyOp(target, source, size))
+        made[-1].location = entry.location
+    body += made
+    return memory
 
 
 def host_version(construct: acc.ParallelOp, entries: list[EntryOp]) -> list[Operation]:

@@ -172,6 +172,7 @@ ENTRY_POINTS: dict[str, tuple[type | None, tuple[type, ...]]] = {
         (ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int32),
     ),
     "__accopt_wait": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_on_host": (ctypes.c_int32, (ctypes.c_int32,)),
     "__accopt_device": (None, (ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
     "__accopt_outside": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
 }

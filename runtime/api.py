@@ -149,7 +149,7 @@ class Routines:
 
     def __init__(self, runtime: Runtime):
         self._runtime = runtime
-        self._strings: dict[tuple[int, int], Any] = {}
+        self._strings: dict[tuple[int, int, int], Any] = {}
 
     # Devices (3.2.1 to 3.2.9)
 
@@ -162,7 +162,7 @@ class Routines:
         self._runtime.thread.state = self._runtime.select(device_type)
 
     def get_device_type(self) -> int:
-        return int(self._runtime.provider.type)
+        return int(self._runtime.current.device.type)
 
     def set_device_num(self, number: int, device_type: int) -> None:
         self._runtime.thread.state = self._runtime.select(device_type, number)
@@ -171,7 +171,7 @@ class Routines:
         return self._runtime.current.number if self._runtime.matches(device_type) else 0
 
     def get_property(self, number: int, device_type: int, which: int) -> int:
-        if not self._runtime.matches(device_type):
+        if not self._runtime.matches(device_type) and device_type != DeviceType.HOST:
             return 0
         device = self._runtime.select(device_type, number).device
         if which == DeviceProperty.MEMORY:
@@ -181,7 +181,7 @@ class Routines:
         return int(which == DeviceProperty.SHARED_MEMORY_SUPPORT and device.shares_memory)
 
     def get_property_string(self, number: int, device_type: int, which: int) -> int:
-        if not self._runtime.matches(device_type):
+        if not self._runtime.matches(device_type) and device_type != DeviceType.HOST:
             return 0
         state = self._runtime.select(device_type, number)
         properties = state.device.properties()
@@ -193,7 +193,7 @@ class Routines:
         text = texts.get(which)  # pyright: ignore[reportArgumentType, reportCallIssue]
         if text is None:
             return 0
-        key = (state.number, which)
+        key = (state.device.type, state.number, which)
         buffer = self._strings.setdefault(key, ctypes.create_string_buffer(text.encode()))
         return ctypes.addressof(buffer)
 

@@ -47,6 +47,8 @@ from .trace import Trace, TraceOptions
 
 _unpack_launch = LAUNCH_FORMAT.unpack
 _string_at = ctypes.string_at
+_HOST_KEY = -1
+"""Number of the host among the devices of a program for GPUs."""
 _LAUNCH_BYTES = LAUNCH_FORMAT.size
 _DEVICE_FIELD = struct.Struct("=q")
 
@@ -123,6 +125,19 @@ class Runtime:
             self._start(state)
             return state
 
+    def host_state(self) -> DeviceState:
+        """The host as a device of a program for GPUs: its memory is shared, nothing is moved."""
+        with self.lock:
+            state = self._states.get(_HOST_KEY)
+            if state is None:
+                from .host_device import HostDevice, HostOptions
+
+                self._forget_native()
+                state = DeviceState(0, HostDevice(HostOptions(shared_memory=True)), self.sites)
+                self._watch_device(state)
+                self._states[_HOST_KEY] = state
+            return state
+
     def start(self, image: ModuleImage, host_address: Callable[[str], int] | None = None) -> None:
         """
         Loads the kernels and maps the declared globals; before `main` runs.
@@ -133,6 +148,11 @@ class Runtime:
         self._host_address = host_address or _no_symbols
         for state in self._states.values():
             self._start(state)
+
+    def on_host(self, site: int) -> int:
+        """Whether the calling thread's current device is the host, in a program for GPUs."""
+        own = self.thread.state.device.type
+        return int(own == DeviceType.HOST and own != self.provider.type)
 
     def _start(self, state: DeviceState) -> None:
         self._watching = (Place("declare"), state)
@@ -392,6 +412,8 @@ class Runtime:
 
     def select(self, device_type: int, number: int = NOT_GIVEN) -> DeviceState:
         """The device of that type and number; raises `acc_error_device_type_unavailable`."""
+        if device_type == DeviceType.HOST and self.provider.type != DeviceType.HOST:
+            return self.host_state()
         if not self.matches(device_type):
             known = device_type in DeviceType.__members__.values()
             name = DeviceType(device_type).name.lower() if known else str(device_type)
@@ -413,7 +435,9 @@ class Runtime:
         with self.lock:
             states = [self.select(device_type, number)]
             if number < 0:
-                states = list(self._states.values())
+                states = [
+                    s for s in self._states.values() if s.device.type == states[0].device.type
+                ]
             if self._native is not None:
                 self._native.forget()
             for state in states:

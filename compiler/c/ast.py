@@ -86,13 +86,15 @@ class TranslationUnit:
     """
     One source file, checked. `functions` and `variables` hold every function and every variable
     that is not AUTO (static locals included), in order; `directives` the file-scope directives
-    (`declare`, named `routine`) in order.
+    (`declare`, named `routine`) in order. `selects_host`: the file may make the host its current
+    device, so that compute constructs need code for it too.
     """
 
     file: str
     functions: list[FunctionDecl] = field(default_factory=list["FunctionDecl"])
     variables: list[VarDecl] = field(default_factory=list["VarDecl"])
     directives: list[Directive] = field(default_factory=list["Directive"])
+    selects_host: bool = False
 
 
 # Expressions ----------------------------------------------------------------------------------

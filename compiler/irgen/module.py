@@ -32,7 +32,7 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
     The acc-level module of a whole program. Remarks go to `sink`; raises `CompileError` for what
     the program may not do or what is not supported.
     """
-    state = ModuleState(sink)
+    state = ModuleState(sink, any(unit.selects_host for unit in units))
     state.define_externals(units)
     for unit in units:
         for variable in unit.variables:

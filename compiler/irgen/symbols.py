@@ -24,6 +24,8 @@ class ModuleState:
     """Symbols and shared definitions of the module being generated."""
 
     sink: DiagnosticSink
+    host_fallback: bool = False
+    """Compute constructs run on the host thread while the host is the current device."""
     types: TypeLowering = field(default_factory=TypeLowering)
     module: ModuleOp = field(default_factory=lambda: ModuleOp([]))
     function_types: dict[str, LLVMFunctionType] = field(default_factory=dict[str, LLVMFunctionType])

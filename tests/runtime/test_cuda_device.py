@@ -388,7 +388,7 @@ program = Program(runtime)
         ("program.launch(0, [ctypes.c_int64(0)] * 3, (1, 1, 1), (4096, 1, 1))",
          ["g.c:5: error", "block 4096x1x1", "CUDA_ERROR_INVALID_VALUE"]),
         ("program.call('acc_malloc', 1 << 40)", ["[acc_error_out_of_memory]"]),
-        ("program.call('acc_set_device_type', DeviceType.HOST)", ["--target=host"]),
+        ("program.call('acc_set_device_type', DeviceType.RADEON)", ["acc_device_radeon"]),
     ],
 )  # fmt: skip
 def test_errors_end_the_process_with_a_message(body, expected):

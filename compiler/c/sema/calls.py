@@ -53,7 +53,7 @@ from ..types import (
     VoidType,
     pointer_to,
 )
-from .constants import constant_value
+from .constants import constant_value, integer_value
 from .conversions import convert_assigned, decay, promote_argument, promoted_type, rvalue
 from .unit import Unit
 
@@ -74,6 +74,12 @@ _COMPARISONS = {
     "__builtin_isless": "<",
     "__builtin_islessequal": "<=",
 }
+
+
+_SELECTS_DEVICE = frozenset(("acc_set_device_type", "acc_set_device_num"))
+"""Routines whose last argument may make the host the current device (OpenACC 3.4, 3.2.2)."""
+_HOST = 2
+"""`acc_device_host`."""
 
 
 class CallChecker:
@@ -163,6 +169,10 @@ class CallChecker:
                     )
                 value = promote_argument(value)
             values.append(value)
+        if decl is not None and decl.name in _SELECTS_DEVICE and values:
+            device_type = integer_value(values[-1])
+            if self.unit.target != "host" and device_type in (None, _HOST):
+                self.unit.tree.selects_host = True
         return Call(type=t.result, loc=loc, callee=callee, args=values, function_type=t)
 
     def _check_count(

@@ -19,13 +19,14 @@ from pycparser import c_ast
 from ...diagnostics import SourceLoc, error
 from ...directives.device_types import select_clauses
 from ...directives.parser import parse_directive
-from ...directives.records import Directive, DirectiveKind
+from ...directives.records import DeviceTypeClause, Directive, DirectiveKind
 from ..ast import AccStmt, Compound, DeclStmt, ExprStmt, For, FunctionDecl, Stmt
 from .clauses import ClauseResolver
 from .literals import string_literal
 from .unit import Target, Unit
 
 _ACC = re.compile(r"acc\b[ \t]*")
+_HOST_NAMES = frozenset(("host", "multicore"))
 _NEXT_IS_FOR = "the next statement must be a 'for' loop"
 
 
@@ -60,6 +61,10 @@ class DirectiveChecker:
         """Types all clauses, and keeps those that hold on the target."""
         self.clauses.resolve(directive)
         select_clauses(directive, self.unit.target)
+        chosen = directive.find("device_type", DeviceTypeClause)
+        if directive.kind is DirectiveKind.SET and chosen is not None:
+            to_host = self.unit.target != "host" and not _HOST_NAMES.isdisjoint(chosen.types)
+            self.unit.tree.selects_host |= to_host
 
     def refuse_pragma(self, node: Any, where: str) -> None:
         """Raise if `node` is an OpenACC directive in a place where none can stand."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects import acc
+from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnitAttr, i32
 from xdsl.ir import Block, Region, SSAValue
 
 from ...c import ast as c
+from ...c.types import INT, FunctionType
 from ...directives.records import (
     Directive,
     DirectiveKind,
@@ -27,6 +28,9 @@ from . import compression, data, loops
 from .common import DEFAULT_DEVICE, Queues, condition_of, queues, single_i32, slot_i32
 from .privatization import Privates, privates
 from .regions import default_attr
+
+ON_HOST = "__accopt_on_host"
+"""The runtime's answer whether the host is the calling thread's current device."""
 
 _LOOP_CLAUSES = frozenset(
     [
@@ -61,7 +65,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         directive, loop = split_combined(directive)
     kind = s.directive.kind.value.split()[0]
     if_cond = condition_of(fn, directive, "if")
-    self_cond = condition_of(fn, directive, "self")
+    self_cond = _self_condition(fn, directive)
     q = queues(fn, directive)
     sizes = _sizes(fn, directive)
     prepared = None
@@ -92,6 +96,24 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         op.properties["combined"] = UnitAttr()
     fn.b.add(op)
     data.leave(fn, mappings)
+
+
+def _self_condition(fn: FunctionState, directive: Directive) -> SSAValue | None:
+    """The i1 of the `self` clause, or of the host being the current device where it may be (2.3)."""
+    given = condition_of(fn, directive, "self")
+    if not fn.module.host_fallback or _is_bare_self(directive):
+        return given
+    called = c.FunctionDecl(ON_HOST, FunctionType(INT, (INT,)), directive.loc)
+    symbol = fn.module.function_symbol(called)
+    call = llvm.CallOp(symbol, fn.b.int(-1, i32), return_type=i32)
+    on_host = fn.b.cmp("ne", fn.b.value(call, "on_host"), fn.b.int(0, i32))
+    return on_host if given is None else fn.b.value(arith.OrIOp(given, on_host), "on_host")
+
+
+def _is_bare_self(directive: Directive) -> bool:
+    flag = directive.find("self", FlagClause)
+    clause = directive.find("self", ExprClause)
+    return flag is not None or (clause is not None and not clause.args)
 
 
 def _named(directive: Directive) -> set[c.VarDecl]:
@@ -154,9 +176,7 @@ def _construct(
     mappings: list[data.Mapping],
     copies: Privates,
 ) -> acc.ParallelOp | acc.SerialOp | acc.KernelsOp:
-    self_flag = directive.find("self", FlagClause)
-    self_clause = directive.find("self", ExprClause)
-    bare_self = self_flag is not None or (self_clause is not None and not self_clause.args)
+    bare_self = _is_bare_self(directive)
     devices = [m.device for m in mappings]
     if kind == "serial":
         return acc.SerialOp(
