@@ -92,14 +92,27 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the descriptor at `address` is told: the words that follow `shape`."""
+    """
+    What the descriptor at `address` is told, whose first word is `head`: the words that follow
+    `shape`.
+    """
 
     address: int
+    head: int
     words: bytes
+
+    @property
+    def place(self) -> int:
+        """Where the words go."""
+        return self.address + Compression.c0.offset
+
+    def agrees(self) -> bool:
+        """Whether the descriptor still asks for what it asked for."""
+        return ctypes.c_int64.from_address(self.address).value == self.head
 
     def give(self) -> None:
         """Writes the words."""
-        ctypes.memmove(self.address, self.words, len(self.words))
+        ctypes.memmove(self.place, self.words, len(self.words))
 
 
 def answer_for(packed: Packed, address: int) -> Answer | None:
@@ -111,7 +124,7 @@ def answer_for(packed: Packed, address: int) -> Answer | None:
     if given.format != packed.format.word or not given.flags & CompressionFlag.DECODES:
         return None
     packed.report.counted &= not given.flags & CompressionFlag.UNCOUNTED
-    return Answer(address + Compression.c0.offset, packed.words)
+    return Answer(address, ctypes.c_int64.from_address(address).value, packed.words)
 
 
 class Compressor:
@@ -253,7 +266,7 @@ class Compressor:
         if wanted is None or packed is None or not wanted.address:
             return
         packed.report.counted &= wanted.counts
-        Answer(wanted.address + Compression.c0.offset, packed.words).give()
+        Answer(wanted.address, 0, packed.words).give()
 
     # Transfers
 

@@ -8,6 +8,7 @@ device as they are, if it has kernels to pack them (`Device.packer`) and room.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,17 @@ if TYPE_CHECKING:
     from .compression_report import TransferReport
     from .device import Device, DevicePacker, Queue
 
-DEVICE_BYTES = 16 << 20
-"""Arrays of fewer bytes are scanned by the host: kernels would have to be compiled, and waited for."""
+DEVICE_BYTES = 4 << 20
+"""The host is done with fewer bytes before a kernel has been waited for."""
+
+BYTES_PER_CPU = 64 << 20
+"""
+Kernels are loaded when so many bytes for each CPU have been packed in a format that they pack faster:
+loading takes milliseconds, or a tenth of a second where the driver has to compile them.
+"""
+
+MEMBERS_GAIN = 4
+"""How much more they gain where members are picked out of structures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,7 @@ class Transfers:
 
     def __init__(self, device: Device):
         self._device = device
+        self._seen: dict[PackedFormat, int] = {}
 
     def bring(
         self, fmt: PackedFormat, host: int, size: int, queue: Queue
@@ -55,7 +66,7 @@ class Transfers:
         The plain numbers in device memory, with their range. None if that does not pay, or there is
         no room.
         """
-        raw, packer = self._room(size, queue)
+        raw, packer = self._room(fmt, size, queue)
         if raw is None or packer is None:
             return None
         self._device.copy_in(raw, host, Strips(0, size), queue)
@@ -91,7 +102,7 @@ class Transfers:
         fmt = codec.format
         size = run.count * fmt.record_bytes
         if fmt.members > 1:
-            raw, packer = self._room(size, queue)
+            raw, packer = self._room(fmt, size, queue)
             if raw is not None and packer is not None:
                 self._device.copy_in(raw, run.host, Strips(0, size), queue)
                 self.pack(Raw(raw, run.host, size), run, fmt, coefs, plane, report, queue)
@@ -113,7 +124,7 @@ class Transfers:
         fmt = codec.format
         size = run.count * fmt.record_bytes
         if fmt.members > 1:
-            raw, packer = self._room(size, queue)
+            raw, packer = self._room(fmt, size, queue)
             if raw is not None and packer is not None:
                 place = PackedPlace(run.device, plane, run.count, 0)
                 packer.decode(fmt, coefs, place, raw, queue)
@@ -125,9 +136,13 @@ class Transfers:
             host = run.host + member * fmt.base_bytes
             self._device.read(host, run.device + member * plane, run.count, how, queue)
 
-    def _room(self, size: int, queue: Queue) -> tuple[int | None, DevicePacker | None]:
+    def _room(
+        self, fmt: PackedFormat, size: int, queue: Queue
+    ) -> tuple[int | None, DevicePacker | None]:
         """Device memory for so many plain bytes, and the kernels; None where they are not used."""
-        if size < DEVICE_BYTES:
+        seen = self._seen[fmt] = self._seen.get(fmt, 0) + size
+        gain = MEMBERS_GAIN if fmt.members > 1 else 1
+        if size < DEVICE_BYTES or gain * seen < BYTES_PER_CPU * len(os.sched_getaffinity(0)):
             return None, None
         packer = self._device.packer()
         if packer is None:

@@ -20,6 +20,9 @@ from .native_transfer import MAX_THREADS as MOST
 PIECE = 2 << 20
 """Bytes of a buffer."""
 
+LEAST_PIECE = 256 << 10
+"""Bytes for which handing a copy to the driver pays."""
+
 THRESHOLD = 4 << 20
 """Transfers below this many bytes go straight to the driver."""
 
@@ -71,8 +74,8 @@ class StagingCopier:
         bytes = count * max(how.host_step, how.device_step)
         threads = max(1, min(self._threads, bytes // BYTES_PER_THREAD))
         self._allocate(threads)
-        # Small transfers have a piece for each buffer, so that all threads have work.
-        share = -(-count // (BUFFERS * threads))
+        # A few pieces per thread in smaller transfers, so that copying and sending overlap there too.
+        share = max(-(-count // (BUFFERS * threads)), LEAST_PIECE // how.device_step)
         piece = max(1, min(PIECE // how.device_step, share))
         job = TransferJob(
             count=count,

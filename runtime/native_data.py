@@ -5,9 +5,10 @@ is present, as most constructs in a loop are.
 Python (`quick_entry.py`) finds out what a construct's records stand for. If nothing had to move, and
 the data would stay present without this construct, it *arms* the site: it leaves the records, with
 the device addresses they found, in a `Slot`. From then on a native function compiled once per program
-compares the records the host code brings with those of the slot; if they are equal it stores the
-device addresses, moves the values of reductions to or from their cells, and counts in the slot how
-many regions are open. Anything else goes to the Python entry point.
+compares the records the host code brings with those of the slot, and the first words of compressed
+arrays' descriptors (format and flags) with those of then. If they are equal it stores the device
+addresses, tells the descriptors their coefficients, moves the values of reductions to or from their
+cells, and counts in the slot how many regions are open. Anything else goes to the Python entry point.
 
 The counters of the present table lack the regions open in slots. That is safe because
 
@@ -22,22 +23,28 @@ taken, so it never waits.
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from .abi import RECORD_BYTES
+from .abi import RECORD_BYTES, Compression
 from .cells import Cell
+from .compression import Answer
 from .present import Entry
 
 WAYS = 2
 """Slots of a site: programs that swap two arrays bring their records in two versions."""
 
-_SLOT_BYTES = 48
+_SLOT_BYTES = 64
+_TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.c0.offset) // 8}q")
+_TOLD_WORDS = _TOLD.size // 8
+_ANSWER_WORDS = 2 + _TOLD_WORDS
+"""An answer to a descriptor: its address, its first word, and the words it is told."""
 
 _IR = """
-%slot = type {{ i64, i64, i64, i64, ptr, ptr }}
+%slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr }}
 
 ; the slot of the site that holds these records (with %device: their device addresses too), or null
 define internal ptr @find(i32 %site, ptr %records, i32 %count, i1 %device) {{
@@ -84,6 +91,67 @@ other:
   br i1 %again, label %way, label %none
 none:
   ret ptr null
+}}
+
+; whether all compressed arrays' descriptors begin with the words they began with
+define internal i1 @agree(ptr %slot) {{
+entry:
+  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 6
+  %count = load i64, ptr %count_at
+  %answers_at = getelementptr %slot, ptr %slot, i32 0, i32 7
+  %answers = load ptr, ptr %answers_at
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %look ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %yes
+look:
+  %at = getelementptr [{answer_words} x i64], ptr %answers, i64 %i
+  %descriptor = load ptr, ptr %at
+  %head_at = getelementptr i64, ptr %at, i64 1
+  %head = load i64, ptr %head_at
+  %now = load i64, ptr %descriptor
+  %same = icmp eq i64 %head, %now
+  %next = add i64 %i, 1
+  br i1 %same, label %test, label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; what compressed arrays' descriptors are told
+define internal void @answer(ptr %slot) {{
+entry:
+  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 6
+  %count = load i64, ptr %count_at
+  %answers_at = getelementptr %slot, ptr %slot, i32 0, i32 7
+  %answers = load ptr, ptr %answers_at
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %told ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %take, label %done
+take:
+  %at = getelementptr [{answer_words} x i64], ptr %answers, i64 %i
+  %descriptor = load ptr, ptr %at
+  %place = getelementptr i8, ptr %descriptor, i64 {answer_at}
+  %words = getelementptr i64, ptr %at, i64 2
+  br label %word
+word:
+  %w = phi i64 [ 0, %take ], [ %next_word, %word ]
+  %source = getelementptr i64, ptr %words, i64 %w
+  %target = getelementptr i64, ptr %place, i64 %w
+  %value = load i64, ptr %source
+  store i64 %value, ptr %target
+  %next_word = add i64 %w, 1
+  %more_words = icmp ult i64 %next_word, {told_words}
+  br i1 %more_words, label %word, label %told
+told:
+  %next = add i64 %i, 1
+  br label %test
+done:
+  ret void
 }}
 
 ; the values of reductions into their cells, or (%out) from them
@@ -154,7 +222,10 @@ check:
   %is_busy = icmp ne i64 %busy, 0
   %async = icmp ne i64 %queue, -2
   %unfit = or i1 %is_busy, %async
-  %refused = and i1 %has_cells, %unfit
+  %no_cells = and i1 %has_cells, %unfit
+  %agree = call i1 @agree(ptr %slot)
+  %disagree = xor i1 %agree, true
+  %refused = or i1 %no_cells, %disagree
   br i1 %refused, label %leave, label %take
 take:
   %step = zext i1 %has_cells to i64
@@ -165,6 +236,7 @@ take:
   %more_open = add i64 %open, 1
   store i64 %more_open, ptr %open_at
   call void @move(ptr %slot, i1 false)
+  call void @answer(ptr %slot)
   %known_at = getelementptr %slot, ptr %slot, i32 0, i32 4
   %known = load ptr, ptr %known_at
   %number = zext i32 %count to i64
@@ -239,6 +311,8 @@ class _Slot(ctypes.Structure):
         ("cell_count", ctypes.c_int64),
         ("records", ctypes.c_void_p),
         ("cells", ctypes.c_void_p),
+        ("answer_count", ctypes.c_int64),
+        ("answers", ctypes.c_void_p),
     )
 
 
@@ -252,6 +326,7 @@ class _Armed:
     """Each cell with the address and size of the variable it serves here."""
     records: ctypes.Array[ctypes.c_char]
     cell_table: ctypes.Array[ctypes.c_int64]
+    answer_table: ctypes.Array[ctypes.c_int64]
 
 
 class NativeData:
@@ -273,6 +348,9 @@ class NativeData:
         llvm.initialize_native_asmprinter()
         text = _IR.format(
             ways=WAYS,
+            answer_words=_ANSWER_WORDS,
+            answer_at=Compression.c0.offset,
+            told_words=_TOLD_WORDS,
             slots=ctypes.addressof(self._slots),
             busy=ctypes.addressof(self._busy),
             lock=ctypes.addressof(self._lock),
@@ -289,12 +367,18 @@ class NativeData:
         self._unlock = ctypes.CFUNCTYPE(None)(address("unlock"))
 
     def arm(
-        self, site: int, records: bytes, entries: Sequence[Entry], cells: Sequence[Cell]
+        self,
+        site: int,
+        records: bytes,
+        entries: Sequence[Entry],
+        cells: Sequence[Cell],
+        answers: Sequence[Answer] = (),
     ) -> None:
         """
         Takes over the region just entered at `site`, whose `records` hold their device addresses
         and whose `entries` (those of `cells` among them) have been counted once for each record:
-        these counts become the slot's first open region.
+        these counts become the slot's first open region. `answers`: to the descriptors of compressed
+        arrays, for as long as they ask for the same.
         """
         first = site * WAYS
         free = [i for i in range(first, first + WAYS) if i not in self._armed]
@@ -307,7 +391,8 @@ class NativeData:
             words = [word for c in cells for word in (c.base, c.slot, c.size)]
             table = (ctypes.c_int64 * max(len(words), 1))(*words)
             known = [(cell, cell.base, cell.size) for cell in cells]
-            self._armed[index] = _Armed(site, entries, known, buffer, table)
+            told = _answer_table(answers)
+            self._armed[index] = _Armed(site, entries, known, buffer, table, told)
             for entry in entries:
                 entry.structured -= 1
             self._busy[site] += 1 if cells else 0
@@ -318,6 +403,8 @@ class NativeData:
                 len(cells),
                 ctypes.addressof(buffer),
                 ctypes.addressof(table),
+                len(answers),
+                ctypes.addressof(told),
             )
         finally:
             self._unlock()
@@ -366,6 +453,15 @@ class NativeData:
     def _take_lock(self) -> None:
         while not self._try_lock():
             pass
+
+
+def _answer_table(answers: Sequence[Answer]) -> ctypes.Array[ctypes.c_int64]:
+    words = [
+        word
+        for answer in answers
+        for word in (answer.address, answer.head, *_TOLD.unpack(answer.words))
+    ]
+    return (ctypes.c_int64 * max(len(words), 1))(*words)
 
 
 assert ctypes.sizeof(_Slot) == _SLOT_BYTES and RECORD_BYTES == 64, "as in the code above"

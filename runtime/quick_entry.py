@@ -92,6 +92,7 @@ class QuickEntry:
             or known.epoch != self._table.epoch
             or (raw != known.before and raw != known.after)
             or not all(_attached(found) for found in known.attached)
+            or not all(answer.agrees() for answer in known.answers)
             or (known.cells and not (synchronous and _free(known.cells)))
         ):
             done = self._enter_each(site, records, count, raw, synchronous)
@@ -106,7 +107,7 @@ class QuickEntry:
             for answer in known.answers:
                 answer.give()
         if self.native is not None and _stays_present(known):
-            self.native.arm(site, known.after, known.entries, known.cells)
+            self.native.arm(site, known.after, known.entries, known.cells, known.answers)
         return count
 
     def exit(self, site: int, records: int, count: int) -> int:
@@ -224,7 +225,7 @@ def _stays_present(known: _Remembered) -> bool:
     """
     Whether the data just entered is held by something else as well, so that its exit only counts.
     """
-    if known.attached or known.answers or not known.entries:
+    if known.attached or not known.entries:
         return False
     held = {id(e): 0 if e.pinned else e.structured + e.dynamic for e in known.entries}
     for entry in known.entries:
