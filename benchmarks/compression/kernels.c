@@ -149,3 +149,20 @@ void dyadic(int n, const REAL *restrict x, const REAL *restrict y, REAL *restric
         z[i] = sum;
     }
 }
+
+/* Elements are decoded once per tile, as a tile is filled. */
+void matmul_cached(int n, const REAL (*restrict a)[n], const REAL (*restrict b)[n],
+                   REAL (*restrict c)[n])
+{
+#pragma acc parallel loop async(1) collapse(2) present(a[0:n], b[0:n], c[0:n]) PACKED(a, b)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            REAL sum = 0;
+            for (int k = 0; k < n; k += 16) {
+#pragma acc cache(readonly: a[i:1][k:16], b[k:16][j:1])
+                for (int q = k; q < k + 16; q++)
+                    sum += a[i][q] * b[q][j];
+            }
+            c[i][j] = sum;
+        }
+}

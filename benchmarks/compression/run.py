@@ -4,399 +4,219 @@ NVIDIA GPU (with nvcc, the CUDA versions beside them).
 
 Every kernel of `kernels.c` runs uncompressed and compressed, float in 16 bits, double in 32 and in 16,
 on data that is on the device already. The table gives medians in microseconds, the speedup, and the
-errors against the uncompressed result: geometric mean and maximum of the relative error. `--sizes`
-sweeps copy, reverse, strided and random copy over sizes across the L2 cache, with a cold and a warm
-cache; `--transfer` times a host array on its way to the device.
+errors against the uncompressed result. `--sizes` sweeps copies (with a cold and a warm cache) and
+kernels over sizes across the L2 cache; `--repeat N` times the streaming kernels in N more processes;
+`--transfer` times a host array on its way to the device. `plots.py` draws what `--json` writes.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
-import shutil
-import statistics
+import re
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accopt.compiler.api import Program, compile_files
-from accopt.compiler.options import CompileOptions
-from numpy.typing import NDArray
 
-from .report import Row, errors, markdown, plot, show
+from .cases import (
+    FORMATS,
+    Case,
+    Format,
+    copies,
+    hotspot,
+    hurricanes,
+    nearest,
+    sized_cases,
+    table_cases,
+    uniform,
+)
+from .report import Errors, Row, markdown, show
+from .variants import CudaVersions, Variant
 
-Array = NDArray[Any]
-SOURCE = Path(__file__).parent / "kernels.c"
-SAMPLES = 15
-QUEUE = 1
-FLUSH_BYTES = 256 << 20
-DISTINCT = 1 << 20
 CHECK_SCALE = 64
 """Errors are found at sizes divided by this."""
 
-CUDA: dict[tuple[str, type], tuple[str, str]] = {
-    ("copy", np.float32): ("streaming", "copy_f32"),
-    ("vecprod", np.float32): ("streaming", "vecprod_f32"),
-    ("vecprod", np.float64): ("streaming", "vecprod_f64"),
-    ("matadd", np.float32): ("streaming", "matadd"),
-    ("nearest_aos", np.float32): ("streaming", "nearest"),
-    ("hotspot", np.float64): ("stencils", "hotspot"),
-    ("matmul", np.float32): ("compute", "matmul"),
-    ("dyadic", np.float32): ("compute", "dyadic"),
-}
-"""Kernel and type → file and function of the hand-written CUDA version, where there is one."""
+STREAMING = "copy|reverse|vecprod|matadd"
+"""What `--repeat` repeats."""
+
+RECORDS = 42764
+"""Records of the nearest-neighbour data whose errors are looked at more closely."""
+
+TILES = ((2, 1), (4, 1), (4, 4))
+"""Results per thread, rows and columns, of HotSpot's tiles."""
 
 
-@dataclass(frozen=True)
-class Format:
-    """How the packed arrays of a variant are kept; `clause` is the format's modifier."""
+class Variants:
+    """The variants of one format, compiled when they are first needed."""
 
-    label: str
-    dtype: type
-    clause: str
-
-    arrays: bool = False
-    """Whether an array of pairs becomes a pair of arrays."""
-
-    @property
-    def type_text(self) -> str:
-        """The `type` argument of the runtime routines."""
-        base = "float" if self.dtype is np.float32 else "double"
-        return f"{base}:{self.clause}" + (":soa2" if self.arrays else "")
-
-    @property
-    def modifiers(self) -> str:
-        """The modifiers of the `compression` clause."""
-        return f"soa, {self.clause}" if self.arrays else self.clause
-
-
-FORMATS = (
-    Format("float→16", np.float32, "bits16"),
-    Format("double→32", np.float64, "bits32"),
-    Format("double→16", np.float64, "bits16"),
-)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One kernel call: arguments in C order, and the arrays that the compressed version packs."""
-
-    kernel: str
-    args: dict[str, Array | int]
-    packed: tuple[str, ...]
-    output: str
-    ranges: dict[str, tuple[float, float]]
-
-
-def _uniform(seed: int, n: int, dtype: type, low: float = 0.0, high: float = 1.0) -> Array:
-    """Random numbers; large arrays repeat a million of them."""
-    few = np.random.default_rng(seed).uniform(low, high, min(n, DISTINCT)).astype(dtype)
-    return np.resize(few, n)
-
-
-def streaming(kernel: str, n: int, dtype: type, *, stride: int = 1) -> Case:
-    """copy, reverse, strided and random copy, vector product."""
-    x = _uniform(1, n, dtype)
-    args: dict[str, Array | int] = {"n": n}
-    if kernel == "strided":
-        args["stride"] = stride
-    if kernel == "gather":
-        args["index"] = np.random.default_rng(2).integers(0, n, n).astype(np.int32)
-    args["x"] = x
-    if kernel == "vecprod":
-        args |= {"y": _uniform(3, n, dtype), "z": np.zeros(n, dtype)}
-        return Case(kernel, args, ("x", "y", "z"), "z", {"z": (0.0, 1.0)})
-    args["y"] = np.zeros(n, dtype)
-    return Case(kernel, args, ("x", "y"), "y", {"y": (0.0, 1.0)})
-
-
-def matrices(kernel: str, n: int, dtype: type) -> Case:
-    """Matrix addition and multiplication of n × n matrices."""
-    args: dict[str, Array | int] = {
-        "n": n,
-        "a": _uniform(1, n * n, dtype),
-        "b": _uniform(2, n * n, dtype),
-        "c": np.zeros(n * n, dtype),
-    }
-    packed = ("a", "b", "c") if kernel == "matadd" else ("a", "b")
-    return Case(kernel, args, packed, "c", {"c": (0.0, 2.0)})
-
-
-def hotspot(n: int, dtype: type, packed: tuple[str, ...]) -> Case:
-    """One step of HotSpot on an n × n grid."""
-    args: dict[str, Array | int] = {
-        "n": n,
-        "temperature": _uniform(1, n * n, dtype, 323, 343),
-        "power": _uniform(2, n * n, dtype, 0, 0.002),
-        "result": np.zeros(n * n, dtype),
-    }
-    return Case("hotspot", args, packed, "result", {"result": (0.0, 350.0)})
-
-
-def nearest(kernel: str, n: int, dtype: type) -> Case:
-    """Distances of n places to one, as an array of structures or two arrays."""
-    both = _uniform(1, 2 * n, dtype, 0, 90)
-    args: dict[str, Array | int] = {"n": n}
-    if kernel == "nearest_aos":
-        args["records"] = both
-        packed: tuple[str, ...] = ("records",)
-    else:
-        args |= {"latitude": both[::2].copy(), "longitude": both[1::2].copy()}
-        packed = ("latitude", "longitude")
-    args["distance"] = np.zeros(n, dtype)
-    return Case(kernel, args, packed, "distance", {})
-
-
-def dyadic(n: int, dtype: type) -> Case:
-    """Dyadic (xor) convolution of two vectors."""
-    args: dict[str, Array | int] = {
-        "n": n,
-        "x": _uniform(1, n, dtype),
-        "y": _uniform(2, n, dtype),
-        "z": np.zeros(n, dtype),
-    }
-    return Case("dyadic", args, ("x", "y"), "z", {})
-
-
-LONG = frozenset(("copy", "reverse", "strided", "gather", "vecprod"))
-"""Kernels whose `n` is a long."""
-
-
-class Variant:
-    """`kernels.c` compiled with some arrays packed (`fmt` None: none)."""
-
-    def __init__(
-        self, dtype: type, fmt: Format | None, target: str = "nvptx", hotspot: tuple[str, ...] = ()
-    ):
-        defines = [f"REAL={'float' if dtype is np.float32 else 'double'}"]
-        if dtype is np.float64:
-            defines.append("SQRT=sqrt")
-        if fmt is not None:
-            clause = f"compression({fmt.modifiers}: __VA_ARGS__)"
-            defines.append(f"PACKED{'_RECORDS' if fmt.arrays else ''}(...)={clause}")
-            for word in hotspot:
-                defines.append(f"PACKED_{word.upper()}(...)={clause}")
-        options = CompileOptions(
-            target=target,  # pyright: ignore[reportArgumentType]
-            defines=tuple(defines),
-            pass_options=("promote-cache-to-shared{promote=always}",),
-        )
+    def __init__(self, fmt: Format):
         self.format = fmt
-        self.program: Program = compile_files([SOURCE], options)
-        pointer, size = ctypes.c_void_p, ctypes.c_size_t
-        f = self.program.function
-        self.copyin = f("acc_copyin", pointer, (pointer, size))
-        compress = (pointer, size, ctypes.c_char_p, pointer, ctypes.c_int)
-        self.compress = f(
-            "acc_compress_copyin", pointer, (*compress, ctypes.c_float, ctypes.c_float)
-        )
-        self.delete = f("acc_delete", None, (pointer, size))
-        self.update = f("acc_update_self", None, (pointer, size))
-        self.wait = f("acc_wait_all", None, ())
+        self.plain = Variant(fmt.dtype, None)
+        self._known: dict[str, Variant] = {}
 
-    def place(self, case: Case) -> None:
-        """Puts the arrays on the device."""
-        for name, value in case.args.items():
-            if isinstance(value, int):
-                continue
-            address, size = value.ctypes.data, value.nbytes
-            if self.format is None or name not in case.packed:
-                self.copyin(address, size)
-                continue
-            low, high = case.ranges.get(name, (0.0, 0.0))
-            scan = int(name not in case.ranges)
-            text = self.format.type_text.encode()
-            self.compress(address, size, text, None, scan, low, high)
-
-    def release(self, case: Case) -> None:
-        """Takes them off again."""
-        for value in case.args.values():
-            if not isinstance(value, int):
-                self.delete(value.ctypes.data, value.nbytes)
-
-    def call(self, case: Case) -> Callable[[], Any]:
-        """A function that calls the kernel once."""
-        function = self.program.function(case.kernel, None, None)
-        function.restype = None
-        args: list[Any] = []
-        for name, value in case.args.items():
-            if isinstance(value, int):
-                wide = name == "n" and case.kernel in LONG
-                args.append(ctypes.c_long(value) if wide else ctypes.c_int(value))
-            else:
-                args.append(ctypes.c_void_p(value.ctypes.data))
-        return lambda: function(*args)
-
-    def result(self, case: Case) -> Array:
-        """The output after one call."""
-        output = case.args[case.output]
-        assert not isinstance(output, int)
-        self.place(case)
-        try:
-            self.call(case)()
-            self.wait()
-            self.update(output.ctypes.data, output.nbytes)
-            return output.copy()
-        finally:
-            self.release(case)
-            output[:] = 0
-
-    def time(self, case: Case, *, cold: bool = True) -> float:
-        """Median microseconds of the kernel; `cold`: with the L2 cache full of something else."""
-        from ..harness import Stopwatch, call
-
-        flush = call("cuMemAlloc", FLUSH_BYTES)
-        self.place(case)
-        try:
-            work = self.call(case)
-            for _ in range(3):
-                work()
-            self.wait()
-            stream = self.program.stream(QUEUE)
-            watch = Stopwatch(stream)
-            samples: list[float] = []
-            for number in range(SAMPLES):
-                if cold:
-                    call("cuMemsetD32Async", flush, number, FLUSH_BYTES // 4, stream)
-                samples.append(watch.measure(work))
-            return statistics.median(samples)
-        finally:
-            self.wait()
-            self.release(case)
-            call("cuMemFree", flush)
+    def packed(self, label: str) -> Variant:
+        """The compressed variant that a benchmark needs: HotSpot's differ in what is packed."""
+        what = label.removeprefix("hotspot ") if label.startswith("hotspot ") else ""
+        if what not in self._known:
+            words = ("power", "temperature") if what == "both" else (what,) if what else ()
+            self._known[what] = Variant(self.format.dtype, self.format, hotspot=words)
+        return self._known[what]
 
 
-class CudaVersions:
-    """The hand-written kernels of `benchmarks/kernels`, built on first use; None without nvcc."""
-
-    def __init__(self, directory: Path):
-        self._directory = directory
-        self._sides: dict[str, Any] = {}
-
-    def time(self, case: Case, dtype: type) -> float | None:
-        """Median microseconds of the CUDA version of a case, if there is one."""
-        known = CUDA.get((case.kernel, dtype))
-        if known is None or shutil.which("nvcc") is None:
-            return None
-        from ..harness import CudaSide
-        from ..run import build_cuda
-        from ..specs import Case as CudaCase
-        from ..specs import Kernel
-
-        file, function = known
-        if file not in self._sides:
-            self._sides[file] = CudaSide(build_cuda(file, self._directory))
-        side = self._sides[file]
-        again = CudaCase(dict(case.args), (), dict, 0.0, long_ints=case.kernel in LONG)
-        kernel = Kernel(function, file, lambda n: again, 0, 0)
-        side.place(again)
-        try:
-            return statistics.median(side.time(kernel, again, SAMPLES))
-        finally:
-            side.release()
+def measure(variants: Variants, label: str, case: Case, size: int) -> Row:
+    """Times one case in both variants with a cold cache."""
+    alone, small = (v.time(case) for v in (variants.plain, variants.packed(label)))
+    return Row(label, variants.format.label, size, "cold", alone, small)
 
 
-def measure(plain: Variant, packed: Variant, case: Case, size: int, *, cold: bool) -> Row:
-    """Times one case in both variants."""
-    alone, small = (variant.time(case, cold=cold) for variant in (plain, packed))
-    assert packed.format is not None
-    cache = "cold" if cold else "warm"
-    return Row(case.kernel, packed.format.label, size, cache, alone, small, 0.0, 0.0)
-
-
-def cases(dtype: type, scale: int) -> list[tuple[str, Case, int]]:
-    """Label, case and size of the benchmarks; `scale` divides the number of elements."""
-    n, side = (1 << 27 if dtype is np.float32 else 1 << 26) // scale, int(8192 / scale**0.5)
-    out = [
-        (kernel, streaming(kernel, n, dtype), n)
-        for kernel in ("copy", "reverse", "gather", "vecprod")
-    ]
-    for stride in (2, 8, 32):
-        out.append((f"strided {stride}", streaming("strided", n, dtype, stride=stride), n))
-    out.append(("matadd", matrices("matadd", side, dtype), side))
-    out.append(("matmul", matrices("matmul", side // 4, dtype), side // 4))
-    for kernel in ("nearest_aos", "nearest_soa"):
-        out.append((kernel, nearest(kernel, n // 2, dtype), n // 2))
-    points = max(64, (1 << 15) // scale)
-    out.append(("dyadic", dyadic(points, dtype), points))
-    for what, names in HOTSPOTS.items():
-        out.append((f"hotspot {what}", hotspot(side, dtype, names), side))
-        if what != "power":
-            cached = replace(hotspot(side, dtype, names), kernel="hotspot_cached")
-            out.append((f"hotspot {what}, cached", cached, side))
-    return out
-
-
-HOTSPOTS = {
-    "power": ("power",),
-    "temperature": ("temperature", "result"),
-    "both": ("power", "temperature", "result"),
-}
-
-
-def variant_for(label: str, fmt: Format, known: dict[str, Variant]) -> Variant:
-    """The compressed variant that a case needs: HotSpot's differ in what is packed."""
-    what = label.removeprefix("hotspot ").split(",")[0] if label.startswith("hotspot ") else ""
-    if what not in known:
-        words = ("power", "temperature") if what == "both" else (what,) if what else ()
-        known[what] = Variant(fmt.dtype, fmt, hotspot=words)
-    return known[what]
-
-
-def run(formats: Sequence[Format], scale: int, cuda: CudaVersions) -> list[Row]:
-    """All benchmarks in all formats."""
+def table(everything: Sequence[Variants], scale: int, only: str, cuda: CudaVersions) -> list[Row]:
+    """All benchmarks whose label matches `only`, in all formats."""
     rows: list[Row] = []
-    for fmt in formats:
-        plain, variants = Variant(fmt.dtype, None), dict[str, Variant]()
-        found: dict[str, tuple[float, float]] = {}
-        for label, case, _ in cases(fmt.dtype, max(scale, CHECK_SCALE)):
-            packed = variant_for(label, fmt, variants)
-            found[label] = errors(packed.result(case), plain.result(case))
-        for label, case, size in cases(fmt.dtype, scale):
-            row = measure(plain, variant_for(label, fmt, variants), case, size, cold=True)
-            mean, worst = found[label]
-            by_hand = cuda.time(case, fmt.dtype) or 0.0
+    for variants in everything:
+        dtype = variants.format.dtype
+        found: dict[str, Errors] = {}
+        for label, case, _ in table_cases(dtype, max(scale, CHECK_SCALE)):
+            if re.fullmatch(only, label):
+                packed = variants.packed(label).result(case)
+                found[label] = Errors.of(packed, variants.plain.result(case))
+        for label, case, size in table_cases(dtype, scale):
+            if not re.fullmatch(only, label):
+                continue
+            row = replace(measure(variants, label, case, size), errors=found[label])
+            rows.append(replace(row, cuda_us=cuda.time(case, dtype) or 0.0))
+            show(rows[-1])
             if label == "nearest_aos":
-                rows += members(fmt, plain, case, size)
-            row = replace(row, kernel=label, mean_error=mean, max_error=worst, cuda_us=by_hand)
-            rows.append(row)
-            show(row)
+                rows += members(variants, case, size)
     return rows
 
 
-def members(fmt: Format, plain: Variant, case: Case, size: int) -> list[Row]:
+def members(variants: Variants, case: Case, size: int) -> list[Row]:
     """Nearest neighbour with its records as arrays on the device, compressed and not."""
     rows: list[Row] = []
+    fmt = variants.format
+    alone = variants.plain.time(case)
+    small = nearest("nearest_aos", size // CHECK_SCALE, fmt.dtype)
     for clause in (fmt.clause, "plain"):
         packed = Variant(fmt.dtype, replace(fmt, clause=clause, arrays=True))
         label = "nearest → arrays" + (", plain" if clause == "plain" else "")
-        row = replace(measure(plain, packed, case, size, cold=True), kernel=label)
-        rows.append(row)
-        show(row)
+        found = Errors.of(packed.result(small), variants.plain.result(small))
+        rows.append(Row(label, fmt.label, size, "cold", alone, packed.time(case), found))
+        show(rows[-1])
     return rows
 
 
-def sweep(fmt: Format) -> list[Row]:
+def sweep_copies(variants: Variants) -> list[Row]:
     """Copies over sizes across the L2 cache, cold and warm."""
     rows: list[Row] = []
-    plain, packed = Variant(fmt.dtype, None), Variant(fmt.dtype, fmt)
-    for exponent in range(18, 28, 2):
-        for kernel in ("copy", "reverse", "gather"):
-            for cold in (True, False):
-                case = streaming(kernel, 1 << exponent, fmt.dtype)
-                rows.append(measure(plain, packed, case, 1 << exponent, cold=cold))
+    for exponent in (14, 16, 18, 20, 21, 22, 23, 24, 26):
+        cases = copies(1 << exponent, variants.format.dtype)
+        alone = variants.plain.times(cases.values(), samples=9)
+        small = variants.packed("").times(cases.values(), samples=9)
+        for label, plain, packed in zip(cases, alone, small, strict=True):
+            for number, cache in enumerate(("cold", "warm")):
+                times = plain[number], packed[number]
+                rows.append(Row(label, variants.format.label, 1 << exponent, cache, *times))
                 show(rows[-1])
     return rows
 
 
+def sweep_kernels(variants: Variants) -> list[Row]:
+    """The other kernels over their sizes."""
+    rows: list[Row] = []
+    for label, case, size in sized_cases(variants.format.dtype):
+        rows.append(measure(variants, label, case, size))
+        show(rows[-1])
+    return rows
+
+
+def tiles(fmt: Format, scale: int) -> list[Row]:
+    """
+    HotSpot's temperatures with a tile in shared memory that is filled with decoded numbers, per shape of
+    the tile: the uncompressed kernel has the same tile.
+    """
+    rows: list[Row] = []
+    case = hotspot(int(8192 / scale**0.5), fmt.dtype, "temperature", kernel="hotspot_cached")
+    for down, across in TILES:
+        option = f"promote-cache-to-shared{{promote=always rows={down} columns={across}}}"
+        plain = Variant(fmt.dtype, None, pass_options=(option,)).time(case)
+        packed = Variant(fmt.dtype, fmt, hotspot=("temperature",), pass_options=(option,))
+        size = case.args["n"]
+        assert isinstance(size, int)
+        label = f"hotspot temperature, tile, {down} × {across} per thread"
+        rows.append(Row(label, fmt.label, size, "cold", plain, packed.time(case)))
+        show(rows[-1])
+    for label, option in (
+        ("hotspot temperature, cache directive as decided", "compress-arrays"),
+        ("hotspot temperature, decoded for every use", "compress-arrays{wide=false}"),
+    ):
+        plain = Variant(fmt.dtype, None).time(case)
+        packed = Variant(fmt.dtype, fmt, hotspot=("temperature",), pass_options=(option,))
+        rows.append(Row(label, fmt.label, rows[0].size, "cold", plain, packed.time(case)))
+        show(rows[-1])
+    return rows
+
+
+def neighbours() -> list[dict[str, Any]]:
+    """
+    Errors of nearest neighbour's distances as the papers' experiment has them. A relative error is
+    unbounded where a record lies next to the target, so three are given: over all records, over those
+    31 degrees away and more, and over the ten nearest ones.
+    """
+    out: list[dict[str, Any]] = []
+    for label, kernel, clause, dtype in (
+        ("float→16, one range", "nearest_aos", "bits16", np.float32),
+        ("float→16, a range each", "nearest_soa", "bits16", np.float32),
+        ("float→21, one range", "nearest_aos", "bits21", np.float32),
+        ("double→32, one range", "nearest_aos", "bits32", np.float64),
+    ):
+        case = nearest(kernel, RECORDS, dtype)
+        latitude, longitude = hurricanes(RECORDS, dtype)
+        exact = np.hypot(latitude.astype(np.float64) - 30, longitude.astype(np.float64) - 90)
+        plain = Variant(dtype, None).result(case).astype(np.float64)
+        packed = Variant(dtype, Format(label, dtype, clause)).result(case).astype(np.float64)
+        far, ten = exact >= 31, np.argsort(plain, kind="stable")[:10]
+        again = np.argsort(packed, kind="stable")[:10]
+        every = Errors.of(packed, plain)
+        out.append(
+            {
+                "format": label,
+                "mean": every.mean,
+                "largest": every.largest,
+                "scaled": every.scaled,
+                "far": Errors.of(packed[far], plain[far]).largest,
+                "ten": Errors.of(packed[ten], plain[ten]).largest,
+                "same_ten": set(ten.tolist()) == set(again.tolist()),
+                "nearest": float(plain.min()),
+            }
+        )
+        print(out[-1], flush=True)
+    return out
+
+
+def repeated(rows: list[Row], times: int, scale: int) -> list[Row]:
+    """The rows with the streaming kernels' speedups in more processes."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for _ in range(times):
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            command = [sys.executable, "-m", __package__ + ".run", "--json", file.name]
+            command += ["--scale", str(scale), "--only", STREAMING, "--no-cuda"]
+            subprocess.run(command, check=True)
+            for row in json.loads(Path(file.name).read_text())["rows"]:
+                key = row["kernel"], row["format"]
+                found.setdefault(key, []).append(row["plain_us"] / row["packed_us"])
+    return [replace(r, runs=tuple(found.get((r.kernel, r.format), ()))) for r in rows]
+
+
 def transfer(fmt: Format, bytes: int = 1 << 30) -> dict[str, float]:
     """Seconds that a host array takes to the device: plain, compressed with a range, scanned."""
-    x = _uniform(1, bytes // np.dtype(fmt.dtype).itemsize, fmt.dtype)
+    x = uniform(1, bytes // np.dtype(fmt.dtype).itemsize, fmt.dtype)
     variant = Variant(fmt.dtype, fmt)
     address, text = x.ctypes.data, fmt.type_text.encode()
     ways: dict[str, Callable[[], Any]] = {
@@ -414,9 +234,8 @@ def transfer(fmt: Format, bytes: int = 1 << 30) -> dict[str, float]:
             samples.append(time.perf_counter() - start)
             variant.delete(address, bytes)
         out[name] = min(samples[1:])
-        print(
-            f"transfer {fmt.label} {name}: {out[name] * 1e3:.1f} ms, {bytes / out[name] * 1e-9:.1f} GB/s"
-        )
+        rate = bytes / out[name] * 1e-9
+        print(f"transfer {fmt.label} {name}: {out[name] * 1e3:.1f} ms, {rate:.1f} GB/s")
     return out
 
 
@@ -425,22 +244,46 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.compression.run")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
-    parser.add_argument("--plot", type=Path, metavar="DIR")
     parser.add_argument("--scale", type=int, default=1, help="divide the sizes by this")
+    parser.add_argument("--only", default=".*", help="kernels whose label matches this")
+    parser.add_argument("--no-cuda", action="store_true")
     parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--tiles", action="store_true")
+    parser.add_argument("--neighbours", action="store_true")
+    parser.add_argument("--repeat", type=int, default=0, metavar="N")
     parser.add_argument("--transfer", action="store_true")
     args = parser.parse_args()
+    found: dict[str, Any] = {}
+
+    def write() -> None:
+        # After each part: a run that is cut short keeps what it has.
+        if args.json is not None:
+            args.json.write_text(json.dumps(found, indent=1))
+
+    everything = [Variants(fmt) for fmt in FORMATS]
     with tempfile.TemporaryDirectory() as directory:
-        rows = run(FORMATS, args.scale, CudaVersions(Path(directory)))
+        cuda = CudaVersions(Path(directory), enabled=not args.no_cuda)
+        rows = table(everything, args.scale, args.only, cuda)
+    if args.repeat:
+        rows = repeated(rows, args.repeat, args.scale)
+    found["rows"] = [asdict(row) for row in rows]
+    write()
+    if args.neighbours:
+        found["neighbours"] = neighbours()
+    if args.tiles:
+        found["tiles"] = [
+            asdict(row) for fmt in (FORMATS[0], FORMATS[2]) for row in tiles(fmt, args.scale)
+        ]
+    write()
     if args.sizes:
-        rows += sweep(FORMATS[1])
-    transfers = {fmt.label: transfer(fmt) for fmt in FORMATS[:2]} if args.transfer else {}
-    if args.json is not None:
-        args.json.write_text(json.dumps({"rows": [asdict(r) for r in rows], "transfer": transfers}))
+        found["kernels"] = [asdict(r) for v in everything[:2] for r in sweep_kernels(v)]
+        write()
+        found["copies"] = [asdict(r) for r in sweep_copies(everything[1])]
+    if args.transfer:
+        found["transfer"] = {fmt.label: transfer(fmt) for fmt in FORMATS[:2]}
+    write()
     if args.markdown is not None:
         args.markdown.write_text(markdown(rows))
-    if args.plot is not None:
-        plot(rows, args.plot)
     return 0
 
 

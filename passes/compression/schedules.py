@@ -20,7 +20,10 @@ def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> N
     gangs = list(construct.num_gangs)
     at = Cursor.before(construct)
     number = _dimension(loop)
-    if COVERS in loop.attributes and _is_alone(loop, construct, len(gangs)):
+    if not _is_alone(loop, construct, len(gangs)):
+        # Fewer iterations per gang than the schedule had in mind: gangs may have to come back.
+        loop.attributes.pop(COVERS, None)
+    elif COVERS in loop.attributes:
         assert number is not None
         scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(size - 1))
         fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
@@ -78,22 +81,45 @@ def _dimension(loop: acc.LoopOp) -> int | None:
     return dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
 
 
+def narrow_blocks(construct: acc.ParallelOp, lanes: int) -> int:
+    """
+    Blocks of at most `lanes` lanes for threads that need many registers, more of which then find room on
+    a multiprocessor. Which part of its lanes the construct keeps: 1 / the result. Nothing changes where
+    the user gave the number, or several loops are shared out to the lanes.
+    """
+    given = construct.attributes.get(GIVEN_SIZES)
+    if isinstance(given, ArrayAttr) and StringAttr("vector_length") in given.data:
+        return 1
+    loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp) and has_level(op.vector)]
+    known = [constant_value(value) for value in construct.vector_length]
+    if len(loops) != 1 or len(known) != 1 or known[0] is None or known[0] % lanes:
+        return 1
+    number = Cursor.before(construct).i32(lanes)
+    set_operand_groups(construct, vector_length=[number])
+    return known[0] // lanes
+
+
 def scale_gangs(
     construct: acc.ParallelOp,
     loop: acc.LoopOp,
     size: int,
     bounds: tuple[Affine, Affine] | None,
     phase: int,
+    narrowed: int,
 ) -> None:
     """
     As many gangs as the groups of `size` iterations between `bounds` (None: not known before the
     construct) need, where groups begin at iterations j with j + `phase` a multiple of `size`.
+    The schedule's gangs had `narrowed` times the threads.
     """
     elements = loop.attributes.pop(ELEMENTS, None)
     known = elements.value.data if isinstance(elements, IntegerAttr) else 1
+    known *= narrowed
     gangs = list(construct.num_gangs)
     number = _dimension(loop)
-    if COVERS not in loop.attributes or not _is_alone(loop, construct, len(gangs)):
+    if not _is_alone(loop, construct, len(gangs)):
+        loop.attributes.pop(COVERS, None)
+    if COVERS not in loop.attributes:
         return
     assert number is not None
     at = Cursor.before(construct)

@@ -10,7 +10,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.compression.run import Case, Format, Variant, matrices, nearest, streaming
+from benchmarks.compression.cases import Case, Format, matrices, nearest, streaming
+from benchmarks.compression.variants import Variant
 
 FORMATS = [
     Format("float 16", np.float32, "bits16"),

@@ -12,7 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accopt.compiler.api import Program, compile_files
+from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.executable import front_end
+from accopt.compiler.ir.context import make_context
 from accopt.compiler.options import CompileOptions
+from accopt.compiler.pipeline import run_to_stage
+from accopt.compiler.remarks import REMARKS_STAGE, remarks_of
 
 SOURCE = """
 #define PLACE(a, b) present(a[0:rows * n], b[0:rows * n]) compression(FMT: a, b)
@@ -146,3 +151,13 @@ def test_on_the_gpu(directory: Path, real: str, fmt: str):
             expected = results(plain, real, fmt, kernel, shape)
             actual = results(wide, real, fmt, kernel, shape)
             assert actual.tobytes() == expected.tobytes(), (kernel, shape)
+
+
+def test_all_kernels_have_windows(directory: Path):
+    source = directory / "float_bits16.c"
+    source.write_text(SOURCE)
+    options = CompileOptions(target="nvptx", defines=("REAL=float", "FMT=bits16"))
+    module = front_end([source], options, DiagnosticSink())
+    run_to_stage(make_context(), module, REMARKS_STAGE, options)
+    found = [r.loc.line for r in remarks_of(module, "nvptx") if "decoded once" in r.message]
+    assert len(set(found)) == len(KERNELS)
