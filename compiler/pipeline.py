@@ -18,6 +18,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..dialects.accx import STAGE
+from ..passes.analysis.cache_plan import largest_shared
 from ..passes.registry import load_pass
 from .added_passes import parse_added
 from .diagnostics import UNKNOWN_LOC, error
@@ -172,6 +173,12 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
         spec = ArgSpec(name, {**spec.parameters, "target": (target,)})
     if name == "convert-gpu-to-nvvm" and options.fast_math:
         spec = ArgSpec(name, {"approximate_math": (True,), **spec.parameters})
+    if options.check_cache and name == "check-cache-sections":
+        spec = ArgSpec(name, {"enabled": (True,), **spec.parameters})
+    if name == "promote-cache-to-shared":
+        spec = ArgSpec(name, {"shared_limit": (largest_shared(options.sm),), **spec.parameters})
+    if options.check_cache and name == "promote-cache-to-shared":
+        spec = ArgSpec(name, {**spec.parameters, "trust": (False,)})
     if name == "group-combined-subscripts" and options.fast_math:
         spec = ArgSpec(name, {"reassociate": (True,), **spec.parameters})
     try:

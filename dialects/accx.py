@@ -57,6 +57,7 @@ IMPLICIT_ROUTINE = "accx.implicit_routine"
 CACHE_REMARKS = "accx.cache"
 GIVEN_SIZES = "accx.given_sizes"
 SCHEDULES = "accx.schedules"
+DYNAMIC = "accx.dynamic"
 
 GPU_MODULE_NAME = "accopt_kernels"
 

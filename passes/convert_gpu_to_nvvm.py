@@ -8,6 +8,9 @@ Leaves: `llvm.func`, kernels with `nvvm.kernel` and `nvvm.reqntid`; no `gpu` ope
 Fails:  on functions GPUs do not have (with the place of the call), on `long double`, on variable
         arguments, and on other `gpu` operations.
 
+Variables in shared memory marked `accx.dynamic` become places in the memory that the launch asks for,
+which may be larger than what a kernel declares (`dynamic_shared.py`).
+
 Thread and block indices are i32 and stay so: casts of them to i32 vanish, `index` is made only for
 other uses.
 
@@ -53,6 +56,7 @@ from ..dialects import llvm_ext, nvvm
 from ..dialects.dense import integers
 from .analysis.device_math import LLVM_OPERATIONS, MATH_OPERATIONS
 from .building import Cursor, erase
+from .dynamic_shared import place_dynamic_tiles
 from .gpu_library_calls import LibraryCalls
 
 _DIMENSIONS = {gpu.DimensionEnum.X: 0, gpu.DimensionEnum.Y: 1, gpu.DimensionEnum.Z: 2}
@@ -280,6 +284,7 @@ def convert_module(module: gpu.ModuleOp, *, approximate: bool = False) -> None:
         lowering = FunctionLowering(calls, _block_size(func))
         lowering.region(func.body)
     calls.remove_declarations()
+    place_dynamic_tiles(module)
     for func in functions:
         if isinstance(func, gpu.FuncOp):
             _convert_function(func)

@@ -52,7 +52,7 @@ from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
 from .analysis.acc_ops import has_level, source_loc
-from .analysis.cache_plan import Tuning
+from .analysis.cache_plan import SHARED_LIMIT, Tuning
 from .building import erase
 from .cache.accesses import Declined
 from .cache.choose import Choices, plan_nest
@@ -160,6 +160,7 @@ class PromoteCacheToSharedPass(ModulePass):
     sets: int = 8
     ways: int = 1
     stages: int = 0
+    shared_limit: int = SHARED_LIMIT
     strict: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -176,6 +177,7 @@ class PromoteCacheToSharedPass(ModulePass):
             self.sets,
             self.ways,
             self.stages,
+            self.shared_limit,
         )
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
             self._construct(construct, choices)

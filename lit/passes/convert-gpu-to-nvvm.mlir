@@ -84,3 +84,25 @@ llvm.func @host(%x: f64) -> f64 {
 }
 // CHECK-LABEL: llvm.func @host
 // CHECK-NEXT:    math.sin
+
+// Tiles that the launch asks memory for lie at their offsets in one array without a size.
+"gpu.module"() <{sym_name = "dynamic"}> ({
+  // CHECK-LABEL: sym_name = "dynamic"
+  // CHECK:       llvm.mlir.global external @accopt_dynamic_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
+  // CHECK-NOT:   llvm.mlir.global internal
+  // CHECK:       llvm.func @tiles
+  // CHECK:         %[[START:.*]] = llvm.mlir.addressof @accopt_dynamic_shared
+  // CHECK-NEXT:    %first = llvm.getelementptr inbounds %[[START]][0]
+  // CHECK:         %[[AGAIN:.*]] = llvm.mlir.addressof @accopt_dynamic_shared
+  // CHECK-NEXT:    %second = llvm.getelementptr inbounds %[[AGAIN]][60000]
+  llvm.mlir.global internal @a() {addr_space = 3 : i32, alignment = 16 : i64, accx.dynamic = 0 : i64} : !llvm.array<60000 x i8>
+  llvm.mlir.global internal @b() {addr_space = 3 : i32, alignment = 16 : i64, accx.dynamic = 60000 : i64} : !llvm.array<100 x i8>
+  "gpu.func"() <{function_type = (f32) -> (), kernel}> ({
+  ^bb0(%x : f32):
+    %first = llvm.mlir.addressof @a : !llvm.ptr<3>
+    llvm.store %x, %first : f32, !llvm.ptr<3>
+    %second = llvm.mlir.addressof @b : !llvm.ptr<3>
+    llvm.store %x, %second : f32, !llvm.ptr<3>
+    "gpu.return"() : () -> ()
+  }) {sym_name = "tiles"} : () -> ()
+}) : () -> ()

@@ -2,6 +2,7 @@
 // RUN: accopt %s -p "promote-cache-to-shared{promote=always method=rbc}" --split-input-file | filecheck %s --check-prefix=RBC
 // RUN: accopt %s -p "promote-cache-to-shared{promote=always method=ehc sets=4}" --split-input-file | filecheck %s --check-prefix=EHC
 // RUN: accopt %s -p "promote-cache-to-shared{promote=always renewal=communicating fetch=async block_x=64}" --split-input-file | filecheck %s --check-prefix=OTHER
+// RUN: accopt %s -p "promote-cache-to-shared{shared_limit=232448}" --split-input-file | filecheck %s --check-prefix=LARGE
 // RUN: accopt %s -p "promote-cache-to-shared{target=host}" --split-input-file | filecheck %s --check-prefix=HOST
 
 // A wide window: the loop runs over blocks of 256 iterations, whose threads fill a tile of 256 + 60
@@ -174,6 +175,117 @@ llvm.func @small(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       %v = llvm.load %p : !llvm.ptr -> f32
       %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
       llvm.store %v, %q : f32, !llvm.ptr
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
+// A tile of 81020 bytes is more than a kernel may declare. Where the GPU has more, the launch asks for it;
+// otherwise the loop is left alone, since an emulated cache is slower than the hardware's.
+// CHECK-LABEL: llvm.func @large
+// CHECK-NOT:   accx.shared_tile
+// CHECK:       its tile of 81024 bytes does not fit into the 49152 bytes of shared memory of a gang, and an emulated cache would be slower than the hardware's
+// LARGE-LABEL: llvm.func @large
+// LARGE:       %a_tile = accx.shared_tile "a" 81020 : i64 {accx.dynamic = 0 : i64} : !llvm.ptr<3>
+// LARGE:       cache(a) in dynamic shared memory: tile of 20255 elements
+// OTHER-LABEL: llvm.func @large
+// OTHER:       emulated hardware cache: a tile of 80272 bytes does not fit into shared memory
+llvm.func @large(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %one = arith.constant 1 : i32
+  %lanes = arith.constant 128 : i32
+  acc.parallel num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%lanes : i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c20000 = arith.constant 20000 : i32
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %lower = arith.extsi %i : i32 to i64
+      %length = arith.constant 20000 : i64
+      %c4 = arith.constant 4 : i64
+      %first = arith.constant 0 : i64
+      %bounds = acc.bounds lowerbound(%lower : i64) extent(%length : i64) stride(%c4 : i64) startIdx(%first : i64) {strideInBytes = true}
+      %view = acc.cache varPtr(%a : !llvm.ptr) varType(f32) bounds(%bounds) -> !llvm.ptr {name = "a", dataClause = #acc<data_clause acc_cache_readonly>}
+      %end = arith.addi %i, %c20000 : i32
+      %zero = arith.constant 0.000000e+00 : f32
+      %sum = scf.for %j = %i to %end step %c1 iter_args(%s = %zero) -> (f32) : i32 {
+        %p = llvm.getelementptr %view[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %v = llvm.load %p : !llvm.ptr -> f32
+        %t = arith.addf %s, %v : f32
+        scf.yield %t : f32
+      }
+      %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      llvm.store %sum, %q : f32, !llvm.ptr
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
+// Two sections of one array: each access goes to the tile of the section it lies in. The loop around
+// reduces and its iterations share: every thread leaves what it has added up in an array of the gang,
+// which a vector loop adds up for all.
+// CHECK-LABEL: llvm.func @sections
+// CHECK:       %s_1 = acc.reduction varPtr(%s : !llvm.ptr)
+// CHECK:       %s_partials = llvm.alloca %{{.*}} x !llvm.array<256 x f32>
+// CHECK:       acc.loop gang reduction(%s_1 : !llvm.ptr) control(%i : i32)
+// CHECK:         accx.gang_threads [256 : i64] {
+// CHECK:           %a_tile = accx.shared_tile "a" 1180 : i64
+// CHECK:           %a_tile_1 = accx.shared_tile "a" 1180 : i64
+// CHECK:           %s_partial = llvm.alloca
+// CHECK:           %low = llvm.load %a_cached : !llvm.ptr<3>
+// CHECK:           %high = llvm.load %a_cached_1 : !llvm.ptr<3>
+// CHECK:           %s_2 = llvm.load %s_partial
+// CHECK:           arith.select %active, %s_2
+// CHECK:           accx.gang_barrier
+// CHECK:         }
+// CHECK:         %s_3 = acc.reduction varPtr(%s_1 : !llvm.ptr)
+// CHECK:         acc.loop worker vector reduction(%s_3 : !llvm.ptr) control(%thread : i32)
+acc.reduction.recipe @reduction_add_f32 : !llvm.ptr reduction_operator <add> init {
+^bb0(%0: !llvm.ptr):
+  acc.yield %0 : !llvm.ptr
+} combiner {
+^bb0(%1: !llvm.ptr, %2: !llvm.ptr):
+  acc.yield %1 : !llvm.ptr
+}
+llvm.func @sections(%n: i32, %a: !llvm.ptr, %s: !llvm.ptr) {
+  %one = arith.constant 1 : i32
+  %lanes = arith.constant 128 : i32
+  acc.parallel num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%lanes : i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c1000 = arith.constant 1000 : i32
+    %s_1 = acc.reduction varPtr(%s : !llvm.ptr) varType(f32) recipe(@reduction_add_f32) -> !llvm.ptr {name = "s"}
+    acc.loop gang vector reduction(%s_1 : !llvm.ptr) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %lower = arith.extsi %i : i32 to i64
+      %up = arith.addi %i, %c1000 : i32
+      %upper = arith.extsi %up : i32 to i64
+      %length = arith.constant 40 : i64
+      %c4 = arith.constant 4 : i64
+      %first = arith.constant 0 : i64
+      %bounds = acc.bounds lowerbound(%lower : i64) extent(%length : i64) stride(%c4 : i64) startIdx(%first : i64) {strideInBytes = true}
+      %view = acc.cache varPtr(%a : !llvm.ptr) varType(f32) bounds(%bounds) -> !llvm.ptr {name = "a", dataClause = #acc<data_clause acc_cache_readonly>}
+      %others = acc.bounds lowerbound(%upper : i64) extent(%length : i64) stride(%c4 : i64) startIdx(%first : i64) {strideInBytes = true}
+      %both = acc.cache varPtr(%view : !llvm.ptr) varType(f32) bounds(%others) -> !llvm.ptr {name = "a", dataClause = #acc<data_clause acc_cache_readonly>}
+      %end = arith.addi %i, %one : i32
+      %c40 = arith.constant 40 : i32
+      scf.for %j = %c0 to %c40 step %c1 : i32 {
+        %x = arith.addi %i, %j : i32
+        %y = arith.addi %up, %j : i32
+        %p = llvm.getelementptr %both[%x] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %low = llvm.load %p : !llvm.ptr -> f32
+        %q = llvm.getelementptr %both[%y] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %high = llvm.load %q : !llvm.ptr -> f32
+        %t = arith.addf %low, %high : f32
+        %old = llvm.load %s_1 : !llvm.ptr -> f32
+        %new = arith.addf %old, %t : f32
+        llvm.store %new, %s_1 : f32, !llvm.ptr
+      }
       acc.yield
     } attributes {independent = [#acc.device_type<none>]}
     acc.yield

@@ -24,13 +24,23 @@ WARP = 32
 BANKS = 32
 BANK_BYTES = 4
 SHARED_LIMIT = 48 * 1024
-"""Static shared memory of a block."""
+"""Shared memory that a kernel may declare."""
+_SHARED_BY_SM = {70: 96, 72: 96, 75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 120: 99}
 ROOMY_BLOCK = (16, 16)
 """Threads that leave each 255 registers."""
 FEW_BLOCKS = 4
 """Blocks along a loop below which more outputs per thread leave too few threads."""
 SMALL_WINDOW = 32
 """Reads of a window per iteration up to which the L1 cache serves them as fast as a tile does."""
+
+
+def largest_shared(sm: int) -> int:
+    """
+    Bytes of shared memory that a block of a GPU of this compute capability (90 for 9.0) may have (CUDA C++
+    Programming Guide, "Technical Specifications per Compute Capability").
+    """
+    known = max((each for each in _SHARED_BY_SM if each <= sm), default=0)
+    return _SHARED_BY_SM.get(known, SHARED_LIMIT // 1024) * 1024
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ from ..analysis.region_values import HostEmitter, RegionSymbols
 from ..analysis.schedule import MAX_GRID
 from ..analysis.trip_counts import Arithmetic, Count, trip_count
 from ..building import Cursor, constant_value
-from .choose import NestPlan
 from .nest import in_front
+from .plan import NestPlan
 
 _WHY = "blocks of iterations that share tiles in shared memory"
 

@@ -7,41 +7,23 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
-from xdsl.dialects import acc, scf
+from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ...dialects.accx import GIVEN_SIZES
 from ..analysis import cache_plan as plans
 from ..analysis.acc_ops import constant_value, has_level
-from ..analysis.cache_plan import Sharing, TilePlan, Tuning, Uses
-from ..analysis.cache_section import Section
-from ..analysis.layout import size_of
-from . import emulated
-from .accesses import (
-    Access,
-    Cached,
-    Declined,
-    Symbols,
-    read_accesses,
-    read_section,
-    usual_turns,
-)
-from .legality import check_accesses, choose_sections
+from ..analysis.cache_plan import Sharing, TilePlan, Tuning
+from .accesses import Cached, Declined, read_accesses, read_section
+from .legality import check_accesses, check_body, check_place, check_uniform, choose_sections
+from .memory import emulated_cache, fit, room_for, total_bytes
 from .nest import Nest
 from .pipeline import fetched_ahead
-from .tiles import Planned, buffer_bytes, can_copy_async
-from .uniformity import (
-    has_effects,
-    is_pure,
-    varying_values,
-    written_variables,
-)
-
-WIDEST_ACCESS = 16
-"""Bytes of the widest access to shared memory."""
-
-Form = Literal["grid", "line", "within"]
+from .plan import Form, NestPlan
+from .tiles import Planned, can_copy_async
+from .uniformity import varying_values, written_variables
+from .uses import uses_of
 
 Refuse = Callable[[acc.CacheOp, str], None]
 
@@ -60,69 +42,8 @@ class Choices:
     sets: int = 8
     ways: int = 1
     stages: int = 0
-
-
-@dataclass
-class NestPlan:
-    """
-    What becomes of a nest: the mapped axes, threads and outputs per thread along each, and the tiles.
-    `given_gangs`: the grid is the user's; `shares_grid`: other loops of the construct use it too.
-    `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
-    """
-
-    nest: Nest
-    sharing: Sharing
-    threads: tuple[int, ...]
-    outputs: tuple[int, ...]
-    planned: list[Planned]
-    reasons: dict[acc.CacheOp, str]
-    given_gangs: bool
-    sets: int = 8
-    ways: int = 1
-    form: Form = "grid"
-    shares_grid: bool = False
-
-    @property
-    def thread_count(self) -> int:
-        """Threads of a block."""
-        return prod(self.threads)
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """Iterations of a block along each mapped axis."""
-        return tuple(t * o for t, o in zip(self.threads, self.outputs, strict=True))
-
-    @property
-    def together(self) -> int:
-        """Neighbouring outputs of one thread along the lanes: what fills a 16-byte access."""
-        element = max(planned.plan.section.element_bytes for planned in self.planned)
-        together = max(1, min(4, WIDEST_ACCESS // element))
-        while self.outputs[-1] % together:
-            together //= 2
-        return together
-
-    def remark(self, planned: Planned) -> str:
-        """One sentence on a tile."""
-        names = ", ".join(self.nest.axes[a].name for a in self.sharing.axes)
-        shape = " × ".join(str(t) for t in self.threads)
-        plan = planned.plan
-        size = " × ".join(str(d.size) for d in plan.dims)
-        if planned.method == "ehc":
-            return (
-                f"cache({plan.section.name}) in shared memory: {self.sets} sets of {self.ways} per"
-                f" thread; {self.reasons[planned.cached.op]}"
-            )
-        text = (
-            f"cache({plan.section.name}) in shared memory: tile of {size} elements"
-            f" ({plan.bytes} bytes{f', rows padded by {plan.padding}' if plan.padding else ''}),"
-            f" shared by {shape} threads along {names}"
-        )
-        each = " × ".join(str(o) for o in self.outputs)
-        if each.replace("1", "").strip(" ×"):
-            text += f", {each} outputs per thread"
-        text += f"; {self.reasons[planned.cached.op]}"
-        kept = f"the loops outside keep their place: {self.nest.kept}" if self.nest.kept else ""
-        return "; ".join([text, *self.sharing.notes, *filter(None, [kept])])
+    shared_limit: int = plans.SHARED_LIMIT
+    """Bytes of shared memory that a block of the GPU can have."""
 
 
 def plan_nest(
@@ -166,35 +87,46 @@ def plan_nest(
     )
     if not any(given) and plans.is_crowded(threads, outputs, choices.tuning):
         threads = plans.ROOMY_BLOCK
-    mapped = [nest.variables[position] for position in sharing.axes]
+    result = NestPlan(nest, sharing, threads, outputs, [], {}, _gives_gangs(nest.construct))
+    result = replace(result, sets=choices.sets, ways=choices.ways)
+    result.form, result.shares_grid = _form(nest)
+    result = _with_tiles(result, cached, choices, refused)
+    check_body(nest)
+    for op, reason in refused:
+        refuse(op, reason)
+    return result
+
+
+def _with_tiles(
+    result: NestPlan,
+    cached: Sequence[Cached],
+    choices: Choices,
+    refused: list[tuple[acc.CacheOp, str]],
+) -> NestPlan:
+    """Plans the tiles, of smaller blocks where those of the usual ones do not fit."""
+    nest = result.nest
+    always = choices.promote == "always"
+    room = room_for(nest, choices.shared_limit, always=always)
+    mapped = [nest.variables[position] for position in result.sharing.axes]
     varying = varying_values(nest.operations, mapped, written_variables(nest.construct))
-    result = NestPlan(
-        nest,
-        sharing,
-        threads,
-        outputs,
-        [],
-        {},
-        _gives_gangs(nest.construct),
-        choices.sets,
-        choices.ways,
-        *_form(nest),
-    )
+    usable: list[Cached] = []
     for each in cached:
         try:
-            _check_place(each.op, nest, varying)
-            _check_uniform(each.section, nest, sharing, varying)
+            check_place(each.op, nest, varying)
+            check_uniform(each.section, nest, result.sharing, varying)
             result.planned.append(_plan_one(each, nest, result, choices))
+            usable.append(each)
         except Declined as reason:
             refused.append((each.op, str(reason)))
     if not result.planned:
         raise Declined("; ".join(dict.fromkeys(reason for _, reason in refused)))
+    asked = choices.tuning.rows or choices.tuning.columns
+    if total_bytes(result) > room.declared and prod(result.outputs) > 1 and not asked:
+        result = replace(result, outputs=tuple(1 for _ in result.outputs), planned=[], reasons={})
+        result.planned = [_plan_one(each, nest, result, choices) for each in usable]
     if choices.stages == 2:
         result.planned = fetched_ahead(nest, result.planned)
-    _fit(result, refused)
-    _check_body(nest)
-    for op, reason in refused:
-        refuse(op, reason)
+    fit(result, room, refused, emulate=always or choices.method == "ehc")
     return result
 
 
@@ -291,13 +223,6 @@ def _check_threads(threads: Sequence[int]) -> None:
         raise Declined(f"a block of {shape} threads is no multiple of {plans.WARP} up to 1024")
 
 
-def _emulated(result: NestPlan, planned: Planned, why: str) -> Planned:
-    """The same directive with an emulated cache instead of a tile. Raises `Declined`."""
-    _ = planned.cached.element_type
-    result.reasons[planned.cached.op] = f"emulated hardware cache: {why}"
-    return replace(planned, method="ehc", policy="through", asynchronous=False, communicate=False)
-
-
 def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) -> Planned:
     """The tile of one directive."""
     method, why = plans.choose_method(
@@ -316,7 +241,7 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
     if isinstance(plan, str):
         raise Declined(plan)
     if choices.method == "ehc":
-        return _emulated(result, Planned(cached, plan, "ehc", "through"), "by option")
+        return emulated_cache(result, Planned(cached, plan, "ehc", "through"), "by option")
     policy: plans.WritePolicy = "through"
     if uses.stores:
         disjoint = plans.tiles_are_disjoint(plan, nest.axes, sharing)
@@ -352,135 +277,3 @@ def _moves(cached: Cached, nest: Nest, sharing: Sharing) -> list[list[int]]:
                 row.append((rate or 0) * (axis.step or 1))
         found.append(row)
     return found
-
-
-def _fit(result: NestPlan, refused: list[tuple[acc.CacheOp, str]]) -> None:
-    """Drops the largest tiles until the others fit."""
-    threads = 1
-    for count in result.threads:
-        threads *= count
-
-    def _needed(planned: Planned) -> int:
-        if planned.method != "ehc":
-            return _bytes(planned)
-        width = size_of(planned.cached.element_type)
-        return emulated.bytes_needed(result.sets, result.ways, threads, width)
-
-    if sum(_needed(p) for p in result.planned) > plans.SHARED_LIMIT:
-        result.planned = [replace(p, ahead=False) for p in result.planned]
-    while True:
-        size = sum(_needed(p) for p in result.planned)
-        if size <= plans.SHARED_LIMIT:
-            return
-        tiles = [p for p in result.planned if p.method != "ehc"]
-        worst = max(tiles or result.planned, key=_needed)
-        result.planned.remove(worst)
-        if tiles:
-            try:
-                why = f"a tile of {worst.plan.bytes} bytes does not fit into shared memory"
-                result.planned.append(_emulated(result, worst, why))
-                continue
-            except Declined:
-                pass
-        refused.append(
-            (
-                worst.cached.op,
-                f"its tile of {_needed(worst)} bytes does not fit into the"
-                f" {plans.SHARED_LIMIT} bytes of shared memory of a gang",
-            )
-        )
-        if not result.planned:
-            raise Declined(refused[-1][1])
-
-
-def _bytes(planned: Planned) -> int:
-    extra = planned.plan.elements if planned.policy == "mask" else 0
-    return (
-        buffer_bytes(planned.plan) * (2 if planned.ahead else 1)
-        + -(-extra // 16) * 16
-        + (16 if planned.communicate else 0)
-    )
-
-
-# How an array is used -----------------------------------------------------------------------------
-
-
-def uses_of(cached: Cached, nest: Nest) -> Uses:
-    """Counts the accesses in the directive's scope."""
-    reads: int | None = 0
-    stores = in_loop = conditional = read_in_loop = 0
-    scope = cached.op.parent_op()
-    assert scope is not None
-    for access in cached.accesses:
-        trips, branches = _trips(access, scope, nest.symbols)
-        if access.is_store:
-            stores += 1
-            in_loop += trips != 1
-            conditional += branches
-        else:
-            read_in_loop += isinstance(access.op.parent_op(), scf.ForOp)
-        if not access.is_store and reads is not None:
-            reads = None if trips is None else reads + trips
-    renewed = cached.op.parent_op() is not nest.loops[-1]
-    return Uses(reads, renewed, stores, in_loop > 0, conditional > 0, read_in_loop > 0)
-
-
-def _trips(access: Access, scope: Operation, symbols: Symbols) -> tuple[int | None, bool]:
-    """How often an access runs in its scope (None: not known), and whether under a condition."""
-    trips: int | None = 1
-    conditional = False
-    parent = access.op.parent_op()
-    while parent is not None and parent is not scope:
-        if isinstance(parent, scf.ForOp):
-            own = usual_turns(parent, symbols)
-            trips = None if trips is None or own is None else trips * own
-        elif isinstance(parent, scf.IfOp):
-            conditional = True
-        else:
-            trips = None
-        parent = parent.parent_op()
-    return trips, conditional
-
-
-# What the form of a block demands -------------------------------------------------------------------
-
-
-def _check_place(op: acc.CacheOp, nest: Nest, varying: set[SSAValue]) -> None:
-    """All threads of a block must come past the directive together."""
-    parent = op.parent_op()
-    while parent is not None and parent is not nest.loops[-1]:
-        if isinstance(parent, scf.ForOp):
-            control: Sequence[SSAValue] = (parent.lb, parent.ub, parent.step)
-        elif isinstance(parent, scf.IfOp):
-            control = (parent.cond,)
-        elif isinstance(parent, acc.LoopOp):
-            control = (*parent.lowerbound, *parent.upperbound, *parent.step)
-        else:
-            raise Declined("it stands in control flow that threads may follow differently")
-        if any(value in varying for value in control):
-            raise Declined("it stands in control flow that depends on the parallel loop variables")
-        parent = parent.parent_op()
-
-
-def _check_uniform(section: Section, nest: Nest, sharing: Sharing, varying: set[SSAValue]) -> None:
-    variables = {nest.variables[position] for position in sharing.axes}
-    for dim in section.dims:
-        for symbol in dim.lower.symbols | dim.stride.symbols:
-            if symbol in varying and symbol not in variables:
-                raise Declined(
-                    f"the lower bound of the section of '{section.name}' is not linear in the"
-                    " parallel loop variables"
-                )
-
-
-def _check_body(nest: Nest) -> None:
-    """Code that threads without an iteration could not skip."""
-    for op in nest.body.walk():
-        if isinstance(op, acc.LoopOp) and (
-            op.private_operands or op.firstprivate_operands or op.reduction_operands
-        ):
-            raise Declined("a loop inside has variables of its own")
-        if op.regions or op.name.startswith("acc.") or is_pure(op):
-            continue
-        if op.results and has_effects(op):
-            raise Declined(f"'{op.name}' in the loop has effects and a result")

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import acc
-from xdsl.ir import Operation
+from xdsl.dialects import acc, scf
+from xdsl.ir import Operation, SSAValue
 
 from ..analysis.acc_ops import source_loc
+from ..analysis.cache_plan import Sharing
+from ..analysis.cache_section import Section
 from .accesses import Access, Cached, Declined
-from .uniformity import overlapping_store
+from .nest import Nest
+from .uniformity import has_effects, is_pure, overlapping_store
 
 
 def first_directive(op: acc.CacheOp) -> acc.CacheOp:
@@ -95,3 +98,47 @@ def check_accesses(cached: Cached) -> None:
         raise Declined("not every subscript follows the dimensions of the section")
     if stores and cached.section.readonly:
         raise Declined("it is readonly, but its scope writes it")
+
+
+# What the form of a block demands ------------------------------------------------------------------
+
+
+def check_place(op: acc.CacheOp, nest: Nest, varying: set[SSAValue]) -> None:
+    """All threads of a block must come past the directive together."""
+    parent = op.parent_op()
+    while parent is not None and parent is not nest.loops[-1]:
+        if isinstance(parent, scf.ForOp):
+            control: Sequence[SSAValue] = (parent.lb, parent.ub, parent.step)
+        elif isinstance(parent, scf.IfOp):
+            control = (parent.cond,)
+        elif isinstance(parent, acc.LoopOp):
+            control = (*parent.lowerbound, *parent.upperbound, *parent.step)
+        else:
+            raise Declined("it stands in control flow that threads may follow differently")
+        if any(value in varying for value in control):
+            raise Declined("it stands in control flow that depends on the parallel loop variables")
+        parent = parent.parent_op()
+
+
+def check_uniform(section: Section, nest: Nest, sharing: Sharing, varying: set[SSAValue]) -> None:
+    variables = {nest.variables[position] for position in sharing.axes}
+    for dim in section.dims:
+        for symbol in dim.lower.symbols | dim.stride.symbols:
+            if symbol in varying and symbol not in variables:
+                raise Declined(
+                    f"the lower bound of the section of '{section.name}' is not linear in the"
+                    " parallel loop variables"
+                )
+
+
+def check_body(nest: Nest) -> None:
+    """Code that threads without an iteration could not skip."""
+    for op in nest.body.walk():
+        if isinstance(op, acc.LoopOp) and (
+            op.private_operands or op.firstprivate_operands or op.reduction_operands
+        ):
+            raise Declined("a loop inside has variables of its own")
+        if op.regions or op.name.startswith("acc.") or is_pure(op):
+            continue
+        if op.results and has_effects(op):
+            raise Declined(f"'{op.name}' in the loop has effects and a result")

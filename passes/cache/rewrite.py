@@ -12,12 +12,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx_cache import GangThreadsOp
 from ..building import Cursor, constant_value, erase
-from . import emulated, reductions, tiles
+from . import emulated, memory, reductions, tiles
 from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
 from .body import BlockBody, Output
-from .choose import NestPlan
 from .emit import minimum
 from .pipeline import group_directives
+from .plan import NestPlan
 from .reductions import Accumulator
 from .tiles import AxisState
 from .uniformity import written_variables
@@ -34,6 +34,7 @@ def rewrite(plan: NestPlan) -> None:
     accumulators = reductions.declare(nest, plan.thread_count, before)
     placeholders = Block(arg_types=[bound.type for bound in bounds]).args
     threads = _threads(plan, bounds, list(placeholders), accumulators)
+    memory.place(plan, threads)
     body = [threads]
     within = plan.form == "within"
     body += reductions.fold(accumulators, plan.thread_count, within=within, at=before)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith, gpu, llvm
-from xdsl.dialects.builtin import IntAttr, i8
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, i8
 from xdsl.ir import Block, SSAValue
 
 from ...compiler.diagnostics import SourceLoc, error
 from ...dialects import accx_cache, llvm_ext, nvvm
+from ...dialects.accx import DYNAMIC
 from ..analysis.loop_partition import Mode
 from .barriers import EffectTracker, accesses
 from .context import SHARED_PTR, Kernel
@@ -65,9 +66,14 @@ def gang_threads(
 def shared_tile(k: Kernel, op: accx_cache.SharedTileOp) -> None:
     """The tile's memory. (What fits was decided when the tile was made.)"""
     size = op.bytes.value.data
-    k.shared_bytes += size
     type = llvm.LLVMArrayType(size, i8)
     variable = k.device.shared_global(f"{k.name}_{op.tile_name.data}_tile", type, k.loc)
+    offset = op.attributes.get(DYNAMIC)
+    if isinstance(offset, IntegerAttr):
+        variable.attributes[DYNAMIC] = offset
+        k.dynamic_bytes = max(k.dynamic_bytes, offset.value.data + size)
+    else:
+        k.shared_bytes += size
     address = llvm.AddressOfOp(variable.sym_name, SHARED_PTR)
     k.values[op.result] = k.in_prologue().value(address, op.result.name_hint)
     k.shared_roots[k.values[op.result]] = op.result

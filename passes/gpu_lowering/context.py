@@ -138,6 +138,7 @@ class Kernel(Cursor):
         self.shared_roots: dict[SSAValue, SSAValue] = {}
         self.own_memory: set[SSAValue] = set()
         self.shared_bytes = 0
+        self.dynamic_bytes = 0
         self.is_kernel = True
         self.use_redux = False
         self.exchange: ExchangeOption = "shuffle"

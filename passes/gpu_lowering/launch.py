@@ -132,7 +132,8 @@ class ModuleLowering:
             *outlined.args,
             *_scratch_operands(self.module, cursor, k, outlined, launch, site),
         ]
-        _launch_kernel(cursor, name, launch, queue, operands, site)
+        shared = [cursor.i32(k.dynamic_bytes)] if k.dynamic_bytes else []
+        _launch_kernel(cursor, name, launch, queue, operands, site, shared)
         self.device.add(function)
         block = construct.parent_block()
         assert block is not None
@@ -352,6 +353,7 @@ def _launch_kernel(
     queue: SSAValue,
     operands: Sequence[SSAValue],
     site: int,
+    shared: Sequence[SSAValue],
 ) -> None:
     kernel = SymbolRefAttr(accx.GPU_MODULE_NAME, [name])
     launch_op = gpu.LaunchFuncOp.build(
@@ -364,7 +366,7 @@ def _launch_kernel(
             [],
             [],
             [],
-            [],
+            list(shared),
             list(operands),
             [queue],
         ],

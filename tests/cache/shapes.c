@@ -423,3 +423,16 @@ void narrow(int n, const int *restrict a, const unsigned char *restrict at, int 
         b[i] = t;
     }
 }
+
+/* A tile of 101 KiB, which the launch asks for. */
+void large(int n, const double *restrict a, double *restrict b)
+{
+#pragma acc parallel loop copyin(a[0:n+12700]) copyout(b[0:n])
+    for (int i = 0; i < n; i++) {
+        CACHE(a[i:12700])
+        double t = 0;
+        for (int j = i; j < i + 12700; j += 100)
+            t += a[j];
+        b[i] = t;
+    }
+}

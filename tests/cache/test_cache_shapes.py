@@ -88,6 +88,7 @@ CASES: tuple[tuple[str, list[Argument], str], ...] = (
     ("routines", [4, array(4, 64), array(4, 64)], "shared"),
     ("seq_routine", [300, array(300), array(300)], "left"),
     ("narrow", [300, array(300), array(300).astype(np.uint8), array(300)], "shared"),
+    ("large", [70, array(12770, type=np.float64), array(70, type=np.float64)], "shared"),
     ("few_gangs", [900, array(900), array(900)], "shared"),
 )
 
@@ -124,7 +125,7 @@ DIRECTIVES_OF = {"routines": "row", "seq_routine": "window"}
 def test_remarks_say_what_became_of_each(case: tuple[str, list[Argument], str]) -> None:
     kernel, _, expected = case
     said = remarks()[DIRECTIVES_OF.get(kernel, kernel)]
-    mark = {"shared": " in shared memory: ", "left": " left to the hardware caches: "}[expected]
+    mark = {"shared": "shared memory: ", "left": " left to the hardware caches: "}[expected]
     assert said and all(mark in text for text in said), said
 
 

@@ -1,0 +1,85 @@
+"""What is decided about a nest, for the code that carries it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+from xdsl.dialects import acc
+
+from ..analysis.cache_plan import Sharing
+from .nest import Nest
+from .tiles import Planned
+
+WIDEST_ACCESS = 16
+"""Bytes of the widest access to shared memory."""
+
+
+Form = Literal["grid", "line", "within"]
+
+
+@dataclass
+class NestPlan:
+    """
+    What becomes of a nest: the mapped axes, threads and outputs per thread along each, and the tiles.
+    `given_gangs`: the grid is the user's; `shares_grid`: other loops of the construct use it too.
+    `launched`: the tiles are larger than what a kernel may declare, so that the launch asks for them.
+    `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
+    """
+
+    nest: Nest
+    sharing: Sharing
+    threads: tuple[int, ...]
+    outputs: tuple[int, ...]
+    planned: list[Planned]
+    reasons: dict[acc.CacheOp, str]
+    given_gangs: bool
+    sets: int = 8
+    ways: int = 1
+    form: Form = "grid"
+    shares_grid: bool = False
+    launched: bool = False
+
+    @property
+    def thread_count(self) -> int:
+        """Threads of a block."""
+        return prod(self.threads)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Iterations of a block along each mapped axis."""
+        return tuple(t * o for t, o in zip(self.threads, self.outputs, strict=True))
+
+    @property
+    def together(self) -> int:
+        """Neighbouring outputs of one thread along the lanes: what fills a 16-byte access."""
+        element = max(planned.plan.section.element_bytes for planned in self.planned)
+        together = max(1, min(4, WIDEST_ACCESS // element))
+        while self.outputs[-1] % together:
+            together //= 2
+        return together
+
+    def remark(self, planned: Planned) -> str:
+        """One sentence on a tile."""
+        names = ", ".join(self.nest.axes[a].name for a in self.sharing.axes)
+        shape = " × ".join(str(t) for t in self.threads)
+        plan = planned.plan
+        size = " × ".join(str(d.size) for d in plan.dims)
+        if planned.method == "ehc":
+            return (
+                f"cache({plan.section.name}) in shared memory: {self.sets} sets of {self.ways} per"
+                f" thread; {self.reasons[planned.cached.op]}"
+            )
+        where = "shared memory" if not self.launched else "dynamic shared memory"
+        text = (
+            f"cache({plan.section.name}) in {where}: tile of {size} elements"
+            f" ({plan.bytes} bytes{f', rows padded by {plan.padding}' if plan.padding else ''}),"
+            f" shared by {shape} threads along {names}"
+        )
+        each = " × ".join(str(o) for o in self.outputs)
+        if each.replace("1", "").strip(" ×"):
+            text += f", {each} outputs per thread"
+        text += f"; {self.reasons[planned.cached.op]}"
+        kept = f"the loops outside keep their place: {self.nest.kept}" if self.nest.kept else ""
+        return "; ".join([text, *self.sharing.notes, *filter(None, [kept])])
