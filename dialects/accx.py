@@ -21,6 +21,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
 | `accx.from_kernels` | `acc.parallel` | a part of a kernels construct: its rules for scalars apply |
 | `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
+| `accx.pointers` | `acc.bounds` | the section's elements are pointers, to what the next bounds describe |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 | `accx.cache` | `acc.parallel` | what became of its cache directives: array of {text, file, line, column} |
@@ -53,11 +54,12 @@ ACCESS_GROUPS = "accx.access_groups"
 FROM_KERNELS = "accx.from_kernels"
 ATOMIC = "accx.atomic"
 VOLATILE = "accx.volatile"
+POINTERS = "accx.pointers"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 CACHE_REMARKS = "accx.cache"
+DYNAMIC = "accx.dynamic"
 GIVEN_SIZES = "accx.given_sizes"
 SCHEDULES = "accx.schedules"
-DYNAMIC = "accx.dynamic"
 
 GPU_MODULE_NAME = "accopt_kernels"
 

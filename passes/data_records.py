@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
 from ..compiler.diagnostics import SourceLoc, error
-from ..dialects.accx import CELL
+from ..dialects.accx import CELL, POINTERS
 from ..dialects.accx_compress import PACKED
 from ..runtime.abi import RECORD_BYTES, Compression, DataFlag, DataKind, DataRecord
 from .analysis.layout import size_of, type_name
@@ -168,11 +168,15 @@ def exit_record(exit: ExitOp) -> Record:
 
 @dataclass(frozen=True)
 class _Bracket:
-    """One section bracket, all i64; `stride` in bytes."""
+    """
+    One section bracket, all i64; `stride` in bytes. `pointers`: its elements are pointers, to what
+    the next bracket is a section of.
+    """
 
     lower: SSAValue
     extent: SSAValue
     stride: SSAValue
+    pointers: bool = False
 
 
 def _brackets(at: Cursor, record: Record) -> list[_Bracket]:
@@ -196,7 +200,7 @@ def _brackets(at: Cursor, record: Record) -> list[_Bracket]:
                 SourceLoc.from_attr(record.loc),
                 f"internal: the bounds of '{record.name}' have no strides in bytes",
             )
-        result.append(_Bracket(lower, extent, stride))
+        result.append(_Bracket(lower, extent, stride, POINTERS in op.attributes))
     return result
 
 
@@ -261,6 +265,11 @@ def _section(at: Cursor, record: Record) -> _Section:
             size = 1
         return _Section(at.i64(0), at.i64(size), (), False)
     brackets = _brackets(at, record)
+    if any(bracket.pointers for bracket in brackets):
+        first = brackets[0]
+        offset = at.mul(first.lower, first.stride, f"{record.name}_offset")
+        size = at.mul(first.extent, first.stride, f"{record.name}_bytes")
+        return _Section(offset, size, brackets, True)
     contiguous = is_contiguous(at, brackets)
     is_update = record.kind in (DataKind.UPDATE_SELF, DataKind.UPDATE_DEVICE)
     if contiguous is False and not is_update:
@@ -316,7 +325,9 @@ class RecordArray:
                     f"internal: '{record.name}' in a data clause is not an address",
                 )
             pointer = at.i64(0) if record.pointer is None else record.pointer
-            flags = int(record.flags) << 32 | int(record.kind)
+            rows = any(bracket.pointers for bracket in section.brackets)
+            set_flags = record.flags | DataFlag.ROWS if rows else record.flags
+            flags = int(set_flags) << 32 | int(record.kind)
             dims = len(section.brackets) if section.needs_shape else 0
             shape = self._shape(at, section) if section.needs_shape else at.i64(0)
             if record.packing is not None:
@@ -338,11 +349,12 @@ class RecordArray:
         return memory
 
     def _shape(self, at: Cursor, section: _Section) -> SSAValue:
-        """Memory with (lower, extent, stride) of each bracket."""
+        """Memory with (lower, extent, stride) of each bracket; strides of pointers are negative."""
         count = 3 * len(section.brackets)
         memory = self.entry.alloca(llvm.LLVMArrayType(count, i64), "shape")
         for index, bracket in enumerate(section.brackets):
-            for part, value in enumerate((bracket.lower, bracket.extent, bracket.stride)):
+            stride = at.sub(at.i64(0), bracket.stride) if bracket.pointers else bracket.stride
+            for part, value in enumerate((bracket.lower, bracket.extent, stride)):
                 at.store(value, at.field(memory, 24 * index + 8 * part))
         return memory
 

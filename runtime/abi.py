@@ -53,6 +53,7 @@ class DataFlag(IntFlag):
     DYNAMIC = 256  # enter data / exit data: the dynamic reference counter
     CELL = 512  # a reduction's scalar: read and written once by a launch
     COMPRESSED = 1024  # `shape` is the address of a `Compression`
+    ROWS = 2048  # `shape` goes through arrays of pointers: their strides are negative
 
 
 class CompressionFlag(IntFlag):

@@ -20,6 +20,7 @@ from .abi import DataFlag, DataKind
 from .compression import Compressor, PackedRequest, check_whole
 from .device import Device, Queue, Strips
 from .errors import AccRuntimeError, ErrorClass, HostRange
+from .pointer_rows import parts
 from .present import Entry, PresentTable
 from .sections import innermost_run, split_around, strips_of
 
@@ -146,24 +147,43 @@ class Mapper:
         Raises `acc_error_not_present` for `present` and `use_device` of absent data,
         `acc_error_partly_present`, and `acc_error_out_of_memory`.
         """
+        given, requests = requests, [p for r in requests for p in parts(r, self._read_pointer)]
         for request in requests:
             self._enter_data(request, queue)
         for request in requests:
             if request.pointer and request.kind not in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
                 size = max(request.bytes, 0)
                 self.attach(request.pointer, request.base, request.start, size, queue, request)
+        for request in given:
+            if request.flags & DataFlag.ROWS:
+                request.device = self._device_address(request)
 
     def exit(self, requests: Sequence[Request], queue: Queue) -> None:
         """Exit of a data construct, or `exit data`: undoes `enter` in reverse order."""
+        requests = [p for r in requests for p in self._leaving(r)]
         for request in reversed(requests):
             if request.pointer and request.kind not in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
                 self._exit_attachment(request, queue)
         for request in reversed(requests):
             self._exit_data(request, queue)
 
+    def _leaving(self, request: Request) -> list[Request]:
+        """The parts of a request at exit: each with the device address that it has now."""
+        found = parts(request, self._read_pointer, leaving=True)
+        for part in found if request.flags & DataFlag.ROWS else ():
+            part.device = self._device_address(part)
+        return found
+
+    def _device_address(self, request: Request) -> int:
+        """Where a request's base is on the device; on the host, if its data is not present."""
+        entry = (
+            self.table.containing(request.start, max(request.bytes, 1)) if request.base else None
+        )
+        return request.base if entry is None else entry.device_address(request.base)
+
     def update(self, requests: Iterable[Request], queue: Queue) -> None:
         """`update` (2.14.4): moves bytes without touching counters."""
-        for request in requests:
+        for request in (p for r in requests for p in parts(r, self._read_pointer)):
             if request.base == 0 or request.bytes <= 0:
                 continue
             entry = self.table.lookup(request.start, request.bytes, request.name)

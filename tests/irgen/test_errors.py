@@ -98,7 +98,7 @@ CASES = {
         "the member 'v.x' in 'reduction' of a compute construct",
     ),
     "section through pointers": (
-        "void f(int n, int **a) {\n#pragma acc parallel copy(a[0:n][0:n])\na[0][0] = 1; }",
+        "void f(int n, int **a) {\n#pragma acc parallel private(a[0:n][0:n])\na[0][0] = 1; }",
         2,
         "goes through an array of pointers",
     ),

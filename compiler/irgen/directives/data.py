@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import SSAValue, TypeAttribute
 
+from ....dialects.accx import POINTERS
 from ...c import ast as c
 from ...c.types import ArrayType, CType, IntType, PointerType, pointer_to
 from ...diagnostics import error
@@ -59,6 +60,9 @@ _ENTRY: dict[str, tuple[Callable[..., EntryOp], str, Clauses]] = {
 }
 
 DATA_CLAUSES = frozenset(_ENTRY)
+
+_THROUGH_POINTERS = (DATA_CLAUSES - {"deviceptr", "attach", "link"}) | {"delete", "self", "device"}
+"""Clauses that may name a section through an array of pointers (2.7.1)."""
 
 
 @dataclass
@@ -130,7 +134,7 @@ def locate(fn: FunctionState, clause: Clause, item: VarRefItem) -> Located:
         t = base.type
         if not sections and isinstance(t, ArrayType) and t.is_vla:
             located.bounds = _whole_vla(fn, t)
-    located.bounds += _bounds(fn, item, t, sections)
+    located.bounds += _bounds(fn, clause, item, t, sections)
     fn.b.at(item.loc)
     return located
 
@@ -178,15 +182,19 @@ def _slot_i64(fn: FunctionState, slot: ExprSlot) -> SSAValue:
 
 
 def _bounds(
-    fn: FunctionState, item: VarRefItem, t: CType, sections: Sequence[Section]
+    fn: FunctionState, clause: Clause, item: VarRefItem, t: CType, sections: Sequence[Section]
 ) -> list[SSAValue]:
     out: list[SSAValue] = []
     for i, section in enumerate(sections):
-        if i and isinstance(t, PointerType):
+        if i and isinstance(t, PointerType) and clause.name in _THROUGH_POINTERS:
+            outer = out[-1].owner
+            assert isinstance(outer, acc.DataBoundsOp)
+            outer.attributes[POINTERS] = UnitAttr()
+        elif i and isinstance(t, PointerType):
             raise error(
                 section.loc,
                 f"the section of '{item.name}' goes through an array of pointers",
-                "map each row separately: write a[i][0:n] in a loop",
+                "only data clauses and update take such sections: name one row, a[i][0:n]",
             )
         element = _element(t)
         assert element is not None
