@@ -10,8 +10,8 @@ from accopt.runtime.pointer_rows import parts
 POINTERS = {1008: 5000, 1016: 0, 1024: 7000, 5000: 9000, 5008: 9500}
 
 
-def rows(kind: DataKind, *shape: tuple[int, int, int], flags: DataFlag = DataFlag(0)) -> Request:
-    return Request(1000, 8, 16, kind, flags | DataFlag.ROWS, shape=shape)
+def rows(kind: DataKind, *shape: tuple[int, int, int], flags: int = 0) -> Request:
+    return Request(1000, 8, 16, kind, DataFlag(flags) | DataFlag.ROWS, shape=shape)
 
 
 def brief(requests: list[Request]) -> list[tuple[str, int, int, int, int]]:
@@ -48,12 +48,12 @@ def test_pointers_to_pointers() -> None:
     ("kind", "flags", "block"),
     [
         (DataKind.COPYOUT, DataFlag.DYNAMIC, "DELETE"),
-        (DataKind.COPYOUT, DataFlag(0), "CREATE"),
+        (DataKind.COPYOUT, 0, "CREATE"),
         (DataKind.DELETE, DataFlag.DYNAMIC, "DELETE"),
-        (DataKind.COPY, DataFlag(0), "CREATE"),
+        (DataKind.COPY, 0, "CREATE"),
     ],
 )
-def test_what_becomes_of_the_pointers_at_exit(kind: DataKind, flags: DataFlag, block: str) -> None:
+def test_what_becomes_of_the_pointers_at_exit(kind: DataKind, flags: int, block: str) -> None:
     found = parts(
         rows(kind, (1, 1, -8), (0, 2, 8), flags=flags), POINTERS.__getitem__, leaving=True
     )
