@@ -187,10 +187,6 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
         raise error(UNKNOWN_LOC, f"--pass-option {spec}: {e}", "its file lists its options") from e
 
 
-    if options.check_cache and name == "check-cache-sections":
-        spec = ArgSpec(name, {"enabled": (True,), **spec.parameters})
-    if options.check_cache and name == "promote-cache-to-shared":
-        spec = ArgSpec(name, {**spec.parameters, "trust": (False,)})
 def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec]:
     """`--pass-option "schedule-loops{strategy=2_1}"` by pass name."""
     known = {name for stage in plan for name in stage.passes}
