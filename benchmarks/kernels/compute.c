@@ -13,16 +13,16 @@ void matmul(int n, const float *restrict a, const float *restrict b, float *rest
         }
 }
 
-/* The same with tiles of 32 × 32 in mind: n is a multiple of 32. */
+/* The same in tiles of 16 × 16; n is a multiple of 16. */
 void matmul_tiled(int n, float (*restrict a)[n], float (*restrict b)[n], float (*restrict c)[n])
 {
 #pragma acc parallel loop async(1) collapse(2) present(a[0:n], b[0:n], c[0:n])
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             float sum = 0.0f;
-            for (int k = 0; k < n; k += 32) {
-#pragma acc cache(a[i:1][k:32], b[k:32][j:1])
-                for (int q = k; q < k + 32; q++)
+            for (int k = 0; k < n; k += 16) {
+#pragma acc cache(a[i:1][k:16], b[k:16][j:1])
+                for (int q = k; q < k + 16; q++)
                     sum += a[i][q] * b[q][j];
             }
             c[i][j] = sum;

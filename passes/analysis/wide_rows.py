@@ -14,8 +14,8 @@ from dataclasses import dataclass
 WIDE_BYTES = 16
 MOST_WORDS = 200
 """32-bit registers that the values read for one group may take: more would cost occupancy."""
-WIDE_THREADS = 132 * 512
-"""Threads of a group each that keep a large device busy."""
+WIDE_THREADS = 132 * 64
+"""Threads of a group each from which on a large device has enough to do."""
 
 
 @dataclass(frozen=True)
