@@ -230,6 +230,13 @@ _NEST_SHAPES = {
 """Workers and lanes of the numbered schedules."""
 
 
+def _partitioned(node: LoopNode) -> list[LoopNode]:
+    """The outermost loops that gangs or threads may share, of `node` and those inside."""
+    if node.levels or node.parallel:
+        return [node]
+    return [inner for child in node.children for inner in _partitioned(child)]
+
+
 class _Planner:
     """Assigns levels along the loop trees of one construct."""
 
@@ -242,6 +249,17 @@ class _Planner:
         self.workers = 1
         self.lanes = 1
         self.names: list[str] = []
+        self.flat = False
+
+    def share_grid(self, roots: list[LoopNode]) -> None:
+        """
+        Loops one after the other use the same dimensions of the grid: gangs along a dimension that a loop
+        does not know would all run its iterations.
+        """
+        every = {Level.GANG, Level.WORKER, Level.VECTOR}
+        found = [node for root in roots for node in _partitioned(root)]
+        names = {None if node.levels else self._nest_name(_chain(node), every) for node in found}
+        self.flat = len(names) > 1
 
     def want(self, workers: int = 1, lanes: int = 1) -> None:
         self.workers = max(self.workers, workers)
@@ -316,14 +334,14 @@ class _Planner:
             return None
         if len(chain) not in (2, 3):
             return None
-        if self.strategy.startswith(str(len(chain))):
+        if self.strategy.startswith(str(len(chain))) and not self.flat:
             return self.strategy
         if inside.strided > inside.contiguous or not all(n.host_trip for n in chain):
             return None
         if inside.trip is not None and inside.trip < WARP:
             return None
         # A grid the user gave has one dimension: it belongs to the outermost loop.
-        return f"{len(chain)}_1" if self.sizes.gangs else f"{len(chain)}_2"
+        return f"{len(chain)}_1" if self.sizes.gangs or self.flat else f"{len(chain)}_2"
 
     def _nest(self, chain: list[LoopNode], name: str) -> None:
         workers, lanes = _NEST_SHAPES[name]
@@ -498,6 +516,7 @@ def plan_construct(
     if target == "host":
         return _plan_host(roots, sizes, widest)
     planner = _Planner(sizes, strategy, widest + 1, tuning or Tuning())
+    planner.share_grid(roots)
     for root in roots:
         planner.visit(root, widest + 1)
     need = max((node.routine for root in roots for node in root.walk()), default=Level.SEQ)

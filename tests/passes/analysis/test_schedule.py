@@ -52,6 +52,19 @@ def test_tight_nest_is_a_two_dimensional_grid():
     assert schedule.loops[inner].levels == {G, V} and schedule.loops[inner].gang_dim == 1
 
 
+def test_loops_one_after_the_other_share_the_dimensions_of_the_grid():
+    """Gangs along a second dimension would all run the single loop's iterations."""
+    inner, alone = loop(contiguous=4), loop(contiguous=3)
+    outer = loop(inner, tight=True)
+    steps = loop(outer, alone, parallel=False)
+    for roots in ([outer, alone], [steps]):
+        schedule = plan_construct(roots, Sizes())
+        assert all(plan.gang_dim == 1 for plan in schedule.loops.values())
+    second = loop(loop(contiguous=4), tight=True)
+    schedule = plan_construct([outer, second], Sizes())
+    assert schedule.loops[outer].gang_dim == schedule.loops[second].gang_dim == 2
+
+
 @pytest.mark.parametrize(
     "name, levels, block",
     [("2_1", [{G}, {V}], (1, 128)), ("2_3", [{G, W}, {G, V}], (8, 32))],
