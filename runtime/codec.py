@@ -49,6 +49,7 @@ class Codec:
         self._program = HostProgram(codec_ir(fmt), cache=DiskCache.default("host"))
         types = (_I32, _PTR, _PTR, _I64, _F64, _F64, _I64)
         self._moves = {name: self._bind(name, *types) for name in MOVES}
+        self._addresses = {name: self._program.address(name) for name in MOVES}
         self._scan = self._bind("scan", None, _PTR, _I64, _PTR)
         self._measure = self._bind("measure", None, _PTR, _I64, _F64, _F64, _F64, _PTR)
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
@@ -95,7 +96,7 @@ class Codec:
         self.decoding(coefs, stride).apply(target, source, count)
 
     def _native(self, name: str, a: float, b: float, stride: int) -> NativeMove:
-        fmt, function = self.format, self._program.address(name)
+        fmt, function = self.format, self._addresses[name]
         return NativeMove(fmt.base_bytes * stride, fmt.storage_bytes, function, a, b, stride)
 
     def _move(

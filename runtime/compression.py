@@ -209,11 +209,13 @@ class Compressor:
         own = count // fmt.members * fmt.storage_bytes
         plane = (own + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         allocation = self.device.allocate(plane * fmt.members + ALIGNMENT, queue)
+        raw: Raw | None = None
         try:
             raw, (low, high) = self._range(request, copies_in, queue)
             coefs = self._coefficients(request, fmt, low, high)
         except AccRuntimeError:
-            self.device.free(allocation, queue)
+            for address in (allocation, *(() if raw is None else (raw.address,))):
+                self.device.free(address, queue)
             raise
         report = self.reports.find(request.name, fmt, low, high, count)
         return Packed(fmt, coefs, allocation, report, plane, raw)

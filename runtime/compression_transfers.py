@@ -141,8 +141,10 @@ class Transfers:
     ) -> tuple[int | None, DevicePacker | None]:
         """Device memory for so many plain bytes, and the kernels; None where they are not used."""
         seen = self._seen[fmt] = self._seen.get(fmt, 0) + size
+        if size < DEVICE_BYTES:
+            return None, None
         gain = MEMBERS_GAIN if fmt.members > 1 else 1
-        if size < DEVICE_BYTES or gain * seen < BYTES_PER_CPU * len(os.sched_getaffinity(0)):
+        if gain * seen < BYTES_PER_CPU * len(os.sched_getaffinity(0)):
             return None, None
         packer = self._device.packer()
         if packer is None:

@@ -40,21 +40,20 @@ class StagingCopier:
 
     def __init__(self, driver: Driver, context: int):
         self._driver = driver
-        self._context = context
         self._native = NativeTransfer()
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
         self._buffers = (ctypes.c_void_p * (BUFFERS * self._threads))()
         self._events = (ctypes.c_void_p * (BUFFERS * self._threads))()
         self._owned: list[tuple[int, Any]] = []
-        self._calls = [
-            driver.address(name)
-            for name in (
-                "cuCtxSetCurrent",
-                "cuEventSynchronize",
-                "cuMemcpyAsync",
-                "cuEventRecord",
-            )
-        ]
+        self._job = TransferJob(
+            context=context,
+            buffers=ctypes.addressof(self._buffers),
+            events=ctypes.addressof(self._events),
+            set_current=driver.address("cuCtxSetCurrent"),
+            synchronize=driver.address("cuEventSynchronize"),
+            copy=driver.address("cuMemcpyAsync"),
+            record=driver.address("cuEventRecord"),
+        )
 
     def copy_in(self, device: int, host: int, size: int, stream: int) -> None:
         """Returns when the host memory may change; the last pieces may still be on their way."""
@@ -77,28 +76,15 @@ class StagingCopier:
         # A few pieces per thread in smaller transfers, so that copying and sending overlap there too.
         share = max(-(-count // (BUFFERS * threads)), LEAST_PIECE // how.device_step)
         piece = max(1, min(PIECE // how.device_step, share))
-        job = TransferJob(
-            count=count,
-            piece=piece,
-            host=host,
-            host_step=how.host_step,
-            device=device,
-            device_step=how.device_step,
-            stream=stream,
-            context=self._context,
-            move=how.function,
-            a=how.a,
-            b=how.b,
-            stride=how.stride,
-            buffers=ctypes.addressof(self._buffers),
-            events=ctypes.addressof(self._events),
-            set_current=self._calls[0],
-            synchronize=self._calls[1],
-            copy=self._calls[2],
-            record=self._calls[3],
-        )
+        job = self._job
+        job.next = job.workers = job.total = job.status = 0
+        job.count, job.piece, job.stream = count, piece, stream
+        job.host, job.host_step = host, how.host_step
+        job.device, job.device_step = device, how.device_step
+        job.move, job.a, job.b, job.stride = how.function, how.a, how.b, how.stride
         self._native.run(job, threads, out=out)
-        self._driver.check(int(job.status), "a transfer through pinned memory")
+        if job.status:
+            self._driver.check(int(job.status), "a transfer through pinned memory")
         return int(job.total)
 
     def close(self) -> None:

@@ -10,7 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from accopt.runtime.codec import Codec
+from accopt.runtime.packed import Code, PackedFormat, coefficients
 
 HEAD = """
 #include <stdio.h>
@@ -243,6 +246,36 @@ int main(void) {
     assert done.stdout.startswith("0 1 -498.0 502.5")
     assert "a: float as 16 bits, 4000 bytes in 2000, range [-500, 500]" in done.stderr
     assert "saturated 2 on the way in, 10 in stores" in done.stderr
+
+
+def test_report_of_all_formats(tmp_path: Path):
+    """Sizes, ranges and errors are those of a round trip in the host's codec."""
+    formats = ("float bits8", "float bits20", "float half", "double bits12", "double bits40")
+    declared, copies = "", ""
+    for number, text in enumerate(formats):
+        real, code = text.split()
+        declared += f"  {real} a{number}[997];\n"
+        declared += f"  for (int i = 0; i < 997; i++) a{number}[i] = i / 512.0 - 1;\n"
+        copies += f"  #pragma acc data ccopyin({code}: a{number})\n  ;\n"
+    source = f"int main(void) {{\n{declared}{copies}}}\n"
+    done = run(tmp_path, source, "--compression-report")
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("compression: ")]
+    assert len(lines) == len(formats)
+    for number, (text, line) in enumerate(zip(formats, lines, strict=True)):
+        real, code = text.split()
+        base, bits = (32 if real == "float" else 64), int(code[4:] or 0) if code != "half" else 16
+        fmt = PackedFormat(base, Code.HALF if code == "half" else Code.RANGE, bits)
+        x = (np.arange(997) / 512.0 - 1).astype(np.float32 if base == 32 else np.float64)
+        coefs = coefficients(fmt, float(x.min()), float(x.max()))
+        measured = Codec(fmt).measure(x.ctypes.data, len(x), coefs)
+        sizes = f"{x.nbytes} bytes in {997 * fmt.storage_bytes}"
+        limits = "" if code == "half" else f", range [{x.min():g}, {x.max():g}]"
+        errors = f"{measured.absolute:.3g} absolute, {100 * measured.relative:.3g} % relative"
+        assert line == (
+            f"compression: a{number}: {fmt}, {sizes}{limits}, largest error {errors},"
+            " saturated 0 on the way in, 0 in stores"
+        )
 
 
 def test_host_with_shared_memory(tmp_path: Path):
