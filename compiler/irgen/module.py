@@ -23,6 +23,7 @@ from .default_none import check_default_none
 from .directives import declarations, routines
 from .facts import analyze
 from .function import AllocaScope, FunctionState, remove_unreachable
+from .nested_reductions import spread_reductions
 from .normalize import normalize_body
 from .symbols import EXTERNAL, INTERNAL, ModuleState
 
@@ -43,6 +44,7 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
         for function in unit.functions:
             if function.body is not None:
                 check_default_none(function, globals_)
+                spread_reductions(function.body, sink)
                 _define_function(state, function, function.body)
     declared: dict[str, acc.DataClause] = {}
     routine_directives: dict[str, Directive] = {}
