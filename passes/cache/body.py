@@ -14,18 +14,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerAttr, i1, i8, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx import UNROLL, VOLATILE
-from ..analysis.affine import Affine
 from ..building import Cursor, constant_value
 from . import emulated, fetch, tiles
-from .accesses import Access, Declined, Symbols, usual_turns
-from .emit import polynomial, zero
+from .accesses import Declined, Symbols, usual_turns
+from .emit import zero
 from .emulated import Emulated
 from .pipeline import Ahead
+from .range_checks import checked_once, in_sections
+from .tile_access import Output, Placed, TileAccesses, guarded
 from .tiles import Planned, Tile
 from .uniformity import has_effects, is_pure, may_be_written
 
@@ -43,24 +44,6 @@ def unroll_factor(turns: int, outputs: int) -> int:
     while factor > 1 and (turns % factor or factor * outputs > MAX_UNROLLED_WORK):
         factor //= 2
     return factor
-
-
-@dataclass
-class Output:
-    """One iteration that a thread computes: its values, its place in the block, whether it exists."""
-
-    values: dict[SSAValue, SSAValue]
-    coordinates: list[SSAValue]
-    """Also where the block is not full: what an idle thread reads of a tile is its own."""
-    active: SSAValue | None
-
-
-@dataclass
-class Placed:
-    """An access with the tile it goes to."""
-
-    access: Access
-    tile: Tile
 
 
 @dataclass
@@ -83,19 +66,21 @@ class BlockBody:
     renewed: set[acc.CacheOp]
     written: list[SSAValue]
     symbols: Symbols
-    accesses: dict[Operation, Placed] = field(default_factory=dict[Operation, Placed])
+    accesses: TileAccesses = field(init=False)
     looked: dict[Operation, Looked] = field(default_factory=dict[Operation, Looked])
-    trusted: set[Operation] = field(default_factory=set[Operation])
     current: list[Output] = field(default_factory=list[Output])
     ahead: dict[Operation, Ahead] = field(default_factory=dict[Operation, Ahead])
     """By loop: tiles that are fetched one turn ahead."""
+
+    def __post_init__(self) -> None:
+        self.accesses = TileAccesses(self.block)
 
     def run(self, ops: Sequence[Operation], at: Cursor) -> None:
         """The whole body."""
         self.current = self.outputs
         for tile in self.tiles.values():
             for access in tile.planned.cached.accesses:
-                self.accesses[access.op] = Placed(access, tile)
+                self.accesses.found[access.op] = Placed(access, tile)
         for cache in self.emulated.values():
             for access in cache.planned.cached.accesses:
                 self.looked[access.op] = Looked(access.op, cache)
@@ -140,10 +125,10 @@ class BlockBody:
                 pass
             case llvm.LoadOp() | llvm.StoreOp() if op in self.looked:
                 self._look_up(op, self.looked[op].cache, at)
-            case llvm.LoadOp() if op in self.accesses:
-                self._load(op, self.accesses[op], at)
-            case llvm.StoreOp() if op in self.accesses:
-                self._cached_store(op, self.accesses[op], at)
+            case llvm.LoadOp() if op in self.accesses.found:
+                self.accesses.load(op, self.accesses.found[op], self.current, at)
+            case llvm.StoreOp() if op in self.accesses.found:
+                self.accesses.store(op, self.accesses.found[op], self.current, at)
             case scf.ForOp() if self._same(op.lb, op.ub, op.step):
                 self._for(op, at)
             case scf.IfOp() if self._same(op.cond):
@@ -189,7 +174,7 @@ class BlockBody:
         if has_effects(op):
             if op.results and output.active is not None:
                 raise Declined(f"'{op.name}' has effects and a result")
-            place = self._guarded(output, at)
+            place = guarded(output, at)
         place.insert(op.clone(output.values))
 
     def _load_written(self, op: llvm.LoadOp, output: Output, at: Cursor) -> None:
@@ -204,9 +189,6 @@ class BlockBody:
 
         output.values[result] = self._if_active(output.active, load, result, at)
 
-    def _guarded(self, output: Output, at: Cursor) -> Cursor:
-        return at if output.active is None else at.if_then(output.active)
-
     # Control flow -------------------------------------------------------------------------------
 
     def _for(self, loop: scf.ForOp, at: Cursor) -> None:
@@ -214,18 +196,18 @@ class BlockBody:
         One loop that carries the values of all outputs: with its range checks in front of it, and
         with the constant number of turns that it has except at an edge.
         """
-        ready = self._checked_once(loop)
+        ready = checked_once(self.accesses, loop)
         if ready is None:
             self._counted(loop, at)
             return
 
         def trusting(inside: Cursor) -> None:
-            added = set(ready) - self.trusted
-            self.trusted |= added
+            added = set(ready) - self.accesses.trusted
+            self.accesses.trusted |= added
             self._counted(loop, inside)
-            self.trusted -= added
+            self.accesses.trusted -= added
 
-        condition = self._in_sections(loop, ready, at)
+        condition = in_sections(self.accesses, self.current, loop, ready, at)
         self._versions(loop, condition, trusting, lambda inside: self._rare(loop, inside), at)
 
     def _counted(self, loop: scf.ForOp, at: Cursor) -> None:
@@ -257,7 +239,7 @@ class BlockBody:
 
     def _uses_tiles(self, loop: scf.ForOp) -> bool:
         inner = list(loop.body.walk())
-        return any(op in self.accesses for op in inner) and not any(
+        return any(op in self.accesses.found for op in inner) and not any(
             isinstance(op, scf.ForOp | scf.WhileOp | acc.LoopOp | acc.CacheOp) for op in inner
         )
 
@@ -411,7 +393,7 @@ class BlockBody:
             pointer = output.values.get(op.ptr, op.ptr)
             if isinstance(op, llvm.StoreOp):
                 value = output.values.get(op.value, op.value)
-                emulated.store(self._guarded(output, at), cache, pointer, value, output.values)
+                emulated.store(guarded(output, at), cache, pointer, value, output.values)
             else:
                 self._emulated_load(op, cache, output, pointer, at)
 
@@ -442,155 +424,3 @@ class BlockBody:
         outside.insert(scf.YieldOp(zero(outside, like.type)))
         branch = scf.IfOp(active, [like.type], Region(blocks[0]), Region(blocks[1]))
         return at.value(branch, like.name_hint)
-
-    def _address(self, placed: Placed, output: Output, at: Cursor) -> SSAValue:
-        base = tiles.base_offset(at, placed.tile, self.block, output.coordinates)
-        element = placed.access.element
-        assert element is not None
-        deltas = placed.access.deltas
-        return tiles.element_address(at, placed.tile, base, deltas, element.inner, output.values)
-
-    def _key(self, placed: Placed, output: Output) -> tuple[SSAValue, ...]:
-        """Equal for outputs of the thread that access the same element."""
-        axes = sorted({move.axis for move in placed.tile.plan.moves})
-        symbols = [
-            output.values.get(s, s)
-            for delta in placed.access.deltas
-            for s in delta.symbols
-            if isinstance(s, SSAValue)
-        ]
-        return (*(output.coordinates[a] for a in axes), *symbols)
-
-    def _load(self, op: llvm.LoadOp, placed: Placed, at: Cursor) -> None:
-        loaded: dict[tuple[SSAValue, ...], SSAValue] = {}
-        for output in self.current:
-            if placed.access.element is None:
-                at.insert(op.clone(output.values))
-                continue
-            key = self._key(placed, output)
-            if key not in loaded:
-                loaded[key] = self._load_one(op, placed, output, at)
-            output.values[op.dereferenced_value] = loaded[key]
-
-    def _load_one(self, op: llvm.LoadOp, placed: Placed, output: Output, at: Cursor) -> SSAValue:
-        type_, hint = op.dereferenced_value.type, op.dereferenced_value.name_hint
-        condition = self._in_section(op, placed, output, at)
-        if condition is None:
-            return at.load(self._address(placed, output, at), type_, hint)
-        blocks = Block(), Block()
-        inside = Cursor.at_end(blocks[0], at.loc)
-        inside.insert(scf.YieldOp(inside.load(self._address(placed, output, inside), type_, hint)))
-        outside = Cursor.at_end(blocks[1], at.loc)
-        value = outside.load(output.values.get(op.ptr, op.ptr), type_, hint)
-        outside.insert(scf.YieldOp(value))
-        branch = scf.IfOp(condition, [type_], Region(blocks[0]), Region(blocks[1]))
-        return at.value(branch, hint)
-
-    def _in_section(
-        self, op: Operation, placed: Placed, output: Output, at: Cursor
-    ) -> SSAValue | None:
-        """The comparisons of a conservative access; None if there is nothing to compare."""
-        if placed.tile.planned.method == "rbi" or op in self.trusted:
-            return None
-        condition: SSAValue | None = None
-        dims = placed.tile.plan.section.dims
-        for delta, proved, dim in zip(
-            placed.access.deltas, placed.access.proved, dims, strict=True
-        ):
-            if not proved:
-                own = self._compare(delta, dim.length, output, at)
-                condition = own if condition is None else at.value(arith.AndIOp(condition, own))
-        return condition
-
-    def _compare(self, delta: Affine, length: int, output: Output, at: Cursor) -> SSAValue:
-        """`0 <= delta < length` as one unsigned comparison."""
-        value = polynomial(at, delta, output.values, i64)
-        return at.value(arith.CmpiOp(value, at.i64(length), "ult"), "in_section")
-
-    def _cached_store(self, op: llvm.StoreOp, placed: Placed, at: Cursor) -> None:
-        for output in self.current:
-            place = self._guarded(output, at)
-            value = output.values.get(op.value, op.value)
-            pointer = output.values.get(op.ptr, op.ptr)
-            tile = placed.tile
-            if placed.access.element is None:
-                raise Declined(
-                    f"a write to '{tile.plan.section.name}' does not follow the section's dimensions"
-                )
-            condition = self._in_section(op, placed, output, place)
-            inside = place if condition is None else place.if_then(condition)
-            address = self._address(placed, output, inside)
-            inside.store(value, address)
-            if tile.mask is not None:
-                flag = tiles.mask_address(inside, tile, address)
-                inside.store(inside.constant(1, i8), flag)
-            if tile.planned.policy == "through":
-                place.store(value, pointer)
-            elif condition is not None:
-                outside = place.value(arith.XOrIOp(condition, place.constant(1, i1)))
-                place.if_then(outside).store(value, pointer)
-
-    # Range checks in front of loops ---------------------------------------------------------------
-
-    def _checked_once(self, loop: scf.ForOp) -> list[Operation] | None:
-        """Accesses of a loop whose range checks can be made before it; None if there are none."""
-        found: list[Operation] = []
-        for op in loop.body.walk():
-            if isinstance(op, acc.CacheOp):
-                return None
-            placed = self.accesses.get(op)
-            if placed is None or placed.access.element is None or op in self.trusted:
-                continue
-            if placed.tile.planned.method != "rbc" or placed.access.certain:
-                continue
-            if all(
-                proved or self._is_linear(delta, loop)
-                for delta, proved in zip(placed.access.deltas, placed.access.proved, strict=True)
-            ):
-                found.append(op)
-        return found or None
-
-    def _is_linear(self, delta: Affine, loop: scf.ForOp) -> bool:
-        """Whether `delta` moves by a constant with the loop's variable, and by nothing else in it."""
-        parts = delta.split(loop.body.block.args[0])
-        if parts is None or parts[1].as_constant is None:
-            return False
-        return all(isinstance(s, SSAValue) and not _made_in(s, loop) for s in parts[0].symbols)
-
-    def _in_sections(self, loop: scf.ForOp, ops: Sequence[Operation], at: Cursor) -> SSAValue:
-        """Whether the indices of `ops` lie in their sections at both ends of the loop."""
-        variable = loop.body.block.args[0]
-        first = self.first
-        lower, upper = first.get(loop.lb, loop.lb), first.get(loop.ub, loop.ub)
-        last = at.sub(upper, at.constant(1, upper.type))
-        seen: set[object] = set()
-        condition: SSAValue = at.constant(1, i1)
-        for op in ops:
-            placed = self.accesses[op]
-            dims = placed.tile.plan.section.dims
-            for delta, proved, dim in zip(
-                placed.access.deltas, placed.access.proved, dims, strict=True
-            ):
-                for output in self.current:
-                    symbols = frozenset(
-                        output.values.get(s, s) for s in delta.symbols if isinstance(s, SSAValue)
-                    )
-                    if proved or (delta, dim.length, symbols) in seen:
-                        continue
-                    seen.add((delta, dim.length, symbols))
-                    moves = variable in delta.symbols
-                    for end in (lower, last) if moves else (lower,):
-                        there = Output({**output.values, variable: end}, [], None)
-                        own = self._compare(delta, dim.length, there, at)
-                        condition = at.value(arith.AndIOp(condition, own), "in_sections")
-        return condition
-
-
-def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
-    owner = value.owner
-    op = owner.parent_op() if isinstance(owner, Block) else owner
-    while isinstance(op, Operation):
-        if op is loop:
-            return True
-        op = op.parent_op()
-    return False

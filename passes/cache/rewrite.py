@@ -14,11 +14,12 @@ from ...dialects.accx_cache import GangThreadsOp
 from ..building import Cursor, constant_value, erase
 from . import emulated, memory, reductions, tiles
 from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
-from .body import BlockBody, Output
+from .body import BlockBody
 from .emit import minimum
 from .pipeline import group_directives
 from .plan import NestPlan
 from .reductions import Accumulator
+from .tile_access import Output
 from .tiles import AxisState
 from .uniformity import written_variables
 
