@@ -26,6 +26,7 @@ from .memory import (
     Bytes,
     GlobalMemory,
     LocalMemory,
+    Shadow,
     SharedMemory,
     repeated,
 )
@@ -269,25 +270,52 @@ class Memories:
                 missing,
             )
 
-    def _shadow(self, at: _Resolved) -> tuple[Array, Array]:
+    def _shadows(self, at: _Resolved, access: Access) -> list[tuple[Value, Array, Array, bool]]:
+        """
+        Where to look for conflicting accesses: places, last writers, last readers, and whether the access
+        itself is noted there.
+        """
+        narrow = access.size < WORD
+        wide = self.shared.shadow if at.space == SHARED else self.memory.shadow()
+        places = [(at.offsets >> 2, *wide, not narrow)]
+        bytes, first = self._narrow_shadow(at, make=narrow)
+        if bytes is not None:
+            offsets = at.offsets - first
+            places += [(offsets + k, *bytes, narrow) for k in range(access.size)]
+        return places
+
+    def _narrow_shadow(self, at: _Resolved, *, make: bool) -> tuple[Shadow | None, int]:
+        """The shadow of what is accessed byte by byte, and the offset it begins at."""
         if at.space == SHARED:
-            return self.shared.last_writer, self.shared.last_reader
-        return self.memory.shadow()
+            if make and self.shared.narrow is None:
+                size = len(self.shared.bytes.data)
+                self.shared.narrow = np.zeros(size, np.int64), np.zeros(size, np.int64)
+            return self.shared.narrow, 0
+        allocation = at.allocation
+        if allocation is None:
+            return None, 0
+        if make and allocation.narrow is None:
+            size = allocation.size
+            allocation.narrow = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        return allocation.narrow, allocation.start - GLOBAL_BASE
 
     def _note_read(self, threads: Threads, at: _Resolved, address: Value, access: Access) -> None:
         allocation = at.allocation
         if allocation is not None and self.kernel not in allocation.stored_by:
             return
-        if access.size < WORD:
-            return
-        writer, reader = self._shadow(at)
-        words = at.offsets >> 2
-        shared = at.space == SHARED
-        found = conflict_of_read(
-            self.clock, threads, words, writer, reader, shared=shared, atomic=access.atomic
-        )
-        if found is not None:
-            self._race(threads, address, access, found[0], found[1], "read", "written")
+        for places, writer, reader, note in self._shadows(at, access):
+            found = conflict_of_read(
+                self.clock,
+                threads,
+                places,
+                writer,
+                reader,
+                shared=at.space == SHARED,
+                atomic=access.atomic,
+                note=note,
+            )
+            if found is not None:
+                self._race(threads, address, access, found[0], found[1], "read", "written")
 
     def _note_write(
         self,
@@ -300,26 +328,23 @@ class Memories:
     ) -> None:
         if at.allocation is not None:
             at.allocation.stored_by.add(self.kernel)
-        if access.size < WORD:
-            return
-        writer, reader = self._shadow(at)
-        words = at.offsets >> 2
-        shared = at.space == SHARED
-        found = conflict_of_write(
-            self.clock,
-            threads,
-            words,
-            writer,
-            reader,
-            shared=shared,
-            atomic=atomic,
-            same=lambda: np.broadcast_to(same(), (threads.n,)),
-        )
-        if found is not None:
-            position, other, what = found
-            before = "written" if what == "write" else "read"
-            now = "updated atomically" if atomic else "written"
-            self._race(threads, address, access, position, other, now, before)
+        for places, writer, reader, note in self._shadows(at, access):
+            found = conflict_of_write(
+                self.clock,
+                threads,
+                places,
+                writer,
+                reader,
+                shared=at.space == SHARED,
+                atomic=atomic,
+                same=lambda: np.broadcast_to(same(), (threads.n,)),
+                note=note,
+            )
+            if found is not None:
+                position, other, what = found
+                before = "written" if what == "write" else "read"
+                now = "updated atomically" if atomic else "written"
+                self._race(threads, address, access, position, other, now, before)
 
     def _check_same_step(
         self,

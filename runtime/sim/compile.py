@@ -21,14 +21,17 @@ from ...dialects.dense import integers
 from . import values
 from .access import Place
 from .codegen import FunctionCompiler, Unsupported
+from .execution import Function
 from .expressions import NAMESPACE
 from .library import LIBRARY
 from .liveness import root_of
 from .mathlib import math_function
-from .memory import SHARED_BASE, SharedLayout
+from .memory import CODE_BASE, SHARED_BASE, SharedLayout
 from .types import size_align
 
 _SHARED_SPACE = 3
+FUNCTION_BYTES = 16
+"""Distance of functions' addresses."""
 
 _RUN_TIME: dict[str, Any] = {
     **NAMESPACE,
@@ -79,7 +82,8 @@ class ModuleCompiler:
         for op in module.body.block.ops:
             if isinstance(op, gpu.FuncOp | llvm.FuncOp | llvm.GlobalOp):
                 self.symbols[op.sym_name.data] = op
-        self._namespace: dict[str, Any] = dict(_RUN_TIME)
+        self._code: dict[int, Function] = {}
+        self._namespace: dict[str, Any] = {**_RUN_TIME, "CODE": self._code}
         self._scalars: dict[tuple[str, bytes], str] = {}
         self._places: dict[tuple[str, int], Place] = {}
         self._functions: dict[str, str] = {}
@@ -118,6 +122,8 @@ class ModuleCompiler:
             if symbol not in self.shared.offsets:
                 self.shared.add(symbol, size_align(variable.global_type)[0])
             return self.integer(SHARED_BASE + self.shared.offsets[symbol])
+        if self.function(symbol) is not None:
+            return self.integer(CODE_BASE + FUNCTION_BYTES * list(self._functions).index(symbol))
         if symbol not in self.addresses:
             raise Unsupported(f"the address of '{symbol}'")
         return self.integer(self.addresses[symbol])
@@ -154,6 +160,12 @@ class ModuleCompiler:
                 raise error(loc, f"the simulator cannot run '{name}': {problem}") from None
         text = "\n\n".join(texts)
         exec(compile(text, f"<simulated {symbol}>", "exec"), self._namespace)
+        for number, (name, generated) in enumerate(self._functions.items()):
+            body = _body(self.symbols[name])
+            assert body is not None
+            self._code[CODE_BASE + FUNCTION_BYTES * number] = Function(
+                self._namespace[generated], len(body.regions[0].blocks[0].args)
+            )
         return SimKernel(
             symbol,
             self._namespace[entry],

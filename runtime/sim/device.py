@@ -291,12 +291,7 @@ class SimDevice:
         self._stamps += 1
         if self._stamps > LAST_LAUNCH - 1:
             self._stamps = 1
-            writer, reader = self.memory.shadow()
-            for allocation in self.memory.allocations:
-                start = (allocation.start - GLOBAL_BASE) >> 2
-                end = (allocation.end - GLOBAL_BASE + 3) >> 2
-                writer[start:end] = 0
-                reader[start:end] = 0
+            self.memory.forget_accesses()
         return self._stamps << LAUNCH_SHIFT
 
     @property

@@ -306,10 +306,16 @@ def redux(f: FunctionCompiler, op: Operation) -> None:
 
 
 def call(f: FunctionCompiler, op: Operation) -> None:
-    """A function of the module, of the math library, or one that `library.py` has."""
+    """A function of the module (also by its address), of the math library, or of `library.py`."""
     assert isinstance(op, llvm.CallOp)
     if op.callee is None:
-        raise Unsupported("a call through a pointer")
+        pointer, *rest = (f.name_of(arg) for arg in op.args)
+        text = f"rt.call({', '.join([f.threads, 'CODE', pointer, f.place(op), *rest])})"
+        if op.results:
+            _result(f, op, text)
+        else:
+            f.put(text)
+        return
     symbol = op.callee.root_reference.data
     args = [f.name_of(arg) for arg in op.args]
     function = f.module.function(symbol)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,11 +12,19 @@ import numpy as np
 from . import atomics
 from .access import Access, Memories, Place
 from .findings import Fault, Finding
-from .values import Array, Threads, Value, ndarray, spread
+from .values import Array, Threads, Value, ndarray, put, spread, takes
 from .warps import Warps
 
 if TYPE_CHECKING:
     from .counters import Counters
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What a function's address stands for."""
+
+    code: Callable[..., Value]
+    parameters: int
 
 
 class Execution:
@@ -70,6 +80,48 @@ class Execution:
         missing = ~np.broadcast_to(written, (threads.n,))
         detail = f"nothing was written to '{name}' before"
         self.fault(Fault.UNINITIALISED, detail, threads, place, int(np.argmax(missing)), array=name)
+
+    # Calls through pointers
+
+    def call(
+        self,
+        threads: Threads,
+        functions: Mapping[int, Function],
+        pointer: Value,
+        place: Place,
+        *arguments: Value,
+    ) -> Value:
+        """The function at an address; threads with the same one call it together."""
+        if not isinstance(pointer, ndarray):
+            return self._function(threads, functions, int(pointer), place, arguments)(
+                self, threads, *arguments
+            )
+        result: Value = None
+        for address in np.unique(pointer):
+            here = np.flatnonzero(pointer == address)
+            some = threads.sub(here)
+            function = self._function(some, functions, int(address), place, arguments)
+            value = function(self, some, *takes(here, *arguments))
+            if value is not None:
+                result = put(threads.n, result, here, value)
+        return result
+
+    def _function(
+        self,
+        threads: Threads,
+        functions: Mapping[int, Function],
+        address: int,
+        place: Place,
+        arguments: Sequence[Value],
+    ) -> Callable[..., Value]:
+        found = functions.get(address)
+        if found is not None and found.parameters == len(arguments):
+            return found.code
+        detail = f"{address:#x} is not the address of a function of the device"
+        if found is not None:
+            detail = f"a function of {found.parameters} parameters gets {len(arguments)} arguments"
+        self.fault(Fault.NO_FUNCTION, detail, threads, place)
+        raise AssertionError("a fatal fault returned")
 
     # Synchronisation
 

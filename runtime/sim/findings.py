@@ -19,6 +19,7 @@ class Fault(Enum):
     RACE = "data race"
     DIVERGENT_BARRIER = "divergent barrier"
     DIVERGENT_SHUFFLE = "warp operation with inactive lanes"
+    NO_FUNCTION = "call of no function"
     ENDLESS = "loop without end"
     TRAP = "trap"
     ASSERTION = "assertion failed"

@@ -1,6 +1,7 @@
 """
 The simulated memories. Addresses are 64-bit with the memory in the top byte, so that they are never
-host addresses: 1 global, 2 shared (one window for all blocks), 3 local (one window for all threads).
+host addresses: 1 global, 2 shared (one window for all blocks), 3 local (one window for all threads),
+4 functions.
 
 Every byte has a state: bit 0 says it belongs to a variable, bit 1 that it has been written. Between
 allocations lie bytes that belong to none.
@@ -9,6 +10,7 @@ allocations lie bytes that belong to none.
 from __future__ import annotations
 
 import mmap
+import sys
 from bisect import bisect_right, insort
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,11 +21,13 @@ from ..errors import AccRuntimeError, ErrorClass
 from .values import Array
 
 SPACE_SHIFT = 56
-GLOBAL, SHARED, LOCAL = 1, 2, 3
+GLOBAL, SHARED, LOCAL, CODE = 1, 2, 3, 4
 GLOBAL_BASE = (GLOBAL << SPACE_SHIFT) + (1 << 40)
 """Room below lets the address that stands for an array's start lie before the section on the device."""
 SHARED_BASE = SHARED << SPACE_SHIFT
 LOCAL_BASE = LOCAL << SPACE_SHIFT
+CODE_BASE = CODE << SPACE_SHIFT
+"""Where functions lie; nothing can be read there."""
 
 REDZONE = 256
 ALIGNMENT = 256
@@ -55,6 +59,7 @@ class Allocation:
     """
     Bytes `[start, start + size)` of global memory. `written`: every byte has been written, so reads
     need no check. `stored_by`: kernels that store to it, whose reads of it are watched for races.
+    `narrow`: who accessed its bytes last, less than 4 at a time; None if nobody did.
     """
 
     start: int
@@ -63,6 +68,7 @@ class Allocation:
     written: bool = False
     checked_in: int = -1
     stored_by: set[str] = field(default_factory=set[str])
+    narrow: tuple[Array, Array] | None = None
     live: bool = True
 
     @property
@@ -72,8 +78,14 @@ class Allocation:
 
 def _lazy(size: int) -> Array:
     """Zeroed memory that takes space only where it is touched."""
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    if sys.platform == "linux":
+        flags |= getattr(mmap, "MAP_NORESERVE", 0x4000)  # which Python knows from 3.13 on
     return np.frombuffer(mmap.mmap(-1, size, flags=flags), np.uint8)
+
+
+Shadow = tuple[Array, Array]
+"""Last writers and last readers of memory (`races.py`), by 4 bytes or by byte."""
 
 
 class GlobalMemory:
@@ -85,15 +97,20 @@ class GlobalMemory:
         self.allocations: list[Allocation] = []
         self.used = 0
         self._holes: list[tuple[int, int]] = [(REDZONE, capacity - REDZONE)]
-        self.last_writer: Array | None = None
-        self.last_reader: Array | None = None
+        self._shadow: Shadow | None = None
 
-    def shadow(self) -> tuple[Array, Array]:
-        """A word per 4 bytes for who wrote and who read them last (`races.py`)."""
-        if self.last_writer is None or self.last_reader is None:
-            self.last_writer = _lazy(self.capacity * 2).view(np.int64)
-            self.last_reader = _lazy(self.capacity * 2).view(np.int64)
-        return self.last_writer, self.last_reader
+    def shadow(self) -> Shadow:
+        """Who wrote and who read every 4 bytes last, by accesses of at least so many."""
+        if self._shadow is None:
+            size = self.capacity * 2
+            self._shadow = _lazy(size).view(np.int64), _lazy(size).view(np.int64)
+        return self._shadow
+
+    def forget_accesses(self) -> None:
+        """Nobody has accessed anything."""
+        self._shadow = None
+        for allocation in self.allocations:
+            allocation.narrow = None
 
     def allocate(self, size: int, name: str = "") -> Allocation:
         """Uninitialised memory aligned to 256 bytes; raises `acc_error_out_of_memory`."""
@@ -212,14 +229,15 @@ class SharedMemory:
         self._blocks = blocks
         data = np.zeros(self.stride * blocks, np.uint8)
         self.bytes = Bytes(data, np.tile(self._template, blocks))
-        self.last_writer = np.zeros(self.stride * blocks // 4, np.int64)
-        self.last_reader = np.zeros(self.stride * blocks // 4, np.int64)
+        words = self.stride * blocks // 4
+        self.shadow: Shadow = np.zeros(words, np.int64), np.zeros(words, np.int64)
+        self.narrow: Shadow | None = None
 
     def reset(self) -> None:
         """Uninitialised again, for the next blocks."""
         self.bytes.state[:] = np.tile(self._template, self._blocks)
-        self.last_writer[:] = 0
-        self.last_reader[:] = 0
+        for words in (*self.shadow, *(self.narrow or ())):
+            words[:] = 0
 
 
 class LocalVariable:

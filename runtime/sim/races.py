@@ -9,8 +9,10 @@ ordered if they are by one thread, or a barrier of their block or a synchronisat
 lies between, or the first one's block released it (fence, then atomic) before the second one's
 acquired (atomic, then fence), as the last block of a reduction over the grid does.
 
-Not seen: conflicts between accesses of less than 4 bytes and wider ones, and between the second
-half of 8 bytes and something narrower. Two writes of one value are not a race here.
+Accesses of less than 4 bytes are noted byte by byte in a shadow of their own; each kind looks at
+the other's shadow too. Not seen: conflicts between the second half of 8 bytes and something
+narrower, and those of narrow accesses whose threads access different arrays at one place in the program.
+Two writes of one value are not a race here.
 """
 
 from __future__ import annotations
@@ -134,9 +136,10 @@ def conflict_of_read(
     *,
     shared: bool,
     atomic: bool,
+    note: bool = True,
 ) -> tuple[int, int] | None:
     """
-    Notes a read and looks for a write it races with: the position of the active thread and the
+    Notes a read (if `note`) and looks for a write it races with: the position of the active thread and the
     other thread's number in the launch. Atomic reads are not noted.
     """
     stamp = threads.stamp(clock.base, clock.now)
@@ -153,7 +156,7 @@ def conflict_of_read(
             if other.any():
                 at = int(np.argmax(other))
                 found = at, int(before[at] & THREAD_MASK)
-    if atomic:
+    if atomic or not note:
         return found
     _note_read(clock, threads, words, stamp, reader, shared)
     return found
@@ -201,10 +204,11 @@ def conflict_of_write(
     shared: bool,
     atomic: bool,
     same: Any,
+    note: bool = True,
 ) -> tuple[int, int, str] | None:
     """
-    Notes a write and looks for a read or write it races with. `same()` says at which positions the
-    memory holds what is about to be written.
+    Notes a write (if `note`) and looks for a read or write it races with. `same()` says at which
+    positions the memory holds what is about to be written.
     """
     stamp = threads.stamp(clock.base, clock.now)
     oldest = clock.oldest(shared)
@@ -228,6 +232,8 @@ def conflict_of_write(
         if other.any():
             at = int(np.argmax(other))
             found = at, int(before[at] & THREAD_MASK), what
+    if not note:
+        return found
     if isinstance(words, ndarray):
         writer[words] = stamp | FLAG if atomic else stamp
     else:

@@ -71,6 +71,71 @@ def test_neighbours_in_one_word_do_not_race(type_: str, tmp_path: Path) -> None:
     assert faults(program) == set()
 
 
+@pytest.mark.parametrize("type_", ["char", "short"])
+@pytest.mark.parametrize("name", [n for n in RACES if "atomic" not in n])
+def test_races_of_narrow_elements(name: str, type_: str, tmp_path: Path) -> None:
+    width = np.int8 if type_ == "char" else np.int16
+    faulty, right = (text.replace("float", type_) for text in map(simple, RACES[name]))
+    program = from_text(tmp_path, faulty)
+    call(program, "f", N, np.arange(N).astype(width), np.arange(N).astype(width))
+    assert (Fault.RACE, 5, "b") in faults(program)
+    program = from_text(tmp_path, right)
+    call(program, "f", N, np.arange(N).astype(width), np.arange(N).astype(width))
+    assert faults(program) == set()
+
+
+MIXED = {
+    "bytes read after a word was written": (
+        "{ b[i] = a[i]; if (i > 500) c[i] = ((char *)b)[4 * i - 1997]; }",
+        "{ b[i] = a[i]; if (i > 500) c[i] = ((char *)b)[4 * i + 3]; }",
+    ),
+    "a word read after bytes were written": (
+        "{ ((short *)b)[2 * i] = i + 1; if (i > 500) c[i] = b[i - 500]; }",
+        "{ ((short *)b)[2 * i] = i + 1; if (i > 500) c[i] = b[i]; }",
+    ),
+    "a word over somebody else's byte": (
+        "{ ((char *)b)[4 * i + 2] = i; if (i > 500) b[i - 500] = a[i]; }",
+        "{ ((char *)b)[4 * i + 2] = i; if (i > 500) b[i] = a[i]; }",
+    ),
+    "a byte in somebody else's word": (
+        "{ b[i] = a[i]; if (i > 500) ((char *)b)[4 * i - 1998] = 1; }",
+        "{ b[i] = a[i]; if (i > 500) ((char *)b)[4 * i + 2] = 1; }",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_races_of_bytes_and_words(name: str, tmp_path: Path) -> None:
+    clauses = "independent copyin(a[0:n]) copy(b[0:n]) copy(c[0:n])"
+    for body, fault in zip(MIXED[name], (True, False), strict=True):
+        text = simple(body, clauses).replace("float *b", "float *b, float *c")
+        program = from_text(tmp_path, text)
+        call(program, "f", N, floats() + 0.25, floats(), floats())
+        assert any(f.fault is Fault.RACE for f in program.simulator.findings) == fault
+
+
+def test_what_was_noted_long_ago_is_no_race(tmp_path: Path) -> None:
+    """Numbers of launches are reused; memory may have been freed in between."""
+    text = """void f(int n, float *a, float *b)
+{
+#pragma acc parallel loop copyout(b[0:n])
+  for (int i = 0; i < n; i++)
+    b[i] = i;
+  for (int k = 0; k < 1400; k++) {
+#pragma acc parallel loop copy(a[0:n / (1 + k % 2)])
+    for (int i = 0; i < 1; i++)
+      a[n - 1 - n / 2 * (k % 2) - n % 2] += 1;
+  }
+#pragma acc parallel loop copy(a[0:n]) copyout(b[0:n])
+  for (int i = 0; i < n; i++)
+    b[n - 1 - i] = a[i];
+}
+"""
+    program = from_text(tmp_path, text)
+    call(program, "f", 64, floats(64), floats(64))
+    assert faults(program) == set()
+
+
 def test_a_race_names_both_threads(tmp_path: Path) -> None:
     program = from_text(tmp_path, simple("b[i] = b[(i + 1) % n];"))
     call(program, "f", 64, floats(64), floats(64))
