@@ -11,11 +11,13 @@ outputs are few, so the lanes of a worker share the sum over j.
 Takes:  scheduled IR for a GPU.
 Leaves: a construct that is one gang and vector loop, which holds a sequential loop that only sums up and
         whose loads are all shared by several pairs of neighbours (`analysis/spread.py`), is a gang and
-        worker loop over aligned groups of four iterations, followed by those that are not in a whole group.
-        The inner loop is a vector loop over aligned groups of four with a reduction per sum, between
-        sequential loops for what is not in a whole group. What the sixteen copies of its body share is
+        worker loop over aligned groups of eight or four iterations, followed by those that are not in a
+        whole group. The inner loop is a vector loop over aligned groups of as many with a reduction per
+        sum, between sequential loops for what is not in a whole group. What the copies of its body share is
         there once. Where arrays start at multiples of 16 bytes, loads say so, which makes them wide. The
-        construct has the launch shape this needs. Other loops are untouched.
+        construct has the launch shape this needs. It stands in an `scf.if` on the inner loops' trip counts,
+        where those are not constant: the other version, for short ones, is the construct as it was.
+        Other constructs are untouched.
 Fails:  never.
 
 Before:
@@ -41,7 +43,7 @@ After:
 Options: `target` (only `nvptx` does anything), `reassociate`: floating-point sums may be added up in any
 order (without it, only integer sums are split), `side`: iterations of each loop in a group (0: by the
 inner loop's body, 1: off), `lanes`: of a worker, `elements`: groups of the inner loop that a lane takes
-side by side (0: by the side).
+side by side (0: by the side), `versions`: short inner loops run as before.
 """
 
 from __future__ import annotations
@@ -67,11 +69,14 @@ from ..dialects.accx import GIVEN_SIZES
 from .analysis.acc_ops import has_level, loops_in
 from .analysis.device_functions import PURE_FUNCTIONS
 from .analysis.group_loads import Pair, Spreads
+from .analysis.region_values import HostEmitter, RegionSymbols
 from .analysis.schedule import Target
-from .analysis.spread import SHARED_OUT, SIDES, GroupedLoads, is_worthwhile
-from .building import constant_value
+from .analysis.spread import SHARED_OUT, SHORTEST, SIDES, GroupedLoads, is_worthwhile
+from .analysis.trip_counts import Arithmetic, distance
+from .building import Cursor, constant_value
 from .grouped_iterations import SUMS, Found, group
-from .jamming import Declined, body_of, check_body, only_reads
+from .jamming import Declined, body_of, check_body, explain, only_reads
+from .versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 
 
 def _trip(loop: scf.ForOp) -> int | None:
@@ -173,6 +178,35 @@ def _find(construct: acc.ParallelOp, reassociate: bool, sides: Sequence[int]) ->
     return Found(construct, outer, tuple(p for p in pairs if wanted[p] > 1), side)
 
 
+def _long_enough(found: Found) -> SSAValue | bool:
+    """Whether the inner loops have SHORTEST iterations: known, or a value before the construct."""
+    emit = HostEmitter(found.construct)
+    math = Arithmetic(emit)
+    symbols = RegionSymbols(found.construct)
+    condition: SSAValue | None = None
+    for pair in found.pairs:
+        trips = distance(pair.inner.lb, pair.inner.ub, symbols, math)
+        if trips is None or (isinstance(trips, int) and trips < SHORTEST):
+            return False
+        if isinstance(trips, int):
+            continue
+        long = emit.insert(arith.CmpiOp(trips, emit.constant(SHORTEST), "sge"), "long")
+        condition = long if condition is None else emit.insert(arith.AndIOp(condition, long))
+    return True if condition is None else condition
+
+
+def _leave_short_loops(found: Found, condition: SSAValue) -> None:
+    """A version of the construct as it is, for inner loops that are too short. Raises `Declined`."""
+    construct = found.construct
+    if not can_have_versions(construct) or not queue_outside(construct):
+        raise Declined("there can be no second version of the construct")
+    long, short = branches(Cursor.before(construct), condition)
+    other = copy_construct(construct, short)
+    move_construct(construct, long)
+    for loop in loops_in(other):
+        explain(loop, "for short loops inside")
+
+
 def _constructs(module: ModuleOp) -> Iterator[acc.ParallelOp]:
     for op in module.walk():
         if isinstance(op, acc.ParallelOp):
@@ -190,6 +224,7 @@ class GroupCombinedSubscriptsPass(ModulePass):
     side: Literal[0, 1, 4, 8] = 0
     lanes: int = 0
     elements: int = 0
+    versions: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.target != "nvptx" or self.side == 1:
@@ -198,6 +233,11 @@ class GroupCombinedSubscriptsPass(ModulePass):
         for construct in list(_constructs(op)):
             try:
                 found = _find(construct, self.reassociate, sides)
+                condition = _long_enough(found) if self.versions else True
+                if condition is False:
+                    continue
+                if condition is not True:
+                    _leave_short_loops(found, condition)
             except Declined:
                 continue
             lanes, elements = SHARED_OUT[found.side]

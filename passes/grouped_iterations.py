@@ -35,6 +35,8 @@ from .reduction_ops import combine
 
 THREADS = 128
 """Of a gang."""
+IN_FLIGHT = 8
+"""Iterations of the inner loop that a lane takes side by side for a sum that is in no group."""
 SUMS: tuple[type[Operation], ...] = (arith.AddfOp, arith.AddiOp)
 
 
@@ -346,7 +348,7 @@ def group(found: Found, lanes: int, elements: int) -> None:
     is_early = apart.value(arith.CmpiOp(rest, head, "slt"))
     one = apart.value(arith.SelectOp(is_early, early, late))
     alone: list[Values] = [{variable: _narrow(one, type, apart, variable.name_hint)}]
-    _Iterations(found, alone, variables, None, elements).operations(originals, apart)
+    _Iterations(found, alone, variables, None, IN_FLIGHT).operations(originals, apart)
 
     for op in reversed(originals):
         erase(op)

@@ -1,7 +1,8 @@
-// RUN: accopt %s -p "group-combined-subscripts{reassociate=true side=4}" | filecheck %s
-// RUN: accopt %s -p "group-combined-subscripts{reassociate=true}" | filecheck %s --check-prefix=EIGHT
-// RUN: accopt %s -p group-combined-subscripts | filecheck %s --check-prefix=ORDER
-// RUN: accopt %s -p "group-combined-subscripts{reassociate=true side=4 lanes=8 elements=1}" | filecheck %s --check-prefix=LANES
+// RUN: accopt %s -p "group-combined-subscripts{reassociate=true side=4 versions=false}" | filecheck %s
+// RUN: accopt %s -p "group-combined-subscripts{reassociate=true versions=false}" | filecheck %s --check-prefix=EIGHT
+// RUN: accopt %s -p "group-combined-subscripts{versions=false}" | filecheck %s --check-prefix=ORDER
+// RUN: accopt %s -p "group-combined-subscripts{reassociate=true side=4 lanes=8 elements=1 versions=false}" | filecheck %s --check-prefix=LANES
+// RUN: accopt %s -p "group-combined-subscripts{reassociate=true}" | filecheck %s --check-prefix=SHORT
 // RUN: accopt %s -p "group-combined-subscripts{reassociate=true side=1}" | filecheck %s --check-prefix=OFF
 // RUN: accopt %s -p "group-combined-subscripts{reassociate=true target=host}" | filecheck %s --check-prefix=OFF
 
@@ -15,6 +16,14 @@
 // LANES:       acc.parallel num_gangs({%{{.*}} : i32}) num_workers(%c16{{[_0-9]*}} : i32) vector_length(%c8{{[_0-9]*}} : i32)
 // LANES-NOT:   accx.elements
 // LANES-LABEL: llvm.func @integers
+// SHORT-LABEL: llvm.func @products
+// SHORT:       %long = arith.cmpi sge
+// SHORT-NEXT:  scf.if %long {
+// SHORT:         acc.loop gang worker
+// SHORT:       } else {
+// SHORT:         acc.loop gang vector
+// SHORT-NOT:     acc.loop
+// SHORT:         accx.why = "for short loops inside"
 // EIGHT-LABEL: llvm.func @products
 // EIGHT:       num_workers(%c8{{[_0-9]*}} : i32) vector_length(%c16{{[_0-9]*}} : i32)
 // EIGHT:         acc.loop vector

@@ -148,8 +148,12 @@ SIDES = (8, 4)
 """Iterations of each of the two loops that a group may have: the more, the fewer loads per product."""
 MOST_COPIES = 384
 """Operations of all copies of a body: instructions, and values that wait in registers."""
-SHORTEST = 32
-"""Iterations of an inner loop, where known, from which groups of them pay."""
+SHORTEST = 256
+"""
+Iterations of an inner loop from which groups of them pay: with sixteen lanes that take eight at a time, 128 are
+one turn. On an H200, four million sums of 64 products take 83 µs instead of 51, and a million of 1024
+122 instead of 243.
+"""
 
 
 SHARED_OUT = {8: (16, 1), 4: (32, 2)}

@@ -103,6 +103,14 @@ def trip_count(
     return total, exact
 
 
+def distance(
+    lower: SSAValue, upper: SSAValue, symbols: RegionSymbols, math: Arithmetic
+) -> Count | None:
+    """`upper - lower` of the region before the construct; None if only the device knows it."""
+    low, high = (_host_value(value, symbols, math) for value in (lower, upper))
+    return None if low is None or high is None else math.subtract(high, low)
+
+
 def _is_exact(value: SSAValue, symbols: RegionSymbols, depth: int) -> bool:
     """Whether no load of a mapped variable takes part in `value`."""
     if not symbols.is_inside(value) or depth == 0:

@@ -17,7 +17,7 @@ FORCED = {
     "atomics": ["privatise-atomics{target=nvptx}"],
     "rows": ["choose-lanes{target=nvptx}"],
     "invariant": [],
-    "combined": ["group-combined-subscripts{target=nvptx reassociate=true}"],
+    "combined": ["group-combined-subscripts{target=nvptx reassociate=true versions=false}"],
 }
 
 
@@ -51,8 +51,9 @@ def test_on_the_host(name: str):
         ("rows", "choose-lanes{elements=1}"),
         ("rows", "choose-lanes{elements=3}"),
         ("combined", "group-combined-subscripts{reassociate=true}"),
-        ("combined", "group-combined-subscripts{reassociate=true side=4}"),
-        ("combined", "group-combined-subscripts{reassociate=true lanes=1 elements=4}"),
+        ("combined", "group-combined-subscripts{reassociate=true versions=false}"),
+        ("combined", "group-combined-subscripts{reassociate=true versions=false side=4}"),
+        ("combined", "group-combined-subscripts{reassociate=true versions=false lanes=1 elements=4}"),
         ("combined", "group-combined-subscripts{side=1}"),
     ],
 )
