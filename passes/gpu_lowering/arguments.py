@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext
 from ..outline import DATA_ENTRY
+from .exchanges import has_barrier, is_exchanged
 
 _ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
 
@@ -103,10 +104,12 @@ def is_only_read(pointer: SSAValue) -> bool:
 def argument_attributes(args: Sequence[SSAValue], distinct: Sequence[bool]) -> list[DictionaryAttr]:
     """The attributes of a kernel's arguments; `distinct` may be shorter than `args`."""
     out: list[DictionaryAttr] = []
+    synchronised = has_barrier(args)
     for position, arg in enumerate(args):
         attrs: dict[str, Attribute] = {}
         if isinstance(arg.type, llvm.LLVMPointerType):
-            if position < len(distinct) and distinct[position]:
+            alone = position < len(distinct) and distinct[position]
+            if alone and not (synchronised and is_exchanged(arg)):
                 attrs["llvm.noalias"] = UnitAttr()
             if is_only_read(arg):
                 attrs["llvm.readonly"] = UnitAttr()
