@@ -1,4 +1,8 @@
 // RUN: accopt %s --split-input-file -p 'widen-rows{threads=0}' | filecheck %s
+// RUN: accopt %s --split-input-file -p widen-rows | filecheck %s --check-prefix=MANY
+// RUN: accopt %s --split-input-file -p 'widen-rows{threads=0 most_words=5}' | filecheck %s --check-prefix=WORDS
+// RUN: accopt %s --split-input-file -p 'widen-rows{threads=0 row_lanes=64 lanes=16 workers=8}' | filecheck %s --check-prefix=SHAPE
+// RUN: accopt %s --split-input-file -p 'widen-rows{target=host}' | filecheck %s --check-prefix=HOST
 
 // A row is read left and right of what is written: the host tests addresses and row length; a group of
 // four columns reads six elements, four of them in one piece, and stores the columns that there are.
@@ -42,6 +46,16 @@
 // CHECK-NEXT:    acc.parallel {{.*}} num_gangs({%gx : i32, %gy : i32}) num_workers(%c1 : i32) vector_length(%c256 : i32) {
 // CHECK:             acc.loop gang vector control(%{{.*}} : i32) = (%{{.*}} : i32) to (%n : i32)
 // CHECK:             accx.why = "the version for rows that are not aligned, or few"
+// MANY-LABEL:  llvm.func @three
+// MANY:        %many = arith.cmpi sge, %{{.*}}, %c33792 : i64
+// MANY-NEXT:   %wide = arith.andi %{{.*}}, %many : i1
+// MANY-NEXT:   scf.if %wide {
+// WORDS-LABEL: llvm.func @three
+// WORDS-NOT:   scf.if
+// WORDS:       accx.why = "one column per thread: a group's 6 words would not stay in registers"
+// SHAPE:       num_workers(%c1{{.*}} : i32) vector_length(%c64{{.*}} : i32)
+// HOST-NOT:    scf.if %{{[0-9]}}
+// HOST-NOT:    groups
 llvm.func @three(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
   %c1 = arith.constant 1 : i32
   %c256 = arith.constant 256 : i32
@@ -91,6 +105,7 @@ llvm.func @three(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
 // CHECK-NEXT:        %w = arith.mulf %h, %h : f64
 // CHECK-NEXT:        %s = arith.addf %a_dev_elt, %a_dev_elt_1 : f64
 // CHECK-NEXT:        %s_1 = arith.addf %a_dev_elt_1, %a_dev_elt_2 : f64
+// SHAPE:       num_workers(%c8{{.*}} : i32) vector_length(%c16{{.*}} : i32)
 llvm.func @cube(%a: !llvm.ptr, %b: !llvm.ptr) {
   %c1 = arith.constant 1 : i32
   %c128 = arith.constant 128 : i32
