@@ -53,7 +53,7 @@ from .arguments import argument_attributes, distinct_arguments, loads_pointers
 from .context import DeviceModule, Kernel
 from .grid_reductions import TICKET_BYTES, finish_grid
 from .lower import RegionLowering
-from .routines import CallKind, Calls, DeviceSymbols
+from .routines import CallKind, Calls, DeviceSymbols, device_symbol
 from .specialise import Specialiser
 
 SCRATCH_FUNCTION = "__accopt_scratch"
@@ -105,7 +105,7 @@ class ModuleLowering:
                 variable.location,
                 "",
                 [SiteVariable(name, type_name(variable.global_type))],
-                declared=[DeclaredVariable(name, name, size, declare_kind(attr))],
+                declared=[DeclaredVariable(name, device_symbol(name), size, declare_kind(attr))],
             )
 
     def finish(self) -> None:

@@ -43,7 +43,7 @@ from .grid_reductions import GridReduction
 from .operators import ReductionSpec, reduction_spec
 from .privatise import shift_to_zero
 from .reductions import Partial, add_to_accumulator, finish_in_gang, initialise, make_partial
-from .routines import CallKind, callee_name
+from .routines import CallKind, callee_name, device_symbol
 from .side_by_side import is_simple
 from .specialise import Specialiser
 from .warp import by_leader
@@ -230,7 +230,7 @@ class RegionLowering:
             k.values[op.result] = k.in_prologue().value(llvm.AddressOfOp(target, PTR), name)
             return
         space, link = self.specialiser.symbols.global_variable(op)
-        address = k.in_prologue().value(llvm.AddressOfOp(name, space), name)
+        address = k.in_prologue().value(llvm.AddressOfOp(device_symbol(name), space), name)
         if link:
             k.values[op.result] = k.in_prologue().load(address, PTR, name)
             return

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, i32
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, StringAttr, i32
 from xdsl.ir import Operation
 
 from ...compiler.diagnostics import SourceLoc, error
@@ -128,6 +128,11 @@ def _is_own(owner: object) -> bool:
     return isinstance(owner, llvm.AllocaOp)
 
 
+def device_symbol(name: str) -> str:
+    """The name of a variable's device version: PTX has no '.' in names, which static ones have."""
+    return name.replace(".", "_$_")
+
+
 def is_link(declared: acc.DeclareAttr) -> bool:
     """Whether a `declare` clause makes the device's version a pointer."""
     return declared.data_clause.data is acc.DataClause.ACC_DECLARE_LINK
@@ -195,11 +200,13 @@ class DeviceSymbols:
             return
         self.copied.add(name)
         self.device.names.add(name)
+        symbol = device_symbol(name)
         copy = variable.clone()
+        copy.properties["sym_name"] = StringAttr(symbol)
         copy.attributes.pop("acc.declare", None)
         declared = variable.attributes.get("acc.declare")
         if isinstance(declared, acc.DeclareAttr) and is_link(declared):
-            copy = llvm.GlobalOp(PTR, name, linkage)
+            copy = llvm.GlobalOp(PTR, symbol, linkage)
             copy.location = variable.location
         copy.properties["linkage"] = llvm.LinkageAttr(linkage)
         copy.properties["addr_space"] = IntegerAttr(nvvm.ADDRESS_SPACE_GLOBAL, i32)

@@ -1,7 +1,8 @@
 """
 Programs that check themselves, one per family of directives and clauses (OpenACC 3.4).
 
-Each runs on the host target and in the simulator, becomes PTX that ptxas assembles, and runs on a
+Those in `serial` print what a C compiler that knows no OpenACC makes them print, which is kept beside
+them. Each runs on the host target and in the simulator, becomes PTX that ptxas assembles, and runs on a
 GPU where there is one.
 """
 
@@ -16,6 +17,7 @@ from accopt.compiler.backend.ptxas import assemble
 from accopt.compiler.backend.toolkit import find_ptxas
 
 PROGRAMS = sorted(Path(__file__).parent.glob("*.c"))
+SERIAL = sorted((Path(__file__).parent / "serial").glob("*.c"))
 HOST_ONLY = sorted((Path(__file__).parent / "host_only").glob("*.c"))
 
 
@@ -36,6 +38,14 @@ def test_on_host(program: Path) -> None:
 def test_in_the_simulator(program: Path) -> None:
     done = accrun(program, "sim")
     assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", ["host", "sim", pytest.param("nvptx", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("program", SERIAL, ids=lambda path: path.stem)
+def test_as_in_serial(program: Path, target: str) -> None:
+    done = accrun(program, target)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == program.with_suffix(".txt").read_text()
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)

@@ -12,6 +12,7 @@ directive stands (clause expressions are evaluated before the construct, OpenACC
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from pycparser import c_ast
@@ -19,8 +20,24 @@ from pycparser import c_ast
 from ...diagnostics import SourceLoc, error
 from ...directives.device_types import select_clauses
 from ...directives.parser import parse_directive
-from ...directives.records import DeviceTypeClause, Directive, DirectiveKind
-from ..ast import AccStmt, Compound, DeclStmt, ExprStmt, For, FunctionDecl, Stmt
+from ...directives.records import (
+    DeviceTypeClause,
+    Directive,
+    DirectiveKind,
+    VarListClause,
+    VarRefItem,
+)
+from ..ast import (
+    AccStmt,
+    Compound,
+    DeclStmt,
+    ExprStmt,
+    For,
+    FunctionDecl,
+    Stmt,
+    Storage,
+    VarRef,
+)
 from .clauses import ClauseResolver
 from .literals import string_literal
 from .unit import Target, Unit
@@ -164,6 +181,8 @@ class DirectiveChecker:
                 self.require_no_pending()
             return [], index
         self._resolve(directive)
+        if directive.kind is DirectiveKind.DECLARE and self._declares_statics(directive):
+            return [], index
         if not directive.has_body:
             return [AccStmt(loc=directive.loc, directive=directive)], index
         while (
@@ -180,6 +199,34 @@ class DirectiveChecker:
             )
         body, index = self._body(directive, nodes, index)
         return [AccStmt(loc=directive.loc, directive=directive, body=body)], index
+
+    def _declares_statics(self, directive: Directive) -> bool:
+        """
+        A `declare` of static or extern variables of this function holds for the program's life, as at
+        file scope (2.13): their items move there. True if none is left for the function.
+        """
+        statics = replace(directive, clauses=[])
+        for clause in list(directive.clauses):
+            if not isinstance(clause, VarListClause):
+                continue
+            moved = [item for item in clause.items if self._is_static_here(item)]
+            if moved:
+                statics.clauses.append(replace(clause, items=moved))
+                clause.items = [item for item in clause.items if item not in moved]
+                if not clause.items:
+                    directive.clauses.remove(clause)
+        if statics.clauses:
+            self.unit.tree.directives.append(statics)
+        return not directive.clauses
+
+    def _is_static_here(self, item: VarRefItem) -> bool:
+        """Whether an item names a variable with static storage declared in the current function."""
+        base = item.base.expr
+        return (
+            isinstance(base, VarRef)
+            and base.decl.storage is not Storage.AUTO
+            and self.unit.file_scope.names.get(item.name) is not self.unit.scope.find(item.name)
+        )
 
     def _body_remedy(self, directive: Directive) -> str:
         if directive.kind is DirectiveKind.LOOP or directive.is_combined:
