@@ -34,7 +34,7 @@ llvm.func @main() {
 // -----
 
 // A gang's array whose length is computed in the gang.
-// CHECK: error: the array 'work' of a gang has a length known only at run time
+// CHECK: error: the length of the private array 'work' is not known before the compute construct
 llvm.func @main(%n: i32) {
   %c1 = arith.constant 1 : i32
   %c32 = arith.constant 32 : i32
