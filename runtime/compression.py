@@ -22,7 +22,7 @@ from .packed import Coefficients, PackedFormat, coefficients
 
 if TYPE_CHECKING:
     from .codec import Codec
-    from .device import Device, Queue, Strips
+    from .device import Conversion, Device, Queue, Strips
     from .mapping import Request
     from .present import Entry
 
@@ -72,6 +72,9 @@ class Packed:
     plane: int = 0
     raw: Raw | None = None
     """The numbers that the first transfer is to pack, if the device has them already."""
+    encoding: Conversion | None = None
+    decoding: Conversion | None = None
+    """What the host does with the numbers of one member on their way, once it has been asked."""
 
     @property
     def words(self) -> bytes:
@@ -278,6 +281,9 @@ class Compressor:
         assert packed is not None
         fmt, coefs, report = packed.format, packed.coefficients, packed.report
         codec = self.codec(fmt)
+        how = packed.encoding
+        if how is None:
+            how = packed.encoding = codec.encoding(coefs, fmt.members, report.note_incoming)
         raw, packed.raw = packed.raw, None
         for run in _runs(entry, start, strips, fmt):
             if self.measure:
@@ -288,7 +294,7 @@ class Compressor:
             if raw is not None:
                 self._transfers.pack(raw, run, fmt, coefs, packed.plane, report, queue)
             else:
-                self._transfers.copy_in(codec, run, coefs, packed.plane, report, queue)
+                self._transfers.copy_in(how, run, fmt, coefs, packed.plane, report, queue)
         if raw is not None:
             self.device.free(raw.address, queue)
 
@@ -296,9 +302,12 @@ class Compressor:
         """Decodes device numbers on their way to the host."""
         packed = entry.packed
         assert packed is not None
-        fmt, codec = packed.format, self.codec(packed.format)
+        fmt, coefs = packed.format, packed.coefficients
+        how = packed.decoding
+        if how is None:
+            how = packed.decoding = self.codec(fmt).decoding(coefs, fmt.members)
         for run in _runs(entry, start, strips, fmt):
-            self._transfers.copy_out(codec, run, packed.coefficients, packed.plane, queue)
+            self._transfers.copy_out(how, run, fmt, coefs, packed.plane, queue)
 
 
 def check_whole(request: Request, fmt: PackedFormat) -> None:

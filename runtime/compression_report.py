@@ -56,6 +56,10 @@ class TransferReport:
         saturated = self.saturated_in + self.saturated_packing
         return f"{text}, saturated {saturated} on the way in, {stores} in stores"
 
+    def note_incoming(self, saturated: int) -> None:
+        """Counts numbers that saturated when the host packed them."""
+        self.saturated_in += saturated
+
     @property
     def packing_counter(self) -> int:
         """The address of the second counter."""

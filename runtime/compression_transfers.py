@@ -9,20 +9,23 @@ device as they are, if it has kernels to pack them (`Device.packer`) and room.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .device import PackedPlace, Strips
+from .device import Conversion, PackedPlace, Strips
 from .errors import AccRuntimeError, ErrorClass
 from .packed import Coefficients, PackedFormat
 
 if TYPE_CHECKING:
-    from .codec import Codec
     from .compression_report import TransferReport
     from .device import Device, DevicePacker, Queue
 
 DEVICE_BYTES = 4 << 20
 """The host is done with fewer bytes before a kernel has been waited for."""
+
+SCANNED_BYTES, PIECES = 64 << 20, 8
+"""What has arrived is scanned in up to so many pieces of at least so many bytes, while more arrives."""
 
 BYTES_PER_CPU = 64 << 20
 """
@@ -69,9 +72,15 @@ class Transfers:
         raw, packer = self._room(fmt, size, queue)
         if raw is None or packer is None:
             return None
-        self._device.copy_in(raw, host, Strips(0, size), queue)
-        limits = packer.scan(fmt, raw, size // fmt.base_bytes, queue)
-        return Raw(raw, host, size), limits
+        piece = max(SCANNED_BYTES, -(-size // (PIECES * fmt.base_bytes)) * fmt.base_bytes)
+
+        def pieces() -> Iterator[tuple[int, int]]:
+            for at in range(0, size, piece):
+                length = min(piece, size - at)
+                self._device.copy_in(raw, host, Strips(at, length), queue)
+                yield raw + at, length // fmt.base_bytes
+
+        return Raw(raw, host, size), packer.scan(fmt, pieces(), queue)
 
     def pack(
         self,
@@ -91,15 +100,15 @@ class Transfers:
 
     def copy_in(
         self,
-        codec: Codec,
+        how: Conversion,
         run: Run,
+        fmt: PackedFormat,
         coefs: Coefficients,
         plane: int,
         report: TransferReport,
         queue: Queue,
     ) -> None:
-        """Host to device."""
-        fmt = codec.format
+        """Host to device; `how` is what the host would do with the numbers of a member."""
         size = run.count * fmt.record_bytes
         if fmt.members > 1:
             raw, packer = self._room(fmt, size, queue)
@@ -108,20 +117,20 @@ class Transfers:
                 self.pack(Raw(raw, run.host, size), run, fmt, coefs, plane, report, queue)
                 self._device.free(raw, queue)
                 return
-
-        def note(saturated: int) -> None:
-            report.saturated_in += saturated
-
         for member in range(fmt.members):
-            how = codec.encoding(coefs, fmt.members, note)
             host = run.host + member * fmt.base_bytes
             self._device.write(run.device + member * plane, host, run.count, how, queue)
 
     def copy_out(
-        self, codec: Codec, run: Run, coefs: Coefficients, plane: int, queue: Queue
+        self,
+        how: Conversion,
+        run: Run,
+        fmt: PackedFormat,
+        coefs: Coefficients,
+        plane: int,
+        queue: Queue,
     ) -> None:
-        """Device to host."""
-        fmt = codec.format
+        """Device to host, as `copy_in`."""
         size = run.count * fmt.record_bytes
         if fmt.members > 1:
             raw, packer = self._room(fmt, size, queue)
@@ -132,7 +141,6 @@ class Transfers:
                 self._device.free(raw, queue)
                 return
         for member in range(fmt.members):
-            how = codec.decoding(coefs, fmt.members)
             host = run.host + member * fmt.base_bytes
             self._device.read(host, run.device + member * plane, run.count, how, queue)
 

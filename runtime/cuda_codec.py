@@ -8,12 +8,12 @@ as it is instead, and these kernels take hundreds of times less than its transfe
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .codec_kernels import codec_kernels, range_of_keys
 from .cuda_driver import Driver
-from .device import PackedPlace
+from .device import PackedPlace, Queue
 from .packed import Coefficients, PackedFormat
 
 THREADS = 256
@@ -24,39 +24,45 @@ KERNELS = ("scan", "encode", "decode")
 
 class CudaPacker:
     """
-    The kernels of one GPU with so many `processors`; `load` makes a module of LLVM IR, and the
-    result of a scan goes through the `KEY_BYTES` of device memory at `keys`.
+    The kernels of one GPU with so many `processors`; `load` makes a module of LLVM IR. Scans run on
+    the queue `own`, and their result goes through the `KEY_BYTES` of device memory at `keys`.
     """
 
     def __init__(
         self,
         driver: Driver,
         load: Callable[[str], Any],
-        stream_of: Callable[[Any], int],
+        stream_of: Callable[[Queue], int],
+        own: Queue,
         processors: int,
         keys: int,
     ):
         self._driver = driver
         self._load = load
         self._stream = stream_of
+        self._own = own
         self._blocks = processors * BLOCKS_PER_PROCESSOR
         self._keys = keys
         self._kernels: dict[tuple[PackedFormat, str], int] = {}
 
-    def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Any) -> tuple[float, float]:
+    def scan(
+        self, fmt: PackedFormat, pieces: Iterable[tuple[int, int]], queue: Queue
+    ) -> tuple[float, float]:
         """As `DevicePacker.scan`."""
-        driver, stream = self._driver, self._stream(queue)
+        driver, stream = self._driver, self._stream(self._own)
         driver.call(driver.api.cuMemsetD8Async, self._keys, 0, KEY_BYTES, stream)
-        values = (ctypes.c_uint64(raw), ctypes.c_int64(count), ctypes.c_uint64(self._keys))
-        self._launch(fmt, "scan", count, stream, values)
+        for raw, count in pieces:
+            self._own.wait_for(queue)
+            values = (ctypes.c_uint64(raw), ctypes.c_int64(count), ctypes.c_uint64(self._keys))
+            self._launch(fmt, "scan", count, stream, values)
         words = (ctypes.c_uint64 * 2)()
         status = driver.copy_out(ctypes.addressof(words), self._keys, KEY_BYTES, stream)
         driver.check(status, "cuMemcpyDtoHAsync")
-        driver.check(driver.stream_synchronize(stream), "cuStreamSynchronize")
+        self._own.wait()
         return range_of_keys(words[0], words[1])
 
     def encode(
-        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Any
+        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
     ) -> None:
         """As `DevicePacker.encode`."""
         for member in range(fmt.members):
@@ -71,7 +77,7 @@ class CudaPacker:
             self._launch(fmt, "encode", place.count, self._stream(queue), values)
 
     def decode(
-        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Any
+        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
     ) -> None:
         """As `DevicePacker.decode`."""
         for member in range(fmt.members):

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pytest
+from accopt.runtime import compression_transfers
 from accopt.runtime.abi import DataKind
 from accopt.runtime.compression import Compressor, PackedRequest
-from accopt.runtime.compression_transfers import BYTES_PER_CPU, DEVICE_BYTES, MEMBERS_GAIN
+from accopt.runtime.compression_transfers import (
+    BYTES_PER_CPU,
+    DEVICE_BYTES,
+    MEMBERS_GAIN,
+    PIECES,
+    SCANNED_BYTES,
+)
 from accopt.runtime.device import Conversion, PackedPlace, Queue, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
 from accopt.runtime.mapping import Request
@@ -77,8 +85,11 @@ class Recorder:
     def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
         self.log.append(f"host unpacks {count}")
 
-    def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
-        self.log.append(f"scan {count}")
+    def scan(
+        self, fmt: PackedFormat, pieces: Iterable[tuple[int, int]], queue: Queue
+    ) -> tuple[float, float]:
+        for raw, count in pieces:
+            self.log.append(f"scan {count} at {raw - RAW}")
         return self.limits
 
     def encode(
@@ -146,7 +157,7 @@ def test_the_device_packs_what_it_scans_once_that_pays(monkeypatch: pytest.Monke
     device.log.clear()
     entry = bring(c, FLOAT, DEVICE_BYTES)
     count = DEVICE_BYTES // 4
-    assert device.log == [f"raw in {DEVICE_BYTES}", f"scan {count}", f"pack {count}"]
+    assert device.log == [f"raw in {DEVICE_BYTES}", f"scan {count} at 0", f"pack {count}"]
     assert RAW not in device.live, "the plain numbers are gone"
     device.log.clear()
     c.copy_out(entry, entry.host, [Strips(0, entry.bytes)], c.device.sync_queue)
@@ -154,6 +165,17 @@ def test_the_device_packs_what_it_scans_once_that_pays(monkeypatch: pytest.Monke
     device.log.clear()
     bring(c, FLOAT, DEVICE_BYTES, (0.0, 1.0))
     assert device.log == [f"host packs {count}"], "with a range one pass does it all"
+
+
+def test_a_large_array_is_scanned_while_it_comes(monkeypatch: pytest.MonkeyPatch):
+    device = Recorder()
+    size = PIECES * SCANNED_BYTES + DEVICE_BYTES
+    monkeypatch.setattr(compression_transfers, "BYTES_PER_CPU", 0)
+    bring(compressor(device, monkeypatch), FLOAT, size)
+    part = size // PIECES
+    copies = [f"raw in {part}", f"scan {part // 4} at {{}}"] * PIECES
+    expected = [text.format(at // 2 * part) for at, text in enumerate(copies)]
+    assert device.log == [*expected, f"pack {size // 4}"]
 
 
 def test_structures_go_through_the_device_both_ways(monkeypatch: pytest.MonkeyPatch):
