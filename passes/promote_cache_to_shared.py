@@ -160,6 +160,7 @@ class PromoteCacheToSharedPass(ModulePass):
     sets: int = 8
     ways: int = 1
     stages: int = 0
+    transpose: bool = True
     shared_limit: int = SHARED_LIMIT
     strict: bool = False
 
@@ -177,6 +178,7 @@ class PromoteCacheToSharedPass(ModulePass):
             self.sets,
             self.ways,
             self.stages,
+            self.transpose,
             self.shared_limit,
         )
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:

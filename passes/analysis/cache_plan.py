@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 from .affine import Affine
@@ -23,11 +24,17 @@ WritePolicy = Literal["through", "back", "mask"]
 WARP = 32
 BANKS = 32
 BANK_BYTES = 4
+WIDEST_ACCESS = 16
+"""Bytes of the widest access to shared memory."""
+PADDINGS = (0, 1, 2, 4, 8)
+"""Elements that a row may get."""
 SHARED_LIMIT = 48 * 1024
 """Shared memory that a kernel may declare."""
 _SHARED_BY_SM = {70: 96, 72: 96, 75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 120: 99}
 ROOMY_BLOCK = (16, 16)
 """Threads that leave each 255 registers."""
+MANY_OUTPUTS = 64
+"""Outputs of a thread that take more than a hundred registers."""
 FEW_BLOCKS = 4
 """Blocks along a loop below which more outputs per thread leave too few threads."""
 SMALL_WINDOW = 32
@@ -166,10 +173,14 @@ def block_threads(
 
 
 def is_crowded(threads: Sequence[int], outputs: Sequence[int], tuning: Tuning) -> bool:
-    """Whether a block that we chose has more threads than there are registers for many outputs."""
+    """
+    Whether a block that we chose has more threads than there are registers for many outputs, or fewer
+    than it takes to share tiles that feed very many.
+    """
     if tuning.block_x or tuning.block_y or len(threads) != 2:
         return False
-    return outputs[0] * outputs[1] >= 4 and threads[0] * threads[1] > 256
+    each, count = outputs[0] * outputs[1], threads[0] * threads[1]
+    return (each >= 4 and count > 256) or (each >= MANY_OUTPUTS and count < 256)
 
 
 def outputs_per_thread(
@@ -180,25 +191,46 @@ def outputs_per_thread(
     *,
     renewed: bool,
     element_bytes: int,
+    fixed: bool = False,
 ) -> tuple[int, ...]:
     """
     Outputs of a thread along each mapped axis. Where both loops share (a matrix product, whose tiles a
-    sequential loop renews), 4 × 4 values loaded from tiles feed 16 operations from registers; the rows
-    of a window keep what they share in registers. One each where a loop is known to be short.
+    sequential loop renews), 8 × 8 values loaded from tiles feed 64 operations from registers; the rows
+    of a window keep what they share in registers. Fewer where a loop is known to be short, or where the
+    user's (`fixed`) threads are too many for so many registers.
     """
     if len(sharing.axes) < 2:
         return (tuning.columns or tuning.rows or 1,)
-    rows, columns = 4, 1
+    wanted: tuple[tuple[int, ...], ...] = (4,), (1,)
     if renewed:
-        columns = 4 if element_bytes <= 4 else 2
+        crowded = (fixed or tuning.block_x or tuning.block_y) and threads[0] * threads[1] > 256
+        few = (4,) if crowded else (8, 4)
+        wanted = (few, few) if element_bytes <= 4 else ((4,), (2,))
     found: list[int] = []
-    for own, asked, position, size in zip(
-        (rows, columns), (tuning.rows, tuning.columns), sharing.axes, threads, strict=True
+    for choices, asked, position, size in zip(
+        wanted, (tuning.rows, tuning.columns), sharing.axes, threads, strict=True
     ):
         trips = axes[position].trips
-        short = trips is not None and trips < own * size * FEW_BLOCKS
-        found.append(asked or (1 if short else own))
+        fitting = [own for own in choices if trips is None or trips >= own * size * FEW_BLOCKS]
+        found.append(asked or (fitting[0] if fitting else 1))
     return tuple(found)
+
+
+def side_by_side(element_bytes: int, outputs: int) -> int:
+    """As many of `outputs` neighbouring elements as one access to shared memory can load."""
+    together = max(1, min(4, WIDEST_ACCESS // element_bytes))
+    while outputs % together:
+        together //= 2
+    return together
+
+
+def buffers(outputs: Sequence[int], asked: int) -> int:
+    """
+    Buffers of a tile that a loop renews: a second one, for fetching ahead, pays where a thread computes
+    for long between two tiles, because its words wait in registers. (Measured on an H200: a
+    matrix product with 8 × 8 outputs gains 1.2 times, with 4 × 4 it loses 0.93.)
+    """
+    return asked or (2 if prod(outputs) >= MANY_OUTPUTS // 2 else 1)
 
 
 @dataclass(frozen=True)
@@ -233,10 +265,12 @@ class TilePlan:
     dims: tuple[TileDim, ...]
     moves: tuple[Move, ...]
     padding: int
+    transposed: bool = False
+    """Two dimensions, of which the first one's elements stand side by side."""
 
     @property
     def bytes(self) -> int:
-        return self.dims[0].size * self.dims[0].pitch
+        return max(dim.size * dim.pitch for dim in self.dims)
 
     @property
     def elements(self) -> int:
@@ -247,7 +281,13 @@ class TilePlan:
 
 
 def plan_tile(
-    section: Section, axes: Sequence[Axis], sharing: Sharing, widths: Sequence[int], padding: int
+    section: Section,
+    axes: Sequence[Axis],
+    sharing: Sharing,
+    widths: Sequence[int],
+    padding: int,
+    *,
+    transposed: bool = False,
 ) -> TilePlan | str:
     """The tile for blocks of `widths` iterations along the mapped axes, or why there is none."""
     rates = section_rates(section, axes)
@@ -271,7 +311,7 @@ def plan_tile(
             else:
                 sizes[position] += abs(rate) * (widths[number] - 1)
                 moves.append((number, position, rate))
-    return _lay_out(section, rates, own, sizes, moves, padding)
+    return _lay_out(section, rates, own, sizes, moves, padding, transposed)
 
 
 def _lay_out(
@@ -281,15 +321,20 @@ def _lay_out(
     sizes: Sequence[int],
     moves: Sequence[tuple[int, int | None, int]],
     padding: int,
+    transposed: bool,
 ) -> TilePlan:
-    """Row-major order: dimensions of single loops first, the section's own behind them."""
+    """
+    Row-major order: dimensions of single loops first, the section's own behind them. `transposed`:
+    column-major, of two dimensions.
+    """
     all_sizes = [size for size, _ in own] + list(sizes)
     pitches = [0] * len(all_sizes)
     pitch = section.element_bytes
-    for position in reversed(range(len(all_sizes))):
+    order = list(range(len(all_sizes))) if transposed else list(reversed(range(len(all_sizes))))
+    for position in order:
         pitches[position] = pitch
         pitch *= all_sizes[position]
-        if position == len(all_sizes) - 1:
+        if position == order[0]:
             pitch += padding * section.element_bytes
     dims: list[TileDim] = []
     for position, (size, stride) in enumerate(own):
@@ -301,25 +346,54 @@ def _lay_out(
         Move(axis, len(own) + dim if dim is not None and dim >= 0 else -(dim or 0) - 1, rate)
         for axis, dim, rate in moves
     )
-    return TilePlan(section, rates, tuple(dims), placed, padding)
+    return TilePlan(section, rates, tuple(dims), placed, padding, transposed)
 
 
-def conflict_degree(coefficients: Sequence[int], threads: Sequence[int], access_bytes: int) -> int:
+def stands_better_transposed(plan: TilePlan, outputs: Sequence[int], together: int) -> bool:
     """
-    How many passes a warp's access to shared memory takes: thread (…, y, x) addresses byte
-    `sum(coefficient · coordinate)`. Equal words are broadcast (CUDA programming guide, 16.4.3).
+    Whether the outputs of a thread along the outer loop take elements of one column of the tile, so
+    that with columns side by side one wide access loads `together` of them: the left factor of a matrix
+    product.
     """
-    words: dict[int, set[int]] = {}
-    lanes = max(1, min(WARP, WARP * BANK_BYTES // max(access_bytes, BANK_BYTES)))
-    for lane in range(lanes):
+    if len(plan.dims) != 2 or len(outputs) != 2 or together < 2 or outputs[0] % together:
+        return False
+    if plan.section.element_bytes not in (4, 8) or plan.dims[1].size < 2:
+        return False
+    return [(move.axis, move.dim, move.rate) for move in plan.moves] == [(0, 0, 1)]
+
+
+def shared_passes(addresses: Sequence[int], access_bytes: int) -> tuple[int, int]:
+    """
+    The passes that one access of a warp to shared memory takes, as many as the busiest bank has
+    different words to give, and those that its words need at least (CUDA programming guide, 16.4.3;
+    the simulator counts the same). Byte addresses, one for each lane; equal words are broadcast.
+    """
+    words: set[int] = set()
+    for address in addresses:
+        first = address // BANK_BYTES
+        words.update(range(first, first + max(1, access_bytes // BANK_BYTES)))
+    banks: dict[int, int] = {}
+    for word in words:
+        banks[word % BANKS] = banks.get(word % BANKS, 0) + 1
+    return max(banks.values()), -(-len(words) // BANKS)
+
+
+def _warp_addresses(coefficients: Sequence[int], threads: Sequence[int]) -> list[int]:
+    """The bytes that the first warp's threads (…, y, x) address: `sum(coefficient · coordinate)`."""
+    found: list[int] = []
+    for lane in range(WARP):
         rest, address = lane, 0
         for coefficient, size in zip(reversed(coefficients), reversed(threads), strict=True):
             address += coefficient * (rest % size)
             rest //= size
-        word = address // BANK_BYTES
-        for extra in range(max(1, access_bytes // BANK_BYTES)):
-            words.setdefault((word + extra) % BANKS, set()).add(word + extra)
-    return max(len(found) for found in words.values())
+        found.append(address)
+    return found
+
+
+def conflict_degree(coefficients: Sequence[int], threads: Sequence[int], access_bytes: int) -> int:
+    """How many times as many passes as it needs a warp's access takes; 1 is free of conflicts."""
+    passes, ideal = shared_passes(_warp_addresses(coefficients, threads), access_bytes)
+    return passes // ideal
 
 
 def choose_padding(
@@ -329,26 +403,33 @@ def choose_padding(
     widths: Sequence[int],
     threads: Sequence[int],
     accesses: Sequence[Sequence[int]],
+    together: Sequence[int] = (),
 ) -> int:
     """
     Elements to add to a row of the tile so that a warp's accesses fall into different banks.
     `accesses`: for each access the elements it moves per section dimension and mapped axis, row by
-    row (`[dim][axis]` flattened). The least padding wins among equals.
+    row (`[dim][axis]` flattened). `together`: neighbouring outputs of a thread along each axis. The
+    least padding wins among equals.
     """
     best, best_cost = 0, 0
-    for padding in (0, 1, 2, 4, 8):
+    for padding in PADDINGS:
         plan = plan_tile(section, axes, sharing, widths, padding)
         if isinstance(plan, str) or len(plan.dims) < 2:
             return 0
-        cost = sum(_cost(plan, access, threads) for access in accesses)
+        cost = sum(_cost(plan, access, threads, together) for access in accesses)
         if padding == 0 or cost < best_cost:
             best, best_cost = padding, cost
     return best
 
 
-def _cost(plan: TilePlan, access: Sequence[int], threads: Sequence[int]) -> int:
-    """The conflict degree of one access."""
-    axes = len(threads)
+def _cost(
+    plan: TilePlan, access: Sequence[int], threads: Sequence[int], together: Sequence[int]
+) -> int:
+    """
+    The passes of one access, summed over the places in a word that elements of less than a word may
+    have. A thread's neighbouring outputs that are neighbours in the tile are one wide access.
+    """
+    axes, bytes = len(threads), plan.section.element_bytes
     coefficients = [0] * axes
     for position, dim in enumerate(plan.dims):
         for axis in range(axes):
@@ -357,7 +438,14 @@ def _cost(plan: TilePlan, access: Sequence[int], threads: Sequence[int]) -> int:
             else:
                 moved = sum(m.rate for m in plan.moves if m.axis == axis and m.dim == position)
             coefficients[axis] += moved * dim.pitch
-    return conflict_degree(coefficients, threads, plan.section.element_bytes)
+    for axis, outputs in enumerate(together):
+        if abs(coefficients[axis]) != bytes:
+            coefficients[axis] *= outputs
+    addresses = _warp_addresses(coefficients, threads)
+    return sum(
+        shared_passes([address + offset for address in addresses], bytes)[0]
+        for offset in range(0, BANK_BYTES, bytes if bytes < BANK_BYTES else BANK_BYTES)
+    )
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Choices:
     sets: int = 8
     ways: int = 1
     stages: int = 0
+    transpose: bool = True
     shared_limit: int = plans.SHARED_LIMIT
     """Bytes of shared memory that a block of the GPU can have."""
 
@@ -84,6 +85,7 @@ def plan_nest(
         choices.tuning,
         renewed=any(uses_of(c, nest).renewed for c in cached),
         element_bytes=max(section.element_bytes for section in sections),
+        fixed=any(given),
     )
     if not any(given) and plans.is_crowded(threads, outputs, choices.tuning):
         threads = plans.ROOMY_BLOCK
@@ -121,11 +123,12 @@ def _with_tiles(
     if not result.planned:
         raise Declined("; ".join(dict.fromkeys(reason for _, reason in refused)))
     asked = choices.tuning.rows or choices.tuning.columns
-    if total_bytes(result) > room.declared and prod(result.outputs) > 1 and not asked:
-        result = replace(result, outputs=tuple(1 for _ in result.outputs), planned=[], reasons={})
+    while total_bytes(result) > room.declared and prod(result.outputs) > 1 and not asked:
+        fewer = tuple(max(1, own // 2) for own in result.outputs)
+        result = replace(result, outputs=fewer, planned=[], reasons={})
         result.planned = [_plan_one(each, nest, result, choices) for each in usable]
-    if choices.stages == 2:
-        result.planned = fetched_ahead(nest, result.planned)
+    if plans.buffers(result.outputs, choices.stages) == 2:
+        result.planned = fetched_ahead(nest, result.planned, result.thread_count)
     fit(result, room, refused, emulate=always or choices.method == "ehc")
     return result
 
@@ -235,11 +238,29 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
     padding = choices.tuning.padding
     if padding < 0:
         padding = plans.choose_padding(
-            cached.section, nest.axes, sharing, widths, threads, _moves(cached, nest, sharing)
+            cached.section,
+            nest.axes,
+            sharing,
+            widths,
+            threads,
+            _moves(cached, nest, sharing),
+            [1] * (len(threads) - 1)
+            + [plans.side_by_side(cached.section.element_bytes, result.outputs[-1])],
         )
     plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, padding)
     if isinstance(plan, str):
         raise Declined(plan)
+    together = plans.side_by_side(cached.section.element_bytes, result.outputs[0])
+    if (
+        choices.transpose
+        and not uses.stores
+        and cached.word.width.data // 8 == cached.section.element_bytes
+        and plans.stands_better_transposed(plan, result.outputs, together)
+    ):
+        if choices.tuning.padding < 0:
+            padding = together
+        plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, padding, transposed=True)
+        assert isinstance(plan, TilePlan)
     if choices.method == "ehc":
         return emulated_cache(result, Planned(cached, plan, "ehc", "through"), "by option")
     policy: plans.WritePolicy = "through"

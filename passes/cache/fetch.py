@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import IntegerType, i8, i64
@@ -23,7 +24,7 @@ from ..analysis.cache_section import divide
 from ..building import Cursor, constant_value
 from .accesses import Cached
 from .emit import Values, mapped, minimum, polynomial, scaled, split, total
-from .tiles import Block, Tile, in_tile
+from .tiles import Block, Planned, Tile, in_tile
 
 MAX_UNROLLED = 16
 """Words per thread up to which the copy of a tile is written out."""
@@ -151,7 +152,7 @@ class Sweep:
         `exact`: every word once and none that does not exist (for writing back); otherwise words
         may be moved twice. The result writes what has been read.
         """
-        threads, words = self.block.threads, words_of(self.tile)
+        threads, words = self.block.threads, words_of(self.tile.planned)
         turns = turns_of(self.tile, self.block)
         if turns > MAX_UNROLLED:
             _, inside = at.for_loop(self.block.thread, at.i32(words), at.i32(threads), "word")
@@ -266,29 +267,26 @@ class Sweep:
         return total(at, self.start, *far) or self.start
 
 
-def words_per_row(tile: Tile) -> int:
+def words_per_row(planned: Planned) -> int:
     """Words of the innermost dimension of a tile, without its padding."""
-    row = tile.plan.dims[-1].size * tile.plan.section.element_bytes
-    return row * 8 // tile.planned.cached.word.width.data
+    row = planned.plan.dims[-1].size * planned.plan.section.element_bytes
+    return row * 8 // planned.cached.word.width.data
 
 
-def words_of(tile: Tile) -> int:
+def words_of(planned: Planned) -> int:
     """Words of a tile, without padding."""
-    count = words_per_row(tile)
-    for dim in tile.plan.dims[:-1]:
-        count *= dim.size
-    return count
+    return words_per_row(planned) * prod(dim.size for dim in planned.plan.dims[:-1])
 
 
 def turns_of(tile: Tile, block: Block) -> int:
     """Words that each thread copies."""
-    return -(-words_of(tile) // block.threads)
+    return -(-words_of(tile.planned) // block.threads)
 
 
 def _coordinates(at: Cursor, tile: Tile, number: SSAValue) -> list[SSAValue]:
     """The place of a word in the tile: words of the innermost dimension last."""
     dims = tile.plan.dims
-    rest, column = split(at, number, words_per_row(tile))
+    rest, column = split(at, number, words_per_row(tile.planned))
     found = [column]
     for dim in reversed(dims[1:-1]):
         rest, own = split(at, rest, dim.size)
@@ -299,7 +297,9 @@ def _coordinates(at: Cursor, tile: Tile, number: SSAValue) -> list[SSAValue]:
 def _place(at: Cursor, tile: Tile, coordinates: Sequence[SSAValue]) -> SSAValue:
     """The offset in bytes in the tile of the word at `coordinates` (i32)."""
     bytes = tile.planned.cached.word.width.data // 8
-    near = [scaled(at, coordinates[-1], bytes)]
+    near = [
+        scaled(at, coordinates[-1], tile.plan.dims[-1].pitch if tile.plan.transposed else bytes)
+    ]
     for dim, coordinate in zip(tile.plan.dims[:-1], coordinates[:-1], strict=True):
         near.append(scaled(at, coordinate, dim.pitch))
     offset = total(at, *near)
@@ -311,8 +311,8 @@ def places_of(at: Cursor, tile: Tile, block: Block) -> list[SSAValue]:
     found: list[SSAValue] = []
     for turn in range(turns_of(tile, block)):
         number = at.add(block.thread, at.i32(turn * block.threads), "word")
-        if (turn + 1) * block.threads > words_of(tile):
-            number = minimum(at, number, at.i32(words_of(tile) - 1))
+        if (turn + 1) * block.threads > words_of(tile.planned):
+            number = minimum(at, number, at.i32(words_of(tile.planned) - 1))
         found.append(_place(at, tile, _coordinates(at, tile, number)))
     return found
 

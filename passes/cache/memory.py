@@ -98,7 +98,7 @@ def fit(
     Drops the largest tiles until the others fit: to an emulated cache, which is slower than the L1 cache,
     only with `emulate`. Raises `Declined` if none is left.
     """
-    if total_bytes(result) > room.declared:
+    if total_bytes(result) > max(room.declared, room.launched):
         result.planned = [replace(p, ahead=False) for p in result.planned]
     while (size := total_bytes(result)) > room.declared:
         if size <= room.launched:

@@ -64,7 +64,7 @@ def _is_arithmetic(op: Operation) -> bool:
     return op.name.startswith("arith.") or isinstance(op, acc.DataBoundsOp | acc.CacheOp)
 
 
-def fetched_ahead(nest: Nest, planned: Sequence[Planned]) -> list[Planned]:
+def fetched_ahead(nest: Nest, planned: Sequence[Planned], threads: int) -> list[Planned]:
     """The same tiles, those that can be fetched ahead marked."""
     groups, _ = group_directives(nest, planned)
     written = written_variables(nest.construct)
@@ -72,23 +72,26 @@ def fetched_ahead(nest: Nest, planned: Sequence[Planned]) -> list[Planned]:
     chosen = {
         each.cached.op
         for op, group in groups.items()
-        if loops[op.parent_op()] == 1 and can_fetch_ahead(group, written)
+        if loops[op.parent_op()] == 1 and can_fetch_ahead(group, written, threads)
         for each in group
     }
     return [replace(p, ahead=p.cached.op in chosen) for p in planned]
 
 
-def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue]) -> bool:
+def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threads: int) -> bool:
     """
     Whether the tiles of directives that are filled together can be fetched a turn ahead: a loop
-    renews them, where they begin depends on its variable and on nothing else in it, and nobody writes
-    what they hold.
+    renews them, where they begin depends on its variable and on nothing else in it, nobody writes
+    what they hold, and a thread has registers for its part.
     """
     loop = group[0].cached.op.parent_op()
     if not isinstance(loop, scf.ForOp) or _writes(loop):
         return False
     for planned in group:
         if planned.method == "ehc":
+            return False
+        asynchronous = all(other.asynchronous for other in group)
+        if not asynchronous and -(-fetch.words_of(planned) // threads) > fetch.MAX_UNROLLED:
             return False
         stores = any(access.is_store for access in planned.cached.accesses)
         if stores or planned.communicate or may_be_written(planned.cached.base, written):

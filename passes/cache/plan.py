@@ -8,13 +8,9 @@ from typing import Literal
 
 from xdsl.dialects import acc
 
-from ..analysis.cache_plan import Sharing
+from ..analysis.cache_plan import Sharing, side_by_side
 from .nest import Nest
 from .tiles import Planned
-
-WIDEST_ACCESS = 16
-"""Bytes of the widest access to shared memory."""
-
 
 Form = Literal["grid", "line", "within"]
 
@@ -52,13 +48,28 @@ class NestPlan:
         return tuple(t * o for t, o in zip(self.threads, self.outputs, strict=True))
 
     @property
-    def together(self) -> int:
-        """Neighbouring outputs of one thread along the lanes: what fills a 16-byte access."""
+    def together(self) -> tuple[int, ...]:
+        """
+        Neighbouring outputs of one thread along each mapped axis: along the lanes what fills a 16-byte
+        access, along the other axis too where a tile stands transposed.
+        """
         element = max(planned.plan.section.element_bytes for planned in self.planned)
-        together = max(1, min(4, WIDEST_ACCESS // element))
-        while self.outputs[-1] % together:
-            together //= 2
-        return together
+        found = [1] * len(self.outputs)
+        if any(planned.plan.transposed for planned in self.planned):
+            found[0] = side_by_side(element, self.outputs[0])
+        found[-1] = side_by_side(element, self.outputs[-1])
+        return tuple(found)
+
+    def _form_of(self, planned: Planned) -> list[str]:
+        plan = planned.plan
+        found = [f"{plan.bytes} bytes"]
+        if plan.transposed:
+            found.append("transposed")
+        if plan.padding:
+            found.append(f"rows padded by {plan.padding}")
+        if planned.ahead:
+            found.append("two buffers, filled one turn ahead")
+        return found
 
     def remark(self, planned: Planned) -> str:
         """One sentence on a tile."""
@@ -74,7 +85,7 @@ class NestPlan:
         where = "shared memory" if not self.launched else "dynamic shared memory"
         text = (
             f"cache({plan.section.name}) in {where}: tile of {size} elements"
-            f" ({plan.bytes} bytes{f', rows padded by {plan.padding}' if plan.padding else ''}),"
+            f" ({', '.join(self._form_of(planned))}),"
             f" shared by {shape} threads along {names}"
         )
         each = " × ".join(str(o) for o in self.outputs)

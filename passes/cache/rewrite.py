@@ -138,9 +138,9 @@ def _axes(
 def _coordinate(at: Cursor, plan: NestPlan, number: int, thread: SSAValue, turn: int) -> SSAValue:
     """
     The place of a thread's output `turn` along a mapped axis: neighbouring threads take neighbouring
-    places, but along the lanes each takes as many together as one access to shared memory can load.
+    places, but each takes as many together as one access to shared memory can load.
     """
-    together = plan.together if number == len(plan.threads) - 1 else 1
+    together = plan.together[number]
     group, rest = divmod(turn, together)
     first = at.mul(thread, at.i32(together))
     return at.add(first, at.i32(group * together * plan.threads[number] + rest))

@@ -13,6 +13,7 @@ from accopt.passes.analysis.cache_plan import (
     Tuning,
     Uses,
     block_threads,
+    buffers,
     choose_method,
     choose_padding,
     choose_write_policy,
@@ -22,6 +23,7 @@ from accopt.passes.analysis.cache_plan import (
     leave_alone,
     outputs_per_thread,
     plan_tile,
+    stands_better_transposed,
     tiles_are_disjoint,
 )
 from accopt.passes.analysis.cache_section import Section, SectionDim
@@ -111,12 +113,27 @@ def test_the_depth_of_a_product_is_the_side_of_the_block() -> None:
     assert block_threads([line(I, 3)], [Axis("i", "i", 1, 70)], Sharing((0,)), Tuning()) == (128,)
 
 
+def test_what_the_left_factor_of_a_product_wants() -> None:
+    left = plan_tile(LEFT, [ROW, COLUMN], BOTH, (128, 128), 0)
+    right = plan_tile(RIGHT, [ROW, COLUMN], BOTH, (128, 128), 0)
+    assert not isinstance(left, str) and not isinstance(right, str)
+    assert stands_better_transposed(left, (8, 8), 4)
+    assert not stands_better_transposed(left, (1, 8), 4)
+    assert not stands_better_transposed(right, (8, 8), 4)
+    other = plan_tile(LEFT, [ROW, COLUMN], BOTH, (128, 128), 4, transposed=True)
+    assert not isinstance(other, str)
+    assert [dim.pitch for dim in other.dims] == [4, 4 * 132]
+    assert other.bytes == 16 * 4 * 132
+
+
 def test_bank_conflicts() -> None:
     assert conflict_degree([0, 4], (16, 16), 4) == 1
     assert conflict_degree([0, 128], (8, 32), 4) == 32
     assert conflict_degree([0, 132], (8, 32), 4) == 1
     assert conflict_degree([0, 0], (8, 32), 4) == 1
     assert conflict_degree([0, 8], (8, 32), 8) == 1
+    # Both halves of a warp read one word of 8 bytes each, from the same banks.
+    assert conflict_degree([128, 0], (16, 16), 8) == 2
 
 
 def test_padding_spreads_columns_over_banks() -> None:
@@ -125,6 +142,9 @@ def test_padding_spreads_columns_over_banks() -> None:
     threads = (8, 32)
     moves = [[0, 1, 0, 0]]
     padding = choose_padding(section, [ROW, COLUMN], BOTH, threads, threads, moves)
+    assert padding == 1
+    # Lanes four elements apart meet in every fourth bank at best.
+    padding = choose_padding(section, [ROW, COLUMN], BOTH, threads, threads, moves, (1, 4))
     assert padding == 1
     rows = choose_padding(RIGHT, [ROW, COLUMN], BOTH, (16, 16), (16, 16), [[0, 0, 0, 1]])
     assert rows == 0
@@ -138,14 +158,22 @@ def test_outputs_per_thread() -> None:
             axes, BOTH, threads, tuning or Tuning(), renewed=renewed, element_bytes=bytes
         )
 
-    assert outputs(True) == (4, 4)
+    assert outputs(True) == (8, 8)
     assert outputs(True, 8) == (4, 2)
     assert outputs(False) == (4, 1)
     assert outputs(True, tuning=Tuning(rows=1, columns=1)) == (1, 1)
+    axes = [Axis("i", "i", 1, 300), COLUMN]
+    assert outputs(True) == (4, 8)
     axes = [Axis("i", "i", 1, 64), COLUMN]
-    assert outputs(True) == (1, 4)
+    assert outputs(True) == (1, 8)
+    assert outputs(True, tuning=Tuning(block_x=32)) == (1, 8)
+    threads = (32, 32)
+    assert outputs(True, tuning=Tuning(block_x=32)) == (1, 4)
     assert is_crowded((32, 32), (4, 4), Tuning())
     assert not is_crowded((32, 32), (4, 4), Tuning(block_x=32))
+    assert is_crowded((8, 8), (8, 8), Tuning())
+    assert not is_crowded((8, 8), (4, 4), Tuning())
+    assert (buffers((8, 8), 0), buffers((4, 4), 0), buffers((8, 8), 1)) == (2, 1, 1)
 
 
 def test_methods() -> None:
