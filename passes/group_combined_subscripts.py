@@ -11,8 +11,8 @@ outputs are few, so the lanes of a worker share the sum over j.
 Takes:  scheduled IR for a GPU.
 Leaves: a construct that is one gang and vector loop, which holds a sequential loop that only sums up and
         whose loads are all shared by several pairs of neighbours (`analysis/spread.py`), is a gang and
-        worker loop over aligned groups of eight or four iterations, followed by those that are not in a
-        whole group. The inner loop is a vector loop over aligned groups of as many with a reduction per
+        worker loop over the iterations that are not in a whole group, followed by aligned groups of eight
+        or four. The inner loop is a vector loop over aligned groups of as many with a reduction per
         sum, between sequential loops for what is not in a whole group. What the copies of its body share is
         there once. Where arrays start at multiples of 16 bytes, loads say so, which makes them wide. The
         construct has the launch shape this needs. It stands in an `scf.if` on the inner loops' trip counts,
@@ -28,16 +28,18 @@ Before:
     store %sum, %c[%i]
   }
 After:
-  acc.loop gang worker control(%k : i32) = (%c0 : i32) to (%groups + %rest) step (%c1 : i32) {
-    scf.if (%k < %groups) {
-      %i = 4 * %k
+  acc.loop gang worker control(%k : i32) = (%c0 : i32) to (%skipped + %groups) step (%c1 : i32) {
+    scf.if (%k >= %skipped) {
+      %i = 4 * (%k - %skipped)
       acc.loop vector reduction(%sum_0, …) control(%J : i32) = (%c0 : i32) to (%m / 4) step (%c1 : i32) {
         %j = 4 * %J
         four loads from %a[%j], four from %b[%i ^ %j], sixteen products
       }
       scf.for %j = (%m and -4) to %m step %c1 iter_args(four sums) { … }
       store four sums, %c[%i] …
-    } else { the body for iteration 4 * %groups + %k - %groups, with a vector loop over j }
+    } else {
+      scf.if (%k < %n - 4 * %groups) { the body for iteration 4 * %groups + %k, a vector loop over j in it }
+    }
   }
 
 Options: `target` (only `nvptx` does anything), `reassociate`: floating-point sums may be added up in any
@@ -222,7 +224,7 @@ class GroupCombinedSubscriptsPass(ModulePass):
     target: Target = "nvptx"
     reassociate: bool = False
     side: Literal[0, 1, 4, 8] = 0
-    lanes: int = 0
+    lanes: Literal[0, 1, 2, 4, 8, 16, 32] = 0
     elements: int = 0
     versions: bool = True
 

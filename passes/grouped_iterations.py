@@ -322,7 +322,12 @@ def group(found: Found, lanes: int, elements: int) -> None:
     head = before.value(arith.SubiOp(whole.start, whole.lower, overflow=NSW), "head")
     tail = before.value(arith.SubiOp(whole.upper, whole.stop, overflow=NSW))
     single = before.value(arith.AddiOp(head, tail, overflow=NSW))
-    count = before.value(arith.AddiOp(groups, single, overflow=NSW), "count")
+    # They come first, as each takes longer than a group, and fill whole gangs: groups that lanes of one
+    # warp take then lie side by side in memory.
+    workers = THREADS // lanes
+    above = before.value(arith.AddiOp(single, before.i64(workers - 1), overflow=NSW))
+    skipped = before.value(arith.AndIOp(above, before.i64(-workers)), "skipped")
+    count = before.value(arith.AddiOp(groups, skipped, overflow=NSW), "count")
     aligned = _aligned(found, before)
 
     variables = _variables(found, Cursor.before(block.first_op))
@@ -330,9 +335,10 @@ def group(found: Found, lanes: int, elements: int) -> None:
     assert end is not None
     at = Cursor.before(end, outer.location)
     number = at.to_i64(variable)
-    together, apart = if_full(at, at.value(arith.CmpiOp(number, groups, "slt"), "whole"))
+    together, apart = if_full(at, at.value(arith.CmpiOp(number, skipped, "sge"), "whole"))
 
-    distance = together.value(arith.MuliOp(number, together.i64(size), overflow=NSW))
+    place = together.value(arith.SubiOp(number, skipped, overflow=NSW))
+    distance = together.value(arith.MuliOp(place, together.i64(size), overflow=NSW))
     first = together.value(arith.AddiOp(whole.start, distance, overflow=NSW))
     row = _narrow(first, type, together, variable.name_hint)
     maps: list[Values] = [{variable: row}]
@@ -341,11 +347,11 @@ def group(found: Found, lanes: int, elements: int) -> None:
         maps.append({variable: together.value(value, variable.name_hint)})
     _Iterations(found, maps, variables, aligned, elements).operations(originals, together)
 
-    rest = apart.value(arith.SubiOp(number, groups, overflow=NSW), "rest")
-    early = apart.value(arith.AddiOp(whole.lower, rest, overflow=NSW))
-    past = apart.value(arith.SubiOp(rest, head, overflow=NSW))
+    apart = apart.if_then(apart.value(arith.CmpiOp(number, single, "slt"), "single"))
+    early = apart.value(arith.AddiOp(whole.lower, number, overflow=NSW))
+    past = apart.value(arith.SubiOp(number, head, overflow=NSW))
     late = apart.value(arith.AddiOp(whole.stop, past, overflow=NSW))
-    is_early = apart.value(arith.CmpiOp(rest, head, "slt"))
+    is_early = apart.value(arith.CmpiOp(number, head, "slt"))
     one = apart.value(arith.SelectOp(is_early, early, late))
     alone: list[Values] = [{variable: _narrow(one, type, apart, variable.name_hint)}]
     _Iterations(found, alone, variables, None, IN_FLIGHT).operations(originals, apart)
@@ -398,9 +404,9 @@ def _resize(found: Found, lanes: int) -> None:
             trips = counted[0]
             value = at.i64(trips) if isinstance(trips, int) else at.to_i64(trips)
             value = at.value(arith.MaxSIOp(value, at.i64(0)))
-            # At most side - 1 iterations at either end stand for themselves.
+            # At most side - 1 iterations at either end stand for themselves, in gangs of their own.
             most = at.add(at.value(arith.DivUIOp(value, at.i64(side))), at.i64(2 * side - 2))
-            rounded = at.add(most, at.i64(workers - 1))
+            rounded = at.add(most, at.i64(2 * (workers - 1)))
             needed = at.value(arith.DivUIOp(rounded, at.i64(workers)))
             limited = at.value(arith.MinSIOp(needed, at.i64(MAX_GRID[1])))
             gangs[0] = at.value(arith.TruncIOp(limited, i32), "num_gangs")

@@ -57,6 +57,7 @@
 // CHECK:             {accx.unroll = 1 : i32}
 // CHECK-COUNT-4:     llvm.store %{{.*}}, %r
 // CHECK:           } else {
+// CHECK:             scf.if %single {
 // CHECK:             acc.loop vector reduction(%s_{{[0-9]+}} :
 // CHECK:             llvm.store %{{.*}}, %r
 // CHECK:           accx.why = "groups of 4 iterations
