@@ -14,6 +14,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.sites` | `builtin.module` | the site table: array of dictionaries |
 | `accx.site` | runtime operations, launches | index into the site table |
 | `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
+| `accx.restrict` | data entry operations | the clause names a pointer declared `restrict` |
 | `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
@@ -46,6 +47,7 @@ NOTE = "accx.note"
 SITES = "accx.sites"
 SITE = "accx.site"
 CELL = "accx.cell"
+RESTRICT = "accx.restrict"
 STAGE = "accx.stage"
 KERNEL = "accx.kernel"
 SIMD = "accx.simd"

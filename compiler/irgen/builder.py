@@ -208,3 +208,18 @@ def clean_name(hint: str) -> str | None:
     if not out:
         return None
     return f"_{out}" if out[0].isdigit() else out
+
+
+def name_after(value: SSAValue, variable: str) -> None:
+    """
+    Names a value that `variable` now holds, unless it has a name. A call's result has its function's only
+    until a variable holds it: messages are to speak of `x`, not of `malloc`.
+    """
+    hint = value.name_hint
+    owner = value.owner
+    if isinstance(owner, llvm.CallOp):
+        callee = owner.callee
+        function = "call" if callee is None else clean_name(callee.string_value())
+        hint = None if hint == function else hint
+    if hint is None:
+        value.name_hint = clean_name(variable)

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from ..c import ast as c
 from ..c.types import ArrayType, CType, Field, IntType, PointerType, RecordType
 from . import expressions, objects
-from .builder import clean_name
+from .builder import name_after
 from .function import FunctionState
 from .tree import describe, int_constant, loaded_variable
 
@@ -102,8 +102,7 @@ def load(fn: FunctionState, p: Place, *, volatile: bool = False) -> SSAValue:
 def store(fn: FunctionState, p: Place, value: SSAValue, *, volatile: bool = False) -> SSAValue:
     """Stores a value of the object's type; returns the value the object then has."""
     if p.decl is not None:
-        if value.name_hint is None:
-            value.name_hint = clean_name(p.decl.name)
+        name_after(value, p.decl.name)
         fn.values[p.decl] = value
         return value
     if p.bits is not None:

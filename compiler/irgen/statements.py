@@ -10,7 +10,7 @@ from ..c import ast as c
 from ..c.types import ArrayType, CType, PointerType
 from ..diagnostics import error
 from . import blocks, directives, expressions, objects, structured
-from .builder import clean_name
+from .builder import name_after
 from .facts import NO_FLOW
 from .function import FunctionState, JumpTargets
 
@@ -134,7 +134,7 @@ def declare(fn: FunctionState, decl: c.VarDecl) -> None:
     fn.values.pop(decl, None)
     if decl.init is not None and decl.init.items:
         value = expressions.rvalue(fn, decl.init.items[0][1])
-        value.name_hint = value.name_hint or clean_name(decl.name)
+        name_after(value, decl.name)
         fn.values[decl] = value
     elif decl.init is not None:
         fn.values[decl] = fn.b.zero(fn.module.types.convert(decl.type))

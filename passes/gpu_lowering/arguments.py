@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import llvm
+from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext
+from ...dialects.accx import RESTRICT
 from ..outline import DATA_ENTRY
 from .exchanges import has_barrier, is_exchanged
 
@@ -31,6 +32,29 @@ def is_restrict(pointer: SSAValue) -> bool:
     position = list(block.args).index(pointer)  # type: ignore[arg-type]
     attrs = function.arg_attrs.data
     return position < len(attrs) and "llvm.noalias" in attrs[position].data
+
+
+def _declared_restrict(entry: Operation) -> bool:
+    """
+    Whether a clause of the construct, or of a data construct around it, names the array by a pointer that is
+    declared `restrict`, on a local variable or a member too.
+    """
+    if RESTRICT in entry.attributes:
+        return True
+    around = entry.parent_op()
+    while around is not None:
+        if isinstance(around, acc.DataOp):
+            for operand in around.data_clause_operands:
+                other = operand.owner
+                if (
+                    isinstance(other, DATA_ENTRY)
+                    and isinstance(entry, DATA_ENTRY)
+                    and other.var is entry.var
+                    and RESTRICT in other.attributes
+                ):
+                    return True
+        around = around.parent_op()
+    return False
 
 
 def _object(pointer: SSAValue) -> object | None:
@@ -62,8 +86,10 @@ def distinct_arguments(args: Sequence[SSAValue], *, loads_pointers: bool) -> lis
         variable = owner.var if isinstance(owner, DATA_ENTRY) else arg
         is_pointer = isinstance(arg.type, llvm.LLVMPointerType)
         pointers.append(is_pointer)
-        objects.append(_object(variable) if is_pointer and variable is not arg else None)
-        restrict.append(is_pointer and is_restrict(variable))
+        own = is_pointer and isinstance(owner, DATA_ENTRY) and _declared_restrict(owner)
+        known = _object(variable) if is_pointer and variable is not arg else None
+        objects.append(variable if own and known is None else known)
+        restrict.append(own or (is_pointer and is_restrict(variable)))
     all_known = not loads_pointers and all(
         o is not None for o, p in zip(objects, pointers, strict=True) if p
     )

@@ -14,7 +14,7 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import SSAValue, TypeAttribute
 
-from ....dialects.accx import POINTERS
+from ....dialects.accx import POINTERS, RESTRICT
 from ...c import ast as c
 from ...c.types import ArrayType, CType, IntType, PointerType, pointer_to
 from ...diagnostics import error
@@ -70,6 +70,7 @@ class Located:
     """
     What an item of a clause designates. `decl` is set when it is a variable itself: `by_value` if its
     value (a pointer) is replaced in constructs, otherwise its address; `key` is the path of a member.
+    `restrict`: it is what a pointer declared so points to (C11 6.7.3.1).
     """
 
     name: str
@@ -81,6 +82,7 @@ class Located:
     decl: c.VarDecl | None = None
     by_value: bool = False
     key: str | None = None
+    restrict: bool = False
 
     def bind(self, fn: FunctionState, device: SSAValue, body: c.Stmt | None) -> None:
         """Makes code generated from now on use `device` where it names this object."""
@@ -166,13 +168,16 @@ def _pointee(fn: FunctionState, item: VarRefItem, base: c.Expr, t: PointerType) 
         decl = base.decl
         value = expressions.rvalue(fn, c.Load(type=t, loc=base.loc, lvalue=base))
         out = Located(item.name, value, var_type, t.pointee.type, decl=decl, by_value=True)
+        out.restrict = decl.qual.restrict
         if decl.storage is not c.Storage.AUTO:
             out.pointer = fn.address(decl)
         return out
     address = lvalues.place(fn, base).memory
     value = fn.b.load(address, types.convert(t), item.name)
     key = lvalues.path_key(fn, base)
-    return Located(item.name, value, var_type, t.pointee.type, pointer=address, key=key)
+    out = Located(item.name, value, var_type, t.pointee.type, pointer=address, key=key)
+    out.restrict = isinstance(base, c.Member) and base.field.type.restrict
+    return out
 
 
 def _slot_i64(fn: FunctionState, slot: ExprSlot) -> SSAValue:
@@ -295,6 +300,8 @@ def entry(
         var_name=located.name,
         **attributes,
     )
+    if located.restrict:
+        created.attributes[RESTRICT] = UnitAttr()
     return fn.b.value(created, located.name)
 
 
