@@ -111,6 +111,7 @@ ROUTINES: dict[str, Routine] = {
     "acc_memcpy_device_async": Routine("vppzi", "memcpy_device"),
     "acc_memcpy_d2d": Routine("vppzii", "memcpy_d2d"),
     "acc_memcpy_d2d_async": Routine("vppziii", "memcpy_d2d"),
+    "acc_update_peer": Routine("vpipiz", "update_peer"),
     "acc_attach": Routine("vp", "attach"),
     "acc_attach_async": Routine("vpi", "attach"),
     "acc_detach": Routine("vp", "detach"),
@@ -322,6 +323,12 @@ class Routines:
                 on.wait()
         if on is to.sync_queue:
             on.wait()
+
+    def update_peer(
+        self, target: int, target_device: int, source: int, source_device: int, size: int
+    ) -> None:
+        """Research extension: `acc_memcpy_d2d` with each address beside its device."""
+        self.memcpy_d2d(target, source, size, target_device, source_device)
 
     # Data (3.2.20 to 3.2.31, 3.2.35 to 3.2.39)
 

@@ -81,11 +81,25 @@ class SharedBuffer:
     op: llvm.GlobalOp
 
 
+HOST_ARITHMETIC = (
+    arith.AddiOp,
+    arith.SubiOp,
+    arith.MuliOp,
+    arith.DivSIOp,
+    arith.MaxSIOp,
+    arith.MinSIOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.TruncIOp,
+)
+"""What the host may compute again from a kernel's arguments for the length of an array."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScratchArea:
     """
     Device memory for private copies of a size known only at run time, or too large for shared
-    memory: `elements` (a number or an argument of the kernel) times `element_bytes` for each gang,
+    memory: `elements` (a number, or a value of the kernel's arguments) times `element_bytes` for each gang,
     worker or thread (`per`); the kernel's argument `offset` (i64) says where it starts.
     """
 

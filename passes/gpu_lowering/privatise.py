@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import i8, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...compiler.diagnostics import SourceLoc, error
 from ..analysis.block_shape import WARP
@@ -19,7 +19,7 @@ from ..analysis.layout import size_of
 from ..analysis.loop_partition import Mode
 from ..building import Cursor, constant_value
 from .barriers import accesses
-from .context import EXCHANGE_RESERVE, STATIC_SHARED_LIMIT, Kernel, ScratchArea
+from .context import EXCHANGE_RESERVE, HOST_ARITHMETIC, STATIC_SHARED_LIMIT, Kernel, ScratchArea
 from .operators import CopyLayout, copy_layout
 
 
@@ -92,7 +92,17 @@ def _host_known(k: Kernel, length: int | SSAValue) -> int | SSAValue | None:
     owner = mapped.owner
     if isinstance(owner, arith.ExtSIOp | arith.ExtUIOp):
         mapped = owner.operands[0]
-    return mapped if mapped.owner is k.entry else None
+    return mapped if _follows_from(mapped, k.entry) else None
+
+
+def _follows_from(value: SSAValue, entry: Block) -> bool:
+    """Whether the host can compute `value`: by integer arithmetic on the kernel's arguments."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return owner is entry
+    return constant_value(value) is not None or (
+        isinstance(owner, HOST_ARITHMETIC) and all(_follows_from(x, entry) for x in owner.operands)
+    )
 
 
 def _in_scratch(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> SSAValue:

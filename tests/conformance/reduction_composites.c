@@ -110,10 +110,27 @@ static void lengths(int n, int m) {
     CHECK_EQ(out[g], 1140 * g);
 }
 
+static void computed_lengths(int n, int m) {
+  int out[9];
+#pragma acc parallel loop gang copyout(out[0:n])
+  for (int g = 0; g < n; g++) {
+    int cells[2 * m + 1], sum = 0;
+    for (int i = 0; i <= 2 * m; i++)
+      cells[i] = i * g;
+#pragma acc loop vector reduction(+ : sum)
+    for (int i = 0; i <= 2 * m; i++)
+      sum += cells[i];
+    out[g] = sum;
+  }
+  for (int g = 0; g < n; g++)
+    CHECK_EQ(out[g], m * (2 * m + 1) * g);
+}
+
 int main(void) {
   whole();
   construct();
   members();
   lengths(9, 20);
+  computed_lengths(7, 11);
   return report();
 }
