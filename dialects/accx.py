@@ -25,7 +25,8 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.pointers` | `acc.bounds` | the section's elements are pointers, to what the next bounds describe |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
-| `accx.cache` | `acc.parallel` | what became of its cache directives: array of {text, file, line, column} |
+| `accx.cache` | `acc.parallel`, routines | what became of its cache directives: array of {text, file, line, column} |
+| `accx.dynamic` | `accx.shared_tile`, shared globals | offset in the shared memory that the launch asks for |
 | `accx.schedules` | `acc.parallel` | its schedule space, a line each (`schedule-loops{space}`) |
 | `accx.given_sizes` | `acc.parallel` | the sizes the user gave: array of clause names |
 """

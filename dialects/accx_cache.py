@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerAttr, StringAttr, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -88,6 +88,21 @@ class GangBarrierOp(IRDLOperation):
 
 
 @irdl_op_definition
+class GangSumOp(IRDLOperation):
+    """The sum of a value (i32) of every thread of the gang, for all of them; they wait for each other."""
+
+    name = "accx.gang_sum"
+
+    value = operand_def(i32)
+    result = result_def(i32)
+
+    assembly_format = "$value attr-dict"
+
+    def __init__(self, value: SSAValue | Operation):
+        super().__init__(operands=[value], result_types=[i32])
+
+
+@irdl_op_definition
 class CopyAsyncOp(IRDLOperation):
     """
     Starts a copy of `bytes` (4, 8 or 16, both sides aligned to them) from global memory into a
@@ -121,4 +136,4 @@ class WaitCopiesOp(IRDLOperation):
         super().__init__()
 
 
-OPERATIONS = (GangThreadsOp, SharedTileOp, GangBarrierOp, CopyAsyncOp, WaitCopiesOp)
+OPERATIONS = (GangThreadsOp, SharedTileOp, GangBarrierOp, GangSumOp, CopyAsyncOp, WaitCopiesOp)

@@ -16,6 +16,8 @@ llvm.func @operations(%p: !llvm.ptr, %gangs: i32, %queue: i64, %lo: f64, %hi: f6
     accx.wait_copies
     // CHECK: accx.gang_barrier
     accx.gang_barrier
+    // CHECK: accx.gang_sum %{{.*}}
+    %total = accx.gang_sum %x
   }
   // CHECK: accx.range %p from %lo to %hi : !llvm.ptr
   accx.range %p from %lo to %hi : !llvm.ptr

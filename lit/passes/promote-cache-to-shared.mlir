@@ -3,6 +3,7 @@
 // RUN: accopt %s -p "promote-cache-to-shared{promote=always method=ehc sets=4}" --split-input-file | filecheck %s --check-prefix=EHC
 // RUN: accopt %s -p "promote-cache-to-shared{promote=always renewal=communicating fetch=async block_x=64}" --split-input-file | filecheck %s --check-prefix=OTHER
 // RUN: accopt %s -p "promote-cache-to-shared{shared_limit=232448}" --split-input-file | filecheck %s --check-prefix=LARGE
+// RUN: accopt %s -p "promote-cache-to-shared{width=synchronisation}" --split-input-file | filecheck %s --check-prefix=WIDTH
 // RUN: accopt %s -p "promote-cache-to-shared{target=host}" --split-input-file | filecheck %s --check-prefix=HOST
 
 // A wide window: the loop runs over blocks of 256 iterations, whose threads fill a tile of 256 + 60
@@ -29,6 +30,12 @@
 // CHECK-NEXT:        llvm.store %sum, %q
 // CHECK:       accx.covers
 // CHECK:       accx.cache = [{text = "cache(a) in shared memory: tile of 316 elements (1264 bytes), shared by 256 threads along i; range-based intelligent: every index lies in the section"
+
+// The threads count the iterations that the block has.
+// WIDTH-LABEL: llvm.func @smooth
+// WIDTH:       %exists = arith.cmpi slt, %x, %{{.*}} : i32
+// WIDTH:       %width = accx.gang_sum %{{.*}}
+// WIDTH:       %active = arith.cmpi slt, %x, %width : i32
 
 // Every index is proved to lie in the section: nothing is left to compare.
 // RBC-LABEL: llvm.func @smooth

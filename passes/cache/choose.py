@@ -20,7 +20,7 @@ from .legality import check_accesses, check_body, check_place, check_uniform, ch
 from .memory import emulated_cache, fit, room_for, total_bytes
 from .nest import Nest
 from .pipeline import fetched_ahead
-from .plan import Form, NestPlan
+from .plan import Form, NestPlan, Width
 from .tiles import Planned, can_copy_async
 from .uniformity import varying_values, written_variables
 from .uses import uses_of
@@ -42,6 +42,7 @@ class Choices:
     sets: int = 8
     ways: int = 1
     stages: int = 0
+    width: Width = "auto"
     transpose: bool = True
     shared_limit: int = plans.SHARED_LIMIT
     """Bytes of shared memory that a block of the GPU can have."""
@@ -90,7 +91,7 @@ def plan_nest(
     if not any(given) and plans.is_crowded(threads, outputs, choices.tuning):
         threads = plans.ROOMY_BLOCK
     result = NestPlan(nest, sharing, threads, outputs, [], {}, _gives_gangs(nest.construct))
-    result = replace(result, sets=choices.sets, ways=choices.ways)
+    result = replace(result, sets=choices.sets, ways=choices.ways, width=choices.width)
     result.form, result.shares_grid = _form(nest)
     result = _with_tiles(result, cached, choices, refused)
     check_body(nest)
@@ -129,8 +130,27 @@ def _with_tiles(
         result.planned = [_plan_one(each, nest, result, choices) for each in usable]
     if plans.buffers(result.outputs, choices.stages) == 2:
         result.planned = fetched_ahead(nest, result.planned, result.thread_count)
+    if choices.width == "fixed":
+        for number, position in enumerate(result.sharing.axes):
+            if not result.has_fixed_width(number):
+                raise Declined(
+                    f"width=fixed: the trip count of loop '{nest.axes[position].name}' is not known to be"
+                    f" a multiple of {result.widths[number]}"
+                )
+    if not always and not _is_dense(result):
+        room = replace(room, launched=0)
     fit(result, room, refused, emulate=always or choices.method == "ehc")
     return result
+
+
+def _is_dense(result: NestPlan) -> bool:
+    """Whether every tile is read often enough to take shared memory from other blocks."""
+    return all(
+        plans.is_worth_launching(
+            uses_of(planned.cached, result.nest).reads, prod(result.widths), planned.plan.elements
+        )
+        for planned in result.planned
+    )
 
 
 def _readable(

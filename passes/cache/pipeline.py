@@ -78,6 +78,10 @@ def fetched_ahead(nest: Nest, planned: Sequence[Planned], threads: int) -> list[
     return [replace(p, ahead=p.cached.op in chosen) for p in planned]
 
 
+MAX_WAITING = 16
+"""Words for the next turn that a thread can hold in registers."""
+
+
 def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threads: int) -> bool:
     """
     Whether the tiles of directives that are filled together can be fetched a turn ahead: a loop
@@ -87,11 +91,11 @@ def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threa
     loop = group[0].cached.op.parent_op()
     if not isinstance(loop, scf.ForOp) or _writes(loop):
         return False
+    words = [-(-fetch.words_of(planned) // threads) for planned in group]
+    if not all(planned.asynchronous for planned in group) and sum(words) > MAX_WAITING:
+        return False
     for planned in group:
         if planned.method == "ehc":
-            return False
-        asynchronous = all(other.asynchronous for other in group)
-        if not asynchronous and -(-fetch.words_of(planned) // threads) > fetch.MAX_UNROLLED:
             return False
         stores = any(access.is_store for access in planned.cached.accesses)
         if stores or planned.communicate or may_be_written(planned.cached.base, written):

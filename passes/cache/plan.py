@@ -12,6 +12,7 @@ from ..analysis.cache_plan import Sharing, side_by_side
 from .nest import Nest
 from .tiles import Planned
 
+Width = Literal["auto", "argument", "synchronisation", "fixed"]
 Form = Literal["grid", "line", "within"]
 
 
@@ -20,7 +21,8 @@ class NestPlan:
     """
     What becomes of a nest: the mapped axes, threads and outputs per thread along each, and the tiles.
     `given_gangs`: the grid is the user's; `shares_grid`: other loops of the construct use it too.
-    `launched`: the tiles are larger than what a kernel may declare, so that the launch asks for them.
+    `width`: how a block knows how many iterations it has. `launched`: the tiles are larger than what a
+    kernel may declare, so that the launch asks for them.
     `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
     """
 
@@ -36,6 +38,7 @@ class NestPlan:
     form: Form = "grid"
     shares_grid: bool = False
     launched: bool = False
+    width: Width = "auto"
 
     @property
     def thread_count(self) -> int:
@@ -46,6 +49,12 @@ class NestPlan:
     def widths(self) -> tuple[int, ...]:
         """Iterations of a block along each mapped axis."""
         return tuple(t * o for t, o in zip(self.threads, self.outputs, strict=True))
+
+    def has_fixed_width(self, number: int) -> bool:
+        """Whether every block has the same number of iterations along mapped axis `number`."""
+        trips = self.nest.axes[self.sharing.axes[number]].trips
+        known = trips is not None and trips % self.widths[number] == 0
+        return known and self.width in ("auto", "fixed")
 
     @property
     def together(self) -> tuple[int, ...]:

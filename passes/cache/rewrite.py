@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.accx_cache import GangThreadsOp
+from ...dialects.accx_cache import GangSumOp, GangThreadsOp
 from ..building import Cursor, constant_value, erase
 from . import emulated, memory, reductions, tiles
 from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
@@ -110,12 +110,14 @@ def _axes(
         assert bound.trips is not None
         type_ = bound.type
         first = at.mul(gangs[position], at.constant(width, type_), "first")
-        fixed = axis.trips is not None and axis.trips % width == 0
+        fixed = plan.has_fixed_width(number)
         here: SSAValue = at.i32(width)
         if not fixed:
             rest = at.sub(bound.trips, first)
             here = at.value(arith.MinSIOp(rest, at.constant(width, type_)))
             here = at.to_integer(here, i32)
+            if plan.width == "synchronisation":
+                here = _counted(at, plan, number, coordinates, here)
             here.name_hint = "width"
         start = _variable(at, bound, first, axis.name)
         variable = plan.nest.variables[position]
@@ -133,6 +135,25 @@ def _axes(
             own.append(_Place(_variable(at, bound, iteration, axis.name), coordinate, active))
         places.append(own)
     return states, firsts, places
+
+
+def _counted(
+    at: Cursor, plan: NestPlan, number: int, coordinates: Sequence[SSAValue], limit: SSAValue
+) -> SSAValue:
+    """
+    The block's iterations along an axis as the paper's synchronisation method finds them (4.2.2): those
+    threads that are first in the other direction count their iterations.
+    """
+    mine: SSAValue = at.i32(0)
+    for turn in range(plan.outputs[number]):
+        coordinate = _coordinate(at, plan, number, coordinates[number], turn)
+        exists = at.value(arith.CmpiOp(coordinate, limit, "slt"), "exists")
+        mine = at.add(mine, at.value(arith.ExtUIOp(exists, i32)), "mine")
+    for other, place in enumerate(coordinates):
+        if other != number:
+            first = at.value(arith.CmpiOp(place, at.i32(0), "eq"))
+            mine = at.value(arith.SelectOp(first, mine, at.i32(0)), "mine")
+    return at.value(GangSumOp(mine))
 
 
 def _coordinate(at: Cursor, plan: NestPlan, number: int, thread: SSAValue, turn: int) -> SSAValue:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects import arith, gpu, llvm
-from xdsl.dialects.builtin import IntAttr, IntegerAttr, i8
+from xdsl.dialects import acc, arith, gpu, llvm
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, i8, i32
 from xdsl.ir import Block, SSAValue
 
 from ...compiler.diagnostics import SourceLoc, error
@@ -18,6 +18,8 @@ from ..analysis.loop_partition import Mode
 from .barriers import EffectTracker, accesses
 from .context import SHARED_PTR, Kernel
 from .effects import Effects
+from .operators import Combiner
+from .warp import all_reduce
 
 GLOBAL_PTR = llvm.LLVMPointerType(IntAttr(nvvm.ADDRESS_SPACE_GLOBAL))
 
@@ -83,6 +85,14 @@ def barrier(k: Kernel) -> None:
     """A barrier of the whole gang, whatever the current code is run by."""
     if k.shape.threads != 1:
         k.insert(gpu.BarrierOp())
+
+
+def gang_sum(k: Kernel, op: accx_cache.GangSumOp) -> None:
+    """The threads of a gang add up a value, as for a reduction."""
+    value = k.values[op.value]
+    with k.running(Mode.GANG, k.tracker):
+        (total,) = all_reduce(k, [(Combiner(acc.ReductionOpKind.ADD, i32, False), value)])
+    k.values[op.result] = total
 
 
 def copy_async(k: Kernel, op: accx_cache.CopyAsyncOp) -> None:

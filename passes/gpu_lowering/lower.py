@@ -134,6 +134,8 @@ class RegionLowering:
                 cache.shared_tile(k, op)
             case accx_cache.GangBarrierOp():
                 cache.barrier(k)
+            case accx_cache.GangSumOp():
+                cache.gang_sum(k, op)
             case accx_cache.CopyAsyncOp():
                 cache.copy_async(k, op)
             case accx_cache.WaitCopiesOp():

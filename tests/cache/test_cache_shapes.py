@@ -129,7 +129,9 @@ def test_remarks_say_what_became_of_each(case: tuple[str, list[Argument], str]) 
     assert said and all(mark in text for text in said), said
 
 
-@pytest.mark.parametrize("options", ["promote=always", "promote=always method=rbc rows=1", ""])
+@pytest.mark.parametrize(
+    "options", ["promote=always", "promote=always method=rbc rows=1", "width=synchronisation", ""]
+)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c[0])
 def test_same_output(case: tuple[str, list[Argument], str], options: str) -> None:
     kernel, arguments, _ = case
