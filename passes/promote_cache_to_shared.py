@@ -59,6 +59,7 @@ from .cache.choose import Choices, plan_nest
 from .cache.gang import promote_in_gang
 from .cache.nest import Nest, find_nest, innermost_parallel
 from .cache.notes import note
+from .cache.plan import Width
 from .cache.rewrite import rewrite
 from .cache.variables import simplify
 
@@ -160,6 +161,7 @@ class PromoteCacheToSharedPass(ModulePass):
     sets: int = 8
     ways: int = 1
     stages: int = 0
+    width: Width = "auto"
     transpose: bool = True
     shared_limit: int = SHARED_LIMIT
     strict: bool = False
@@ -178,6 +180,7 @@ class PromoteCacheToSharedPass(ModulePass):
             self.sets,
             self.ways,
             self.stages,
+            self.width,
             self.transpose,
             self.shared_limit,
         )
