@@ -37,6 +37,8 @@ MANY_OUTPUTS = 64
 """Outputs of a thread that take more than a hundred registers."""
 FEW_BLOCKS = 4
 """Blocks along a loop below which more outputs per thread leave too few threads."""
+DENSE_READS = 16
+"""Reads of every element from which on a tile pays that only the launch can ask for."""
 SMALL_WINDOW = 32
 """Reads of a window per iteration up to which the L1 cache serves them as fast as a tile does."""
 
@@ -479,6 +481,15 @@ def leave_alone(uses: Sequence[Uses], axes: int = 2) -> str | None:
     if total > SMALL_WINDOW:
         return None
     return f"{total} reads of a small window per iteration: the L1 cache already serves them"
+
+
+def is_worth_launching(reads: int | None, iterations: int, elements: int) -> bool:
+    """
+    Whether a tile of `elements` for `iterations` that each read so often (None: not known) gains although
+    few blocks fit on a multiprocessor beside it. (Measured on an H200: one of 54 KiB gains 8 % with 40 reads
+    of each element, 1097 µs against 1191; one of 77 KiB loses 14 % with 8, 450 µs against 393.)
+    """
+    return reads is None or reads * iterations >= DENSE_READS * elements
 
 
 def choose_method(proved: bool, trusted: bool, fits: bool) -> tuple[Method, str]:
