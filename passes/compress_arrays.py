@@ -51,7 +51,7 @@ from xdsl.passes import ModulePass
 from ..compiler.diagnostics import UNKNOWN_LOC, error
 from ..dialects.accx_compress import COUNTED, DECODES, ESTIMATE, PACKED, CoefficientsOp, PackedType
 from ..runtime.packed import Code, PackedFormat, check_format
-from .analysis.compression import estimate
+from .analysis.compression import Access, estimate, read_once
 from .analysis.region_values import RegionSymbols
 from .analysis.schedule import Target
 from .building import Cursor
@@ -94,7 +94,8 @@ def compress_construct(
     """Rewrites the accesses of all compressed arrays of one construct, then its streaming loops."""
     accesses: set[Operation] = set()
     arrays = packed_arrays(construct)
-    _estimate(construct, arrays)
+    formats: dict[SSAValue, PackedType] = {entry.results[0]: type for entry, type in arrays}
+    reads, instructions = accesses_of(construct, formats) if arrays else ([], 0)
     for number, (entry, packed) in enumerate(arrays):
         assert isinstance(entry, DATA_ENTRY)
         name = entry.var_name.data if entry.var_name is not None else "?"
@@ -111,12 +112,16 @@ def compress_construct(
             rewriter = ArrayRewriter(name, code, construct)
         rewriter.run(entry.acc_var)
         accesses.update(rewriter.accesses)
-    if widths is not None and accesses:
-        widen_all(construct, accesses, widths)
+    if widths is not None and accesses and widen_all(construct, accesses, widths):
+        reads = read_once(reads)
+    _estimate(arrays, reads, instructions)
 
 
-def widen_all(construct: acc.ParallelOp, packed: set[Operation], widths: Widths) -> None:
-    """Lets the construct's loops take windows and groups of iterations, where they can."""
+def widen_all(construct: acc.ParallelOp, packed: set[Operation], widths: Widths) -> bool:
+    """
+    Lets the construct's loops take windows and groups of iterations, where they can; whether there
+    are windows.
+    """
     symbols, bytes = RegionSymbols(construct), widths.bytes
     loops = [inner for inner in construct.walk() if isinstance(inner, acc.LoopOp)]
     found = [find_window(loop, symbols, packed, bytes=bytes, rows=widths.rows) for loop in loops]
@@ -130,6 +135,7 @@ def widen_all(construct: acc.ParallelOp, packed: set[Operation], widths: Widths)
         for window in windows:
             open_window(window, construct, symbols)
     _widen(loops, packed, bytes, construct)
+    return versions is not None
 
 
 def _widen(
@@ -142,10 +148,10 @@ def _widen(
             widen(wide, construct)
 
 
-def _estimate(construct: acc.ParallelOp, arrays: list[tuple[Operation, PackedType]]) -> None:
-    """Notes on every compressed array whether compressing it pays in this construct."""
-    packed: dict[SSAValue, PackedType] = {entry.results[0]: type for entry, type in arrays}
-    accesses, instructions = accesses_of(construct, packed) if packed else ([], 0)
+def _estimate(
+    arrays: list[tuple[Operation, PackedType]], accesses: list[Access], instructions: int
+) -> None:
+    """Notes on every compressed array whether compressing it pays in the construct."""
     for entry, type in arrays:
         found = estimate(entry.results[0], accesses, instructions)
         if found is not None:

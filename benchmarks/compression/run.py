@@ -38,7 +38,7 @@ from .cases import (
     uniform,
 )
 from .report import Errors, Row, markdown, show
-from .variants import CudaVersions, Variant
+from .variants import CudaVersions, Spec, Variant, prepare
 
 CHECK_SCALE = 64
 """Errors are found at sizes divided by this."""
@@ -49,8 +49,32 @@ STREAMING = "copy|reverse|vecprod|matadd"
 RECORDS = 42764
 """Records of the nearest-neighbour data whose errors are looked at more closely."""
 
-TILES = ((2, 1), (4, 1), (4, 4))
-"""Results per thread, rows and columns, of HotSpot's tiles."""
+TILES = {
+    (down, across): f"promote-cache-to-shared{{promote=always rows={down} columns={across}}}"
+    for down, across in ((2, 1), (4, 1), (4, 4))
+}
+"""The pass option for HotSpot's tiles by the results of a thread, rows and columns."""
+
+UNTILED = {
+    "cache directive as decided": "compress-arrays",
+    "decoded for every use": "compress-arrays{wide=false}",
+}
+"""The pass options of HotSpot without a tile."""
+
+HOTSPOT_WORDS = {
+    "": (),
+    "power": ("power",),
+    "temperature": ("temperature",),
+    "both": ("power", "temperature"),
+}
+"""What the macros of `kernels.c` call what HotSpot packs."""
+
+NEIGHBOURS = (
+    ("nearest_aos", Format("float→16, one range", np.float32, "bits16")),
+    ("nearest_soa", Format("float→16, a range each", np.float32, "bits16")),
+    ("nearest_aos", Format("float→21, one range", np.float32, "bits21")),
+    ("nearest_aos", Format("double→32, one range", np.float64, "bits32")),
+)
 
 
 class Variants:
@@ -65,7 +89,7 @@ class Variants:
         """The compressed variant that a benchmark needs: HotSpot's differ in what is packed."""
         what = label.removeprefix("hotspot ") if label.startswith("hotspot ") else ""
         if what not in self._known:
-            words = ("power", "temperature") if what == "both" else (what,) if what else ()
+            words = HOTSPOT_WORDS[what]
             self._known[what] = Variant(self.format.dtype, self.format, hotspot=words)
         return self._known[what]
 
@@ -143,8 +167,7 @@ def tiles(fmt: Format, scale: int) -> list[Row]:
     """
     rows: list[Row] = []
     case = hotspot(int(8192 / scale**0.5), fmt.dtype, "temperature", kernel="hotspot_cached")
-    for down, across in TILES:
-        option = f"promote-cache-to-shared{{promote=always rows={down} columns={across}}}"
+    for (down, across), option in TILES.items():
         plain = Variant(fmt.dtype, None, pass_options=(option,)).time(case)
         packed = Variant(fmt.dtype, fmt, hotspot=("temperature",), pass_options=(option,))
         size = case.args["n"]
@@ -152,10 +175,8 @@ def tiles(fmt: Format, scale: int) -> list[Row]:
         label = f"hotspot temperature, tile, {down} × {across} per thread"
         rows.append(Row(label, fmt.label, size, "cold", plain, packed.time(case)))
         show(rows[-1])
-    for label, option in (
-        ("hotspot temperature, cache directive as decided", "compress-arrays"),
-        ("hotspot temperature, decoded for every use", "compress-arrays{wide=false}"),
-    ):
+    for text, option in UNTILED.items():
+        label = f"hotspot temperature, {text}"
         plain = Variant(fmt.dtype, None).time(case)
         packed = Variant(fmt.dtype, fmt, hotspot=("temperature",), pass_options=(option,))
         rows.append(Row(label, fmt.label, rows[0].size, "cold", plain, packed.time(case)))
@@ -170,23 +191,19 @@ def neighbours() -> list[dict[str, Any]]:
     31 degrees away and more, and over the ten nearest ones.
     """
     out: list[dict[str, Any]] = []
-    for label, kernel, clause, dtype in (
-        ("float→16, one range", "nearest_aos", "bits16", np.float32),
-        ("float→16, a range each", "nearest_soa", "bits16", np.float32),
-        ("float→21, one range", "nearest_aos", "bits21", np.float32),
-        ("double→32, one range", "nearest_aos", "bits32", np.float64),
-    ):
+    for kernel, fmt in NEIGHBOURS:
+        dtype = fmt.dtype
         case = nearest(kernel, RECORDS, dtype)
         latitude, longitude = hurricanes(RECORDS, dtype)
         exact = np.hypot(latitude.astype(np.float64) - 30, longitude.astype(np.float64) - 90)
         plain = Variant(dtype, None).result(case).astype(np.float64)
-        packed = Variant(dtype, Format(label, dtype, clause)).result(case).astype(np.float64)
+        packed = Variant(dtype, fmt).result(case).astype(np.float64)
         far, ten = exact >= 31, np.argsort(plain, kind="stable")[:10]
         again = np.argsort(packed, kind="stable")[:10]
         every = Errors.of(packed, plain)
         out.append(
             {
-                "format": label,
+                "format": fmt.label,
                 "mean": every.mean,
                 "largest": every.largest,
                 "scaled": every.scaled,
@@ -239,6 +256,23 @@ def transfer(fmt: Format, bytes: int = 1 << 30) -> dict[str, float]:
     return out
 
 
+def specs(*, members: bool, neighbours: bool, tiles: bool) -> list[Spec]:
+    """All variants that a run needs."""
+    found: list[Spec] = []
+    for fmt in FORMATS:
+        found.append(Spec(fmt.dtype, None))
+        found += [Spec(fmt.dtype, fmt, words) for words in HOTSPOT_WORDS.values()]
+        if members:
+            for clause in (fmt.clause, "plain"):
+                found.append(Spec(fmt.dtype, replace(fmt, clause=clause, arrays=True)))
+        if tiles:
+            for option in TILES.values():
+                found.append(Spec(fmt.dtype, None, (), (option,)))
+            for option in (*TILES.values(), *UNTILED.values()):
+                found.append(Spec(fmt.dtype, fmt, ("temperature",), (option,)))
+    return found + [Spec(fmt.dtype, fmt) for _, fmt in NEIGHBOURS if neighbours]
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="benchmarks.compression.run")
@@ -260,6 +294,7 @@ def main() -> int:
         if args.json is not None:
             args.json.write_text(json.dumps(found, indent=1))
 
+    prepare(specs(members=not args.no_cuda, neighbours=args.neighbours, tiles=args.tiles))
     everything = [Variants(fmt) for fmt in FORMATS]
     with tempfile.TemporaryDirectory() as directory:
         cuda = CudaVersions(Path(directory), enabled=not args.no_cuda)
@@ -271,9 +306,7 @@ def main() -> int:
     if args.neighbours:
         found["neighbours"] = neighbours()
     if args.tiles:
-        found["tiles"] = [
-            asdict(row) for fmt in (FORMATS[0], FORMATS[2]) for row in tiles(fmt, args.scale)
-        ]
+        found["tiles"] = [asdict(row) for fmt in FORMATS for row in tiles(fmt, args.scale)]
     write()
     if args.sizes:
         found["kernels"] = [asdict(r) for v in everything[:2] for r in sweep_kernels(v)]

@@ -6,12 +6,15 @@ import ctypes
 import shutil
 import statistics
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from accopt.compiler.api import Program, compile_files
+from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.executable import build
 from accopt.compiler.options import CompileOptions
 
 from .cases import LONG, Array, Case, Format
@@ -44,6 +47,31 @@ def defines(dtype: type, fmt: Format | None, hotspot: Iterable[str] = ()) -> tup
         found.append(f"PACKED{'_RECORDS' if fmt.arrays else ''}(...)={clause}")
         found += [f"PACKED_{word.upper()}(...)={clause}" for word in hotspot]
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a `Variant` is made of, in the order of its parameters."""
+
+    dtype: type
+    format: Format | None
+    hotspot: tuple[str, ...] = ()
+    pass_options: tuple[str, ...] = ()
+
+
+def prepare(specs: Iterable[Spec]) -> None:
+    """Compiles variants for the GPU side by side, into the compiler's cache. Call before CUDA is in use."""
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(_compile, dict.fromkeys(specs)))
+
+
+def _compile(spec: Spec) -> None:
+    options = CompileOptions(
+        target="nvptx",
+        defines=defines(spec.dtype, spec.format, spec.hotspot),
+        pass_options=spec.pass_options,
+    )
+    build([SOURCE], options, DiagnosticSink())
 
 
 class Variant:

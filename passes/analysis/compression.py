@@ -22,6 +22,9 @@ INSTRUCTIONS_PER_SECOND = 33.4e12
 REPEATS = 64
 """How often a sequential loop is taken to run."""
 
+DOUBLE_ISSUES = 2
+"""An instruction on doubles takes the time of so many others."""
+
 PAYS, LOSES = 1.05, 0.98
 
 
@@ -79,7 +82,9 @@ def decode_instructions(fmt: PackedFormat) -> int:
     if fmt.code == Code.PLAIN:
         return 0
     if fmt.code == Code.RANGE:
-        return 3 if fmt.base_bits == 32 or fmt.bits < 21 else 5
+        if fmt.base_bits == 32:
+            return 3
+        return (2 if fmt.bits < 21 else 4) + DOUBLE_ISSUES
     return 1 if fmt.base_bits == 32 else 2
 
 
@@ -123,6 +128,18 @@ def seconds(
         cache / CACHE_BYTES_PER_SECOND,
         issue / INSTRUCTIONS_PER_SECOND,
     )
+
+
+def read_once(accesses: Iterable[Access]) -> list[Access]:
+    """The accesses of a kernel that keeps what it has read of each array for all that need it."""
+    found: list[Access] = []
+    seen: set[Hashable] = set()
+    for access in accesses:
+        if access.writes or access.array not in seen:
+            found.append(access)
+        if not access.writes:
+            seen.add(access.array)
+    return found
 
 
 def estimate(array: Hashable, accesses: list[Access], instructions: int) -> Estimate | None:

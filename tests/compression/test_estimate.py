@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accopt.passes.analysis.compression import PAYS, Access, estimate, seconds
+from accopt.passes.analysis.compression import PAYS, Access, estimate, read_once, seconds
 from accopt.runtime.packed import Code, PackedFormat
 
 HALF_FLOAT = PackedFormat(32, Code.RANGE, 16)
@@ -41,3 +41,12 @@ def test_bound_by_arithmetic():
     found = estimate("a", [Access("a", 4, HALF_FLOAT)], 400)
     assert found is not None and found.speedup < PAYS
     assert "makes little difference" in found.text
+
+
+def test_a_window_decodes_once():
+    reads = [Access("a", 4, HALF_FLOAT) for _ in range(9)]
+    stencil = [*reads, Access("b", 4, writes=True)]
+    each, once = estimate("a", stencil, 40), estimate("a", read_once(stencil), 40)
+    assert each is not None and once is not None
+    assert once.speedup > each.speedup
+    assert len(read_once(stencil)) == 2
