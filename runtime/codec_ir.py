@@ -132,7 +132,7 @@ loop:
 {body}
   %next = add nuw nsw i64 %i, {step}
   %more = icmp slt i64 %next, %count
-  br i1 %more, label %loop, label %done{hint}
+  br i1 %more, label %loop, label %done
 done:
 {after}
 }}
@@ -151,11 +151,8 @@ class Loop:
     body: str
     after: str
 
-    def function(self, head: str, first: str = "0", step: str = "1", hint: str = "") -> str:
-        """
-        A function of that head, whose loop takes every `step`-th of `%count` elements; `hint` is for
-        LLVM, at the loop's end.
-        """
+    def function(self, head: str, first: str = "0", step: str = "1") -> str:
+        """A function of that head, whose loop takes every `step`-th of `%count` elements."""
         text = _LOOP.format(
             before=self.before,
             phis=self.phis,
@@ -163,7 +160,6 @@ class Loop:
             after=self.after,
             first=first,
             step=step,
-            hint=hint,
         )
         return f"define {head} {{{text}"
 

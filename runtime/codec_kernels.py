@@ -95,12 +95,6 @@ done:
 }
 """
 
-_UNROLLED = """
-!0 = distinct !{!0, !1}
-!1 = !{!"llvm.loop.unroll.count", i32 4}
-"""
-"""Several loads in flight per thread: one does not fill the memory's latency."""
-
 
 def _over_lanes(combine: str) -> str:
     """%v5 from every lane's %v0, in five exchanges."""
@@ -144,13 +138,12 @@ def codec_kernels(fmt: PackedFormat) -> str:
         + _kernel(scan, "scan(ptr noalias %source, i64 %count, ptr noalias %keys)")
         + declarations(fmt)
         + helpers
-        + _UNROLLED
     )
 
 
 def _kernel(loop: Loop, head: str) -> str:
     mine = Loop(_FIRST + loop.before, loop.phis, loop.body, loop.after)
-    return mine.function(f"ptx_kernel void @{head}", "%begin", "%step", ", !llvm.loop !0")
+    return mine.function(f"ptx_kernel void @{head}", "%begin", "%step")
 
 
 def range_of_keys(low_word: int, high_word: int) -> tuple[float, float]:
