@@ -5,7 +5,7 @@ threads run the current code, and the device module's symbols.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -28,7 +28,7 @@ from ...dialects import llvm_ext, nvvm
 from ..analysis.block_shape import WARP, BlockShape
 from ..analysis.loop_partition import Mode, Unit
 from ..analysis.reduction_strategy import ExchangeOption
-from ..building import PTR, Cursor
+from ..building import PTR, Cursor, constant_value
 from .barriers import Access, EffectTracker, Root, Space
 
 SHARED_PTR = llvm.LLVMPointerType(IntAttr(nvvm.ADDRESS_SPACE_SHARED))
@@ -93,6 +93,26 @@ HOST_ARITHMETIC = (
     arith.TruncIOp,
 )
 """What the host may compute again from a kernel's arguments for the length of an array."""
+
+
+def recompute(
+    cursor: Cursor, value: SSAValue, known: Mapping[SSAValue, SSAValue] | None = None
+) -> SSAValue:
+    """
+    A value that `HOST_ARITHMETIC` makes of a kernel's arguments, computed at `cursor`; `known` maps
+    the arguments to what they are there (themselves, if None).
+    """
+    if known is not None and value in known:
+        return known[value]
+    owner = value.owner
+    if isinstance(owner, Block):
+        return value
+    constant = constant_value(value)
+    if constant is not None:
+        return cursor.constant(constant, value.type)
+    assert isinstance(owner, HOST_ARITHMETIC)
+    again = {operand: recompute(cursor, operand, known) for operand in owner.operands}
+    return cursor.insert(owner.clone(again)).results[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ in a fixed order, its leader folds them into the variable and puts the ticket ba
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import i1, i32, i64
@@ -28,7 +28,8 @@ from ..building import Cursor
 from .barriers import accesses
 from .context import Kernel
 from .operators import Leaf, ReductionSpec
-from .reductions import counted_once, for_each_scalar, load_leaf, section_start
+from .privatise import gang_results
+from .reductions import count_of, counted_once, for_each_scalar, load_leaf, section_start
 from .warp import REDUCE_BUFFER, all_reduce, by_leader, leader_branch
 
 TICKET_BYTES = 16
@@ -49,11 +50,15 @@ class GridReduction:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A leaf of a reduction and where its gangs' results start: `offset` bytes per gang."""
+    """
+    A leaf of a reduction and where its gangs' results start: `offset` bytes per gang, or, for a
+    length known only at run time, at `area`.
+    """
 
     reduction: GridReduction
     leaf: Leaf
     offset: int
+    area: SSAValue | None = None
 
 
 def finish_grid(
@@ -71,7 +76,8 @@ def finish_grid(
     for reduction in reductions:
         for leaf in reduction.spec.leaves:
             slots.append(_Slot(reduction, leaf, offset))
-            offset += -(-leaf.count * size_of(leaf.combiner.type) // 8) * 8
+            if isinstance(leaf.count, int):
+                offset += -(-leaf.count * size_of(leaf.combiner.type) // 8) * 8
     strategy = choose_strategy(
         option,
         single_gang=single_gang,
@@ -91,8 +97,15 @@ def finish_grid(
             _each_total(k, slots, lambda s, i, v: _update_atomically(k, s, i, v))
         case Strategy.LAST_BLOCK:
             k.scratch.bytes_per_gang = offset
-            _last_block(k, slots)
+            _last_block(k, [_with_area(k, slot) for slot in slots])
     return strategy
+
+
+def _with_area(k: Kernel, slot: _Slot) -> _Slot:
+    count, spec = slot.leaf.count, slot.reduction.spec
+    if isinstance(count, int):
+        return slot
+    return replace(slot, area=gang_results(k, spec.layout, count, f"{spec.name}_results"))
 
 
 def _gang_share(k: Kernel, slot: _Slot, index: SSAValue | None) -> SSAValue:
@@ -162,6 +175,10 @@ def _slot_address(
     k: Kernel, slot: _Slot, index: SSAValue | None, gang: SSAValue, gangs: SSAValue
 ) -> SSAValue:
     """Where the result of `gang` for a scalar of a leaf lies in scratch memory."""
+    if slot.area is not None:
+        assert index is not None
+        first = k.mul(k.zero_extend(gang, i64), count_of(k, slot.leaf))
+        return k.element(slot.area, k.add(first, index), slot.leaf.combiner.type, "slot")
     wide_gangs = k.zero_extend(gangs, i64)
     start = k.mul(wide_gangs, k.constant(slot.offset, i64)) if slot.offset else None
     base = k.field(k.scratch_base(), TICKET_BYTES)

@@ -50,7 +50,7 @@ from ..outline import (
     outline_region,
 )
 from .arguments import argument_attributes, distinct_arguments, loads_pointers
-from .context import HOST_ARITHMETIC, DeviceModule, Kernel
+from .context import DeviceModule, Kernel, recompute
 from .grid_reductions import TICKET_BYTES, finish_grid
 from .lower import RegionLowering
 from .routines import CallKind, Calls, DeviceSymbols, device_symbol
@@ -324,26 +324,13 @@ def _scratch_operands(
             length = cursor.i64(area.elements)
         else:
             known = dict(zip(inner, outlined.args, strict=False))
-            length = cursor.to_i64(_on_host(cursor, area.elements, known))
+            length = cursor.to_i64(recompute(cursor, area.elements, known))
         size = cursor.mul(length, cursor.i64(area.element_bytes))
         bytes = cursor.add(bytes, cursor.mul(size, per[area.per]), "scratch_bytes")
     _declare_scratch(module)
     call = llvm.CallOp(SCRATCH_FUNCTION, cursor.i32(site), bytes, return_type=PTR)
     values[plan.base] = cursor.value(call, "scratch")
     return [values[arg] for arg in inner[len(outlined.args) :]]
-
-
-def _on_host(cursor: Cursor, value: SSAValue, known: dict[SSAValue, SSAValue]) -> SSAValue:
-    """A value of the kernel's arguments (`known`: to host values), computed on the host."""
-    if value in known:
-        return known[value]
-    constant = constant_value(value)
-    if constant is not None:
-        return cursor.constant(constant, value.type)
-    owner = value.owner
-    assert isinstance(owner, HOST_ARITHMETIC)
-    again = {operand: _on_host(cursor, operand, known) for operand in owner.operands}
-    return cursor.insert(owner.clone(again)).results[0]
 
 
 def _declare_scratch(module: ModuleOp) -> None:

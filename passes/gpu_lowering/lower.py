@@ -13,6 +13,7 @@ operation which threads run it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr
@@ -40,9 +41,16 @@ from .effects import (
     slots,
 )
 from .grid_reductions import GridReduction
-from .operators import ReductionSpec, reduction_spec
-from .privatise import shift_to_zero
-from .reductions import Partial, add_to_accumulator, finish_in_gang, initialise, make_partial
+from .operators import ReductionSpec, copy_layout, reduction_spec
+from .privatise import section_length, shift_to_zero
+from .reductions import (
+    Partial,
+    add_to_accumulator,
+    finish_in_gang,
+    initialise,
+    make_partial,
+    thread_copy,
+)
 from .routines import CallKind, callee_name, device_symbol
 from .side_by_side import is_simple
 from .specialise import Specialiser
@@ -322,13 +330,17 @@ class RegionLowering:
         recipe = None
         if op.recipe is not None:
             recipe = self.calls.symbols.get(op.recipe.string_value())
-        return reduction_spec(op, recipe)
+        spec = reduction_spec(op, recipe)
+        if spec.storage is not None:
+            return spec
+        length = section_length(self.k, spec.layout, spec.name, op)
+        return replace(spec, leaves=tuple(replace(leaf, count=length) for leaf in spec.leaves))
 
     def _construct_reduction(self, op: acc.ReductionOp) -> None:
         """The construct's reduction: a copy for the gang, the same in all threads."""
         k = self.k
         reduction = self._grid_reduction(op)
-        copy = k.stack_slot(reduction.spec.storage, reduction.spec.name)
+        copy = thread_copy(k, reduction.spec, reduction.spec.name)
         initialise(k, k, reduction.spec, copy)
         reduction.gang_copy = copy
         visible = shift_to_zero(k, reduction.spec.layout, copy)
@@ -343,7 +355,7 @@ class RegionLowering:
         known = self.accumulators.get(target)
         if known is None:
             spec = self._spec(outer)
-            accumulator = self.k.stack_slot(spec.storage, f"{spec.name}_accumulator")
+            accumulator = thread_copy(self.k, spec, f"{spec.name}_accumulator")
             initialise(self.k, self.k.in_prologue(), spec, accumulator)
             known = self.accumulators[target] = GridReduction(spec, target, accumulator, None)
         return known
@@ -456,7 +468,13 @@ class RegionLowering:
         elements = attribute.value.data if isinstance(attribute, IntegerAttr) else 1
         if partition.inside is not Mode.THREAD:
             return 1, False
-        return elements, elements > 1 and is_simple(op, self.calls)
+        lengths = (
+            copy_layout(r.owner).storage
+            for r in op.reduction_operands
+            if isinstance(r.owner, acc.ReductionOp)
+        )
+        simple = elements > 1 and None not in lengths and is_simple(op, self.calls)
+        return elements, simple
 
     def _partitioned(
         self,

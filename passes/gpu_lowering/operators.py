@@ -118,14 +118,15 @@ class Combiner:
 @dataclass(frozen=True, slots=True)
 class Leaf:
     """
-    A scalar, or `count` consecutive scalars, of a reduction variable: `path` are the constant
+    A scalar, or `count` consecutive scalars (an i64 of the kernel's prologue where it is not
+    constant), of a reduction variable: `path` are the constant
     subscripts that lead to the first from a pointer to `container`.
     """
 
     combiner: Combiner
     container: Attribute
     path: tuple[int, ...]
-    count: int
+    count: int | SSAValue
 
     def address(self, at: Cursor, variable: SSAValue, index: SSAValue | None = None) -> SSAValue:
         """The address of the scalar (number `index`) in the variable at `variable`."""
@@ -160,12 +161,13 @@ def _flatten(type: Attribute) -> Iterator[tuple[tuple[int, ...], Attribute, int]
 @dataclass(frozen=True, slots=True)
 class ReductionSpec:
     """
-    What an `acc.reduction` reduces: `storage` is the type of a private copy, `leaves` its scalars.
+    What an `acc.reduction` reduces: `storage` is the type of a private copy (None for a section of
+    a length known only at run time), `leaves` its scalars.
     """
 
     op: acc.ReductionOp
     layout: CopyLayout
-    storage: Attribute
+    storage: Attribute | None
     leaves: tuple[Leaf, ...]
 
     @property
@@ -225,22 +227,27 @@ def copy_layout(op: acc.ReductionOp | acc.PrivateOp | acc.FirstprivateOp) -> Cop
 def reduction_spec(op: acc.ReductionOp, recipe: Operation | None) -> ReductionSpec:
     """
     The reduction an operation asks for. Raises `CompileError` for types that cannot be reduced on
-    the device and for sections of unknown length.
+    the device.
     """
     loc = SourceLoc.from_attr(op.location)
     name = "" if op.var_name is None else f" '{op.var_name.data}'"
     layout = copy_layout(op)
     storage = layout.storage
-    if storage is None:
-        raise error(
-            loc,
-            f"the length of the section of reduction variable{name} is not constant",
-            "give the section a constant length, or reduce into a private scalar",
-        )
     if not isinstance(recipe, acc.ReductionRecipeOp):
         raise error(loc, f"the reduction{name} names no reduction recipe")
     kind, unsigned = recipe.reduction_operator.data, _is_unsigned(recipe)
     leaves: list[Leaf] = []
+    if storage is None:
+        assert isinstance(layout.length, SSAValue)
+        if isinstance(layout.element, llvm.LLVMStructType | llvm.LLVMArrayType):
+            raise error(
+                loc,
+                f"the section of reduction variable{name} has rows, and its length is not constant",
+                "give the section a constant length, or reduce into an array of scalars",
+            )
+        combiner = Combiner(kind, layout.element, unsigned)
+        _check(combiner, loc, name)
+        return ReductionSpec(op, layout, None, (Leaf(combiner, layout.element, (), layout.length),))
     for path, scalar, count in _flatten(storage):
         combiner = Combiner(kind, scalar, unsigned)
         _check(combiner, loc, name)

@@ -19,7 +19,14 @@ from ..analysis.layout import size_of
 from ..analysis.loop_partition import Mode
 from ..building import Cursor, constant_value
 from .barriers import accesses
-from .context import EXCHANGE_RESERVE, HOST_ARITHMETIC, STATIC_SHARED_LIMIT, Kernel, ScratchArea
+from .context import (
+    EXCHANGE_RESERVE,
+    HOST_ARITHMETIC,
+    STATIC_SHARED_LIMIT,
+    Kernel,
+    ScratchArea,
+    recompute,
+)
 from .operators import CopyLayout, copy_layout
 
 
@@ -115,23 +122,72 @@ def _in_scratch(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> SSAV
             f"the length of the private array '{hint}' is not known before the compute construct",
             "give it a constant length, or compute the length before the construct",
         )
-    base, offset = k.scratch_base(), k.add_argument(i64, f"{hint}_offset")
-    element_bytes = size_of(layout.element)
-    k.scratch.areas.append(ScratchArea(length, element_bytes, k.mode, offset))
-    number = k.gang_number()
-    if k.mode is Mode.WORKER:
-        number = k.add(k.mul(number, k.workers()), k.worker())
-    elif k.mode is Mode.THREAD:
-        number = k.add(k.mul(number, k.threads()), k.thread())
-    elements = k.constant(length, i64) if isinstance(length, int) else k.to_i64(length)
-    bytes = k.mul(elements, k.constant(element_bytes, i64))
-    start = k.add(offset, k.mul(k.to_i64(number), bytes))
-    address = k.value(llvm.GEPOp.from_mixed_indices(base, [start], i8), hint)
+    number = _unit_number(k, k.mode)
+    start, bytes = _scratch_area(k, layout, length, k.mode, hint)
+    address = k.value(
+        llvm.GEPOp.from_mixed_indices(start, [k.mul(k.to_i64(number), bytes)], i8), hint
+    )
     if k.mode is not Mode.THREAD:
         k.shared_roots[address] = op.results[0]
     else:
         k.own_memory.add(address)
     return address
+
+
+def _scratch_area(
+    k: Kernel, layout: CopyLayout, length: int | SSAValue, per: Mode, hint: str
+) -> tuple[SSAValue, SSAValue]:
+    """A new area of scratch memory: where it starts, and the bytes (i64) of each copy in it."""
+    base, offset = k.scratch_base(), k.add_argument(i64, f"{hint}_offset")
+    element_bytes = size_of(layout.element)
+    k.scratch.areas.append(ScratchArea(length, element_bytes, per, offset))
+    elements = k.constant(length, i64) if isinstance(length, int) else k.to_i64(length)
+    bytes = k.mul(elements, k.constant(element_bytes, i64))
+    return k.value(llvm.GEPOp.from_mixed_indices(base, [offset], i8), f"{hint}_area"), bytes
+
+
+def _unit_number(k: Kernel, mode: Mode) -> SSAValue:
+    """The number of the gang, worker or thread over the whole grid (i32)."""
+    number = k.gang_number()
+    if mode is Mode.WORKER:
+        return k.add(k.mul(number, k.workers()), k.worker())
+    if mode is Mode.THREAD:
+        return k.add(k.mul(number, k.threads()), k.thread())
+    return number
+
+
+def section_length(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> SSAValue:
+    """
+    The length of a section that is not constant, as an i64 of the kernel's prologue. Raises
+    `CompileError` if the host cannot compute it before the launch.
+    """
+    assert isinstance(layout.length, SSAValue)
+    length = _host_known(k, layout.length)
+    if not isinstance(length, SSAValue) or not k.is_kernel:
+        raise error(
+            SourceLoc.from_attr(op.location),
+            f"the length of the section of reduction variable '{hint}' is not known before the"
+            " compute construct",
+            "give the section a constant length, or one computed before the construct",
+        )
+    with k.at(k.in_prologue()):
+        return k.to_i64(recompute(k, length))
+
+
+def thread_section(k: Kernel, layout: CopyLayout, length: SSAValue, hint: str) -> SSAValue:
+    """Scratch memory of each thread's own for `length` elements, found in the prologue."""
+    with k.at(k.in_prologue()):
+        start, bytes = _scratch_area(k, layout, length, Mode.THREAD, hint)
+        number = k.to_i64(_unit_number(k, Mode.THREAD))
+        address = k.value(llvm.GEPOp.from_mixed_indices(start, [k.mul(number, bytes)], i8), hint)
+    k.own_memory.add(address)
+    return address
+
+
+def gang_results(k: Kernel, layout: CopyLayout, length: SSAValue, hint: str) -> SSAValue:
+    """Scratch memory for `length` results of every gang, gang after gang; found in the prologue."""
+    with k.at(k.in_prologue()):
+        return _scratch_area(k, layout, length, Mode.GANG, hint)[0]
 
 
 def private_copy(k: Kernel, op: acc.PrivateOp) -> SSAValue:

@@ -20,7 +20,7 @@ from ..building import Cursor
 from .barriers import accesses
 from .context import Kernel
 from .operators import Combiner, Leaf, ReductionSpec
-from .privatise import shift_to_zero
+from .privatise import shift_to_zero, thread_section
 from .warp import REDUCE_BUFFER, all_reduce, leader_branch
 
 
@@ -38,6 +38,20 @@ class Partial:
     visible: list[SSAValue]
 
 
+def count_of(k: Kernel, leaf: Leaf) -> SSAValue:
+    """How many scalars a leaf has (i64)."""
+    return k.constant(leaf.count, i64) if isinstance(leaf.count, int) else leaf.count
+
+
+def thread_copy(k: Kernel, spec: ReductionSpec, hint: str) -> SSAValue:
+    """Memory of each thread's own for a copy of what is reduced."""
+    if spec.storage is not None:
+        return k.stack_slot(spec.storage, hint)
+    (leaf,) = spec.leaves
+    assert isinstance(leaf.count, SSAValue)
+    return thread_section(k, spec.layout, leaf.count, hint)
+
+
 def initialise(k: Kernel, at: Cursor, spec: ReductionSpec, copy: SSAValue) -> None:
     """Sets a private copy to the identity."""
     for leaf in spec.leaves:
@@ -46,7 +60,7 @@ def initialise(k: Kernel, at: Cursor, spec: ReductionSpec, copy: SSAValue) -> No
             at.store(identity, leaf.address(at, copy))
             continue
         zero, one = k.constant(0, i64), k.constant(1, i64)
-        _, inside = at.for_loop(zero, k.constant(leaf.count, i64), one, "element")
+        _, inside = at.for_loop(zero, count_of(k, leaf), one, "element")
         index = inside.point.block.args[0]
         inside.store(identity, leaf.address(inside, copy, index))
 
@@ -55,7 +69,7 @@ def make_partial(k: Kernel, spec: ReductionSpec, target: SSAValue, count: int) -
     """`count` partial copies at the identity."""
     copies: list[SSAValue] = []
     for _ in range(count):
-        copy = k.stack_slot(spec.storage, f"{spec.name}_partial")
+        copy = thread_copy(k, spec, f"{spec.name}_partial")
         initialise(k, k, spec, copy)
         copies.append(copy)
     return Partial(spec, target, copies, [shift_to_zero(k, spec.layout, c) for c in copies])
@@ -66,7 +80,7 @@ def for_each_scalar(k: Kernel, leaf: Leaf) -> tuple[Cursor, SSAValue | None]:
     if leaf.count == 1:
         return k, None
     zero, one = k.constant(0, i64), k.constant(1, i64)
-    _, inside = k.for_loop(zero, k.constant(leaf.count, i64), one, "element")
+    _, inside = k.for_loop(zero, count_of(k, leaf), one, "element")
     return inside, inside.point.block.args[0]
 
 
@@ -114,7 +128,7 @@ def finish_in_gang(k: Kernel, partials: Sequence[Partial], inside: Mode) -> None
         _fold_into_variable(k, partial, leaf, None, total)
     for partial in partials:
         for leaf in partial.spec.leaves:
-            if leaf.count > 1:
+            if leaf.count != 1:
                 _finish_array_in_gang(k, partial, leaf, inside)
 
 
