@@ -33,13 +33,13 @@ llvm.func @main() {
 
 // -----
 
-// A gang's array whose length is computed in the gang.
+// A gang's array whose length is computed in the gang, by more than arithmetic the host repeats.
 // CHECK: error: the length of the private array 'work' is not known before the compute construct
 llvm.func @main(%n: i32) {
   %c1 = arith.constant 1 : i32
   %c32 = arith.constant 32 : i32
   acc.parallel num_gangs({%c1 : i32}) num_workers(%c1 : i32) vector_length(%c32 : i32) {
-    %m = arith.addi %n, %c1 : i32
+    %m = arith.xori %n, %c1 : i32
     %work = llvm.alloca %m x f32 : (i32) -> !llvm.ptr
     acc.yield
   }
