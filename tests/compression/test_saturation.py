@@ -11,38 +11,7 @@ import pytest
 from accopt.compiler.api import Program, compile_files
 from accopt.compiler.options import CompileOptions, TargetName
 
-SOURCE = """
-void acc_wait_all(void);
-
-void scale(long n, const REAL *restrict x, REAL *restrict y)
-{
-#pragma acc parallel loop present(x[0:n], y[0:n]) compression(CODE: y)
-    for (long i = 0; i < n; i++)
-        y[i] = x[i];
-}
-
-void overwrite(long n, const REAL *restrict x, REAL *restrict y)
-{
-#pragma acc parallel loop present(x[0:n], y[0:n]) compression(CODE: y)
-    for (long i = 0; i < n; i++) {
-        y[i] = x[i];
-        y[i] = 0;
-    }
-}
-
-void rows(long n, const REAL *restrict x, REAL *restrict y)
-{
-#pragma acc parallel loop gang present(x[0:n], y[0:n]) compression(CODE: y)
-    for (long r = 0; r < n / 10; r++) {
-        REAL sum = 0;
-#pragma acc loop vector reduction(+:sum)
-        for (long i = 0; i < 10; i++)
-            sum += x[10 * r + i] > 1 ? 1 : 0;
-        if (sum > 3)
-            y[r] = 1000;
-    }
-}
-"""
+SOURCE = Path(__file__).parent / "saturation.c"
 FORMATS = ("bits16", "bits8", "bits12", "bits21", "half", "bfloat16")
 WIDE_FORMATS = ("bits32", "bits16", "bits20", "bits40", "half")
 N = 1003
@@ -50,17 +19,13 @@ N = 1003
 
 @functools.cache
 def program(target: TargetName, real: str, code: str, count: bool = True) -> Program:
-    folder = Path(__file__).parent / "__pycache__"
-    folder.mkdir(exist_ok=True)
-    path = folder / "saturation.c"
-    path.write_text(SOURCE)
     options = CompileOptions(
         target=target,
         defines=(f"REAL={real}", f"CODE={code}"),
         pass_options=() if count else ("compress-arrays{count=false}",),
         verify=True,
     )
-    return compile_files([path], options)
+    return compile_files([SOURCE], options)
 
 
 def saturated_stores(p: Program, kernel: str, x: np.ndarray, text: str) -> tuple[float, int]:
