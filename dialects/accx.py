@@ -20,9 +20,12 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
 | `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
 | `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
+| `accx.inferred` | `acc.data`, data operations | of a region no directive asks for: entered whole or not at all |
+| `accx.data_region` | `acc.data`, host loops | what infer-data-regions did or left here, for remarks |
 | `accx.from_kernels` | `acc.parallel` | a part of a kernels construct: its rules for scalars apply |
 | `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
 | `accx.pointers` | `acc.bounds` | the section's elements are pointers, to what the next bounds describe |
+| `accx.speculative` | `llvm.load` | what it reads may not be wanted: not yet written, or behind the array in its last 16 bytes |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 | `accx.cache` | `acc.parallel`, routines | what became of its cache directives: array of {text, file, line, column} |
@@ -48,6 +51,8 @@ NOTE = "accx.note"
 SITES = "accx.sites"
 SITE = "accx.site"
 CELL = "accx.cell"
+INFERRED = "accx.inferred"
+DATA_REGION = "accx.data_region"
 RESTRICT = "accx.restrict"
 STAGE = "accx.stage"
 KERNEL = "accx.kernel"
@@ -57,6 +62,7 @@ ACCESS_GROUPS = "accx.access_groups"
 FROM_KERNELS = "accx.from_kernels"
 ATOMIC = "accx.atomic"
 VOLATILE = "accx.volatile"
+SPECULATIVE = "accx.speculative"
 POINTERS = "accx.pointers"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 CACHE_REMARKS = "accx.cache"

@@ -16,8 +16,10 @@ from functools import reduce
 from math import gcd
 
 from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from ..dialects.accx import SPECULATIVE
 from .analysis.affine import ZERO, Affine, Monomial
 from .analysis.region_values import HostEmitter, RegionSymbols
 from .analysis.wide_rows import WIDE_BYTES, Piece, RowReads, pieces, refuge
@@ -230,6 +232,7 @@ class WideBody:
                 place = at.field(base, (element - start) * row.bytes)
                 aligned = gcd(WIDE_BYTES, (element - first) * row.bytes)
                 load = llvm.LoadOp(place, row.type, alignment=aligned)
+                load.attributes[SPECULATIVE] = UnitAttr()
                 values[element] = at.value(load, f"{hint}_elt" if hint else None)
         return values
 

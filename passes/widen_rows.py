@@ -11,7 +11,9 @@ Takes:  scheduled IR with rows side by side already (`jam-outer-iterations`). Lo
 Leaves: where `analysis/wide_rows.py` says that it pays, the construct in an `scf.if` in front of
         which the host tests addresses and row lengths (and that there is enough to do). Its first
         version counts groups of columns, aligned in memory; the groups at the loop's ends compute all
-        columns and store those that the loop has. The launch has the shape this needs: in nests of
+        columns and store those that the loop has; their loads are
+        `accx.speculative`: they may read what is not written yet, and the rest of the 16 bytes in
+        which an array ends (which the runtime allocates). The launch has the shape this needs: in nests of
         three loops with free sizes, workers take neighbours of the middle loop, whose rows they share
         in the L1 cache. The other version is the construct as it was.
 Fails:  never. `accx.why` of the innermost loop says what was done, or why it was not.
@@ -45,7 +47,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
@@ -231,39 +232,12 @@ def _iterations(columns: Columns, at: Cursor) -> SSAValue:
     return total
 
 
-def _end(array: SSAValue, at: Cursor) -> SSAValue | None:
-    """
-    Where the section of an array's data clause ends, in bytes (i64); None if the user wrote none: what
-    is mapped then is a part of what is there, or begins with the first element accessed.
-    """
-    entry = cast("acc.PresentOp", array.owner)
-    if entry.implicit.value.data:
-        return None
-    bounds = list(entry.bounds)
-    total: SSAValue | None = None
-    stride: SSAValue | None = None
-    for value in bounds:
-        bound = value.owner
-        if not isinstance(bound, acc.DataBoundsOp) or bound.stride_in_bytes is None:
-            return None
-        if bound.extent is None or bound.stride is None:
-            return None
-        lower = at.i64(0) if bound.lowerbound is None else at.to_i64(bound.lowerbound)
-        last = at.sub(at.add(lower, at.to_i64(bound.extent)), at.i64(1))
-        stride = at.to_i64(bound.stride)
-        place = at.mul(last, stride)
-        total = place if total is None else at.add(total, place)
-    return None if total is None or stride is None else at.add(total, stride, "section_end")
-
-
 def _condition(columns: Columns, grid: Grid | None, threads: int, emit: HostEmitter) -> SSAValue:
     """Whether the wide version may and should run."""
     at = Cursor.before(columns.construct)
     arrays = dict.fromkeys(tap.row.array for tap in columns.found.taps.values())
     bits = [at.value(llvm.PtrToIntOp(array, i64)) for array in arrays]
     bits += [emit.emit(stride) for stride in columns.strides]
-    # A piece may reach beyond what the columns need, but not beyond the array.
-    bits += [end for array in arrays if (end := _end(array, at)) is not None]
     together = bits[0]
     for more in bits[1:]:
         together = at.value(arith.OrIOp(together, more))

@@ -152,15 +152,17 @@ class CudaDevice:
         self.enter_thread()
         api = self.driver.api
         stream = _stream(queue)
+        # Wide accesses may read the rest of the 16 bytes in which an array ends.
+        size = max(-(-size // 16) * 16, 16)
         if self._pool is None:
-            return int(self.driver.call(api.cuMemAlloc, max(size, 1)))
-        status, address = api.cuMemAllocAsync(max(size, 1), stream)
+            return int(self.driver.call(api.cuMemAlloc, size))
+        status, address = api.cuMemAllocAsync(size, stream)
         if int(status) == OUT_OF_MEMORY:
             # Freed blocks of other queues may be held back: settle everything and try once more.
             for other in self._queues:
                 other.wait()
             self.driver.call(api.cuMemPoolTrimTo, self._pool, 0)
-            status, address = api.cuMemAllocAsync(max(size, 1), stream)
+            status, address = api.cuMemAllocAsync(size, stream)
         if int(status) == OUT_OF_MEMORY:
             raise AccRuntimeError(
                 ErrorClass.OUT_OF_MEMORY,

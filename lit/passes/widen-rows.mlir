@@ -27,11 +27,11 @@
 // CHECK-NEXT:          %whole = arith.andi %valid, %valid_3 : i1
 // CHECK:               %a_dev_1 = llvm.getelementptr %a_dev[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 // CHECK-NEXT:          %a_dev_2 = llvm.getelementptr %a_dev_1[%edge]
-// CHECK-NEXT:          %a_dev_elt = llvm.load %a_dev_2 {alignment = 4 : i64} : !llvm.ptr -> f32
-// CHECK-NEXT:          %a_dev_elt_1 = llvm.load %a_dev_1 {alignment = 16 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:          %a_dev_elt = llvm.load %a_dev_2 {accx.speculative, alignment = 4 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:          %a_dev_elt_1 = llvm.load %a_dev_1 {accx.speculative, alignment = 16 : i64} : !llvm.ptr -> f32
 // CHECK-COUNT-3:       llvm.load
 // CHECK:               %a_dev_3 = llvm.getelementptr %a_dev_1[%edge_1]
-// CHECK-NEXT:          %a_dev_elt_5 = llvm.load %a_dev_3 {alignment = 16 : i64} : !llvm.ptr -> f32
+// CHECK-NEXT:          %a_dev_elt_5 = llvm.load %a_dev_3 {accx.speculative, alignment = 16 : i64} : !llvm.ptr -> f32
 // CHECK-NEXT:          %s = arith.addf %a_dev_elt, %a_dev_elt_2 : f32
 // CHECK-NEXT:          %s_1 = arith.addf %a_dev_elt_1, %a_dev_elt_3 : f32
 // CHECK-NEXT:          %s_2 = arith.addf %a_dev_elt_2, %a_dev_elt_4 : f32
@@ -99,9 +99,9 @@ llvm.func @three(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
 // CHECK:         acc.loop gang worker control(%j : i32)
 // CHECK:           acc.loop gang vector control(%group : i32)
 // CHECK:             %k = arith.addi %c2_{{.}}, %{{.*}} overflow<nsw> : i32
-// CHECK:             %a_dev_elt = llvm.load %a_dev_1 {alignment = 16 : i64} : !llvm.ptr -> f64
-// CHECK:             %a_dev_elt_1 = llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> f64
-// CHECK:             %a_dev_elt_2 = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr -> f64
+// CHECK:             %a_dev_elt = llvm.load %a_dev_1 {accx.speculative, alignment = 16 : i64} : !llvm.ptr -> f64
+// CHECK:             %a_dev_elt_1 = llvm.load %{{.*}} {accx.speculative, alignment = 8 : i64} : !llvm.ptr -> f64
+// CHECK:             %a_dev_elt_2 = llvm.load %{{.*}} {accx.speculative, alignment = 16 : i64} : !llvm.ptr -> f64
 // CHECK-NEXT:        %w = arith.mulf %h, %h : f64
 // CHECK-NEXT:        %s = arith.addf %a_dev_elt, %a_dev_elt_1 : f64
 // CHECK-NEXT:        %s_1 = arith.addf %a_dev_elt_1, %a_dev_elt_2 : f64

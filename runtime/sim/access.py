@@ -47,6 +47,8 @@ class Place:
     line: int
 
 
+PIECE = 16
+"""Bytes that the device reads at a time at most, where it may read more than is wanted."""
 WORD = 4
 """Races are looked for word by word, so neighbours in one word would look like one place."""
 
@@ -57,7 +59,8 @@ class Access:
     One load, store or atomic of a kernel. `array` is the name of the variable behind the pointer,
     `space` the memory if it is known from the IR (else 0), `checked`: whether reading uninitialised
     memory matters (not for copies of whole structs), `atomic`: whether it is indivisible, so that
-    it races with plain accesses only.
+    it races with plain accesses only, `speculative`: whether it may reach behind an array, in the
+    16 bytes in which that ends.
     """
 
     place: Place
@@ -66,6 +69,7 @@ class Access:
     space: int = 0
     checked: bool = True
     atomic: bool = False
+    speculative: bool = False
     last: Allocation | None = None
 
     def __post_init__(self) -> None:
@@ -190,7 +194,9 @@ class Memories:
         size = access.size
         found = self.memory.at(low)
         offsets = address - GLOBAL_BASE
-        if found is not None and high + size <= found.end:
+        if found is not None and high + size <= (
+            -(-found.end // PIECE) * PIECE if access.speculative else found.end
+        ):
             access.last = found
             return _Resolved(self.memory.bytes, offsets, found, GLOBAL)
         if low < GLOBAL_BASE or high + size > GLOBAL_BASE + self.memory.capacity:

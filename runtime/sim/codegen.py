@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...compiler.diagnostics import SourceLoc, error
+from ...dialects.accx import SPECULATIVE
 from .access import Access, Place
 from .counters import Segment
 from .expressions import constant, expression, zero
@@ -240,10 +241,13 @@ class FunctionCompiler:
         atomic: bool = False,
     ) -> str:
         """The constant that describes an access through a pointer."""
+        speculative = SPECULATIVE in op.attributes
         root = root_of(pointer)
         name = root.name_hint or pointer.name_hint or ""
+        name = self.module.array_name(name)
+        checked = checked and not speculative
         return self.module.constant(
-            Access(self.place_of(op), dtype, self.module.array_name(name), 0, checked, atomic)
+            Access(self.place_of(op), dtype, name, 0, checked, atomic, speculative)
         )
 
 

@@ -17,8 +17,8 @@ SOURCE = str(PROGRAMS / "stencils.c")
 EXPECTED = (PROGRAMS / "stencils.out").read_text()
 
 
-def _run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", f"accopt.compiler.{module}", *arguments, SOURCE]
+def _run(module: str, *arguments: str, source: str = SOURCE) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", f"accopt.compiler.{module}", *arguments, source]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
@@ -55,3 +55,42 @@ def test_rows_are_accessed_sixteen_bytes_at_a_time() -> None:
     assert len(re.findall(r"st\.global\.v4\.b32", wide)) >= 4
     assert ".v4" not in other
     assert "bar.sync" not in wide and ".reqntid 128, 1, 1" in wide
+
+
+def test_arrays_that_end_within_16_bytes_and_are_partly_written(tmp_path: Path) -> None:
+    """What a group reads beside its columns is no fault of the program's; what is beyond is."""
+    source = tmp_path / "odd.c"
+    source.write_text("""
+#include <stdio.h>
+#include <stdlib.h>
+static void step(int n, int m, const float *restrict a, float *restrict b) {
+#pragma acc parallel loop collapse(2) present(a, b)
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 2; j < m - 2; j++)
+      b[i * m + j] = a[i * m + j - 1] + a[i * m + j + 1] + a[(i + 1) * m + j];
+}
+int main(void) {
+  int n = 9, m = 64, size = n * m - 2;
+  float *restrict a = malloc(size * sizeof *a), *restrict b = malloc(size * sizeof *b);
+#pragma acc data create(a[0:size]) copyout(b[0:size])
+  {
+#pragma acc parallel loop collapse(2) present(a)
+    for (int i = 0; i < n; i++)
+      for (int j = 1; j < m - 2; j++)
+        if (i * m + j < size) a[i * m + j] = i + j % 7;
+#pragma acc parallel loop present(b)
+    for (int i = 0; i < size; i++) b[i] = 0;
+    step(n, m, a, b);
+  }
+  double sum = 0;
+  for (int i = 0; i < size; i++) sum += b[i] * (i % 5);
+  printf("%g\\n", sum);
+}
+""")
+    wide = ["--pass-option", "widen-rows{threads=0}"]
+    on_host = _run("accrun_main", "--target=host", source=str(source))
+    found = _run("accrun_main", "--target=sim", *wide, source=str(source))
+    assert (found.stderr, found.stdout) == ("", on_host.stdout)
+    source.write_text(source.read_text().replace("size = n * m - 2", "size = n * m - 18"))
+    beyond = _run("accrun_main", "--target=sim", *wide, source=str(source))
+    assert beyond.returncode == 1 and "out-of-bounds access" in beyond.stderr
