@@ -1,7 +1,12 @@
-"""The figures of the bench: performance by method, write policies, the shared-memory micro-benchmark."""
+"""
+The figures of the bench: performance by method and by size, write policies, the shared-memory
+micro-benchmark. `python -m benchmarks.cache.plots NUMBERS.json DIR` draws them from kept numbers.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +14,36 @@ Numbers = dict[str, list[dict[str, Any]]]
 
 
 def plot(numbers: Numbers, directory: Path) -> None:
-    """Writes `methods.png`, `writes.png` and `micro.png` into `directory`."""
+    """Writes `cache-methods.png`, `-sizes`, `-writes` and `-micro` into `directory`."""
     directory.mkdir(parents=True, exist_ok=True)
-    _methods(numbers["kernels"], directory / "methods.png")
-    if numbers["writes"]:
-        _writes(numbers["writes"], directory / "writes.png")
-    if numbers["micro"]:
-        _micro(numbers["micro"], directory / "micro.png")
+    drawings = {"kernels": _methods, "sizes": _sizes, "writes": _writes, "micro": _micro}
+    for name, draw in drawings.items():
+        if numbers.get(name):
+            draw(numbers[name], directory / f"cache-{'methods' if name == 'kernels' else name}.png")
+
+
+def _sizes(rows: list[dict[str, Any]], path: Path) -> None:
+    """The paper's figures 3 to 5: times as fast as OpenACC without the directive, by size."""
+    from matplotlib.figure import Figure
+
+    kernels = list(dict.fromkeys(row["kernel"] for row in rows))
+    figure = Figure(figsize=(3.6 * len(kernels), 3.5), layout="constrained")
+    for axes, kernel in zip(figure.subplots(1, len(kernels)), kernels, strict=True):
+        own = [row for row in rows if row["kernel"] == kernel]
+        base = {row["n"]: row["us"] for row in own if row["variant"] == "OpenACC"}
+        variants = list(dict.fromkeys(row["variant"] for row in own))
+        width = 0.85 / len(variants)
+        for number, variant in enumerate(variants):
+            line = [row for row in own if row["variant"] == variant]
+            places = [k + number * width for k in range(len(line))]
+            label = "cache, as decided" if variant == "cache" else variant
+            axes.bar(places, [base[row["n"]] / row["us"] for row in line], width, label=label)
+        axes.set_xticks([k + 0.4 for k in range(len(base))], [str(n) for n in base])
+        axes.axhline(1.0, color="black", linewidth=0.8)
+        axes.set_title(kernel)
+    figure.axes[0].set_ylabel("times as fast as OpenACC")
+    figure.axes[0].legend(fontsize=7)
+    figure.savefig(path, dpi=120)
 
 
 def _methods(rows: list[dict[str, Any]], path: Path) -> None:
@@ -70,3 +98,7 @@ def _micro(rows: list[dict[str, Any]], path: Path) -> None:
         axes.set_title(type_)
         axes.set_ylabel("µs")
     figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    plot(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2]))

@@ -17,17 +17,22 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.executable import build
+from accopt.compiler.options import CompileOptions
 
 from ..harness import AccSide, CudaSide, Side, Stopwatch, call, check, error_of
 from ..specs import Array, Case, Kernel
 from .plots import plot
-from .specs import MEASURED, Measured, Variant, write_case
+from .specs import MEASURED, METHODS, SIZES, Measured, Variant, write_case
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "kernels" / "cache.c"
@@ -78,6 +83,16 @@ class MicroRow:
     us: float
 
 
+@dataclass(frozen=True)
+class SizeRow:
+    """One variant of one kernel at one size."""
+
+    kernel: str
+    variant: str
+    n: int
+    us: float
+
+
 def build_cuda(directory: Path) -> Path:
     """Compiles `cache.cu`; raises `CalledProcessError` with its log."""
     library = directory / "cache.so"
@@ -97,6 +112,20 @@ def _pass_options(variant: Variant) -> tuple[str, ...]:
 
 def _defines(variant: Variant) -> tuple[str, ...]:
     return ("NO_CACHE",) if variant.plain else ()
+
+
+def _compile(variant: Variant) -> None:
+    """Leaves the code of a variant in the disk cache."""
+    options = CompileOptions(
+        target="nvptx", pass_options=_pass_options(variant), defines=_defines(variant)
+    )
+    build([SOURCE], options, DiagnosticSink())
+
+
+def compile_all(variants: Iterable[Variant]) -> None:
+    """Compiles variants side by side."""
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        list(pool.map(_compile, variants))
 
 
 def occupancies(side: AccSide) -> dict[str, tuple[int, int, float]]:
@@ -183,6 +212,21 @@ def measure(
     return rows
 
 
+def measure_sizes(item: Measured, cuda: CudaSide, accs: dict[str, AccSide]) -> list[SizeRow]:
+    """The methods over the sizes of a kernel."""
+    rows: list[SizeRow] = []
+    sides: dict[str, Side] = {"CUDA": cuda}
+    sides |= {v.name: accs[v.name] for v in METHODS if v in item.variants}
+    for n in SIZES.get(item.kernel.name, ()):
+        case = item.kernel.make(n)
+        for name, side in sides.items():
+            side.place(case)
+            us = statistics.median(side.time(item.kernel, case, SAMPLES))
+            side.release()
+            rows.append(SizeRow(item.kernel.name, name, n, us))
+    return rows
+
+
 def measure_writes(accs: dict[str, AccSide]) -> list[WriteRow]:
     """Write-through and write-back over writes per element, dense and sparse, large and small."""
     rows: list[WriteRow] = []
@@ -247,22 +291,25 @@ def main() -> int:
     chosen = [m for m in MEASURED if not args.kernels or m.kernel.name in args.kernels]
     variants = {v.name: v for m in chosen for v in m.variants}
     rows: list[Row] = []
+    sizes: list[SizeRow] = []
     with tempfile.TemporaryDirectory() as directory:
+        policies = {
+            policy: Variant(policy, f"promote=always write={policy}")
+            for policy in ("through", "back", "mask")
+        }
+        compile_all([*variants.values(), *policies.values()])
         cuda = CudaSide(build_cuda(Path(directory)))
         accs = {name: sides_of(variant) for name, variant in variants.items()}
         needs = {name: occupancies(side) for name, side in accs.items()}
         for item in chosen:
             rows += measure(item, cuda, accs, needs)
+            sizes += measure_sizes(item, cuda, accs)
             print_rows(rows[-len(item.variants) - 1 :])
             sys.stdout.flush()
         writes: list[WriteRow] = []
         micro: list[MicroRow] = []
         if not args.kernels or "writes" in args.kernels:
-            policies = {
-                policy: sides_of(Variant(policy, f"promote=always write={policy}"))
-                for policy in ("through", "back", "mask")
-            }
-            writes = measure_writes(policies)
+            writes = measure_writes({name: sides_of(v) for name, v in policies.items()})
             micro = measure_micro(cuda)
             for row in writes:
                 print(
@@ -277,6 +324,7 @@ def main() -> int:
             side.close()
     numbers = {
         "kernels": [asdict(row) for row in rows],
+        "sizes": [asdict(row) for row in sizes],
         "writes": [asdict(row) for row in writes],
         "micro": [asdict(row) for row in micro],
     }

@@ -25,15 +25,19 @@ RBI = Variant("RBI", "promote=always method=rbi rows=1 columns=1")
 RBC = Variant("RBC", "promote=always method=rbc rows=1 columns=1")
 EHC = Variant("EHC", "promote=always method=ehc rows=1 columns=1")
 TUNED = (
-    Variant("RBI 4×4", "promote=always rows=4 columns=4"),
-    Variant("RBI 8×4", "promote=always rows=8 columns=4"),
-    Variant("RBI 8×8", "promote=always rows=8 columns=8 block_x=16 block_y=16"),
+    Variant("4×4", "promote=always rows=4 columns=4 stages=1"),
+    Variant("8×8", "promote=always rows=8 columns=8 stages=1 transpose=false"),
+    Variant("8×8 transposed", "promote=always rows=8 columns=8 stages=1"),
+    Variant("8×8 async ahead", "promote=always rows=8 columns=8 stages=2 fetch=async"),
 )
 ALTERNATIVES = (
     Variant("communicating", "promote=always renewal=communicating rows=1 columns=1"),
     Variant("asynchronous", "promote=always fetch=async rows=1 columns=1"),
+    Variant("ahead", "promote=always stages=2 rows=1 columns=1"),
+    Variant("async ahead", "promote=always fetch=async stages=2 rows=1 columns=1"),
 )
 ROWS = Variant("RBI 4 rows", "promote=always rows=4")
+RBI_ROWS = Variant("RBI 4×4", "promote=always rows=4 columns=4")
 COLUMNS = Variant("RBI 4 columns", "promote=always columns=4")
 METHODS = (OPENACC, AUTO, RBI, RBC)
 
@@ -179,16 +183,24 @@ def write_case(n: int, steps: int, sparse: bool) -> Case:
 
 
 MEASURED = (
-    Measured(Kernel("gemm16", "cache", _gemm, 4096, 96), (*METHODS, *ALTERNATIVES, *TUNED[:2])),
+    Measured(Kernel("gemm16", "cache", _gemm, 4096, 96), (*METHODS, *ALTERNATIVES, *TUNED)),
     Measured(Kernel("gemm16_checked", "cache", _gemm_checked, 4096, 96), (RBI, RBC, EHC)),
-    Measured(Kernel("gemm32", "cache", _gemm, 4096, 96), (OPENACC, RBI, RBC)),
-    Measured(Kernel("gemm8", "cache", _gemm, 4096, 256), TUNED[2:]),
+    Measured(Kernel("gemm32", "cache", _gemm, 4096, 96), (OPENACC, AUTO, RBI, RBC, TUNED[0])),
+    Measured(Kernel("gemm8", "cache", _gemm, 4096, 256), (AUTO, *TUNED)),
     Measured(Kernel("nbody", "cache", _nbody, 65536, 512), (*METHODS, *ALTERNATIVES)),
     Measured(Kernel("jacobi", "cache", _jacobi, 8192, 99), (*METHODS, ROWS)),
     Measured(Kernel("stencil1", "cache", _line(1), 1 << 26, 1000), (*METHODS, COLUMNS)),
     Measured(Kernel("stencil30", "cache", _line(30), 1 << 26, 1000), (*METHODS, COLUMNS, EHC)),
     Measured(Kernel("hotspot", "cache", _hotspot, 8192, 99), (*METHODS, ROWS)),
     Measured(Kernel("convolution", "cache", _convolution, 8192, 99), (*METHODS, ROWS)),
-    Measured(Kernel("lu", "cache", _lu, 8192, 99), METHODS),
+    Measured(Kernel("lu", "cache", _lu, 8192, 99), (*METHODS, RBI_ROWS)),
 )
 """Every kernel, in the order of the table."""
+
+SIZES = {
+    "gemm16": (512, 1024, 2048, 4096),
+    "nbody": (4096, 16384, 65536),
+    "jacobi": (1024, 2048, 4096, 8192),
+    "stencil30": (1 << 20, 1 << 23, 1 << 26),
+}
+"""The paper's figures 3 to 5, and a stencil of one dimension: by size."""

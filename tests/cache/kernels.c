@@ -283,6 +283,20 @@ void own_copy(int n, int *restrict a, int *restrict seen)
     }
 }
 
+/* Coherence: every iteration reads, outside of the directive's scope, what another block writes. */
+void others_copy(int n, int *restrict a, int *restrict seen)
+{
+#pragma acc parallel loop copy(a[0:n]) copyout(seen[0:n])
+    for (int i = 0; i < n; i++) {
+        seen[i] = a[n - 1 - i];
+        {
+            CACHE(a[i:1])
+            for (int s = 0; s < 3; s++)
+                a[i] = 10 * i + s;
+        }
+    }
+}
+
 /* Coherence: all iterations write one element that they all hold. */
 void common_copy(int n, int *restrict a, int *restrict seen)
 {

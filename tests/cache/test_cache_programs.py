@@ -166,6 +166,7 @@ def compare(case: Case, options: str, defines: tuple[str, ...] = (), target: str
             np.testing.assert_allclose(have, want, rtol=2e-5, atol=2e-5, err_msg=f"{size}")
 
 
+TARGETS = ("sim", pytest.param("nvptx", marks=pytest.mark.gpu))
 OPTIONS = (
     "promote=always rows=1 columns=1",
     "promote=always method=rbc write=mask",
@@ -173,6 +174,11 @@ OPTIONS = (
     "promote=always block_x=32 block_y=4 rows=2 columns=3",
     "promote=always method=ehc sets=4 ways=2",
 )
+AHEAD = (
+    "promote=always rows=8 columns=8 block_x=8 block_y=8 stages=2",
+    "promote=always rows=4 columns=4 stages=2 fetch=async",
+)
+RENEWED = ("gemm", "gemm_flat", "nbody", "nbody_struct")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
@@ -182,34 +188,65 @@ def test_host_ignores_the_directive(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
 @pytest.mark.parametrize("options", OPTIONS)
-def test_same_output_on_the_simulator(case: Case, options: str) -> None:
-    compare(case, options)
+@pytest.mark.parametrize("target", TARGETS)
+def test_same_output(case: Case, options: str, target: str) -> None:
+    compare(case, options, target=target)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.kernel in RENEWED], ids=lambda c: c.kernel)
+@pytest.mark.parametrize("options", AHEAD)
+@pytest.mark.parametrize("target", TARGETS)
+def test_tiles_fetched_ahead(case: Case, options: str, target: str) -> None:
+    compare(case, options, target=target)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
-def test_default_decisions(case: Case) -> None:
-    compare(case, "")
+@pytest.mark.parametrize("target", TARGETS)
+def test_default_decisions(case: Case, target: str) -> None:
+    compare(case, "", target=target)
 
 
-@pytest.mark.parametrize("write", ["through", "back", "mask"])
-def test_a_thread_sees_its_own_writes(write: str) -> None:
-    """Table 5, 1 and 3: in the kernel by the thread that wrote, and by all after it."""
-    cached = program("sim", f"promote=always write={write}")
+# The paper's table 5, row by row: who sees what an iteration writes to a cached element. Rows 1 to 3: one
+# thread holds a copy, 4 to 6: several threads do.
+
+WRITES = pytest.mark.parametrize("write", ["through", "back", "mask"])
+
+
+def coherence(kernel: str, target: str, write: str, *arrays: np.ndarray) -> list[np.ndarray]:
+    cached = program(target, f"promote=always write={write}")
+    return call(cached, kernel, [len(arrays[1]), *arrays], races=True)
+
+
+@WRITES
+@pytest.mark.parametrize("target", TARGETS)
+def test_rows_1_and_3_the_new_value(target: str, write: str) -> None:
+    """The thread that wrote sees its value at once (1), and everybody does after the kernel (3)."""
     n = 300
-    arrays = [np.full(n, -1, np.int32), np.zeros(n, np.int32)]
-    written, seen = call(cached, "own_copy", [n, *arrays])
-    expected = 10 * np.arange(n) + 2
-    np.testing.assert_array_equal(seen, expected)
-    np.testing.assert_array_equal(written, expected)
+    arrays = np.full(n, -1, np.int32), np.zeros(n, np.int32)
+    written, seen = coherence("own_copy", target, write, *arrays)
+    np.testing.assert_array_equal(seen, 10 * np.arange(n) + 2)
+    np.testing.assert_array_equal(written, seen)
 
 
-@pytest.mark.parametrize("write", ["through", "back", "mask"])
-def test_copies_of_several_threads(write: str) -> None:
-    """Table 5, 2 and 4 to 6: any thread's value or the old one meanwhile, one thread's at the end."""
-    cached = program("sim", f"promote=always write={write}")
+@WRITES
+@pytest.mark.parametrize("target", TARGETS)
+def test_row_2_the_old_value_or_the_new_one(target: str, write: str) -> None:
+    """Threads of other blocks see, while the kernel runs, either."""
     n = 300
-    arrays = [np.array([7, 8, 9, 10], np.int32), np.zeros(n, np.int32)]
-    written, seen = call(cached, "common_copy", [n, *arrays], races=True)
+    arrays = np.full(n, -1, np.int32), np.zeros(n, np.int32)
+    written, seen = coherence("others_copy", target, write, *arrays)
+    new = 10 * np.arange(n) + 2
+    np.testing.assert_array_equal(written, new)
+    assert ((seen == -1) | np.isin(seen, [*new, *(new - 1), *(new - 2)])).all()
+
+
+@WRITES
+@pytest.mark.parametrize("target", TARGETS)
+def test_rows_4_to_6_of_one_unspecified_thread(target: str, write: str) -> None:
+    """The old value or that of any copy meanwhile (4, 5); that of one thread after the kernel (6)."""
+    n = 300
+    arrays = np.array([7, 8, 9, 10], np.int32), np.zeros(n, np.int32)
+    written, seen = coherence("common_copy", target, write, *arrays)
     assert 100 <= written[1] < 100 + n
     np.testing.assert_array_equal(written[[0, 2, 3]], [7, 9, 10])
     assert set(seen.tolist()) <= {8, *range(100, 100 + n)}
