@@ -85,7 +85,7 @@ class Widths:
 
     bytes: int = 16
     rows: int = 2
-    threads: int = 132 * 512
+    threads: int = 132 * 2048
 
 
 def compress_construct(

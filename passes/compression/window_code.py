@@ -23,7 +23,7 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.accx import ELEMENTS, UNROLL
+from ...dialects.accx import UNROLL
 from ..analysis.acc_ops import PRIVATIZING_OPS, set_operand_groups
 from ..analysis.affine import Affine
 from ..analysis.region_values import HostEmitter, RegionSymbols
@@ -31,7 +31,7 @@ from ..building import Cursor, constant_value, erase
 from ..groups import copy_all
 from ..jamming import NSW, explain, if_full, set_bounds, trip_count
 from ..versions import branches, can_have_versions, copy_construct, queue_outside
-from .schedules import narrow_blocks, scale_gangs
+from .schedules import narrow_blocks, scale_gangs, settle_rows
 from .windows import Access, Place, Window
 
 LANES = 128
@@ -149,8 +149,7 @@ def open_window(window: Window, construct: acc.ParallelOp, symbols: RegionSymbol
     bounds = None if low is None or high is None else (low, high)
     scale_gangs(construct, inner, columns, bounds, window.phase, narrow_blocks(construct, LANES))
     if outer is not None:
-        # The gangs are those of the schedule's rows: each has several tiles, one after the other.
-        del outer.attributes[ELEMENTS]
+        settle_rows(outer, window.rows, construct)
 
 
 class _Rows:

@@ -33,6 +33,12 @@ from ..jamming import Declined
 MAX_REGISTERS = 144
 """32-bit words of decoded elements and results that a thread may hold."""
 
+NARROW_BYTES = 2
+"""
+Elements up to which a stencil gains from windows: lanes that read elements of four bytes one by one use
+the memory as well, and more of them are under way.
+"""
+
 MAX_BODY = 400
 MAX_OPERATIONS = 8000
 """Operations of one result, and of all results together."""
@@ -125,7 +131,7 @@ def find_window(
     if places is None or not any(op in packed for op in places):
         return None
     columns = bytes // max(place.stride for place in places.values())
-    if columns < 2 or not (_shares(places) or _is_unaligned(places, inner, columns)):
+    if columns < 2 or not _gains(places, packed, inner, columns):
         return None
     stored = next(place for op, place in places.items() if isinstance(op, llvm.StoreOp))
     phase = stored.bytes.terms.get((), 0) // stored.stride % columns
@@ -232,6 +238,15 @@ def _shares(places: Mapping[Access, Place]) -> bool:
             if known != place.bytes:
                 return True
     return False
+
+
+def _gains(
+    places: Mapping[Access, Place], packed: set[Operation], inner: acc.LoopOp, columns: int
+) -> bool:
+    """Whether this is a stencil that windows make faster, or a stream that has no groups without."""
+    if not _shares(places):
+        return _is_unaligned(places, inner, columns)
+    return min(place.stride for op, place in places.items() if op in packed) <= NARROW_BYTES
 
 
 def _is_unaligned(places: Mapping[Access, Place], inner: acc.LoopOp, columns: int) -> bool:
