@@ -30,6 +30,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 | `accx.cache` | `acc.parallel`, routines | what became of its cache directives: array of {text, file, line, column} |
 | `accx.dynamic` | `accx.shared_tile`, shared globals | offset in the shared memory that the launch asks for |
+| `accx.resident` | constructs | gangs that the registers of a multiprocessor should hold at the same time |
 | `accx.schedules` | `acc.parallel` | its schedule space, a line each (`schedule-loops{space}`) |
 | `accx.given_sizes` | `acc.parallel` | the sizes the user gave: array of clause names |
 """
@@ -67,6 +68,7 @@ POINTERS = "accx.pointers"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 CACHE_REMARKS = "accx.cache"
 DYNAMIC = "accx.dynamic"
+RESIDENT = "accx.resident"
 GIVEN_SIZES = "accx.given_sizes"
 SCHEDULES = "accx.schedules"
 

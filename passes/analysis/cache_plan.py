@@ -207,7 +207,7 @@ def outputs_per_thread(
     if renewed:
         crowded = (fixed or tuning.block_x or tuning.block_y) and threads[0] * threads[1] > 256
         few = (4,) if crowded else (8, 4)
-        wanted = (few, few) if element_bytes <= 4 else ((4,), (2,))
+        wanted = (few, few) if element_bytes <= 4 else (few, (4, 2))
     found: list[int] = []
     for choices, asked, position, size in zip(
         wanted, (tuning.rows, tuning.columns), sharing.axes, threads, strict=True
@@ -216,6 +216,15 @@ def outputs_per_thread(
         fitting = [own for own in choices if trips is None or trips >= own * size * FEW_BLOCKS]
         found.append(asked or (fitting[0] if fitting else 1))
     return tuple(found)
+
+
+def resident_blocks(threads: Sequence[int], outputs: Sequence[int], *, ahead: bool) -> int:
+    """
+    Blocks that the registers of a multiprocessor should hold at the same time (0: as it comes). Without
+    a second buffer, one block must compute while the other waits for its tile.
+    """
+    many = prod(outputs) >= MANY_OUTPUTS and prod(threads) == prod(ROOMY_BLOCK)
+    return 2 if many and not ahead else 0
 
 
 def side_by_side(element_bytes: int, outputs: int) -> int:

@@ -23,8 +23,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, WHY
+from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, RESIDENT, WHY
 from ..analysis.acc_ops import NONE, set_operand_groups
+from ..analysis.cache_plan import resident_blocks
 from ..analysis.region_values import HostEmitter, RegionSymbols
 from ..analysis.schedule import MAX_GRID
 from ..analysis.trip_counts import Arithmetic, Count, trip_count
@@ -304,6 +305,9 @@ def launch(plan: NestPlan, grid: Grid) -> None:
         groups["num_gangs"] = gangs
         construct.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [len(gangs)])
     set_operand_groups(construct, **groups)
+    ahead = any(planned.ahead for planned in plan.planned)
+    if resident := resident_blocks(plan.threads, plan.outputs, ahead=ahead):
+        construct.attributes[RESIDENT] = IntegerAttr(resident, i32)
 
 
 def _is_ours(loop: acc.LoopOp) -> bool:

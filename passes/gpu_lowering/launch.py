@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Region, SSAValue
 
 from ...compiler.diagnostics import SourceLoc, error
-from ...dialects import accx
+from ...dialects import accx, nvvm
 from ..analysis.acc_ops import has_level
 from ..analysis.block_shape import (
     MAX_SYNCHRONISING_WORKERS,
@@ -127,6 +127,8 @@ class ModuleLowering:
         cursor = Cursor.before(construct)
         launch = _launch_sizes(cursor, construct, outlined, self._workers_synchronise(outlined))
         k, function = self._kernel(outlined, launch)
+        if (resident := construct.attributes.get(accx.RESIDENT)) is not None:
+            function.attributes[nvvm.MINCTASM] = resident
         queue = construct_queue(construct, cursor)
         operands = [
             *outlined.args,

@@ -23,6 +23,7 @@ from accopt.passes.analysis.cache_plan import (
     leave_alone,
     outputs_per_thread,
     plan_tile,
+    resident_blocks,
     stands_better_transposed,
     tiles_are_disjoint,
 )
@@ -159,7 +160,7 @@ def test_outputs_per_thread() -> None:
         )
 
     assert outputs(True) == (8, 8)
-    assert outputs(True, 8) == (4, 2)
+    assert outputs(True, 8) == (8, 4)
     assert outputs(False) == (4, 1)
     assert outputs(True, tuning=Tuning(rows=1, columns=1)) == (1, 1)
     axes = [Axis("i", "i", 1, 300), COLUMN]
@@ -173,6 +174,9 @@ def test_outputs_per_thread() -> None:
     assert not is_crowded((32, 32), (4, 4), Tuning(block_x=32))
     assert is_crowded((8, 8), (8, 8), Tuning())
     assert not is_crowded((8, 8), (4, 4), Tuning())
+    assert resident_blocks((16, 16), (8, 8), ahead=False) == 2
+    assert resident_blocks((16, 16), (8, 8), ahead=True) == 0
+    assert resident_blocks((16, 16), (4, 4), ahead=False) == 0
     assert (buffers((8, 8), 0), buffers((4, 4), 0), buffers((8, 8), 1)) == (2, 1, 1)
 
 
