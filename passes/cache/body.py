@@ -121,8 +121,8 @@ class BlockBody:
 
     def _operation(self, op: Operation, at: Cursor) -> None:
         match op:
-            case acc.DataBoundsOp():
-                pass
+            case acc.DataBoundsOp() | acc.ReductionOp():
+                pass  # what it reduces has become a variable of each iteration
             case llvm.LoadOp() | llvm.StoreOp() if op in self.looked:
                 self._look_up(op, self.looked[op].cache, at)
             case llvm.LoadOp() if op in self.accesses.found:

@@ -436,3 +436,21 @@ void large(int n, const double *restrict a, double *restrict b)
         b[i] = t;
     }
 }
+
+/* Both parallel loops name the reduction. */
+void nested_total(int n, int (*restrict a)[n], int *restrict out)
+{
+    int s = 7;
+#pragma acc parallel loop reduction(+:s) copyin(a[0:n])
+    for (int i = 0; i < n; i++) {
+#pragma acc loop reduction(+:s)
+        for (int j = R; j < n - R; j++) {
+            CACHE(a[i:1][j-R:2*R+1])
+            int t = 0;
+            for (int k = j - R; k <= j + R; k++)
+                t += a[i][k];
+            s += t % 7;
+        }
+    }
+    out[0] = s;
+}

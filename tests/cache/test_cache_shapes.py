@@ -89,6 +89,7 @@ CASES: tuple[tuple[str, list[Argument], str], ...] = (
     ("seq_routine", [300, array(300), array(300)], "left"),
     ("narrow", [300, array(300), array(300).astype(np.uint8), array(300)], "shared"),
     ("large", [70, array(12770, type=np.float64), array(70, type=np.float64)], "shared"),
+    ("nested_total", [90, array(90, 90), array(1)], "shared"),
     ("few_gangs", [900, array(900), array(900)], "shared"),
 )
 
