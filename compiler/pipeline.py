@@ -45,10 +45,12 @@ _DATA = Stage(
         "infer-routines",
         "infer-data-attributes",
         "lower-if-clauses",
+        "infer-data-regions",
     ),
     "Serial and kernels become parallel first, so that every later pass knows one compute construct. "
     "Routines come before data attributes because a callee's use of a global is a use by the region. "
-    "If clauses come after them because a false condition must skip the data actions too.",
+    "If clauses come after them because a false condition must skip the data actions too. "
+    "Data regions come last: what a construct maps, and whether it runs on the device, is then all said.",
 )
 _SCHEDULED = Stage(
     "scheduled",

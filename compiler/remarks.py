@@ -14,7 +14,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.accx import CACHE_REMARKS, GANG_DIM, WHY
+from ..dialects.accx import CACHE_REMARKS, DATA_REGION, GANG_DIM, WHY
 from ..dialects.accx_compress import ESTIMATE
 from .diagnostics import Diagnostic, Severity, SourceLoc
 from .options import TargetName
@@ -89,6 +89,10 @@ def _compression_remark(op: Operation) -> str | None:
 
 def _remark(op: Operation, axes: Mapping[str, str]) -> str | None:
     match op:
+        case acc.DataOp() | scf.ForOp() | scf.WhileOp() if isinstance(
+            region := op.attributes.get(DATA_REGION), StringAttr
+        ):
+            return region.data
         case acc.ParallelOp():
             return _construct_remark(op)
         case acc.LoopOp():

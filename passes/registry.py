@@ -13,6 +13,7 @@ PASS_CLASSES = {
     "infer-routines": "InferRoutinesPass",
     "infer-data-attributes": "InferDataAttributesPass",
     "lower-if-clauses": "LowerIfClausesPass",
+    "infer-data-regions": "InferDataRegionsPass",
     "tile-loops": "TileLoopsPass",
     "split-static-gangs": "SplitStaticGangsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",

@@ -54,6 +54,7 @@ class DataFlag(IntFlag):
     CELL = 512  # a reduction's scalar: read and written once by a launch
     COMPRESSED = 1024  # `shape` is the address of a `Compression`
     ROWS = 2048  # `shape` goes through arrays of pointers: their strides are negative
+    INFERRED = 4096  # of a region no directive asks for: entered with all its records or not at all
 
 
 class CompressionFlag(IntFlag):

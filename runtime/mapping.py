@@ -13,13 +13,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from .abi import DataFlag, DataKind
 from .compression import Compressor, PackedRequest, check_whole
 from .device import Device, Queue, Strips
 from .errors import AccRuntimeError, ErrorClass, HostRange
+from .inferred import SKIPPED, can_enter, is_inferred
 from .pointer_rows import parts
 from .present import Entry, PresentTable
 from .sections import innermost_run, split_around, strips_of
@@ -147,6 +148,9 @@ class Mapper:
         Raises `acc_error_not_present` for `present` and `use_device` of absent data,
         `acc_error_partly_present`, and `acc_error_out_of_memory`.
         """
+        if is_inferred(requests):
+            self._enter_inferred(requests, queue)
+            return
         given, requests = requests, [p for r in requests for p in parts(r, self._read_pointer)]
         for request in requests:
             self._enter_data(request, queue)
@@ -158,8 +162,29 @@ class Mapper:
             if request.flags & DataFlag.ROWS:
                 request.device = self._device_address(request)
 
+    def _enter_inferred(self, requests: Sequence[Request], queue: Queue) -> None:
+        """Entry to a region the compiler inferred: all of it, or nothing (`inferred.py`)."""
+        for request in requests:
+            request.device = SKIPPED
+        if not can_enter(requests, self.table):
+            return
+        entered: list[Request] = []
+        try:
+            for request in requests:
+                if request.base != 0 and request.bytes > 0:
+                    self._enter_data(request, queue)
+                    entered.append(request)
+        except AccRuntimeError as failed:
+            if failed.kind is not ErrorClass.OUT_OF_MEMORY:
+                raise
+            for request in reversed(entered):
+                self._exit_data(replace(request, kind=DataKind.CREATE), queue)
+                request.device = SKIPPED
+
     def exit(self, requests: Sequence[Request], queue: Queue) -> None:
         """Exit of a data construct, or `exit data`: undoes `enter` in reverse order."""
+        if is_inferred(requests):
+            requests = [request for request in requests if request.device != SKIPPED]
         requests = [p for r in requests for p in self._leaving(r)]
         for request in reversed(requests):
             if request.pointer and request.kind not in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):

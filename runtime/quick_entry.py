@@ -28,7 +28,13 @@ from .native_data import NativeData
 from .present import Entry, PresentTable
 
 _LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
-_NOT_SIMPLE = int(DataFlag.ALWAYS_IN | DataFlag.ALWAYS_OUT | DataFlag.FINALIZE | DataFlag.DYNAMIC)
+_NOT_SIMPLE = int(
+    DataFlag.ALWAYS_IN
+    | DataFlag.ALWAYS_OUT
+    | DataFlag.FINALIZE
+    | DataFlag.DYNAMIC
+    | DataFlag.INFERRED
+)
 _COMPRESSED = int(DataFlag.COMPRESSED)
 _CELL = int(DataFlag.CELL)
 _DEVICE = struct.Struct("=q")
