@@ -294,12 +294,14 @@ def shuffle(f: FunctionCompiler, op: Operation) -> None:
 
 def vote(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, nvvm.VoteSyncOp)
-    _result(f, op, f"rt.warps.vote({f.threads}, {op.kind.data.value!r}, {f.name_of(op.pred)})")
+    names = f"{f.name_of(op.mask)}, {f.name_of(op.pred)}"
+    _result(f, op, f"rt.warps.vote({f.threads}, {op.kind.data.value!r}, {names})")
 
 
 def redux(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, nvvm.ReduxOp)
-    _result(f, op, f"rt.warps.reduce({f.threads}, {op.kind.data.value!r}, {f.name_of(op.val)})")
+    names = f"{f.name_of(op.val)}, {f.name_of(op.mask_and_clamp)}"
+    _result(f, op, f"rt.warps.reduce({f.threads}, {op.kind.data.value!r}, {names})")
 
 
 # Calls

@@ -116,28 +116,33 @@ class Warps:
         np.bitwise_or.at(bits, warps, flags.astype(np.uint32) << lanes.astype(np.uint32))
         return bits[warps].view(np.int32)
 
-    def vote(self, threads: Threads, kind: str, predicate: Value) -> Value:
-        """`any`, `all`, `uni` or `ballot` of the active lanes of each warp."""
-        ballot = self.ballot(threads, predicate)
+    def vote(self, threads: Threads, kind: str, mask: Value, predicate: Value) -> Value:
+        """`any`, `all`, `uni` or `ballot` of the active lanes that each thread's mask names."""
+        ballot = self.ballot(threads, predicate) & mask
         if kind == "ballot":
             return ballot
         if kind == "any":
             return ballot != 0
-        active = popcount(self.ballot(threads, np.bool_(True)))
+        active = popcount(self.ballot(threads, np.bool_(True)) & mask)
         count = popcount(ballot)
         return count == active if kind == "all" else (count == active) | (count == 0)
 
-    def reduce(self, threads: Threads, kind: str, value: Value) -> Value:
-        """`redux.sync`: the reduction over the active lanes of each warp."""
+    def reduce(self, threads: Threads, kind: str, value: Value, mask: Value) -> Value:
+        """`redux.sync`: the reduction over the active lanes that each thread's mask names."""
         values = spread(threads.n, value)
         unsigned = kind in ("umax", "umin")
         if unsigned:
             values = values.view(np.uint32)
         ufunc, start = _REDUCTIONS[kind]
-        out = np.full(self._batch.warps, start, values.dtype)
-        warps = threads.warps_of
-        ufunc.at(out, warps, values)
-        return out[warps].view(np.int32)
+        groups, count = threads.warps_of, self._batch.warps
+        if isinstance(mask, ndarray):
+            # Lanes of a warp that name one another have one mask.
+            own = groups << 32 | mask.view(np.uint32)
+            found, groups = np.unique(own, return_inverse=True)
+            count = len(found)
+        out = np.full(count, start, values.dtype)
+        ufunc.at(out, groups, values)
+        return out[groups].view(np.int32)
 
 
 _REDUCTIONS: dict[str, tuple[Any, int]] = {

@@ -353,6 +353,21 @@ def test_votes_and_reductions() -> None:
     assert lanes(redux.format("umin"), 64) == [0] * 32 + [32] * 32
 
 
+def test_votes_and_reductions_of_a_part_of_a_warp() -> None:
+    """Lanes that name one another in their masks: here those of groups of 8."""
+    mask = """%low = arith.constant 255 : i32
+    %eights = arith.constant 24 : i32
+    %first_lane = arith.andi %tid, %eights : i32
+    %part = arith.shli %low, %first_lane : i32
+    """
+    redux = mask + "%v = nvvm.redux.sync {} %tid, %part : i32 -> i32"
+    first = [t // 8 * 8 for t in range(64)]
+    assert lanes(redux.format("add"), 64) == [8 * t + 28 for t in first]
+    assert lanes(redux.format("umax"), 64) == [t + 7 for t in first]
+    ballot = mask + "%v = nvvm.vote.sync ballot %part, %is_odd -> i32"
+    assert [u(v, 32) for v in lanes(ballot, 64)] == [0xAA << t % 32 for t in first]
+
+
 # Control flow: every thread's way written out in Python
 
 
