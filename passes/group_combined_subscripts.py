@@ -9,15 +9,16 @@ bitwise operations, and for sums and differences (`b[i + j]`: seven elements). T
 outputs are few, so the lanes of a worker share the sum over j.
 
 Takes:  scheduled IR for a GPU.
-Leaves: a construct that is one gang and vector loop, which holds a sequential loop that only sums up and
-        whose loads are all shared by several pairs of neighbours (`analysis/spread.py`), is a gang and
-        worker loop over the iterations that are not in a whole group, followed by aligned groups of eight
-        or four. The inner loop is a vector loop over aligned groups of as many with a reduction per
-        sum, between sequential loops for what is not in a whole group. What the copies of its body share is
-        there once. Where arrays start at multiples of 16 bytes, loads say so, which makes them wide. The
-        construct has the launch shape this needs. It stands in an `scf.if` on the inner loops' trip counts,
-        where those are not constant: the other version, for short ones, is the construct as it was.
-        Other constructs are untouched.
+Leaves: a construct that is one gang and vector loop, which holds a sequential loop that only sums up (or
+        one gang loop that holds vector loops with reductions that do) and whose loads are all
+        shared by several pairs of neighbours (`analysis/spread.py`), is a gang and worker loop
+        over the iterations that are not in a whole group, followed by aligned groups of eight or
+        four. The inner loop is a vector loop over aligned groups of as many with a reduction per
+        sum, between sequential loops for what is not in a whole group. What the copies of its
+        body share is there once. Where arrays start at multiples of 16 bytes, loads say so,
+        which makes them wide. The construct has the launch shape this needs. It stands in an
+        `scf.if` on the inner loops' trip counts, where those are not constant: the other
+        version, for short ones, is the construct as it was. Other constructs are untouched.
 Fails:  never.
 
 Before:
@@ -43,9 +44,9 @@ After:
   }
 
 Options: `target` (only `nvptx` does anything), `reassociate`: floating-point sums may be added up in any
-order (without it, only integer sums are split), `side`: iterations of each loop in a group (0: by the
-inner loop's body, 1: off), `lanes`: of a worker, `elements`: groups of the inner loop that a lane takes
-side by side (0: by the side), `versions`: short inner loops run as before.
+order (without it, only sums of integers and of reductions), `side`: iterations of each loop in a group (0:
+by the inner loop's body, 1: off), `lanes`: of a worker, `elements`: groups of the inner loop that a lane
+takes side by side (0: by the side), `versions`: short inner loops run as before.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import GIVEN_SIZES
+from ..dialects.accx import GANG_DIM, GIVEN_SIZES
 from .analysis.acc_ops import has_level, loops_in
 from .analysis.device_functions import PURE_FUNCTIONS
 from .analysis.group_loads import Pair, Spreads
@@ -78,6 +79,7 @@ from .analysis.trip_counts import Arithmetic, distance
 from .building import Cursor, constant_value
 from .grouped_iterations import SUMS, Found, group
 from .jamming import Declined, body_of, check_body, explain, only_reads
+from .reduction_loops import SumLoop
 from .versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 
 
@@ -155,22 +157,33 @@ def _given(construct: acc.ParallelOp) -> set[str]:
     return {name.data for name in given.data if isinstance(name, StringAttr)}
 
 
-def _find(construct: acc.ParallelOp, reassociate: bool, sides: Sequence[int]) -> Found:
-    """What has to be known to rewrite a construct. Raises `Declined`."""
+def _check_construct(construct: acc.ParallelOp) -> acc.LoopOp:
+    """The one loop directly in a construct whose shape may be changed. Raises `Declined`."""
     loops = list(loops_in(construct))
-    if len(loops) != 1 or len(construct.region.blocks) != 1 or construct.reduction_operands:
-        raise Declined("the construct holds more than one loop")
+    if not loops or len(construct.region.blocks) != 1 or construct.reduction_operands:
+        raise Declined("the construct is not one loop")
     outer = loops[0]
+    if any(loop.parent_op() is construct for loop in loops[1:]):
+        raise Declined("the construct is not one loop")
     if outer.parent_op() is not construct or len(body_of(outer).args) != 1:
         raise Declined("it is not one loop of one variable")
-    if not has_level(outer.gang) or not has_level(outer.vector) or has_level(outer.worker):
-        raise Declined("the loop is not shared out to all lanes")
+    if not has_level(outer.gang) or GANG_DIM in outer.attributes:
+        raise Declined("the loop is not shared out to gangs")
     if constant_value(outer.step[0]) != 1:
         raise Declined("the loop's step is not 1")
     if _given(construct) & {"num_workers", "vector_length"}:
         raise Declined("the program sizes the gangs")
     if outer.reduction_operands or outer.private_operands or outer.firstprivate_operands:
         raise Declined("the loop has variables of its own")
+    return outer
+
+
+def _find(construct: acc.ParallelOp, reassociate: bool, sides: Sequence[int]) -> Found:
+    """
+    What has to be known to rewrite a construct of one gang and vector loop, or of one gang loop with
+    `reassociate`. Raises `Declined`.
+    """
+    outer = _check_construct(construct)
     check_body(outer)
     pairs = [Pair(outer, op) for op in body_of(outer).ops if isinstance(op, scf.ForOp)]
     wanted = {pair: _side(pair, reassociate, sides) for pair in pairs}
@@ -178,6 +191,32 @@ def _find(construct: acc.ParallelOp, reassociate: bool, sides: Sequence[int]) ->
     if side == 1:
         raise Declined("no subscript combines the variables of two loops")
     return Found(construct, outer, tuple(p for p in pairs if wanted[p] > 1), side)
+
+
+def _take_lanes(construct: acc.ParallelOp) -> list[SumLoop]:
+    """
+    Makes the loops that share sums among lanes sequential, where they are all that a gang loop holds.
+    Raises `Declined`, without a change, if it holds more.
+    """
+    outer = _check_construct(construct)
+    if has_level(outer.vector):
+        if has_level(outer.worker):
+            raise Declined("the loop is shared out to workers")
+        return []
+    made: list[SumLoop] = []
+    try:
+        for op in list(body_of(outer).ops):
+            if isinstance(op, acc.LoopOp):
+                made.append(SumLoop(op))
+    except Declined:
+        _undo(made)
+        raise
+    return made
+
+
+def _undo(made: Sequence[SumLoop]) -> None:
+    for loop in reversed(made):
+        loop.undo()
 
 
 def _long_enough(found: Found) -> SSAValue | bool:
@@ -197,16 +236,16 @@ def _long_enough(found: Found) -> SSAValue | bool:
     return True if condition is None else condition
 
 
-def _leave_short_loops(found: Found, condition: SSAValue) -> None:
+def _leave_short_loops(construct: acc.ParallelOp, condition: SSAValue) -> None:
     """A version of the construct as it is, for inner loops that are too short. Raises `Declined`."""
-    construct = found.construct
     if not can_have_versions(construct) or not queue_outside(construct):
         raise Declined("there can be no second version of the construct")
     long, short = branches(Cursor.before(construct), condition)
     other = copy_construct(construct, short)
     move_construct(construct, long)
     for loop in loops_in(other):
-        explain(loop, "for short loops inside")
+        if loop.parent_op() is other:
+            explain(loop, "for short loops inside")
 
 
 def _constructs(module: ModuleOp) -> Iterator[acc.ParallelOp]:
@@ -234,13 +273,27 @@ class GroupCombinedSubscriptsPass(ModulePass):
         sides = (self.side,) if self.side else SIDES
         for construct in list(_constructs(op)):
             try:
-                found = _find(construct, self.reassociate, sides)
-                condition = _long_enough(found) if self.versions else True
-                if condition is False:
-                    continue
-                if condition is not True:
-                    _leave_short_loops(found, condition)
+                self._rewrite(construct, sides)
             except Declined:
                 continue
-            lanes, elements = SHARED_OUT[found.side]
-            group(found, self.lanes or lanes, self.elements or elements)
+
+    def _rewrite(self, construct: acc.ParallelOp, sides: Sequence[int]) -> None:
+        """Groups the iterations of one construct. Raises `Declined`, without a change."""
+        made = _take_lanes(construct)
+        try:
+            found = _find(construct, self.reassociate or bool(made), sides)
+            condition = _long_enough(found) if self.versions else True
+            if condition is False:
+                raise Declined("the inner loops are short")
+        except Declined:
+            _undo(made)
+            raise
+        if condition is not True:
+            _undo(made)
+            _leave_short_loops(construct, condition)
+            made = _take_lanes(construct)
+            found = _find(construct, self.reassociate or bool(made), sides)
+        for loop in made:
+            loop.settle()
+        lanes, elements = SHARED_OUT[found.side]
+        group(found, self.lanes or lanes, self.elements or elements)

@@ -171,3 +171,73 @@ llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
   } attributes {accx.given_sizes = ["vector_length"]}
   llvm.return
 }
+
+// Loops with reductions, of which the program says that their sums may be split: no `reassociate` needed. A
+// reduction other than a sum stays.
+// ORDER-LABEL: llvm.func @reductions
+// ORDER:       acc.loop gang worker
+// ORDER:         scf.if %whole
+// ORDER:           acc.loop vector reduction({{(%t[_0-9]*(, )?)*}} :
+// ORDER:           llvm.store
+// ORDER:         scf.if %single
+// ORDER:           acc.loop vector reduction(%t{{[_0-9]*}} :
+// ORDER:           acc.loop gang control
+// ORDER-NOT:     scf.for
+// ORDER:         acc.loop vector reduction(%t{{[_0-9]*}} :
+acc.reduction.recipe @reduction_add_f64 : !llvm.ptr reduction_operator <add> init {
+^bb0(%0: !llvm.ptr):
+  acc.yield %0 : !llvm.ptr
+} combiner {
+^bb0(%1: !llvm.ptr, %2: !llvm.ptr):
+  acc.yield %1 : !llvm.ptr
+}
+acc.reduction.recipe @reduction_max_f64 : !llvm.ptr reduction_operator <max> init {
+^bb0(%0: !llvm.ptr):
+  acc.yield %0 : !llvm.ptr
+} combiner {
+^bb0(%1: !llvm.ptr, %2: !llvm.ptr):
+  acc.yield %1 : !llvm.ptr
+}
+llvm.func @reductions(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %t = llvm.alloca %c1 x f64 : (i32) -> !llvm.ptr
+      %s = acc.reduction varPtr(%t : !llvm.ptr) varType(f64) recipe(@reduction_add_f64) -> !llvm.ptr
+      acc.loop vector reduction(%s : !llvm.ptr) control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %x = arith.xori %i, %j : i32
+        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+        %w = llvm.load %q : !llvm.ptr -> f64
+        %old = llvm.load %s : !llvm.ptr -> f64
+        %new = arith.addf %old, %w : f64
+        llvm.store %new, %s : f64, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+      %sum = llvm.load %t : !llvm.ptr -> f64
+      llvm.store %sum, %r : f64, !llvm.ptr
+      acc.yield
+    } attributes {accx.covers, independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %t = llvm.alloca %c1 x f64 : (i32) -> !llvm.ptr
+      %s = acc.reduction varPtr(%t : !llvm.ptr) varType(f64) recipe(@reduction_max_f64) -> !llvm.ptr
+      acc.loop vector reduction(%s : !llvm.ptr) control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %x = arith.xori %i, %j : i32
+        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+        %w = llvm.load %q : !llvm.ptr -> f64
+        %old = llvm.load %s : !llvm.ptr -> f64
+        %new = arith.maxnumf %old, %w : f64
+        llvm.store %new, %s : f64, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {accx.covers, independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}

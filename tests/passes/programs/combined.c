@@ -78,6 +78,33 @@ static void two_loops(int n, int m, const float *restrict a, const float *restri
     }
 }
 
+static void shared_sums(int n, int m, const double *restrict a, const double *restrict b, double *restrict c)
+{
+#pragma acc parallel loop copyin(a[0:m], b[0:4096]) copy(c[0:n])
+    for (int i = 0; i < n; i++) {
+        double s = c[i], t = 2.0;
+#pragma acc loop reduction(+:s)
+        for (int j = 0; j < m; j++)
+            s += a[j] * b[i ^ j];
+#pragma acc loop vector reduction(+:s,t)
+        for (int j = 2; j < m; j++) {
+            s += b[i + j];
+            t += a[j] * b[i | j];
+        }
+        c[i] = s - t;
+    }
+#pragma acc parallel loop gang copyin(a[0:m], b[0:4096]) copy(c[0:n])
+    for (int i = 0; i < n; i++) {
+        double most = c[i], s = 0.0;
+#pragma acc loop vector reduction(max:most) reduction(+:s)
+        for (int j = 0; j < m; j++) {
+            most = most > b[i ^ j] ? most : b[i ^ j];
+            s += a[j] * b[i ^ j];
+        }
+        c[i] += most + s;
+    }
+}
+
 static float fa[4096], fb[4096], fc[4096];
 static double da[4096], db[4096], dc[4096];
 static int ia[4096], ib[4096], ic[4096];
@@ -132,6 +159,11 @@ int main(void)
         two_loops(n, m, fa, fb, fc);
         for (int i = 0; i < n; i++)
             h = mix(h, fc[i] * 4);
+        for (int i = 0; i < n; i++)
+            dc[i] = i % 5;
+        shared_sums(n, m, da, db, dc);
+        for (int i = 0; i < n; i++)
+            h = mix(h, dc[i] * 4);
         printf("%d %d %llx\n", n, m, h);
     }
     return 0;
