@@ -14,8 +14,9 @@
 // ORDER-NOT:   accx.why
 // LANES-LABEL: llvm.func @products
 // LANES:       acc.parallel num_gangs({%{{.*}} : i32}) num_workers(%c16{{[_0-9]*}} : i32) vector_length(%c8{{[_0-9]*}} : i32)
-// LANES-NOT:   accx.elements
-// LANES-LABEL: llvm.func @integers
+// LANES:         acc.loop vector
+// LANES:           acc.yield
+// LANES-NEXT:    } attributes {inclusive
 // SHORT-LABEL: llvm.func @products
 // SHORT:       %long = arith.cmpi sge
 // SHORT-NEXT:  scf.if %long {
@@ -121,6 +122,7 @@ llvm.func @integers(%n: i32, %m: i32, %lower: i32, %gangs: i32, %a: !llvm.ptr, %
 // Left alone: a gather, a loop that carries more than sums, one that stores, sizes given by the user.
 // CHECK-LABEL: llvm.func @left_alone
 // CHECK-NOT:   accx.why
+// CHECK:       llvm.return
 llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -176,14 +178,14 @@ llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
 // reduction other than a sum stays.
 // ORDER-LABEL: llvm.func @reductions
 // ORDER:       acc.loop gang worker
-// ORDER:         scf.if %whole
+// ORDER:         scf.if %whole{{[_0-9]*}} {
 // ORDER:           acc.loop vector reduction({{(%t[_0-9]*(, )?)*}} :
 // ORDER:           llvm.store
-// ORDER:         scf.if %single
+// ORDER:         scf.if %single{{[_0-9]*}} {
 // ORDER:           acc.loop vector reduction(%t{{[_0-9]*}} :
 // ORDER:           acc.loop gang control
 // ORDER-NOT:     scf.for
-// ORDER:         acc.loop vector reduction(%t{{[_0-9]*}} :
+// ORDER:         acc.loop vector reduction(%s{{[_0-9]*}} :
 acc.reduction.recipe @reduction_add_f64 : !llvm.ptr reduction_operator <add> init {
 ^bb0(%0: !llvm.ptr):
   acc.yield %0 : !llvm.ptr
