@@ -251,7 +251,9 @@ class Compressor:
                 remedy=f"write {request.name}[start:length:min:max]",
             )
         fmt = wanted.format
-        brought = self._transfers.bring(fmt, request.start, request.bytes, queue)
+        brought = self._transfers.bring(
+            fmt, lambda: self.codec(fmt), request.start, request.bytes, queue
+        )
         if brought is not None:
             return brought
         return None, self.codec(fmt).scan(request.start, request.bytes // fmt.base_bytes)
@@ -292,9 +294,9 @@ class Compressor:
                 report.relative = max(report.relative, measured.relative)
                 report.measured = True
             if raw is not None:
-                self._transfers.pack(raw, run, fmt, coefs, packed.plane, report, queue)
+                self._transfers.pack(packed, raw, how, run, queue)
             else:
-                self._transfers.copy_in(how, run, fmt, coefs, packed.plane, report, queue)
+                self._transfers.copy_in(packed, how, run, queue)
         if raw is not None:
             self.device.free(raw.address, queue)
 
@@ -302,12 +304,13 @@ class Compressor:
         """Decodes device numbers on their way to the host."""
         packed = entry.packed
         assert packed is not None
-        fmt, coefs = packed.format, packed.coefficients
+        fmt = packed.format
         how = packed.decoding
         if how is None:
-            how = packed.decoding = self.codec(fmt).decoding(coefs, fmt.members)
+            how = self.codec(fmt).decoding(packed.coefficients, fmt.members)
+            packed.decoding = how
         for run in _runs(entry, start, strips, fmt):
-            self._transfers.copy_out(how, run, fmt, coefs, packed.plane, queue)
+            self._transfers.copy_out(packed, how, run, queue)
 
 
 def check_whole(request: Request, fmt: PackedFormat) -> None:

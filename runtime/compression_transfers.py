@@ -4,28 +4,38 @@ How plain numbers of the host become packed ones on the device, and back.
 The host encodes and decodes while it copies to or from the buffers of a transfer. Where it would have
 to read an array twice, for its range, or to pick members out of structures, the numbers come to the
 device as they are, if it has kernels to pack them (`Device.packer`) and room.
+
+The bus is what such an array waits for, and the host is not busy. So the host keeps the last part of
+a large one back: it scans it while the device receives and scans the rest, and packs it while the
+device packs the rest.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .device import Conversion, PackedPlace, Strips
 from .errors import AccRuntimeError, ErrorClass
-from .packed import Coefficients, PackedFormat
+from .packed import PackedFormat
 
 if TYPE_CHECKING:
-    from .compression_report import TransferReport
+    from .codec import Codec
+    from .compression import Packed
     from .device import Device, DevicePacker, Queue
 
 DEVICE_BYTES = 4 << 20
 """The host is done with fewer bytes before a kernel has been waited for."""
 
-SCANNED_BYTES, PIECES = 64 << 20, 8
-"""What has arrived is scanned in up to so many pieces of at least so many bytes, while more arrives."""
+SHARED_BYTES = 64 << 20
+HOST_SHARE = 8
+HOST_CPUS = 12
+"""
+Of arrays of at least so many bytes, so many CPUs keep one part in `HOST_SHARE`: what they can scan
+while the last buffers are on their way. Fewer CPUs are busy with copying.
+"""
 
 BYTES_PER_CPU = 64 << 20
 """
@@ -63,103 +73,109 @@ class Transfers:
         self._seen: dict[PackedFormat, int] = {}
 
     def bring(
-        self, fmt: PackedFormat, host: int, size: int, queue: Queue
+        self,
+        fmt: PackedFormat,
+        codec: Callable[[], Codec],
+        host: int,
+        size: int,
+        queue: Queue,
     ) -> tuple[Raw, tuple[float, float]] | None:
         """
-        The plain numbers in device memory, with their range. None if that does not pay, or there is
-        no room.
+        The plain numbers in device memory, or most of them, with the range of all. None if that does
+        not pay, or there is no room.
         """
-        raw, packer = self._room(fmt, size, queue)
+        kept = size // HOST_SHARE // fmt.record_bytes * fmt.record_bytes
+        if size < SHARED_BYTES or fmt.members > 1 or cpus() < HOST_CPUS:
+            kept = 0
+        sent = size - kept
+        raw, packer = self._room(fmt, size, sent, queue)
         if raw is None or packer is None:
             return None
-        piece = max(SCANNED_BYTES, -(-size // (PIECES * fmt.base_bytes)) * fmt.base_bytes)
+        found: list[tuple[float, float]] = []
 
         def pieces() -> Iterator[tuple[int, int]]:
-            for at in range(0, size, piece):
-                length = min(piece, size - at)
-                self._device.copy_in(raw, host, Strips(at, length), queue)
-                yield raw + at, length // fmt.base_bytes
+            self._device.copy_in(raw, host, Strips(0, sent), queue)
+            yield raw, sent // fmt.base_bytes
+            if kept:
+                found.append(codec().extremes(host + sent, kept // fmt.base_bytes))
 
-        return Raw(raw, host, size), packer.scan(fmt, pieces(), queue)
+        found.append(packer.scan(fmt, pieces(), queue))
+        low, high = min(f[0] for f in found), max(f[1] for f in found)
+        return Raw(raw, host, sent), (low, high) if low <= high else (0.0, 0.0)
 
-    def pack(
-        self,
-        raw: Raw,
-        run: Run,
-        fmt: PackedFormat,
-        coefs: Coefficients,
-        plane: int,
-        report: TransferReport,
-        queue: Queue,
-    ) -> None:
-        """Packs a run of numbers that were brought; the caller frees these."""
-        packer = self._device.packer()
+    def pack(self, packed: Packed, raw: Raw, how: Conversion, run: Run, queue: Queue) -> None:
+        """As `copy_in` of a run of numbers that were brought; the caller frees these."""
+        packer, fmt = self._device.packer(), packed.format
         assert packer is not None
-        place = PackedPlace(run.device, plane, run.count, report.packing_counter)
-        packer.encode(fmt, coefs, place, raw.address + run.host - raw.host, queue)
+        ahead = run.host - raw.host
+        inside = min(run.count, max(0, (raw.bytes - ahead) // fmt.record_bytes))
+        if inside:
+            place = PackedPlace(run.device, packed.plane, inside, packed.report.packing_counter)
+            packer.encode(fmt, packed.coefficients, place, raw.address + ahead, queue)
+        if inside < run.count:
+            host = run.host + inside * fmt.record_bytes
+            device = run.device + inside * fmt.storage_bytes
+            self._write(packed, how, Run(host, run.count - inside, device), queue)
 
-    def copy_in(
-        self,
-        how: Conversion,
-        run: Run,
-        fmt: PackedFormat,
-        coefs: Coefficients,
-        plane: int,
-        report: TransferReport,
-        queue: Queue,
-    ) -> None:
+    def copy_in(self, packed: Packed, how: Conversion, run: Run, queue: Queue) -> None:
         """Host to device; `how` is what the host would do with the numbers of a member."""
+        fmt = packed.format
         size = run.count * fmt.record_bytes
         if fmt.members > 1:
-            raw, packer = self._room(fmt, size, queue)
-            if raw is not None and packer is not None:
-                self._device.copy_in(raw, run.host, Strips(0, size), queue)
-                self.pack(Raw(raw, run.host, size), run, fmt, coefs, plane, report, queue)
-                self._device.free(raw, queue)
+            address, packer = self._room(fmt, size, size, queue)
+            if address is not None and packer is not None:
+                self._device.copy_in(address, run.host, Strips(0, size), queue)
+                self.pack(packed, Raw(address, run.host, size), how, run, queue)
+                self._device.free(address, queue)
                 return
-        for member in range(fmt.members):
-            host = run.host + member * fmt.base_bytes
-            self._device.write(run.device + member * plane, host, run.count, how, queue)
+        self._write(packed, how, run, queue)
 
-    def copy_out(
-        self,
-        how: Conversion,
-        run: Run,
-        fmt: PackedFormat,
-        coefs: Coefficients,
-        plane: int,
-        queue: Queue,
-    ) -> None:
+    def copy_out(self, packed: Packed, how: Conversion, run: Run, queue: Queue) -> None:
         """Device to host, as `copy_in`."""
+        fmt = packed.format
         size = run.count * fmt.record_bytes
         if fmt.members > 1:
-            raw, packer = self._room(fmt, size, queue)
-            if raw is not None and packer is not None:
-                place = PackedPlace(run.device, plane, run.count, 0)
-                packer.decode(fmt, coefs, place, raw, queue)
-                self._device.copy_out(run.host, raw, Strips(0, size), queue)
-                self._device.free(raw, queue)
+            address, packer = self._room(fmt, size, size, queue)
+            if address is not None and packer is not None:
+                place = PackedPlace(run.device, packed.plane, run.count, 0)
+                packer.decode(fmt, packed.coefficients, place, address, queue)
+                self._device.copy_out(run.host, address, Strips(0, size), queue)
+                self._device.free(address, queue)
                 return
         for member in range(fmt.members):
             host = run.host + member * fmt.base_bytes
-            self._device.read(host, run.device + member * plane, run.count, how, queue)
+            self._device.read(host, run.device + member * packed.plane, run.count, how, queue)
+
+    def _write(self, packed: Packed, how: Conversion, run: Run, queue: Queue) -> None:
+        """The host packs."""
+        for member in range(packed.format.members):
+            host = run.host + member * packed.format.base_bytes
+            self._device.write(run.device + member * packed.plane, host, run.count, how, queue)
 
     def _room(
-        self, fmt: PackedFormat, size: int, queue: Queue
+        self, fmt: PackedFormat, size: int, sent: int, queue: Queue
     ) -> tuple[int | None, DevicePacker | None]:
-        """Device memory for so many plain bytes, and the kernels; None where they are not used."""
+        """
+        Device memory for the `sent` of an array's plain bytes, and the kernels; None where they are
+        not used.
+        """
         seen = self._seen[fmt] = self._seen.get(fmt, 0) + size
         if size < DEVICE_BYTES:
             return None, None
         gain = MEMBERS_GAIN if fmt.members > 1 else 1
-        if gain * seen < BYTES_PER_CPU * len(os.sched_getaffinity(0)):
+        if gain * seen < BYTES_PER_CPU * cpus():
             return None, None
         packer = self._device.packer()
         if packer is None:
             return None, None
         try:
-            return self._device.allocate(size, queue), packer
+            return self._device.allocate(sent, queue), packer
         except AccRuntimeError as error:
             if error.kind != ErrorClass.OUT_OF_MEMORY:
                 raise
             return None, None
+
+
+def cpus() -> int:
+    """How many CPUs this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -157,9 +157,9 @@ class DevicePacker(Protocol):
         self, fmt: PackedFormat, pieces: Iterable[tuple[int, int]], queue: Queue
     ) -> tuple[float, float]:
         """
-        The least and greatest finite number, (0, 0) if there is none, of pieces of so many numbers in
-        device memory. A piece comes by way of `queue` while it is asked for; it is looked at while
-        others come. Waits for what was on the queue.
+        The least and greatest finite number of pieces of so many numbers in device memory; the first
+        is the greater if there is none. A piece comes by way of `queue` while it is asked for; it is
+        looked at while others come. Waits for what was on the queue.
         """
         ...
 

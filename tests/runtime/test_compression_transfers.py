@@ -13,9 +13,9 @@ from accopt.runtime.compression import Compressor, PackedRequest
 from accopt.runtime.compression_transfers import (
     BYTES_PER_CPU,
     DEVICE_BYTES,
+    HOST_SHARE,
     MEMBERS_GAIN,
-    PIECES,
-    SCANNED_BYTES,
+    SHARED_BYTES,
 )
 from accopt.runtime.device import Conversion, PackedPlace, Queue, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
@@ -80,7 +80,8 @@ class Recorder:
         self.log.append(f"raw out {strips.width}")
 
     def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
-        self.log.append(f"host packs {count}")
+        place = "" if device in self.live else f" at {device - self.live[0]}"
+        self.log.append(f"host packs {count}{place}")
 
     def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
         self.log.append(f"host unpacks {count}")
@@ -113,6 +114,10 @@ class HostScan:
     def scan(self, source: int, count: int) -> tuple[float, float]:
         self.log.append(f"host scans {count}")
         return RANGE
+
+    def extremes(self, source: int, count: int) -> tuple[float, float]:
+        self.log.append(f"host scans {count}")
+        return 0.0, 3.5
 
     def encoding(self, *_: object) -> None:
         pass
@@ -167,15 +172,27 @@ def test_the_device_packs_what_it_scans_once_that_pays(monkeypatch: pytest.Monke
     assert device.log == [f"host packs {count}"], "with a range one pass does it all"
 
 
-def test_a_large_array_is_scanned_while_it_comes(monkeypatch: pytest.MonkeyPatch):
+def test_the_host_keeps_a_part_of_a_large_array(monkeypatch: pytest.MonkeyPatch):
     device = Recorder()
-    size = PIECES * SCANNED_BYTES + DEVICE_BYTES
+    size = SHARED_BYTES
+    kept = size // HOST_SHARE
     monkeypatch.setattr(compression_transfers, "BYTES_PER_CPU", 0)
+    monkeypatch.setattr(compression_transfers, "HOST_CPUS", 1)
+    entry = bring(compressor(device, monkeypatch), FLOAT, size)
+    sent = (size - kept) // 4
+    assert device.log == [
+        f"raw in {size - kept}",
+        f"scan {sent} at 0",
+        f"host scans {kept // 4}",
+        f"pack {sent}",
+        f"host packs {kept // 4} at {sent * 2}",
+    ]
+    assert entry.packed is not None
+    assert (entry.packed.report.minimum, entry.packed.report.maximum) == (-1.0, 3.5)
+    device.log.clear()
+    monkeypatch.setattr(compression_transfers, "HOST_CPUS", 1 << 20)
     bring(compressor(device, monkeypatch), FLOAT, size)
-    part = size // PIECES
-    copies = [f"raw in {part}", f"scan {part // 4} at {{}}"] * PIECES
-    expected = [text.format(at // 2 * part) for at, text in enumerate(copies)]
-    assert device.log == [*expected, f"pack {size // 4}"]
+    assert not any("host" in line for line in device.log), "too few CPUs"
 
 
 def test_structures_go_through_the_device_both_ways(monkeypatch: pytest.MonkeyPatch):
