@@ -10,6 +10,7 @@
 // MANY-LABEL: llvm.func @stencil
 // MANY:         %many = arith.cmpi sge
 // MANY:         %large = arith.andi %aligned, %many
+// MANY:         %long = arith.cmpi sge
 // MANY:         scf.if %large
 // CHECK:         %[[REST:.*]] = arith.andi %{{.*}}, %{{.*}} : i64
 // CHECK-NEXT:    %{{.*}} = arith.constant 0 : i64

@@ -103,7 +103,7 @@ def scale_gangs(
     construct: acc.ParallelOp,
     loop: acc.LoopOp,
     size: int,
-    bounds: tuple[Affine, Affine] | None,
+    bounds: tuple[Affine | None, Affine | None],
     phase: int,
     narrowed: int,
 ) -> None:
@@ -124,13 +124,14 @@ def scale_gangs(
     assert number is not None
     at = Cursor.before(construct)
     threads = _threads(construct, loop)
-    if bounds is None or threads is None:
+    first, past = bounds
+    if first is None or past is None or threads is None:
         # The group before the first whole one may be one more.
         scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(2 * size - 1))
         fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
     else:
         emit = HostEmitter(construct)
-        lower, upper = (emit.emit(bound) for bound in bounds)
+        lower, upper = emit.emit(first), emit.emit(past)
         ahead = at.value(arith.AndIOp(at.add(lower, at.i64(phase)), at.i64(size - 1)))
         span = at.add(at.sub(upper, lower), ahead)
         groups = at.value(arith.MaxSIOp(at.add(span, at.i64(size - 1)), at.i64(1)))

@@ -16,7 +16,7 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from math import gcd
 
 from xdsl.dialects import acc, arith, llvm
@@ -48,6 +48,8 @@ def make_versions(
     """
     if any(isinstance(v.owner, PRIVATIZING_OPS) for v in construct.operands):
         return None
+    if threads and not all(_is_countable(window, symbols) for window in windows):
+        return None
     if not can_have_versions(construct) or not queue_outside(construct):
         return None
     emit, at = HostEmitter(construct), Cursor.before(construct)
@@ -67,12 +69,17 @@ def make_versions(
         even = at.value(arith.CmpiOp(rest, at.i64(0), "eq"), "aligned")
         aligned = even if aligned is None else at.value(arith.AndIOp(aligned, even), "aligned")
     assert aligned is not None
-    for window in windows:
-        results = _iterations(window, symbols, emit, at)
-        if threads and results is not None:
+    if threads:
+        for window in windows:
             enough = at.i64(threads * window.rows * window.columns)
+            results = _iterations(window, symbols, emit, at)
             many = at.value(arith.CmpiOp(results, enough, "sge"), "many")
             aligned = at.value(arith.AndIOp(aligned, many), "large")
+            # Rows that leave most lanes without a group are better off with a column per lane.
+            columns = next(_trips(window, symbols, emit, at))
+            half = at.i64(LANES // 2 * window.columns)
+            long = at.value(arith.CmpiOp(columns, half, "sge"), "long")
+            aligned = at.value(arith.AndIOp(aligned, long), "large")
     then, otherwise = branches(at, aligned)
     other = copy_construct(construct, otherwise)
     copies = dict(zip(construct.walk(), other.walk(), strict=True))
@@ -81,24 +88,49 @@ def make_versions(
     return other, copies
 
 
-def _iterations(
-    window: Window, symbols: RegionSymbols, emit: HostEmitter, at: Cursor
-) -> SSAValue | None:
-    """How many results the loops have; None if that is not known before the construct."""
-    total: SSAValue | None = None
+def _loops(window: Window) -> Iterator[tuple[SSAValue, SSAValue, SSAValue]]:
+    """Bounds and step of all loops around a result."""
     loop: Operation | None = window.inner
     while isinstance(loop, acc.LoopOp):
-        bounds = zip(loop.lowerbound, loop.upperbound, loop.step, strict=True)
-        for lower, upper, step in bounds:
-            low, high = symbols.affine(lower), symbols.affine(upper)
-            if low is None or high is None or constant_value(step) != 1:
-                return None
-            if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in (high - low).symbols):
-                return None
-            trips = at.value(arith.MaxSIOp(emit.emit(high - low), at.i64(0)))
-            total = trips if total is None else at.value(arith.MuliOp(total, trips))
+        yield from zip(loop.lowerbound, loop.upperbound, loop.step, strict=True)
         loop = loop.parent_op()
+
+
+def _is_countable(window: Window, symbols: RegionSymbols) -> bool:
+    """Whether the number of results is known before the construct."""
+    return all(
+        _known_before(lower, symbols) is not None
+        and _known_before(upper, symbols) is not None
+        and constant_value(step) == 1
+        for lower, upper, step in _loops(window)
+    )
+
+
+def _iterations(window: Window, symbols: RegionSymbols, emit: HostEmitter, at: Cursor) -> SSAValue:
+    """How many results the loops have (`_is_countable`)."""
+    total = at.i64(1)
+    for trips in _trips(window, symbols, emit, at):
+        total = at.mul(total, trips)
     return total
+
+
+def _trips(
+    window: Window, symbols: RegionSymbols, emit: HostEmitter, at: Cursor
+) -> Iterator[SSAValue]:
+    """The iterations of each loop around a result, the innermost first."""
+    for lower, upper, _ in _loops(window):
+        low, high = _known_before(lower, symbols), _known_before(upper, symbols)
+        assert low is not None and high is not None
+        yield at.value(arith.MaxSIOp(emit.emit(high - low), at.i64(0)), "trips")
+
+
+def _known_before(value: SSAValue, symbols: RegionSymbols) -> Affine | None:
+    """`value` as a polynomial of what is known before the construct."""
+    found = symbols.affine(value)
+    if found is None:
+        return None
+    inside = any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in found.symbols)
+    return None if inside else found
 
 
 def open_window(window: Window, construct: acc.ParallelOp, symbols: RegionSymbols) -> None:
@@ -145,8 +177,7 @@ def open_window(window: Window, construct: acc.ParallelOp, symbols: RegionSymbol
     rows.finish()
     across = f" in {window.rows} rows" if window.rows > 1 else ""
     explain(inner, f"{columns} neighbouring results{across} per thread, elements decoded once")
-    low, high = symbols.affine(lower), symbols.affine(upper)
-    bounds = None if low is None or high is None else (low, high)
+    bounds = _known_before(lower, symbols), _known_before(upper, symbols)
     scale_gangs(construct, inner, columns, bounds, window.phase, narrow_blocks(construct, LANES))
     if outer is not None:
         settle_rows(outer, window.rows, construct)
