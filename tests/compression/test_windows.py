@@ -127,9 +127,14 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "real,fmt", [("float", "bits16"), ("float", "bits8"), ("double", "bits32"), ("double", "half")]
+    "real,fmt,group",
+    [
+        ("float", "bits16", 16),
+        ("float", "bits8", 32),
+        ("double", "bits32", 16),
+        ("double", "half", 32),
+    ],
 )
-@pytest.mark.parametrize("group", [16, 32])
 def test_windows_change_nothing(directory: Path, real: str, fmt: str, group: int):
     plain = program(directory, real, fmt, "host", "wide=false target=host")
     wide = program(directory, real, fmt, "host", f"target=nvptx threads=0 rows=4 group={group}")
