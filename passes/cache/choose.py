@@ -67,11 +67,13 @@ def plan_nest(
     if not cached:
         raise Declined("; ".join(dict.fromkeys(reason for _, reason in refused)))
     sections = [c.section for c in cached]
+    sharing = plans.extract_sharing(sections, nest.axes)
+    product = plans.is_product(sections, nest.axes, sharing)
     if choices.promote == "auto":
-        reason = plans.leave_alone([uses_of(c, nest) for c in cached], len(nest.axes))
+        uses = [uses_of(c, nest) for c in cached]
+        reason = plans.leave_alone(uses, len(nest.axes), product=product)
         if reason is not None:
             raise Declined(reason)
-    sharing = plans.extract_sharing(sections, nest.axes)
     if not sharing.axes:
         raise Declined("; ".join(sharing.notes))
     given = _given(nest.construct, every=shaped or nest.within)
@@ -86,6 +88,7 @@ def plan_nest(
         choices.tuning,
         renewed=any(uses_of(c, nest).renewed for c in cached),
         element_bytes=max(section.element_bytes for section in sections),
+        product=product,
         fixed=any(given),
     )
     if not any(given) and plans.is_crowded(threads, outputs, choices.tuning):

@@ -20,6 +20,7 @@ from accopt.passes.analysis.cache_plan import (
     conflict_degree,
     extract_sharing,
     is_crowded,
+    is_product,
     leave_alone,
     outputs_per_thread,
     plan_tile,
@@ -56,6 +57,17 @@ def tile(section: Section, axes: list[Axis], sharing: Sharing, widths: tuple[int
 
 def test_both_loops_of_a_matrix_product_share() -> None:
     assert extract_sharing([LEFT, RIGHT], [ROW, COLUMN]).axes == (0, 1)
+
+
+def test_products_are_told_from_windows() -> None:
+    axes = [ROW, COLUMN]
+    assert is_product([LEFT, RIGHT], axes, BOTH)
+    assert not is_product([LEFT], axes, BOTH)
+    assert not is_product([LEFT, RIGHT], axes, Sharing((1,)))
+    assert not is_product([box(I - 1, J - 1, 3, 3), RIGHT], axes, BOTH)
+    assert leave_alone([Uses(16, False), Uses(16, False)], product=True) is None
+    assert leave_alone([Uses(16, False), Uses(16, False)]) is not None
+    assert leave_alone([Uses(1, False), Uses(1, False)], product=True) is not None
 
 
 def test_rows_that_share_nothing_are_not_mapped_to_threads() -> None:
