@@ -134,6 +134,17 @@ class StringLiteral(Expr):
 
 
 @dataclass(eq=False, kw_only=True)
+class ComplexOp(Expr):
+    """
+    An operation of complex numbers. `op`: `+ - * / == !=` of two of one type; `neg`, `conj`; `make`
+    of two real parts; `real`, `imag`; `convert` to another complex type.
+    """
+
+    op: str
+    operands: list[Expr]
+
+
+@dataclass(eq=False, kw_only=True)
 class VarRef(Expr):
     decl: VarDecl
 

@@ -94,6 +94,8 @@ ULLONG = IntType("unsigned long long", 64, False, 5)
 FLOAT = FloatType("float", 32)
 DOUBLE = FloatType("double", 64)
 LDOUBLE = FloatType("long double", 80)
+COMPLEX_TAG = "_Complex"
+"""What the tags of complex types begin with; no tag of a program does."""
 SIZE_T = ULONG
 PTRDIFF_T = LONG
 
@@ -252,6 +254,26 @@ class RecordType(CType):
                 if inner is not None:
                     return (f, *inner)
         return None
+
+
+@dataclass(eq=False)
+class ComplexType(RecordType):
+    """
+    `float _Complex`, `double _Complex` or `long double _Complex`: a structure of the real and the
+    imaginary part to all that does not compute with it (C11 6.2.5p13). One per unit and element.
+    """
+
+    element: FloatType = DOUBLE
+
+    def __str__(self) -> str:
+        return f"{self.element} _Complex"
+
+    @staticmethod
+    def of(element: FloatType) -> ComplexType:
+        """A complete complex type."""
+        made = ComplexType(f"{COMPLEX_TAG}{element.bits}", False, element=element)
+        made.complete([("re", QualType(element), None), ("im", QualType(element), None)])
+        return made
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ..c.types import (
     is_scalar,
 )
 from ..diagnostics import error
-from . import arithmetic, calls, lvalues, objects
+from . import arithmetic, calls, complex_numbers, lvalues, objects
 from .function import FunctionState
 from .layout import PTR
 from .tree import describe, int_constant, walk
@@ -65,6 +65,8 @@ def _rvalue(fn: FunctionState, e: c.Expr) -> SSAValue | None:
             return lvalues.place(fn, e.operand).memory
         case c.Cast():
             return _cast(fn, e)
+        case c.ComplexOp():
+            return complex_numbers.rvalue(fn, e)
         case c.UnaryOp():
             return _unary(fn, e)
         case c.BinaryOp():

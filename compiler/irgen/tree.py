@@ -90,6 +90,8 @@ def children(node: Node) -> Iterator[Node]:
         case c.Call():
             yield node.callee
             yield from node.args
+        case c.ComplexOp():
+            yield from node.operands
         case c.SizeofVla():
             yield from type_expressions(node.of)
         case c.VaArg():

@@ -282,5 +282,7 @@ def entry_block(function: llvm.FuncOp) -> Block:
 
 
 def is_scalar(type_: Attribute) -> bool:
-    """Whether a variable of this type is a scalar to OpenACC (pointers are)."""
-    return not isinstance(type_, llvm.LLVMArrayType | llvm.LLVMStructType)
+    """Whether a variable of this type is a scalar to OpenACC (pointers and complex numbers are)."""
+    if isinstance(type_, llvm.LLVMStructType):
+        return type_.struct_name.data.startswith("struct._Complex")
+    return not isinstance(type_, llvm.LLVMArrayType)

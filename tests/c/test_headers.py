@@ -32,7 +32,7 @@ from pycparser import c_ast, c_generator
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 
-REFUSED = ("complex.h", "omp.h", "stdatomic.h", "tgmath.h", "threads.h")
+REFUSED = ("omp.h", "stdatomic.h", "tgmath.h", "threads.h")
 HEADERS = sorted(
     str(path.relative_to(INCLUDE_DIR))
     for path in INCLUDE_DIR.rglob("*.h")
@@ -77,7 +77,8 @@ def test_refused(header: str) -> None:
 def test_lean() -> None:
     """Headers are part of every compilation; parsing them must stay cheap."""
     for header in HEADERS:
-        assert len(included(header)) < 16000
+        # complex.h brings its functions' bodies, for device code.
+        assert len(included(header)) < (32000 if header == "complex.h" else 16000)
 
 
 def test_assert_follows_ndebug() -> None:

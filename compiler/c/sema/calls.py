@@ -21,6 +21,7 @@ from ...diagnostics import SourceLoc, error
 from ..ast import (
     AddressOf,
     Call,
+    ComplexOp,
     Decay,
     Deref,
     Expr,
@@ -43,6 +44,7 @@ from ..types import (
     SIZE_T,
     VOID,
     ArrayType,
+    ComplexType,
     CType,
     FloatType,
     FunctionType,
@@ -53,6 +55,7 @@ from ..types import (
     VoidType,
     pointer_to,
 )
+from . import complex_numbers
 from .constants import constant_value, integer_value
 from .conversions import convert_assigned, decay, promote_argument, promoted_type, rvalue
 from .unit import Unit
@@ -96,6 +99,7 @@ class CallChecker:
             "__builtin_expect": self._expect,
             "__builtin_constant_p": self._constant_p,
             "__builtin_types_compatible_p": self._types_compatible,
+            "__builtin_complex": self._complex,
         }
 
     def check(self, node: Any) -> Expr:
@@ -169,11 +173,27 @@ class CallChecker:
                     )
                 value = promote_argument(value)
             values.append(value)
+        if decl is not None and t.params and isinstance(t.params[0], ComplexType):
+            plain = decl.name.removesuffix("f").removesuffix("l")
+            name = decl.name if decl.name in complex_numbers.PARTS else plain
+            if name in complex_numbers.PARTS and decl.body is None:
+                return complex_numbers.part(name, values[0], t.params[0], loc)
         if decl is not None and decl.name in _SELECTS_DEVICE and values:
             device_type = integer_value(values[-1])
             if self.unit.target != "host" and device_type in (None, _HOST):
                 self.unit.tree.selects_host = True
         return Call(type=t.result, loc=loc, callee=callee, args=values, function_type=t)
+
+    def _complex(self, node: Any, arguments: list[Any]) -> Expr:
+        """`__builtin_complex(re, im)`: a complex number of its parts."""
+        loc = self.unit.loc(node)
+        if len(arguments) != 2:
+            raise error(loc, "'__builtin_complex' takes 2 arguments", "give both parts")
+        parts = [self.unit.expressions.value(argument) for argument in arguments]
+        element = parts[0].type if isinstance(parts[0].type, FloatType) else DOUBLE
+        t = self.unit.types.complex(element)
+        operands = [convert_assigned(p, element, "a complex part", self.unit.sink) for p in parts]
+        return ComplexOp(type=t, loc=loc, op="make", operands=operands)
 
     def _check_count(
         self, t: FunctionType, given: int, name: str, decl: FunctionDecl | None, loc: SourceLoc

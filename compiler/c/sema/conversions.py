@@ -31,6 +31,7 @@ from ..types import (
     ULONG,
     VOID,
     ArrayType,
+    ComplexType,
     CType,
     FloatType,
     FunctionType,
@@ -42,6 +43,7 @@ from ..types import (
     is_arithmetic,
     is_scalar,
 )
+from .complex_numbers import convert, is_number, truth
 from .constants import convert_constant
 
 
@@ -227,6 +229,8 @@ def _compatible_functions(a: FunctionType, b: FunctionType) -> bool:
 
 def require_scalar(expr: Expr, what: str) -> Expr:
     """`expr` (a value), checked to be arithmetic or a pointer, as conditions and `!` need."""
+    if isinstance(expr.type, ComplexType):
+        return truth(expr)
     if not is_scalar(expr.type):
         raise error(
             expr.loc,
@@ -246,6 +250,9 @@ def convert_assigned(expr: Expr, target: CType, what: str, sink: DiagnosticSink)
     loc = expr.loc
     if is_arithmetic(target) and is_arithmetic(source):
         return cast(expr, target)
+    complex_ones = isinstance(target, ComplexType), isinstance(source, ComplexType)
+    if any(complex_ones) and is_number(target) and is_number(source):
+        return convert(expr, target)
     if isinstance(target, RecordType) and source is target:
         return expr
     if isinstance(target, PointerType):

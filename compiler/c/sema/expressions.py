@@ -45,6 +45,7 @@ from ..types import (
     SIZE_T,
     VOID,
     ArrayType,
+    ComplexType,
     CType,
     FunctionType,
     IntType,
@@ -55,11 +56,14 @@ from ..types import (
     is_arithmetic,
     is_scalar,
 )
+from . import complex_numbers
 from .calls import CallChecker
+from .complex_numbers import is_number
 from .conversions import (
     bit_field_width,
     cast,
     compatible,
+    convert_assigned,
     decay,
     discard,
     is_null_constant,
@@ -301,6 +305,8 @@ class ExpressionChecker:
             return self._increment(node)
         loc = self.unit.loc(node)
         operand = self.value(node.expr)
+        if isinstance(operand.type, ComplexType) and op in ("+", "-", "~"):
+            return complex_numbers.unary(op, operand, loc)
         allowed = isinstance(operand.type, IntType) if op == "~" else is_arithmetic(operand.type)
         if not allowed:
             need = "an integer" if op == "~" else "a number"
@@ -410,6 +416,9 @@ class ExpressionChecker:
         source = operand.type
         if isinstance(target, RecordType) and source is target:
             return operand
+        if isinstance(target, ComplexType) or isinstance(source, ComplexType):
+            what = f"cast to '{target}'"
+            return convert_assigned(operand, target, what, self.unit.sink)
         if not is_scalar(target) or not is_scalar(source):
             raise error(
                 loc,
@@ -434,6 +443,18 @@ class ExpressionChecker:
         t: CType
         if is_arithmetic(then.type) and is_arithmetic(otherwise.type):
             then, otherwise, t = usual_conversions(then, otherwise)
+        elif isinstance(then.type, ComplexType) and is_number(otherwise.type):
+            t = self.unit.types.complex(complex_numbers.common(then.type, otherwise.type))
+            then, otherwise = (
+                complex_numbers.convert(then, t),
+                complex_numbers.convert(otherwise, t),
+            )
+        elif isinstance(otherwise.type, ComplexType) and is_number(then.type):
+            t = self.unit.types.complex(complex_numbers.common(otherwise.type, then.type))
+            then, otherwise = (
+                complex_numbers.convert(then, t),
+                complex_numbers.convert(otherwise, t),
+            )
         elif isinstance(then.type, VoidType) or isinstance(otherwise.type, VoidType):
             then, otherwise, t = cast(then, VOID), cast(otherwise, VOID), VOID
         elif isinstance(then.type, RecordType) and then.type is otherwise.type:

@@ -17,7 +17,8 @@ from pycparser import c_ast
 
 from ...diagnostics import SourceLoc, error
 from ..ast import Expr, FloatConst, Initializer, IntConst, StringLiteral
-from ..types import ArrayType, CType, Field, IntType, RecordType
+from ..types import ArrayType, ComplexType, CType, Field, IntType, RecordType
+from . import complex_numbers
 from .constants import AddressConstant, constant_value, integer_value
 from .conversions import convert_assigned, rvalue
 from .scopes import nearest
@@ -104,7 +105,7 @@ class _Builder:
         """`{ … }` for an object of type `t` at `offset`."""
         self.zero_fill = True
         cursor = _Cursor(list(node.exprs or ()))
-        if isinstance(t, ArrayType | RecordType):
+        if isinstance(t, ArrayType | RecordType) and not isinstance(t, ComplexType):
             count = self._aggregate(t, cursor, offset, braced=True)
             t = ArrayType(t.element, count) if isinstance(t, ArrayType) and t.length is None else t
         elif cursor.node is not None:
@@ -259,6 +260,9 @@ class _Builder:
         elif isinstance(node, c_ast.InitList):
             cursor.advance()
             self._braced(t, node, offset, field)
+        elif isinstance(t, ComplexType):
+            cursor.advance()
+            self._scalar_or_record(t, self.unit.expressions.check(node), offset, field)
         elif isinstance(t, ArrayType | RecordType):
             expr = cursor.expression(self.unit, node)
             if isinstance(t, RecordType) and expr.type is t:
@@ -287,6 +291,12 @@ class _Builder:
 
     def _scalar_or_record(self, t: CType, expr: Expr, offset: int, field: Field | None) -> None:
         value = convert_assigned(rvalue(expr), t, self.what, self.unit.sink)
+        parts = complex_numbers.constant_parts(value) if isinstance(t, ComplexType) else None
+        if isinstance(t, ComplexType) and parts is not None:
+            for n, part in enumerate(parts):
+                constant = FloatConst(type=t.element, loc=value.loc, value=part)
+                self.items.append((offset + n * t.element.size, constant))
+            return
         if field is not None and field.bit_width is not None:
             self.bit_fields[len(self.items)] = field
         self.items.append((offset, value))

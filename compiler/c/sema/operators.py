@@ -27,6 +27,7 @@ from ..types import (
     INT,
     PTRDIFF_T,
     ArrayType,
+    ComplexType,
     CType,
     FunctionType,
     IntType,
@@ -35,6 +36,7 @@ from ..types import (
     VoidType,
     is_arithmetic,
 )
+from .complex_numbers import common, is_number, operation, require_repeatable
 from .conversions import (
     bit_field_width,
     cast,
@@ -47,6 +49,7 @@ from .conversions import (
     promoted_type,
     qualified,
     require_scalar,
+    rvalue,
     usual_conversions,
 )
 from .unit import Unit
@@ -89,6 +92,9 @@ class OperatorChecker:
             return BinaryOp(type=INT, loc=loc, op=op, lhs=lhs, rhs=rhs)
         if is_arithmetic(lhs.type) and is_arithmetic(rhs.type):
             return self._arithmetic(op, lhs, rhs, loc)
+        result = self._complex(op, lhs, rhs, loc)
+        if result is not None:
+            return result
         if isinstance(lhs.type, PointerType) or isinstance(rhs.type, PointerType):
             if op in _COMPARISONS:
                 return self._compare_pointers(op, lhs, rhs, loc)
@@ -96,6 +102,17 @@ class OperatorChecker:
             if result is not None:
                 return result
         raise self._bad_operands(op, lhs.type, rhs.type, loc)
+
+    def _complex(self, op: str, lhs: Expr, rhs: Expr, loc: SourceLoc) -> Expr | None:
+        """`lhs op rhs` where one is complex and both are numbers; else None."""
+        a, b = lhs.type, rhs.type
+        if isinstance(b, ComplexType) and is_number(a):
+            element = common(b, a)
+        elif isinstance(a, ComplexType) and is_number(b):
+            element = common(a, b)
+        else:
+            return None
+        return operation(op, lhs, rhs, self.unit.types.complex(element), loc)
 
     def _bad_operands(self, op: str, lhs: CType, rhs: CType, loc: SourceLoc) -> CompileError:
         if isinstance(lhs, RecordType) or isinstance(rhs, RecordType):
@@ -244,7 +261,15 @@ class OperatorChecker:
                 value, target.type, f"assigning to {name_of(target)}", self.unit.sink
             )
             return Assign(type=target.type, loc=loc, target=target, value=value, volatile=volatile)
-        return self._compound(node.op[:-1], target, value, loc, volatile)
+        op = node.op[:-1]
+        result = self._complex(op, rvalue(target), value, loc)
+        if result is None:
+            return self._compound(op, target, value, loc, volatile)
+        require_repeatable(target, op)
+        result = convert_assigned(
+            result, target.type, f"assigning to {name_of(target)}", self.unit.sink
+        )
+        return Assign(type=target.type, loc=loc, target=target, value=result, volatile=volatile)
 
     def _compound(self, op: str, target: Expr, value: Expr, loc: SourceLoc, volatile: bool) -> Expr:
         t = target.type

@@ -36,7 +36,9 @@ from ..types import (
     USHORT,
     VOID,
     ArrayType,
+    ComplexType,
     CType,
+    FloatType,
     FunctionType,
     IntType,
     PointerType,
@@ -102,6 +104,7 @@ class TypeBuilder:
         self.unit = unit
         # `struct S {…} a, b;` shares one syntax node: it defines one type.
         self._defined: dict[int, CType] = {}
+        self._complex: dict[int, ComplexType] = {}
 
     # Declarators ------------------------------------------------------------------------------
 
@@ -250,15 +253,23 @@ class TypeBuilder:
             if names[0] not in ("_Complex", "__int128"):
                 raise error(loc, f"unknown type name '{names[0]}'", self._type_remedy(names[0]))
         if "_Complex" in names:
-            raise error(
-                loc, "complex numbers are not supported", "use a struct with two members, re and im"
-            )
+            words = sorted(n for n in names if n != "_Complex")
+            element = _BASIC.get(" ".join(words) or "double")
+            if isinstance(element, FloatType):
+                return QualType(self.complex(element))
+            raise error(loc, f"'{' '.join(names)}' is not a type", "write e.g. 'double _Complex'")
         if "__int128" in names:
             raise error(loc, "__int128 is not supported", "use 'long long', or two of them")
         t = _BASIC.get(" ".join(sorted(names)))
         if t is None:
             raise error(loc, f"'{' '.join(names)}' is not a type", "write e.g. 'unsigned long'")
         return QualType(t)
+
+    def complex(self, element: FloatType) -> ComplexType:
+        """The complex type with parts of type `element`."""
+        if element.bits not in self._complex:
+            self._complex[element.bits] = ComplexType.of(element)
+        return self._complex[element.bits]
 
     def _type_remedy(self, name: str) -> str:
         types = [n for n, s in self.unit.file_scope.names.items() if isinstance(s, TypedefName)]

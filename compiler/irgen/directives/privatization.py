@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import SSAValue
 
 from ...c import ast as c
-from ...c.types import ArrayType, CType, FloatType, IntType, RecordType
+from ...c.types import ArrayType, ComplexType, CType, FloatType, IntType, RecordType
 from ...diagnostics import error
 from ...directives.records import (
     Clause,
@@ -101,6 +101,12 @@ def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
     Raises if values of type `t` cannot be reduced with the clause's operator: each scalar in it,
     element or member (OpenACC 3.4, 2.5.15).
     """
+    if clause.operator != "+" and _is_complex(t):
+        raise error(
+            item.loc,
+            f"'{clause.operator}' cannot reduce '{item.name}' of type '{t}'",
+            "reduce with +, or its parts one by one",
+        )
     scalars = list(_scalars(t))
     for scalar in scalars:
         if isinstance(scalar, FloatType):
@@ -126,6 +132,14 @@ def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
             " compares in different ways",
             "name the members one by one",
         )
+
+
+def _is_complex(t: CType) -> bool:
+    while isinstance(t, ArrayType):
+        t = t.element.type
+    if isinstance(t, RecordType) and not isinstance(t, ComplexType):
+        return any(_is_complex(member.type.type) for member in t.fields or ())
+    return isinstance(t, ComplexType)
 
 
 def _scalars(t: CType) -> Iterator[CType]:
