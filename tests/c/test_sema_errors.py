@@ -147,7 +147,7 @@ void f(int n) { __builtin_va_list a; __builtin_va_start(a, n); }
 _Complex int z;
 ^ '_Complex int' is not a type | double _Complex
 void f(double _Complex z) { z = z % 2; }
-                                ^ operator '%' does not apply to 'double _Complex' and 'int' | compare their parts
+                                ^ operator '%' does not apply to 'double _Complex' | compare
 int f(double _Complex z) { return z < 2; }
                                   ^ operator '<' does not apply to 'double _Complex' | compare their parts
 void f(double _Complex *z, int i) { z[i++] *= 2; }
@@ -155,7 +155,7 @@ void f(double _Complex *z, int i) { z[i++] *= 2; }
 void f(double _Complex z) { z++; }
                             ^ '++' on 'double _Complex' | number
 struct s { int x; } v; double _Complex z; void f(void) { z = v; }
-                                                             ^ 'struct s' does not convert to 'double _Complex' | value of that type
+                                                             ^ does not convert to 'double _Complex' | value of
 _Thread_local int x;
                   ^ '_Thread_local' is not supported | global
 _Atomic int x;
