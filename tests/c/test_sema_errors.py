@@ -155,7 +155,7 @@ void f(double _Complex *z, int i) { z[i++] *= 2; }
 void f(double _Complex z) { z++; }
                             ^ '++' on 'double _Complex' | number
 struct s { int x; } v; double _Complex z; void f(void) { z = v; }
-                                                             ^ does not convert to 'double _Complex' | value of
+                                                             ^ does not convert to 'double | value of
 _Thread_local int x;
                   ^ '_Thread_local' is not supported | global
 _Atomic int x;
