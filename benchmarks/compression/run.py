@@ -5,8 +5,8 @@ NVIDIA GPU (with nvcc, the CUDA versions beside them).
 Every kernel of `kernels.c` runs uncompressed and compressed, float in 16 bits, double in 32 and in 16,
 on data that is on the device already. The table gives medians in microseconds, the speedup, and the
 errors against the uncompressed result. `--sizes` sweeps copies (with a cold and a warm cache) and
-kernels over sizes across the L2 cache; `--repeat N` times the streaming kernels in N more processes;
-`--transfer` times a host array on its way to the device. `plots.py` draws what `--json` writes.
+kernels over sizes across the L2 cache; `--repeat N` times the streaming kernels in N more processes.
+`plots.py` draws what `--json` writes; `transfer.py` times host arrays on their way to the device.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,6 @@ from .cases import (
     nearest,
     sized_cases,
     table_cases,
-    uniform,
 )
 from .report import Errors, Row, markdown, show
 from .variants import CudaVersions, Spec, Variant, prepare
@@ -222,38 +220,13 @@ def repeated(rows: list[Row], times: int, scale: int) -> list[Row]:
     found: dict[tuple[str, str], list[float]] = {}
     for _ in range(times):
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            command = [sys.executable, "-m", __package__ + ".run", "--json", file.name]
+            command = [sys.executable, "-m", f"{__package__}.run", "--json", file.name]
             command += ["--scale", str(scale), "--only", STREAMING, "--no-cuda"]
             subprocess.run(command, check=True)
             for row in json.loads(Path(file.name).read_text())["rows"]:
                 key = row["kernel"], row["format"]
                 found.setdefault(key, []).append(row["plain_us"] / row["packed_us"])
     return [replace(r, runs=tuple(found.get((r.kernel, r.format), ()))) for r in rows]
-
-
-def transfer(fmt: Format, bytes: int = 1 << 30) -> dict[str, float]:
-    """Seconds that a host array takes to the device: plain, compressed with a range, scanned."""
-    x = uniform(1, bytes // np.dtype(fmt.dtype).itemsize, fmt.dtype)
-    variant = Variant(fmt.dtype, fmt)
-    address, text = x.ctypes.data, fmt.type_text.encode()
-    ways: dict[str, Callable[[], Any]] = {
-        "plain": lambda: variant.copyin(address, bytes),
-        "range given": lambda: variant.compress(address, bytes, text, None, 0, 0.0, 1.0),
-        "scanned": lambda: variant.compress(address, bytes, text, None, 1, 0.0, 0.0),
-    }
-    out: dict[str, float] = {}
-    for name, way in ways.items():
-        samples: list[float] = []
-        for _ in range(4):
-            start = time.perf_counter()
-            way()
-            variant.wait()
-            samples.append(time.perf_counter() - start)
-            variant.delete(address, bytes)
-        out[name] = min(samples[1:])
-        rate = bytes / out[name] * 1e-9
-        print(f"transfer {fmt.label} {name}: {out[name] * 1e3:.1f} ms, {rate:.1f} GB/s")
-    return out
 
 
 def specs(*, members: bool, neighbours: bool, tiles: bool) -> list[Spec]:
@@ -285,7 +258,6 @@ def main() -> int:
     parser.add_argument("--tiles", action="store_true")
     parser.add_argument("--neighbours", action="store_true")
     parser.add_argument("--repeat", type=int, default=0, metavar="N")
-    parser.add_argument("--transfer", action="store_true")
     args = parser.parse_args()
     found: dict[str, Any] = {}
 
@@ -312,8 +284,6 @@ def main() -> int:
         found["kernels"] = [asdict(r) for v in everything[:2] for r in sweep_kernels(v)]
         write()
         found["copies"] = [asdict(r) for r in sweep_copies(everything[1])]
-    if args.transfer:
-        found["transfer"] = {fmt.label: transfer(fmt) for fmt in FORMATS[:2]}
     write()
     if args.markdown is not None:
         args.markdown.write_text(markdown(rows))
