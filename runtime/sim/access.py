@@ -31,6 +31,7 @@ from .memory import (
     repeated,
 )
 from .races import Clock, conflict_of_read, conflict_of_write
+from .scattered import Scattered
 from .values import Array, Batch, Threads, Value, ndarray, spread, take
 
 if TYPE_CHECKING:
@@ -131,7 +132,10 @@ class Memories:
 
     def load(self, threads: Threads, address: Value, access: Access) -> Value:
         """The values at these addresses."""
-        at = self._resolve(threads, address, access)
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered as apart:
+            return apart.gather(threads, lambda some, here: self.load(some, address[here], access))
         size = access.size
         if self.counters is not None:
             self.counters.access(threads, address, access, at.space)
@@ -145,7 +149,12 @@ class Memories:
 
     def store(self, threads: Threads, address: Value, value: Value, access: Access) -> None:
         """Writes values; where threads of one step write one place, the last one wins."""
-        at = self._resolve(threads, address, access)
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered as apart:
+            for some, here in apart.parts(threads):
+                self.store(some, address[here], take(here, value), access)
+            return
         size = access.size
         if self.counters is not None:
             self.counters.access(threads, address, access, at.space)
@@ -235,10 +244,7 @@ class Memories:
                     outside = np.zeros(threads.n, np.bool_)
                     outside[position] = True
                     raise self._outside(threads, address, access, outside)
-            raise NotImplementedError(
-                f"{access.place.file}:{access.place.line}: threads of one access use different"
-                f" local variables through '{access.array}', which the simulator does not follow"
-            )
+            raise Scattered(address, self.local)
         raise self._outside(threads, address, access, np.bool_(True))
 
     # Checks
@@ -398,10 +404,7 @@ class Memories:
         known = (spaces == GLOBAL) | (spaces == SHARED) | (spaces == LOCAL)
         if not known.all():
             raise self._outside(threads, address, access, ~known)
-        raise NotImplementedError(
-            f"{access.place.file}:{access.place.line}: threads of one access use different kinds of"
-            f" memory through '{access.array}', which the simulator does not follow"
-        )
+        raise Scattered(address, self.local)
 
     def _outside(
         self, threads: Threads, address: Value, access: Access, outside: Value
@@ -487,7 +490,13 @@ class Memories:
 
     def atomic(self, threads: Threads, address: Value, access: Access) -> tuple[Array, Array]:
         """The view and the indices of an atomic access, checked; an index for every thread."""
-        at = self._resolve(threads, address, access)
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered:
+            raise NotImplementedError(
+                f"{access.place.file}:{access.place.line}: threads of one atomic update access different"
+                f" kinds of memory through '{access.array}', which the simulator does not follow"
+            ) from None
         size = access.size
         if self.counters is not None:
             self.counters.access(threads, address, access, at.space)
@@ -502,52 +511,22 @@ class Memories:
             at.bytes.states[size][index] = repeated(WRITTEN, size)
         return at.bytes.views[access.dtype], spread(threads.n, index)
 
-    # Copies
-
-    def copy(
-        self,
-        threads: Threads,
-        target: Value,
-        source: Value,
-        length: Value,
-        to: Access,
-        frm: Access,
-    ) -> None:
-        """`memmove` of each thread; the state of the bytes goes with them."""
-        for chosen, start, size, dtype in _pieces(threads, length, (target, source)):
-            if size <= 0:
-                continue
-            to.dtype = frm.dtype = np.dtype(dtype)
-            step = frm.dtype.itemsize
-            t, s = take(start, target), take(start, source)
-            values: list[tuple[Value, Value]] = []
-            for at in range(0, size, step):
-                value = self.load(chosen, s + at, frm)
-                values.append((value, self._state(chosen, s + at, frm)))
-            for at, (value, state) in zip(range(0, size, step), values, strict=True):
-                self.store(chosen, t + at, value, to)
-                self._set_state(chosen, t + at, state, to)
-
-    def fill(self, threads: Threads, target: Value, byte: Value, length: Value, to: Access) -> None:
-        """`memset` of each thread."""
-        for chosen, start, size, dtype in _pieces(threads, length, (target,)):
-            to.dtype = np.dtype(dtype)
-            step = to.dtype.itemsize
-            t = take(start, target)
-            pattern = take(start, byte).astype(np.uint8).astype(np.uint64)
-            for _ in range(step.bit_length() - 1):
-                width = pattern.dtype.type(8 << _)
-                pattern = pattern | (pattern << width)
-            value = pattern.astype(STATE_VIEWS[step]).view(to.dtype)
-            for at in range(0, size, step):
-                self.store(chosen, t + at, value, to)
-
-    def _state(self, threads: Threads, address: Value, access: Access) -> Value:
-        at = self._resolve(threads, address, access)
+    def state(self, threads: Threads, address: Value, access: Access) -> Value:
+        """What is known of the bytes at these addresses, as one number each."""
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered as apart:
+            return apart.gather(threads, lambda some, here: self.state(some, address[here], access))
         return at.bytes.states[access.size][at.offsets >> (access.size.bit_length() - 1)]
 
-    def _set_state(self, threads: Threads, address: Value, state: Value, access: Access) -> None:
-        at = self._resolve(threads, address, access)
+    def set_state(self, threads: Threads, address: Value, state: Value, access: Access) -> None:
+        """Sets what `state` gives."""
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered as apart:
+            for some, here in apart.parts(threads):
+                self.set_state(some, address[here], take(here, state), access)
+            return
         if at.allocation is None or not at.allocation.written:
             at.bytes.states[access.size][at.offsets >> (access.size.bit_length() - 1)] = state
 
@@ -569,22 +548,3 @@ def _equal(a: Value, b: Value) -> Any:
     """Bitwise equality (so that NaN equals itself)."""
     bits = STATE_VIEWS[a.dtype.itemsize]
     return a.view(bits) == b.astype(a.dtype, copy=False).view(bits)
-
-
-def _pieces(
-    threads: Threads, length: Value, pointers: tuple[Value, ...]
-) -> list[tuple[Threads, Array | None, int, type[Any]]]:
-    """Groups of threads with one length each, and the widest type that fits their pointers."""
-    groups: list[tuple[Threads, Array | None, int, type[Any]]] = []
-    lengths = np.unique(length) if isinstance(length, ndarray) else [length]
-    for size in lengths:
-        chosen = None
-        if len(lengths) > 1:
-            chosen = np.flatnonzero(length == size)
-        bits = int(size)
-        for pointer in pointers:
-            own = take(chosen, pointer)
-            bits |= int(np.bitwise_or.reduce(own)) if isinstance(own, ndarray) else int(own)
-        dtype = np.int64 if bits % 8 == 0 else np.int32 if bits % 4 == 0 else np.int8
-        groups.append((threads.sub(chosen), chosen, int(size), dtype))
-    return groups

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import atomics
+from . import atomics, copies
 from .access import Access, Memories, Place
 from .findings import Fault, Finding
 from .values import Array, Threads, Value, ndarray, put, spread, takes
@@ -40,8 +40,8 @@ class Execution:
         self.patience = patience
         self.load = memories.load
         self.store = memories.store
-        self.copy = memories.copy
-        self.fill = memories.fill
+        self.copy = partial(copies.copy, memories)
+        self.fill = partial(copies.fill, memories)
         self._exited: Array | None = None
         self._block_ids: dict[int, Value] = {}
 
