@@ -74,18 +74,20 @@ from .analysis.device_functions import PURE_FUNCTIONS
 from .analysis.group_loads import Pair, Spreads
 from .analysis.region_values import HostEmitter, RegionSymbols
 from .analysis.schedule import Target
-from .analysis.spread import SHARED_OUT, SHORTEST, SIDES, GroupedLoads, is_worthwhile
+from .analysis.spread import (
+    SHARED_OUT,
+    SHORTEST,
+    SHORTEST_SHARED,
+    SIDES,
+    GroupedLoads,
+    is_worthwhile,
+)
 from .analysis.trip_counts import Arithmetic, distance
 from .building import Cursor, constant_value
 from .grouped_iterations import SUMS, Found, group
 from .jamming import Declined, body_of, check_body, explain, only_reads
 from .reduction_loops import SumLoop
 from .versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
-
-
-def _trip(loop: scf.ForOp) -> int | None:
-    low, high = constant_value(loop.lb), constant_value(loop.ub)
-    return None if low is None or high is None else max(0, high - low)
 
 
 def _is_plain(op: Operation) -> bool:
@@ -145,7 +147,7 @@ def _side(pair: Pair, reassociate: bool, sides: Sequence[int]) -> int:
             for op in ops
             if isinstance(op, llvm.LoadOp)
         )
-        if is_worthwhile(GroupedLoads(side, addresses, operations, _trip(inner))):
+        if is_worthwhile(GroupedLoads(side, addresses, operations)):
             return side
     return 1
 
@@ -219,19 +221,19 @@ def _undo(made: Sequence[SumLoop]) -> None:
         loop.undo()
 
 
-def _long_enough(found: Found) -> SSAValue | bool:
-    """Whether the inner loops have SHORTEST iterations: known, or a value before the construct."""
+def _long_enough(found: Found, least: int) -> SSAValue | bool:
+    """Whether the inner loops have `least` iterations: known, or a value before the construct."""
     emit = HostEmitter(found.construct)
     math = Arithmetic(emit)
     symbols = RegionSymbols(found.construct)
     condition: SSAValue | None = None
     for pair in found.pairs:
         trips = distance(pair.inner.lb, pair.inner.ub, symbols, math)
-        if trips is None or (isinstance(trips, int) and trips < SHORTEST):
+        if trips is None or (isinstance(trips, int) and trips < least):
             return False
         if isinstance(trips, int):
             continue
-        long = emit.insert(arith.CmpiOp(trips, emit.constant(SHORTEST), "sge"), "long")
+        long = emit.insert(arith.CmpiOp(trips, emit.constant(least), "sge"), "long")
         condition = long if condition is None else emit.insert(arith.AndIOp(condition, long))
     return True if condition is None else condition
 
@@ -282,7 +284,8 @@ class GroupCombinedSubscriptsPass(ModulePass):
         made = _take_lanes(construct)
         try:
             found = _find(construct, self.reassociate or bool(made), sides)
-            condition = _long_enough(found) if self.versions else True
+            least = SHORTEST_SHARED if made else SHORTEST
+            condition = _long_enough(found, least) if self.versions else True
             if condition is False:
                 raise Declined("the inner loops are short")
         except Declined:

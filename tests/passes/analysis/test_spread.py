@@ -168,10 +168,8 @@ def test_every_load_must_be_shared(addresses: tuple[tuple[int, ...] | None, ...]
     assert is_worthwhile(GroupedLoads(SIDE, addresses, operations=5)) == pays
 
 
-def test_short_loops_and_long_bodies_stay():
+def test_long_bodies_stay():
     loads = (STEPS, XOR)
-    assert is_worthwhile(GroupedLoads(SIDE, loads, 5, trip=spread.SHORTEST))
-    assert not is_worthwhile(GroupedLoads(SIDE, loads, 5, trip=spread.SHORTEST - 1))
     longest = spread.MOST_COPIES // COPIES
     assert is_worthwhile(GroupedLoads(SIDE, loads, longest))
     assert not is_worthwhile(GroupedLoads(SIDE, loads, longest + 1))
