@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...directives.records import DirectiveKind
-from . import atomics, cache, common, compute, declarations, executable, loops, regions
+from . import atomics, cache, common, compute, declarations, device, executable, loops, regions
 
 if TYPE_CHECKING:
     from ...c import ast as c
@@ -33,6 +33,10 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     directive = s.directive
     common.check_supported(directive)
     fn.b.at(directive.loc)
+    if directive.has(device.CLAUSE):
+        for part in device.expand(fn, s):
+            emit(fn, part)
+        return
     if directive.is_compute:
         compute.emit(fn, s)
     else:

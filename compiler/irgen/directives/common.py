@@ -19,11 +19,6 @@ DEFAULT_DEVICE = ArrayAttr([NONE])
 
 _UNSUPPORTED = {
     "scan": "write the prefix loop with 'seq'",
-    "deviceid": "select the device with acc_set_device_num before the construct",
-    "to": "transfer through the host with 'update self' and 'update device'",
-    "from": "transfer through the host with 'update self' and 'update device'",
-    "to_device": "transfer through the host with 'update self' and 'update device'",
-    "from_device": "transfer through the host with 'update self' and 'update device'",
 }
 
 

@@ -10,7 +10,7 @@ from ...c import ast as c
 from ...diagnostics import error
 from ...directives.records import DeviceTypeClause, Directive, VarListClause
 from ..function import FunctionState
-from . import compression, data
+from . import compression, data, peer
 from .common import condition_of, queues, single_i32
 
 _EXIT = {
@@ -75,6 +75,9 @@ def emit_exit_data(fn: FunctionState, s: c.AccStmt) -> None:
 def emit_update(fn: FunctionState, s: c.AccStmt) -> None:
     """`update` (2.14.4)."""
     directive = s.directive
+    if peer.is_peer(directive):
+        peer.emit(fn, s)
+        return
     if_cond = condition_of(fn, directive, "if")
     q = queues(fn, directive)
     operands: list[SSAValue] = []
