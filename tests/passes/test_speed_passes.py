@@ -53,7 +53,10 @@ def test_on_the_host(name: str):
         ("combined", "group-combined-subscripts{reassociate=true}"),
         ("combined", "group-combined-subscripts{reassociate=true versions=false}"),
         ("combined", "group-combined-subscripts{reassociate=true versions=false side=4}"),
-        ("combined", "group-combined-subscripts{reassociate=true versions=false lanes=1 elements=4}"),
+        (
+            "combined",
+            "group-combined-subscripts{reassociate=true versions=false lanes=1 elements=4}",
+        ),
         ("combined", "group-combined-subscripts{side=1}"),
     ],
 )
