@@ -89,7 +89,7 @@ def _compression_remark(op: Operation) -> str | None:
 
 def _remark(op: Operation, axes: Mapping[str, str]) -> str | None:
     match op:
-        case acc.DataOp() | scf.ForOp() | scf.WhileOp() if isinstance(
+        case acc.DataOp() | scf.ForOp() | scf.WhileOp() | scf.ExecuteRegionOp() if isinstance(
             region := op.attributes.get(DATA_REGION), StringAttr
         ):
             return region.data

@@ -20,6 +20,7 @@ from ..dialects.accx import CELL, POINTERS
 from ..dialects.accx_compress import COMPRESSION_OPS, DECODES, PACKED
 from .analysis.acc_ops import (
     MAPPING_OPS,
+    alloca_count,
     constant_value,
     exits_of,
     is_inside,
@@ -197,10 +198,14 @@ _CLAUSES: dict[tuple[acc.DataClause, type[Operation], type[Operation]], Clause] 
 def written_roots(
     sites: Sequence[Site], accesses: Sequence[Access], memory: HostMemory
 ) -> set[Root]:
-    """What the span may write on the host: by host code, or by clauses that copy out."""
+    """
+    What the span may write on the host: by host code, by clauses that copy out, or by kernels where
+    the device shares the host's memory.
+    """
     written = {access.root for access in accesses if access.writes}
     for site in sites:
-        if any(isinstance(leave, acc.CopyoutOp) for leave in exits_of(site.entry)):
+        out = any(isinstance(leave, acc.CopyoutOp) for leave in exits_of(site.entry))
+        if out or site.writes:
             written |= memory.roots(site.entry.var)
     return written
 
@@ -377,8 +382,22 @@ class _Planner:
 
 
 def _whole(array: _Array) -> Site | None:
-    """A construct that certainly runs and maps the whole variable."""
-    return next((site for site in array.sites if site.certain and not site.entry.bounds), None)
+    """A construct that certainly runs and maps a whole variable, so any section of it."""
+    return next(
+        (
+            site
+            for site in array.sites
+            if site.certain and not site.entry.bounds and _is_variable(site.entry.var)
+        ),
+        None,
+    )
+
+
+def _is_variable(address: SSAValue) -> bool:
+    owner = address.owner
+    return isinstance(owner, llvm.AddressOfOp) or (
+        isinstance(owner, llvm.AllocaOp) and alloca_count(owner) == 1
+    )
 
 
 def _stride(site: Site) -> int | None:

@@ -32,7 +32,7 @@ _DIVISIONS = (
     arith.FloorDivSIOp,
 )
 _CONVERSIONS = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
-_CONSTANTS = (arith.ConstantOp, llvm.ConstantOp, llvm.ZeroOp, llvm.AddressOfOp)
+CONSTANTS = (arith.ConstantOp, llvm.ConstantOp, llvm.ZeroOp, llvm.AddressOfOp)
 
 
 def is_plain_load(op: Operation) -> bool:
@@ -99,7 +99,7 @@ class Hoister:
         if isinstance(op, llvm.LoadOp):
             known = self.defines(value) or self._loads_at_anchor(op)
             return (op.ptr,) if known else ()
-        if isinstance(op, (*_CONSTANTS, *_CONVERSIONS)) or (self.defines(value) and is_pure(op)):
+        if isinstance(op, (*CONSTANTS, *_CONVERSIONS)) or (self.defines(value) and is_pure(op)):
             return tuple(op.operands)
         return ()
 
@@ -113,7 +113,7 @@ class Hoister:
         if isinstance(op, llvm.LoadOp):
             key = self._load_key(op) if inside or self._loads_at_anchor(op) else None
             return key if key is not None or inside else ("value", value)
-        if not isinstance(op, (*_CONSTANTS, *_CONVERSIONS)):
+        if not isinstance(op, (*CONSTANTS, *_CONVERSIONS)):
             if not inside:
                 return ("value", value)
             if isinstance(op, llvm.AllocaOp) or not is_pure(op) or _may_trap(op):

@@ -49,9 +49,10 @@ from .analysis.host_effects import Barrier, Effect, HostEffects
 from .analysis.host_memory import HostMemory, Root
 from .data_spans import Site, SpanPlan, clause_of, plan_span, sites_of, sites_of_block
 from .hoisting import Hoister
+from .host_cfg import Spine, enclose_loops, has_cycle
 from .region_building import build_region, can_guard
 
-HostLoop = scf.ForOp | scf.WhileOp
+HostLoop = scf.ForOp | scf.WhileOp | scf.ExecuteRegionOp
 
 _DIRECTIVES = (
     acc.ParallelOp,
@@ -108,6 +109,7 @@ class _Inference:
     """What the inferred regions around the current place hold."""
 
     def function(self, function: llvm.FuncOp) -> None:
+        enclose_loops(function.body, _is_mapped)
         for block in list(function.body.blocks):
             self._block(block)
 
@@ -133,6 +135,11 @@ class _Inference:
             ]
         elif isinstance(op, scf.ForOp | scf.WhileOp):
             self._loop(op)
+        elif isinstance(op, scf.ExecuteRegionOp):
+            if has_cycle(op.region):
+                self._loop(op)
+            else:
+                enclose_loops(op.region, _is_mapped)
         for region in op.regions:
             for block in list(region.blocks):
                 if isinstance(op, acc.DataOp) and DATA_REGION in op.attributes:
@@ -256,6 +263,10 @@ def _contains(ops: Sequence[Operation], inner: Operation) -> bool:
     return False
 
 
+def _is_mapped(op: Operation) -> bool:
+    return isinstance(op, acc.CopyinOp | acc.CreateOp) and clause_of(op) is not None
+
+
 def _mapped(unit: _Unit) -> bool:
     return any(clause_of(site.entry) is not None for site in unit.sites)
 
@@ -270,6 +281,14 @@ def _loop_sites(loop: HostLoop) -> tuple[list[Site], bool]:
             if first or not can_guard(loop):
                 return list(sites_of(loop, first)), False
             return list(sites_of_block(loop.after_region.block, True)), True
+        case scf.ExecuteRegionOp():
+            spine = Spine.of(loop)
+            sites = [
+                site
+                for block in loop.region.blocks
+                for site in sites_of_block(block, block in spine.blocks)
+            ]
+            return sites, spine.condition is not None
 
 
 def _reasons(plan: SpanPlan) -> str:
@@ -296,5 +315,5 @@ class InferDataRegionsPass(ModulePass):
         memory = HostMemory(op)
         inference = _Inference(memory, HostEffects(op, memory))
         for function in list(op.body.block.ops):
-            if isinstance(function, llvm.FuncOp):
+            if isinstance(function, llvm.FuncOp) and any(map(_is_mapped, function.body.walk())):
                 inference.function(function)

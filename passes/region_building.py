@@ -17,6 +17,7 @@ from .analysis.device_functions import PURE_FUNCTIONS
 from .analysis.host_memory import callee_name
 from .data_spans import RegionArray, Section
 from .hoisting import Hoister, insert, is_plain_load, is_pure
+from .host_cfg import Spine
 
 _ENTRY: dict[Clause, tuple[type[acc.CopyinOp] | type[acc.CreateOp], acc.DataClause]] = {
     Clause.COPY: (acc.CopyinOp, acc.DataClause.ACC_COPY),
@@ -65,6 +66,9 @@ def _guard(loop: Operation, conditions: _Conditions) -> None:
             runs = conditions.value(arith.CmpiOp(loop.lb, loop.ub, "slt"), "runs")
             conditions.all.append(runs)
         return
+    if isinstance(loop, scf.ExecuteRegionOp):
+        _guard_spine(loop, conditions)
+        return
     assert isinstance(loop, scf.WhileOp)
     before = loop.before_region.block
     mapper: dict[SSAValue, SSAValue] = dict(zip(before.args, loop.arguments, strict=True))
@@ -75,10 +79,24 @@ def _guard(loop: Operation, conditions: _Conditions) -> None:
             insert(op.clone(mapper), loop, op)
 
 
+def _guard_spine(loop: scf.ExecuteRegionOp, conditions: _Conditions) -> None:
+    spine = Spine.of(loop)
+    assert spine.condition is not None
+    mapper: dict[SSAValue, SSAValue] = {}
+    for op in spine.prefix:
+        insert(op.clone(mapper), loop, op)
+    runs = mapper.get(spine.condition, spine.condition)
+    if spine.negated:
+        true = conditions.value(arith.ConstantOp(IntegerAttr(1, i1)), "true")
+        runs = conditions.value(arith.XOrIOp(runs, true), "runs")
+    conditions.all.append(runs)
+
+
 def _hull(array: RegionArray, hoister: Hoister, conditions: _Conditions) -> SSAValue:
     """
     The bounds of the sections of all constructs that certainly run, which are parts of one object.
-    Empty ones say nothing about the object, so there must be none; the others must lie within.
+    Empty ones say nothing about the object, so there must be none; what lies between sections far
+    apart is not fetched for nothing; and the sections of the other constructs must lie within.
     """
     emit = conditions.value
 
@@ -88,10 +106,14 @@ def _hull(array: RegionArray, hoister: Hoister, conditions: _Conditions) -> SSAV
 
     known = [ends(section) for section in array.hull]
     lowest, highest = known[0]
-    for lower, end in known[1:]:
+    total = hoister.emit(array.hull[0].extent)
+    for section, (lower, end) in zip(array.hull[1:], known[1:], strict=True):
         lowest = emit(arith.MinSIOp(lowest, lower))
         highest = emit(arith.MaxSIOp(highest, end))
+        total = emit(arith.AddiOp(total, hoister.emit(section.extent)))
+    extent = emit(arith.SubiOp(highest, lowest), "extent")
     conditions.all += [emit(arith.CmpiOp(low, high, "slt")) for low, high in known]
+    conditions.all.append(emit(arith.CmpiOp(extent, total, "sle")))
     for section in array.others:
         lower, end = ends(section)
         conditions.all.append(emit(arith.CmpiOp(lower, lowest, "sge")))
@@ -100,7 +122,7 @@ def _hull(array: RegionArray, hoister: Hoister, conditions: _Conditions) -> SSAV
     assert isinstance(like, acc.DataBoundsOp) and like.stride is not None
     bounds = acc.DataBoundsOp(
         lowerbound=lowest,
-        extent=emit(arith.SubiOp(highest, lowest), "extent"),
+        extent=extent,
         stride=hoister.emit(like.stride),
         start_idx=emit(arith.ConstantOp(IntegerAttr(0, i64)), "c0"),
         stride_in_bytes=IntegerAttr(1, i1),

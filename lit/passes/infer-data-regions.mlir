@@ -4,7 +4,10 @@
 // OFF-NOT: acc.data
 // OFF-NOT: accx.data_region
 
-llvm.mlir.global internal @table() : !llvm.array<64 x f32>
+llvm.mlir.global internal @table() : !llvm.array<64 x f32> {
+  %z = llvm.mlir.zero : !llvm.array<64 x f32>
+  llvm.return %z : !llvm.array<64 x f32>
+}
 llvm.func @unknown()
 llvm.func @sqrt(f64) -> f64
 
@@ -48,18 +51,22 @@ llvm.func @loop(%n: i64, %steps: i32, %x: !llvm.ptr, %y: !llvm.ptr) -> i32 {
   llvm.return %last : i32
 }
 
-// Two constructs on different sections of one array: the region spans both, unless one is empty.
+// Two constructs on different sections of one array: the region spans both, unless one is empty
+// or there is a gap between them.
 // CHECK-LABEL: llvm.func @run
 // CHECK-SAME:      (%a: i64, %[[B:.*]]: i64, %[[N:.*]]: i64,
 // CHECK:         %[[E1:.*]] = arith.addi %a, %[[N]] : i64
 // CHECK:         %[[E2:.*]] = arith.addi %[[B]], %[[N]] : i64
 // CHECK:         %[[LO:.*]] = arith.minsi %a, %[[B]] : i64
 // CHECK:         %[[HI:.*]] = arith.maxsi %[[E1]], %[[E2]] : i64
+// CHECK:         %[[SUM:.*]] = arith.addi %[[N]], %[[N]] : i64
+// CHECK:         %extent = arith.subi %[[HI]], %[[LO]] : i64
 // CHECK:         %[[P:.*]] = arith.cmpi slt, %a, %[[E1]] : i64
 // CHECK:         %[[Q:.*]] = arith.cmpi slt, %[[B]], %[[E2]] : i64
-// CHECK:         %extent = arith.subi %[[HI]], %[[LO]] : i64
+// CHECK:         %[[R:.*]] = arith.cmpi sle, %extent, %[[SUM]] : i64
 // CHECK:         %x_bounds = acc.bounds lowerbound(%[[LO]] : i64) extent(%extent : i64)
-// CHECK:         %[[IF:.*]] = arith.andi %[[P]], %[[Q]] : i1
+// CHECK:         %[[PQ:.*]] = arith.andi %[[P]], %[[Q]] : i1
+// CHECK:         %[[IF:.*]] = arith.andi %[[PQ]], %[[R]] : i1
 // CHECK:         acc.data if(%[[IF]]) dataOperands(%x_region{{.*}} : !llvm.ptr) {
 // CHECK:           acc.parallel
 // CHECK:           acc.parallel

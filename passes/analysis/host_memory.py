@@ -50,17 +50,18 @@ def _is_fresh(root: SSAValue) -> bool:
 
 
 def _is_parameter(root: Root) -> bool:
-    return isinstance(root, BlockArgument) and isinstance(root.block.parent_op(), llvm.FuncOp)
+    if not isinstance(root, BlockArgument):
+        return False
+    function = root.block.parent_op()
+    return isinstance(function, llvm.FuncOp) and root.block is function.body.blocks.first
 
 
 def is_restrict(root: Root) -> bool:
     """Whether the root is a parameter qualified `restrict` (`llvm.noalias`)."""
-    if not isinstance(root, BlockArgument):
+    if not isinstance(root, BlockArgument) or not _is_parameter(root):
         return False
     function = root.block.parent_op()
     if not isinstance(function, llvm.FuncOp) or function.arg_attrs is None:
-        return False
-    if root.block is not function.body.blocks.first:
         return False
     attrs = function.arg_attrs.data
     return root.index < len(attrs) and "llvm.noalias" in attrs[root.index].data
@@ -110,6 +111,8 @@ class HostMemory:
 
     module: ModuleOp
     _addresses: dict[str, list[SSAValue]] | None = None
+    _defined: set[str] = field(default_factory=set[str])
+    """Global variables of the program itself: no library knows their addresses."""
     _escaped: dict[Root, bool] = field(default_factory=dict[Root, bool])
 
     def roots(self, pointer: SSAValue) -> set[Root]:
@@ -158,7 +161,8 @@ class HostMemory:
         """Whether the address of an object may be where unknown pointers come from."""
         if root not in self._escaped:
             pointers = self._global_addresses(root) if isinstance(root, str) else [root]
-            self._escaped[root] = any(self._leaks(pointer) for pointer in pointers)
+            foreign = isinstance(root, str) and root not in self._defined
+            self._escaped[root] = foreign or any(self._leaks(pointer) for pointer in pointers)
         return self._escaped[root]
 
     def _global_addresses(self, name: str) -> list[SSAValue]:
@@ -167,6 +171,8 @@ class HostMemory:
             for op in self.module.walk():
                 if isinstance(op, llvm.AddressOfOp):
                     self._addresses[op.global_name.string_value()].append(op.result)
+                elif isinstance(op, llvm.GlobalOp) and (op.value is not None or op.body.blocks):
+                    self._defined.add(op.sym_name.data)
         return self._addresses.get(name, [])
 
     @staticmethod

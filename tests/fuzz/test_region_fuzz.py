@@ -1,0 +1,49 @@
+"""Inferred data regions change no output: random programs with and without the pass."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .regions import RegionProgram
+
+QUICK = range(6)
+SLOW = range(1000, 1150)
+
+
+def run(source: Path, target: str, enabled: str) -> tuple[int, str]:
+    option = f"infer-data-regions{{enabled={enabled}}}"
+    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}", "-O0"]
+    done = subprocess.run(
+        [*command, "--verify", "--pass-option", option, str(source)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "XDG_CACHE_HOME": str(source.parent)},
+    )
+    return done.returncode, done.stdout
+
+
+def compare(seed: int, target: str, folder: Path) -> None:
+    source = folder / f"seed{seed}.c"
+    source.write_text(RegionProgram(seed).source())
+    without = run(source, target, "false")
+    assert without[0] == 0
+    assert run(source, target, "true") == without
+
+
+@pytest.mark.parametrize("seed", QUICK)
+def test_on_host(seed: int, tmp_path: Path) -> None:
+    compare(seed, "host", tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["host", "sim"])
+@pytest.mark.parametrize("seed", SLOW)
+def test_many(seed: int, target: str, tmp_path: Path) -> None:
+    compare(seed, target, tmp_path)
