@@ -16,6 +16,7 @@ from ..analysis import cache_plan as plans
 from ..analysis.acc_ops import constant_value, has_level
 from ..analysis.cache_plan import Sharing, TilePlan, Tuning
 from .accesses import Cached, Declined, read_accesses, read_section
+from .extents import check_extent
 from .legality import check_accesses, check_body, check_place, check_uniform, choose_sections
 from .memory import emulated_cache, fit, room_for, total_bytes
 from .nest import Nest
@@ -173,6 +174,7 @@ def _readable(
     for cached in found:
         try:
             check_accesses(cached)
+            check_extent(cached, nest.symbols)
             good.append(cached)
         except Declined as reason:
             refused.append((cached.op, str(reason)))

@@ -24,6 +24,7 @@ from ..analysis.cache_section import divide
 from ..building import Cursor, constant_value
 from .accesses import Cached
 from .emit import Values, mapped, minimum, polynomial, scaled, split, total
+from .extents import variable_bytes
 from .tiles import Block, Planned, Tile, in_tile
 
 MAX_UNROLLED = 16
@@ -54,6 +55,9 @@ def start_of(at: Cursor, tile: Tile, block: Block, values: Values) -> SSAValue:
 
 def mapped_bytes(at: Cursor, cached: Cached, values: Values) -> tuple[SSAValue, SSAValue] | None:
     """The first byte that is mapped of the array and the end, from its start (i64); None: not known."""
+    size = variable_bytes(cached)
+    if size is not None:
+        return at.i64(0), at.i64(size)
     owner = cached.base.owner
     if not isinstance(owner, MAPPING_OPS) or not owner.bounds:
         return None
@@ -63,8 +67,8 @@ def mapped_bytes(at: Cursor, cached: Cached, values: Values) -> tuple[SSAValue, 
         return None
     stride = at.to_i64(mapped(values, bounds.stride))
     low = at.mul(at.to_i64(mapped(values, bounds.lowerbound)), stride)
-    size = at.mul(at.to_i64(mapped(values, bounds.extent)), stride)
-    return low, at.add(low, size, "mapped_end")
+    span = at.mul(at.to_i64(mapped(values, bounds.extent)), stride)
+    return low, at.add(low, span, "mapped_end")
 
 
 def _reach(at: Cursor, tile: Tile, values: Values) -> tuple[SSAValue, SSAValue]:
