@@ -3,9 +3,10 @@ The reduction matrix: `python -m benchmarks.reduction_matrix`.
 
 Every position of Table 5.2 of R. Xu, "Optimizing the Performance of Directive-based Programming Model
 for GPGPUs" (gang, worker, vector, gang worker, worker vector, gang worker vector in nested loops and on
-one loop), with every operator of OpenACC, on int, float and double. The OpenACC C is generated, one file for each type; the
-results are compared with NumPy's. On a GPU (`--target=nvptx`) the table shows microseconds of a call
-on data already on the device; elsewhere, and with `--small`, only whether the result is right.
+one loop), with every operator of OpenACC, on int, float and double. The OpenACC C is generated, one
+file for each type; the results are compared with NumPy's. On a GPU (`--target=nvptx`) the table shows
+microseconds of a call on data already on the device; elsewhere, and with `--small`, only whether the
+result is right.
 
 The nest is `for k` (gang) `for j` (worker) `for i` (vector) over `a[nk][nj][ni]`. Loops that do not
 reduce do work of their own (`out`), whose result is checked as well. Reduction variables start from

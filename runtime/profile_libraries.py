@@ -34,7 +34,8 @@ def _load(path: str) -> Any:
         library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
     except OSError as cause:
         raise _failure(path, str(cause)) from cause
-    address = ctypes.cast(getattr(library, REGISTER, None), ctypes.c_void_p).value
+    function = getattr(library, REGISTER, None)
+    address = ctypes.cast(function, ctypes.c_void_p).value if function is not None else None
     if not address:
         raise _failure(path, f"it has no function {REGISTER}")
     return _PROTOTYPE(address)
