@@ -116,7 +116,7 @@ class CoefficientsOp(IRDLOperation):
     """
     What code that uses the compressed array `device` needs to know: decoding is t · c0 + c1,
     encoding x · inverse + 1.5. `plane`: bytes from one member's array to the next. `counter`: address
-    of an i64 in device memory, of the numbers that saturated when they were stored.
+    of i64 words in device memory, whose sum is how many numbers saturated when they were stored.
     """
 
     name = "accx.coefficients"

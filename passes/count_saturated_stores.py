@@ -19,7 +19,7 @@ After:
   %some = arith.cmpi uge, %distance, %greatest : i32
   scf.if %some {
     %saturated = arith.extui %is_saturated : i1 to i32 ...
-    llvm.atomicrmw add %a_counter, %saturated
+    llvm.atomicrmw add %word, %saturated  // one of those at %a_counter, by the address %p
   }
 """
 
@@ -36,7 +36,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx_compress import COUNTED, CoefficientsOp
 from ..dialects.llvm_ext import AtomicBinOp, AtomicRMWOp
-from ..runtime.packed import PackedFormat
+from ..runtime.packed import COUNTER_WORDS, PackedFormat
 from .analysis.schedule import Target
 from .building import Cursor
 from .compress_arrays import packed_arrays
@@ -89,7 +89,11 @@ def count_at_once(stores: Sequence[llvm.StoreOp], array: Counted) -> None:
     inside = at.if_then(some)
     total = _total(inside, stores, array)
     wide = inside.value(arith.ExtUIOp(total, i64))
-    inside.insert(AtomicRMWOp(AtomicBinOp.add, array.counter, wide, "monotonic"))
+    # Neighbouring threads take neighbouring words: on one word they would wait for each other.
+    place = inside.value(llvm.PtrToIntOp(stores[0].ptr, i64))
+    chosen = inside.value(arith.AndIOp(place, inside.i64(8 * (COUNTER_WORDS - 1))))
+    word = inside.offset(array.counter, chosen, "word")
+    inside.insert(AtomicRMWOp(AtomicBinOp.add, word, wide, "monotonic"))
 
 
 def count_by_gang(

@@ -118,8 +118,8 @@ class Compression(ctypes.Structure):
     """
     The packed form of a record's array: `format` is `PackedFormat.word`; `shape` the record's
     shape. Entry to the region fills in the coefficients, and the bytes from the array of one member
-    to that of the next where structures have become arrays. `counter` is the device address of an
-    i64 to which kernels add the numbers that saturate when they store them.
+    to that of the next where structures have become arrays. `counter` is the device address of
+    `COUNTER_WORDS` i64 to which kernels add the numbers that saturate when they store them.
     """
 
     _fields_ = (

@@ -114,11 +114,6 @@ class Codec:
 
     def scan(self, source: int, count: int) -> tuple[float, float]:
         """The least and greatest finite number; (0, 0) if there is none."""
-        low, high = self.extremes(source, count)
-        return (low, high) if low <= high else (0.0, 0.0)
-
-    def extremes(self, source: int, count: int) -> tuple[float, float]:
-        """The least and greatest finite number; the first is the greater if there is none."""
 
         def piece(at: int, length: int) -> tuple[float, float]:
             result = (_F64 * 2)()
@@ -126,7 +121,8 @@ class Codec:
             return result[0], result[1]
 
         found = self._split(count, piece)
-        return min(f[0] for f in found), max(f[1] for f in found)
+        low, high = min(f[0] for f in found), max(f[1] for f in found)
+        return (low, high) if low <= high else (0.0, 0.0)
 
     def measure(self, source: int, count: int, coefs: Coefficients) -> Measured:
         """The largest errors that a round trip makes on the finite numbers at `source`."""

@@ -147,8 +147,9 @@ def _kernel(loop: Loop, head: str) -> str:
 
 
 def range_of_keys(low_word: int, high_word: int) -> tuple[float, float]:
-    """The least and greatest number that `scan` has found; the first is the greater if none was."""
-    return _number(low_word ^ 0xFFFF_FFFF_FFFF_FFFF), _number(high_word)
+    """The least and greatest number that `scan` has found; (0, 0) if there is none."""
+    low, high = _number(low_word ^ 0xFFFF_FFFF_FFFF_FFFF), _number(high_word)
+    return (low, high) if low <= high else (0.0, 0.0)
 
 
 def _number(key: int) -> float:

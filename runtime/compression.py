@@ -251,9 +251,7 @@ class Compressor:
                 remedy=f"write {request.name}[start:length:min:max]",
             )
         fmt = wanted.format
-        brought = self._transfers.bring(
-            fmt, lambda: self.codec(fmt), request.start, request.bytes, queue
-        )
+        brought = self._transfers.bring(fmt, request.start, request.bytes, queue)
         if brought is not None:
             return brought
         return None, self.codec(fmt).scan(request.start, request.bytes // fmt.base_bytes)
@@ -294,7 +292,7 @@ class Compressor:
                 report.relative = max(report.relative, measured.relative)
                 report.measured = True
             if raw is not None:
-                self._transfers.pack(packed, raw, how, run, queue)
+                self._transfers.pack(packed, raw, run, queue)
             else:
                 self._transfers.copy_in(packed, how, run, queue)
         if raw is not None:

@@ -1,8 +1,10 @@
 """
 What compression did to the arrays of a device: the reports, and the counters in its memory.
 
-Kernels add the numbers that saturate when they store them to words of device memory, two for each
-report, which live as long as the device: nothing has to be fetched when an array goes.
+Kernels add the numbers that saturate when they store them to words of device memory, which live as
+long as the device: nothing has to be fetched when an array goes. A report has many of these words,
+so that threads need not wait for each other where much saturates: a kernel chooses one by the address
+it stores at.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .device import Device, Strips
-from .packed import Code, PackedFormat
+from .packed import COUNTER_WORDS, Code, PackedFormat
 
-SLOT_BYTES = 16
-SLOTS = 256
+SLOT_WORDS = COUNTER_WORDS + 2
+SLOT_BYTES = 8 * SLOT_WORDS
+SLOTS = 64
 """Reports per allocation of counters."""
 
 
@@ -23,8 +26,9 @@ SLOTS = 256
 class TransferReport:
     """
     What compression did to one array, for `--compression-report` and `acc_compression_report`.
-    `counters` is the address of two words: how many numbers saturated when kernels stored them, and
-    when the device packed the host's. `counted`: whether all kernels count.
+    `counters` is the address of `COUNTER_WORDS` words, whose sum is how many numbers saturated when
+    kernels stored them, and of one for when the device packed the host's. `counted`: whether all
+    kernels count.
     """
 
     name: str
@@ -62,8 +66,8 @@ class TransferReport:
 
     @property
     def packing_counter(self) -> int:
-        """The address of the second counter."""
-        return self.counters + SLOT_BYTES // 2
+        """The address of the last counter."""
+        return self.counters + 8 * COUNTER_WORDS
 
 
 class Reports:
@@ -88,11 +92,12 @@ class Reports:
     def settle(self, reports: Sequence[TransferReport]) -> None:
         """Fetches what the device has counted for `reports` in work that was waited for."""
         device, queue = self._device, self._device.sync_queue
-        words = (ctypes.c_int64 * 2)()
+        words = (ctypes.c_int64 * SLOT_WORDS)()
         for report in reports:
             device.copy_out(ctypes.addressof(words), report.counters, Strips(0, SLOT_BYTES), queue)
             queue.wait()
-            report.saturated_stores, report.saturated_packing = words[0], words[1]
+            report.saturated_stores = sum(words[:COUNTER_WORDS])
+            report.saturated_packing = words[COUNTER_WORDS]
 
     def lines(self) -> list[str]:
         """A line per array, in the order they came."""
@@ -101,7 +106,7 @@ class Reports:
         return [f"compression: {report.line()}" for report in reports]
 
     def _slot(self) -> int:
-        """The address of two counters at zero."""
+        """The address of counters at zero."""
         number = len(self._reports) % SLOTS
         if number == 0:
             queue = self._device.sync_queue

@@ -8,7 +8,7 @@ as it is instead, and these kernels take hundreds of times less than its transfe
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from .codec_kernels import codec_kernels, range_of_keys
@@ -24,8 +24,8 @@ KERNELS = ("scan", "encode", "decode")
 
 class CudaPacker:
     """
-    The kernels of one GPU with so many `processors`; `load` makes a module of LLVM IR. Scans run on
-    the queue `own`, and their result goes through the `KEY_BYTES` of device memory at `keys`.
+    The kernels of one GPU with so many `processors`; `load` makes a module of LLVM IR, and the
+    result of a scan goes through the `KEY_BYTES` of device memory at `keys`.
     """
 
     def __init__(
@@ -33,32 +33,26 @@ class CudaPacker:
         driver: Driver,
         load: Callable[[str], Any],
         stream_of: Callable[[Queue], int],
-        own: Queue,
         processors: int,
         keys: int,
     ):
         self._driver = driver
         self._load = load
         self._stream = stream_of
-        self._own = own
         self._blocks = processors * BLOCKS_PER_PROCESSOR
         self._keys = keys
         self._kernels: dict[tuple[PackedFormat, str], int] = {}
 
-    def scan(
-        self, fmt: PackedFormat, pieces: Iterable[tuple[int, int]], queue: Queue
-    ) -> tuple[float, float]:
+    def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
         """As `DevicePacker.scan`."""
-        driver, stream = self._driver, self._stream(self._own)
+        driver, stream = self._driver, self._stream(queue)
         driver.call(driver.api.cuMemsetD8Async, self._keys, 0, KEY_BYTES, stream)
-        for raw, count in pieces:
-            self._own.wait_for(queue)
-            values = (ctypes.c_uint64(raw), ctypes.c_int64(count), ctypes.c_uint64(self._keys))
-            self._launch(fmt, "scan", count, stream, values)
+        values = (ctypes.c_uint64(raw), ctypes.c_int64(count), ctypes.c_uint64(self._keys))
+        self._launch(fmt, "scan", count, stream, values)
         words = (ctypes.c_uint64 * 2)()
         status = driver.copy_out(ctypes.addressof(words), self._keys, KEY_BYTES, stream)
         driver.check(status, "cuMemcpyDtoHAsync")
-        self._own.wait()
+        queue.wait()
         return range_of_keys(words[0], words[1])
 
     def encode(

@@ -225,12 +225,7 @@ class CudaDevice:
             keys = self.allocate(KEY_BYTES, self.sync_queue)
             self.sync_queue.wait()
             self._packer = CudaPacker(
-                self.driver,
-                self._load_ir,
-                _stream,
-                self.new_queue(),
-                self._attribute(which),
-                keys,
+                self.driver, self._load_ir, _stream, self._attribute(which), keys
             )
         return self._packer
 

@@ -7,7 +7,7 @@ complete later; `Queue.wait` joins it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -153,13 +153,10 @@ class NativeDriver:
 class DevicePacker(Protocol):
     """Finds the range of plain numbers in device memory, and packs them there."""
 
-    def scan(
-        self, fmt: PackedFormat, pieces: Iterable[tuple[int, int]], queue: Queue
-    ) -> tuple[float, float]:
+    def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
         """
-        The least and greatest finite number of pieces of so many numbers in device memory; the first
-        is the greater if there is none. A piece comes by way of `queue` while it is asked for; it is
-        looked at while others come. Waits for what was on the queue.
+        The least and greatest finite one of `count` numbers at `raw`, (0, 0) if there is none.
+        Waits for the queue.
         """
         ...
 

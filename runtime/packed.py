@@ -42,6 +42,10 @@ _GREATEST_MAGNITUDE = {32: 2.0**126, 64: 2.0**1022}
 """Above this, 1.5 · c0 overflows."""
 
 
+COUNTER_WORDS = 256
+"""Words among which stores of one array that saturate are counted (a power of two)."""
+
+
 class Code(IntEnum):
     """How a number becomes bits."""
 

@@ -17,10 +17,12 @@
 // CHECK-NEXT:      scf.if %saturates {
 // CHECK:             %extreme = arith.cmpi uge
 // CHECK:             %extreme_1 = arith.cmpi uge
-// CHECK:             llvm.atomicrmw add %a_counter, %{{.*}} monotonic : !llvm.ptr, i64
+// CHECK:             %[[WORD:.*]] = llvm.getelementptr %a_counter[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK-NEXT:        llvm.atomicrmw add %[[WORD]], %{{.*}} monotonic : !llvm.ptr, i64
 // CHECK:           llvm.store %code_2
 // CHECK:           arith.constant 31744 : i32
-// CHECK:           llvm.atomicrmw add %h_counter
+// CHECK:           llvm.getelementptr %h_counter
+// CHECK-NEXT:      llvm.atomicrmw add
 
 // On the host a gang has its own counts, and the loop no branch.
 // HOST-LABEL: llvm.func @stores

@@ -205,7 +205,7 @@ def test_keys_keep_the_order(low: float):
     assert range_of_keys(key(low) ^ 0xFFFF_FFFF_FFFF_FFFF, key(7.5)) == (low, 7.5)
     assert key(low) < key(7.5)
     none = range_of_keys(key(1e308) ^ 0xFFFF_FFFF_FFFF_FFFF, key(-1e308))
-    assert none == (1e308, -1e308)
+    assert none == (0, 0)
 
 
 @pytest.mark.parametrize(("real", "code"), CASES)
@@ -240,9 +240,7 @@ def test_the_packer(device: Any, real: str, code: str, members: int):
     counter = packed + plane * members
     device.zero(counter, 8, q)
     device.copy_in(raw, x.ctypes.data, Strips(0, x.nbytes), q)
-    half = x.size // 2
-    pieces = [(raw, half), (raw + half * fmt.base_bytes, x.size - half)]
-    assert packer.scan(fmt, pieces, q) == codec(fmt).extremes(x.ctypes.data, x.size)
+    assert packer.scan(fmt, raw, x.size, q) == codec(fmt).scan(x.ctypes.data, x.size)
     coefs = coefficients(fmt, -1, 1)
     packer.encode(fmt, coefs, PackedPlace(packed, plane, count, counter), raw, q)
     found = np.zeros(plane * members + 16, np.uint8)
@@ -279,10 +277,6 @@ def test_large_arrays_go_through_the_packer(monkeypatch: pytest.MonkeyPatch, tex
     delete = p.function("acc_delete", None, (pointer, size))
     fmt = format_of(text.split(":")[0], text.split(":")[1])
     x = numbers(fmt, 3_000_002, 5.0)
-    monkeypatch.setattr(
-        compression_transfers, "SHARED_BYTES", 0 if text != "double:bits32" else 1 << 60
-    )
-    monkeypatch.setattr(compression_transfers, "HOST_CPUS", 1)
     x[np.abs(x) > 5] = 1
     x[7::1001], x[8::1003] = np.inf, np.nan
     found: list[tuple[bytes, list[float]]] = []

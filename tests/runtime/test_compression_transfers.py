@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pytest
-from accopt.runtime import compression_transfers
 from accopt.runtime.abi import DataKind
 from accopt.runtime.compression import Compressor, PackedRequest
 from accopt.runtime.compression_transfers import (
     BYTES_PER_CPU,
     DEVICE_BYTES,
-    HOST_SHARE,
     MEMBERS_GAIN,
-    SHARED_BYTES,
 )
 from accopt.runtime.device import Conversion, PackedPlace, Queue, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
@@ -80,17 +76,13 @@ class Recorder:
         self.log.append(f"raw out {strips.width}")
 
     def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
-        place = "" if device in self.live else f" at {device - self.live[0]}"
-        self.log.append(f"host packs {count}{place}")
+        self.log.append(f"host packs {count}")
 
     def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
         self.log.append(f"host unpacks {count}")
 
-    def scan(
-        self, fmt: PackedFormat, pieces: Iterable[tuple[int, int]], queue: Queue
-    ) -> tuple[float, float]:
-        for raw, count in pieces:
-            self.log.append(f"scan {count} at {raw - RAW}")
+    def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
+        self.log.append(f"scan {count}")
         return self.limits
 
     def encode(
@@ -114,10 +106,6 @@ class HostScan:
     def scan(self, source: int, count: int) -> tuple[float, float]:
         self.log.append(f"host scans {count}")
         return RANGE
-
-    def extremes(self, source: int, count: int) -> tuple[float, float]:
-        self.log.append(f"host scans {count}")
-        return 0.0, 3.5
 
     def encoding(self, *_: object) -> None:
         pass
@@ -162,7 +150,7 @@ def test_the_device_packs_what_it_scans_once_that_pays(monkeypatch: pytest.Monke
     device.log.clear()
     entry = bring(c, FLOAT, DEVICE_BYTES)
     count = DEVICE_BYTES // 4
-    assert device.log == [f"raw in {DEVICE_BYTES}", f"scan {count} at 0", f"pack {count}"]
+    assert device.log == [f"raw in {DEVICE_BYTES}", f"scan {count}", f"pack {count}"]
     assert RAW not in device.live, "the plain numbers are gone"
     device.log.clear()
     c.copy_out(entry, entry.host, [Strips(0, entry.bytes)], c.device.sync_queue)
@@ -170,29 +158,6 @@ def test_the_device_packs_what_it_scans_once_that_pays(monkeypatch: pytest.Monke
     device.log.clear()
     bring(c, FLOAT, DEVICE_BYTES, (0.0, 1.0))
     assert device.log == [f"host packs {count}"], "with a range one pass does it all"
-
-
-def test_the_host_keeps_a_part_of_a_large_array(monkeypatch: pytest.MonkeyPatch):
-    device = Recorder()
-    size = SHARED_BYTES
-    kept = size // HOST_SHARE
-    monkeypatch.setattr(compression_transfers, "BYTES_PER_CPU", 0)
-    monkeypatch.setattr(compression_transfers, "HOST_CPUS", 1)
-    entry = bring(compressor(device, monkeypatch), FLOAT, size)
-    sent = (size - kept) // 4
-    assert device.log == [
-        f"raw in {size - kept}",
-        f"scan {sent} at 0",
-        f"host scans {kept // 4}",
-        f"pack {sent}",
-        f"host packs {kept // 4} at {sent * 2}",
-    ]
-    assert entry.packed is not None
-    assert (entry.packed.report.minimum, entry.packed.report.maximum) == (-1.0, 3.5)
-    device.log.clear()
-    monkeypatch.setattr(compression_transfers, "HOST_CPUS", 1 << 20)
-    bring(compressor(device, monkeypatch), FLOAT, size)
-    assert not any("host" in line for line in device.log), "too few CPUs"
 
 
 def test_structures_go_through_the_device_both_ways(monkeypatch: pytest.MonkeyPatch):
