@@ -97,7 +97,8 @@ _TRANSFORMED = Stage(
     "and what they leave alone must look to the jam as if there were no directive. "
     "Nests that read across memory get tiles of their own before a jam takes their rows apart. "
     "Counters are narrowed while each stands in one place. "
-    "Groups of iterations of two loops at once come before iterations of one, which they would no longer find. "
+    "Groups of iterations of two loops at once come before iterations of one, which they would no "
+    "longer find. "
     "Iterations are put side by side next, so that what they share is there once for the others: rows "
     "first, then columns, which need to see what all rows of a thread read. "
     "Atomic updates find their gang's copy while they still name their operator and the grid, which "
@@ -147,22 +148,24 @@ def stage_of(module: ModuleOp) -> str:
 
 TARGET_PASSES = frozenset(
     (
+        "order-cached-loops",
         "choose-lanes",
         "schedule-loops",
         "promote-cache-to-shared",
         "compress-arrays",
         "stage-transposed-accesses",
         "group-combined-subscripts",
-        "order-cached-loops",
         "widen-rows",
         "privatise-atomics",
-        "pipeline-loads",
         "stage-shared-loads",
         "unroll-inner-loops",
         "count-saturated-stores",
     )
 )
 """Passes with an option `target`, which the pipeline sets."""
+
+REDUX_SM = 80
+"""The first compute capability with `redux.sync` (PTX ISA, redux.sync)."""
 
 PassCallback = Callable[[ModulePass, ModuleOp], None]
 StageCallback = Callable[[str, ModuleOp], None]
@@ -173,14 +176,16 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
     if name in TARGET_PASSES and "target" not in spec.parameters:
         target = "host" if options.target == "host" else "nvptx"
         spec = ArgSpec(name, {**spec.parameters, "target": (target,)})
-    if name == "convert-gpu-to-nvvm" and options.fast_math:
-        spec = ArgSpec(name, {"approximate_math": (True,), **spec.parameters})
+    if name == "convert-acc-compute-to-gpu":
+        spec = ArgSpec(name, {"redux": (options.sm >= REDUX_SM,), **spec.parameters})
     if options.check_cache and name == "check-cache-sections":
         spec = ArgSpec(name, {"enabled": (True,), **spec.parameters})
     if name == "promote-cache-to-shared":
         spec = ArgSpec(name, {"shared_limit": (largest_shared(options.sm),), **spec.parameters})
     if options.check_cache and name == "promote-cache-to-shared":
         spec = ArgSpec(name, {**spec.parameters, "trust": (False,)})
+    if name == "convert-gpu-to-nvvm" and options.fast_math:
+        spec = ArgSpec(name, {"approximate_math": (True,), **spec.parameters})
     if name == "group-combined-subscripts" and options.fast_math:
         spec = ArgSpec(name, {"reassociate": (True,), **spec.parameters})
     try:
