@@ -10,21 +10,23 @@ Leaves: no `acc.cache`. The parallel loops around a directive that is honoured r
 Fails:  with `strict`, where a directive cannot be honoured. Otherwise it is left to the hardware
         caches, and a remark says why: the result never depends on it.
 
-The decisions are in `analysis/cache_plan.py` and `analysis/cache_section.py`. Of `cache/`, `nest.py` and
-`accesses.py` read the IR, `variables.py` makes clauses on loops memory of whoever runs an iteration, `legality.py`
-says what no tile can serve, `choose.py` and `memory.py` decide; `rewrite.py`, `blocks.py`, `body.py`, `tile_access.py`,
-`range_checks.py`, `reductions.py`, `tiles.py`, `fetch.py` and `pipeline.py` write it; `gang.py` does both for directives
-around the loops that lanes share.
+The decisions are in `analysis/cache_plan.py` and `analysis/cache_section.py`. Of `cache/`,
+`nest.py` and `accesses.py` read the IR, `variables.py` makes clauses on loops memory of whoever
+runs an iteration, `legality.py` says what no tile can serve, `choose.py` and `memory.py` decide;
+`rewrite.py`, `blocks.py`, `body.py`, `tile_access.py`, `range_checks.py`, `reductions.py`,
+`tiles.py`, `fetch.py` and `pipeline.py` write it; `gang.py` does both for directives around the
+loops that lanes share.
 
-Options: `method` (`auto`: by proof; `rbi`, `rbc`, `ehc`); `trust` relies on the restriction of OpenACC
-2.5 that indices lie in the section; `promote=always` also caches what the L1 cache serves as well;
-`block_x`, `block_y`: threads of a block; `rows`, `columns`: outputs per thread; `padding` in elements (-1:
-by analysis); `renewal`: every thread computes where a tile begins, or one tells the others; `fetch`:
-through registers or by asynchronous copies; `stages`: buffers of a tile that a loop renews (1; 2: it is
-fetched one turn ahead; 0: by analysis); `write`: the policy for written tiles; `sets` (a power of
-two) and `ways` (1 or 2) of an emulated cache, per thread; `width`: how a block knows how many iterations it
-has (4.2.2 of the paper in docs/cache.md); `transpose`: tiles of left factors may stand transposed; `shared_limit`:
-bytes of shared memory that a block may have; `strict`.
+Options: `method` (`auto`: by proof; `rbi`, `rbc`, `ehc`); `trust` relies on the restriction of
+OpenACC 2.5 that indices lie in the section; `promote=always` also caches what the L1 cache serves
+as well; `block_x`, `block_y`: threads of a block; `rows`, `columns`: outputs per thread; `padding`
+in elements (-1: by analysis); `renewal`: every thread computes where a tile begins, or one tells
+the others; `fetch`: through registers or by asynchronous copies; `stages`: buffers of a tile that a
+loop renews (1; 2: it is fetched one turn ahead; 0: by analysis); `write`: the policy for written
+tiles; `sets` (a power of two) and `ways` (1 or 2) of an emulated cache, per thread; `width`: how a
+block knows how many iterations it has (docs/cache.md, "Width and renewal"); `transpose`: tiles of
+left factors may stand transposed; `shared_limit`: bytes of shared memory that a block may have;
+`strict`.
 
 Before:
   acc.loop gang vector control(%i : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) {
