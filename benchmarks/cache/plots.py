@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+METHODS = ("OpenACC", "cache", "RBI", "RBC", "EHC")
+CHOICES = (
+    "RBI", "communicating", "width synchronised", "asynchronous", "ahead", "async ahead",
+    "4×4", "8×8", "8×8 transposed", "8×8 async ahead", "cache",
+)  # fmt: skip
+CHOICE_KERNELS = ("gemm16", "nbody", "jacobi")
+"""The paper's figures 6 and 7: how a width is found and a tile renewed, and what goes beyond."""
 
 Numbers = dict[str, list[dict[str, Any]]]
 
 
 def plot(numbers: Numbers, directory: Path) -> None:
-    """Writes `cache-methods.png`, `-sizes`, `-writes` and `-micro` into `directory`."""
+    """Writes `cache-methods.png`, `-choices`, `-sizes`, `-writes` and `-micro` into `directory`."""
     directory.mkdir(parents=True, exist_ok=True)
+    _bars(numbers["kernels"], CHOICES, CHOICE_KERNELS, directory / "cache-choices.png")
     drawings = {"kernels": _methods, "sizes": _sizes, "writes": _writes, "micro": _micro}
     for name, draw in drawings.items():
         if numbers.get(name):
@@ -47,11 +57,17 @@ def _sizes(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 def _methods(rows: list[dict[str, Any]], path: Path) -> None:
+    """The paper's methods, and what is decided, for every kernel."""
+    _bars(rows, METHODS, list(dict.fromkeys(row["kernel"] for row in rows)), path)
+
+
+def _bars(
+    rows: list[dict[str, Any]], variants: Sequence[str], kernels: Sequence[str], path: Path
+) -> None:
     """Time of hand-written CUDA over that of each variant, by kernel."""
     from matplotlib.figure import Figure
 
-    kernels = list(dict.fromkeys(row["kernel"] for row in rows))
-    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    kernels = [name for name in kernels if any(row["kernel"] == name for row in rows)]
     figure = Figure(figsize=(12, 4.5), layout="constrained")
     axes = figure.subplots()
     width = 0.85 / len(variants)
