@@ -77,7 +77,6 @@ class RegionArray:
     name: str
     clause: Clause
     like: MappingOp
-    count: int
     hull: tuple[Section, ...] = ()
     others: tuple[Section, ...] = ()
 
@@ -218,7 +217,7 @@ class _Array:
     """A candidate: its sites, in order."""
 
     sites: list[Site]
-    roots: set[Root]
+    roots: frozenset[Root]
     clause: Clause | None = None
 
 
@@ -228,6 +227,7 @@ class _Planner:
     accesses: Sequence[Access]
     memory: HostMemory
     hoister: Hoister
+    holds: Callable[[frozenset[Root], int], bool]
     plan: SpanPlan = field(default_factory=SpanPlan)
     foreign: list[Site] = field(default_factory=list[Site])
 
@@ -235,6 +235,10 @@ class _Planner:
         arrays = self._candidates()
         for key in list(arrays):
             self._decide(arrays, key)
+        for key, array in list(arrays.items()):
+            if not self.holds(array.roots, len(array.sites)):
+                self.foreign += array.sites
+                del arrays[key]
         while self._drop_touched(arrays):
             pass
         for array in arrays.values():
@@ -322,7 +326,9 @@ class _Planner:
         strides = {_stride(site) for site in keys.values()}
         return "its sections differ in shape" if len(strides) > 1 or None in strides else None
 
-    def _apart(self, left: set[Root], right: set[Root], both_read: bool = False) -> bool:
+    def _apart(
+        self, left: frozenset[Root], right: frozenset[Root], both_read: bool = False
+    ) -> bool:
         return all(self.memory.distinct(a, b, both_read) for a in left for b in right)
 
     def _drop_touched(self, arrays: dict[Key, _Array]) -> bool:
@@ -340,7 +346,7 @@ class _Planner:
         for access in self.accesses:
             if reads_only and not access.writes:
                 continue
-            if not self._apart(array.roots, {access.root}):
+            if not self._apart(array.roots, frozenset((access.root,))):
                 self.plan.obstacles.append(access.at)
                 verb = "writes" if access.writes else "reads"
                 return f"host code at line {source_loc(access.at).line} {verb} it, or may"
@@ -368,8 +374,7 @@ class _Planner:
         if len(keys) > 1 and clause is Clause.COPYOUT:
             clause = Clause.COPY  # the host's elements between the sections are nobody's to change
         name = array.sites[0].name
-        count = len(array.sites)
-        self.plan.arrays.append(RegionArray(name, clause, like, count, hull, others))
+        self.plan.arrays.append(RegionArray(name, clause, like, hull, others))
 
     def _sections(self, sites: Sequence[Site]) -> tuple[Section, ...]:
         found: dict[SectionKey, Section] = {}
@@ -417,17 +422,19 @@ def plan_span(
     sites: Sequence[Site],
     effects: Sequence[Effect],
     memory: HostMemory,
-    covered: Callable[[set[Root]], bool],
+    holds: Callable[[frozenset[Root], int], bool],
 ) -> tuple[SpanPlan, Hoister]:
     """
-    The arrays for a data region before and after `ops`; those `covered` by a region around are left
-    out. With a barrier among the effects there is no plan but the reason.
+    The arrays for a data region before and after `ops`, of those that it `holds`: asked with the
+    roots of an array's address and the number of its sites. The runtime sees to it that arrays of one
+    region are apart; from arrays that are left out they have to be known to be. With a barrier among
+    the effects there is no plan but the reason.
     """
     accesses = [effect for effect in effects if isinstance(effect, Access)]
     written = written_roots(sites, accesses, memory)
     hoister = Hoister(frozenset(ops), ops[0], memory, written)
     barrier = next((effect for effect in effects if isinstance(effect, Barrier)), None)
-    planner = _Planner(sites, accesses, memory, hoister)
+    planner = _Planner(sites, accesses, memory, hoister, holds)
     if barrier is not None:
         plan = SpanPlan(obstacles=[barrier.at])
         line = source_loc(barrier.at).line
@@ -435,6 +442,4 @@ def plan_span(
             if clause_of(site.entry) is not None:
                 plan.declined.setdefault(site.name, f"{barrier.what} at line {line}")
         return plan, hoister
-    plan = planner.run()
-    plan.arrays = [a for a in plan.arrays if not covered(memory.roots(a.like.var))]
-    return plan, hoister
+    return planner.run(), hoister

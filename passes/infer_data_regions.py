@@ -105,7 +105,7 @@ def _has_construct(op: Operation) -> bool:
 class _Inference:
     memory: HostMemory
     effects: HostEffects
-    covered: list[set[Root]] = field(default_factory=list[set[Root]])
+    covered: list[frozenset[Root]] = field(default_factory=list[frozenset[Root]])
     """What the inferred regions around the current place hold."""
 
     def function(self, function: llvm.FuncOp) -> None:
@@ -113,8 +113,13 @@ class _Inference:
         for block in list(function.body.blocks):
             self._block(block)
 
-    def _is_covered(self, roots: set[Root]) -> bool:
-        return any(roots == held for held in self.covered)
+    def _holds(self, roots: frozenset[Root], sites: int) -> bool:
+        """Whether a region around a loop is for an array with these roots."""
+        return roots not in self.covered
+
+    def _holds_shared(self, roots: frozenset[Root], sites: int) -> bool:
+        """Whether a region around a run is."""
+        return sites > 1 and roots not in self.covered
 
     def _block(self, block: Block) -> None:
         if not any(_has_construct(op) for op in block.ops):
@@ -156,7 +161,7 @@ class _Inference:
             return
         sites, guarded = _loop_sites(loop)
         effects = tuple(self.effects.of(loop))
-        plan, hoister = plan_span([loop], sites, effects, self.memory, self._is_covered)
+        plan, hoister = plan_span([loop], sites, effects, self.memory, self._holds)
         if not plan.arrays:
             if plan.declined:
                 loop.attributes[DATA_REGION] = StringAttr(
@@ -175,6 +180,7 @@ class _Inference:
     ) -> None:
         self.covered += [self.memory.roots(array.like.var) for array in plan.arrays]
         region = build_region(plan.arrays, ops, hoister, guard)
+        self.memory.forget()
         region.attributes[DATA_REGION] = StringAttr(_describe(plan, where))
 
     # Runs
@@ -225,14 +231,13 @@ class _Inference:
             return
         units = units[busy[0] : busy[-1] + 1]
         plan, _ = self._plan(ops, units)
-        wanted = {array.name for array in plan.arrays if array.count > 1}
+        wanted = {array.name for array in plan.arrays}
         if not wanted:
             self._split(ops, units, plan)
             return
         users = [i for i, unit in enumerate(units) if any(s.name in wanted for s in unit.sites)]
         units = units[users[0] : users[-1] + 1]
         plan, hoister = self._plan(ops, units)
-        plan.arrays = [array for array in plan.arrays if array.count > 1]
         if plan.arrays:
             span = ops[units[0].first : units[-1].last + 1]
             held = len(self.covered)
@@ -243,7 +248,7 @@ class _Inference:
         span = ops[units[0].first : units[-1].last + 1]
         sites = [site for unit in units for site in unit.sites]
         effects = [effect for unit in units for effect in unit.effects]
-        return plan_span(span, sites, effects, self.memory, self._is_covered)
+        return plan_span(span, sites, effects, self.memory, self._holds_shared)
 
     def _split(self, ops: list[Operation], units: Sequence[_Unit], plan: SpanPlan) -> None:
         for at, unit in enumerate(units):

@@ -107,16 +107,31 @@ def _yielded(terminator: Operation | None, index: int) -> SSAValue:
 
 @dataclass
 class HostMemory:
-    """Answers for one module, remembered; the module's pointers must not change meanwhile."""
+    """Answers for one module, remembered until `forget` is told that the module has changed."""
 
     module: ModuleOp
     _addresses: dict[str, list[SSAValue]] | None = None
     _defined: set[str] = field(default_factory=set[str])
     """Global variables of the program itself: no library knows their addresses."""
+    _roots: dict[SSAValue, frozenset[Root]] = field(
+        default_factory=dict[SSAValue, "frozenset[Root]"]
+    )
     _escaped: dict[Root, bool] = field(default_factory=dict[Root, bool])
 
-    def roots(self, pointer: SSAValue) -> set[Root]:
+    def forget(self) -> None:
+        """Pointers of the module have been passed on in new ways."""
+        self._addresses = None
+        self._roots.clear()
+        self._escaped.clear()
+
+    def roots(self, pointer: SSAValue) -> frozenset[Root]:
         """Everything `pointer` may have been computed from; nothing for a null pointer."""
+        if pointer not in self._roots:
+            self._roots[pointer] = frozenset(self._find_roots(pointer))
+        return self._roots[pointer]
+
+    @staticmethod
+    def _find_roots(pointer: SSAValue) -> set[Root]:
         found: set[Root] = set()
         seen: set[SSAValue] = set()
         work = [pointer]

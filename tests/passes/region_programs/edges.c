@@ -62,6 +62,16 @@ static void create(double *x, int steps)
     }
     free(tmp);
 }
+/* an array that takes no part in the region may be a wider part of one that does */
+static void once(double *x, double *y)
+{
+#pragma acc parallel loop copy(x[6:N - 6])
+    for (int i = 6; i < N; i++) x[i] += 1;
+#pragma acc parallel loop copy(y[0:N])
+    for (int i = 0; i < N; i++) y[i] *= 0.5;
+#pragma acc parallel loop copy(x[6:N - 6])
+    for (int i = 6; i < N; i++) x[i] += 2;
+}
 int main(int argc, char **argv)
 {
     double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
@@ -77,6 +87,8 @@ int main(int argc, char **argv)
     gp = y;
     int k = global();
     create(x, 3);
+    once(x, y);
+    once(x, x);
     double s = 0;
     for (int i = 0; i < N; i++) s += x[i] * (i + 1) + y[i] + g[i] * 3;
     printf("%d %.10g %d\n", k, s, acc_is_present(x, 8));
