@@ -555,14 +555,21 @@ def choose_write_policy(uses: Uses, disjoint: bool) -> tuple[WritePolicy, str]:
 
 
 def tiles_are_disjoint(plan: TilePlan, axes: Sequence[Axis], sharing: Sharing) -> bool:
-    """Whether every iteration has elements of its own, so that no two blocks hold the same one."""
-    for position in range(len(axes)):
-        axis = axes[position]
-        moved = False
-        for dim, rates in zip(plan.section.dims, plan.rates, strict=True):
-            rate = _constant_rate(rates, axis)
-            if rate is None or abs(rate) >= dim.length:
-                moved = True
-        if not moved:
-            return False
-    return True
+    """
+    Whether every iteration has elements of its own, so that no two blocks hold the same one. In a
+    dimension that several loops move, each must step over all that the slower ones reach (rows of a
+    matrix kept in one dimension): a rate or trip count known only at run time may be too small.
+    """
+    apart: set[int] = set()
+    for dim, rates in zip(plan.section.dims, plan.rates, strict=True):
+        known = [(position, _constant_rate(rates, axis)) for position, axis in enumerate(axes)]
+        moves = sorted((abs(rate), position) for position, rate in known if rate)
+        if any(rate is None for _, rate in known):
+            continue
+        reach: int | None = dim.length
+        for rate, position in moves:
+            if reach is not None and rate >= reach:
+                apart.add(position)
+            trips = axes[position].trips
+            reach = None if reach is None or trips is None else reach + rate * max(0, trips - 1)
+    return len(apart) == len(axes)

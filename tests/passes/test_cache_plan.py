@@ -227,3 +227,8 @@ def test_blocks_that_hold_common_elements_are_found() -> None:
     assert tiles_are_disjoint(own, [ROW], Sharing((0,)))
     assert not tiles_are_disjoint(halo, [ROW], Sharing((0,)))
     assert not tiles_are_disjoint(whole, [ROW], Sharing((0,)))
+    # Rows of 41 or 43 elements in one dimension, of which 21 iterations take two each.
+    short = [ROW, Axis("j", "j", 1, 21)]
+    for pitch, apart in ((number(41), False), (number(43), True), (N, False)):
+        plan = tile(line(I * pitch + J * 2, 2), short, BOTH, (8, 32))
+        assert tiles_are_disjoint(plan, short, BOTH) == apart
