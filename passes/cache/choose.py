@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from ...dialects.accx import GIVEN_SIZES
 from ..analysis import cache_plan as plans
 from ..analysis.acc_ops import constant_value, has_level
+from ..analysis.cache_banks import choose_padding
 from ..analysis.cache_plan import Sharing, TilePlan, Tuning
 from .accesses import Cached, Declined, read_accesses, read_section
 from .extents import check_extent
@@ -262,7 +263,7 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
     sharing, widths, threads = result.sharing, result.widths, result.threads
     padding = choices.tuning.padding
     if padding < 0:
-        padding = plans.choose_padding(
+        padding = choose_padding(
             cached.section,
             nest.axes,
             sharing,

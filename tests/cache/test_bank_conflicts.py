@@ -16,7 +16,7 @@ from accopt.compiler.api import Program, RunOptions
 from accopt.compiler.diagnostics import DiagnosticSink
 from accopt.compiler.executable import Executable, build
 from accopt.compiler.options import CompileOptions
-from accopt.passes.analysis.cache_plan import PADDINGS
+from accopt.passes.analysis.cache_banks import PADDINGS
 from accopt.runtime.sim.counters import LineCount
 
 SOURCE = Path(__file__).parent / "banks.c"

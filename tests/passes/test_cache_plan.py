@@ -6,6 +6,7 @@ import random
 
 import pytest
 from accopt.passes.analysis.affine import Affine
+from accopt.passes.analysis.cache_banks import choose_padding, conflict_degree
 from accopt.passes.analysis.cache_plan import (
     Axis,
     Sharing,
@@ -15,9 +16,7 @@ from accopt.passes.analysis.cache_plan import (
     block_threads,
     buffers,
     choose_method,
-    choose_padding,
     choose_write_policy,
-    conflict_degree,
     extract_sharing,
     is_crowded,
     is_product,

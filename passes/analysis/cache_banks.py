@@ -1,0 +1,102 @@
+"""
+Bank conflicts of tiles in shared memory: how many passes a warp's access takes, and how rows are padded
+so that it takes few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .cache_plan import WARP, Axis, Sharing, TilePlan, plan_tile
+from .cache_section import Section
+
+BANKS = 32
+BANK_BYTES = 4
+PADDINGS = (0, 1, 2, 4, 8)
+"""Elements that a row may get."""
+
+
+def shared_passes(addresses: Sequence[int], access_bytes: int) -> tuple[int, int]:
+    """
+    The passes that one access of a warp to shared memory takes, as many as the busiest bank has
+    different words to give, and those that its words need at least (CUDA programming guide, 16.4.3;
+    the simulator counts the same). Byte addresses, one for each lane; equal words are broadcast.
+    """
+    words: set[int] = set()
+    for address in addresses:
+        first = address // BANK_BYTES
+        words.update(range(first, first + max(1, access_bytes // BANK_BYTES)))
+    banks: dict[int, int] = {}
+    for word in words:
+        banks[word % BANKS] = banks.get(word % BANKS, 0) + 1
+    return max(banks.values()), -(-len(words) // BANKS)
+
+
+def _warp_addresses(coefficients: Sequence[int], threads: Sequence[int]) -> list[int]:
+    """The bytes that the first warp's threads (…, y, x) address: `sum(coefficient · coordinate)`."""
+    found: list[int] = []
+    for lane in range(WARP):
+        rest, address = lane, 0
+        for coefficient, size in zip(reversed(coefficients), reversed(threads), strict=True):
+            address += coefficient * (rest % size)
+            rest //= size
+        found.append(address)
+    return found
+
+
+def conflict_degree(coefficients: Sequence[int], threads: Sequence[int], access_bytes: int) -> int:
+    """How many times as many passes as it needs a warp's access takes; 1 is free of conflicts."""
+    passes, ideal = shared_passes(_warp_addresses(coefficients, threads), access_bytes)
+    return passes // ideal
+
+
+def choose_padding(
+    section: Section,
+    axes: Sequence[Axis],
+    sharing: Sharing,
+    widths: Sequence[int],
+    threads: Sequence[int],
+    accesses: Sequence[Sequence[int]],
+    together: Sequence[int] = (),
+) -> int:
+    """
+    Elements to add to a row of the tile so that a warp's accesses fall into different banks.
+    `accesses`: for each access the elements it moves per section dimension and mapped axis, row by
+    row (`[dim][axis]` flattened). `together`: neighbouring outputs of a thread along each axis. The
+    least padding wins among equals.
+    """
+    best, best_cost = 0, 0
+    for padding in PADDINGS:
+        plan = plan_tile(section, axes, sharing, widths, padding)
+        if isinstance(plan, str) or len(plan.dims) < 2:
+            return 0
+        cost = sum(_cost(plan, access, threads, together) for access in accesses)
+        if padding == 0 or cost < best_cost:
+            best, best_cost = padding, cost
+    return best
+
+
+def _cost(
+    plan: TilePlan, access: Sequence[int], threads: Sequence[int], together: Sequence[int]
+) -> int:
+    """
+    The passes of one access, summed over the places in a word that elements of less than a word may
+    have. A thread's neighbouring outputs that are neighbours in the tile are one wide access.
+    """
+    axes, bytes = len(threads), plan.section.element_bytes
+    coefficients = [0] * axes
+    for position, dim in enumerate(plan.dims):
+        for axis in range(axes):
+            if dim.section_dim is not None:
+                moved = access[dim.section_dim * axes + axis]
+            else:
+                moved = sum(m.rate for m in plan.moves if m.axis == axis and m.dim == position)
+            coefficients[axis] += moved * dim.pitch
+    for axis, outputs in enumerate(together):
+        if abs(coefficients[axis]) != bytes:
+            coefficients[axis] *= outputs
+    addresses = _warp_addresses(coefficients, threads)
+    return sum(
+        shared_passes([address + offset for address in addresses], bytes)[0]
+        for offset in range(0, BANK_BYTES, bytes if bytes < BANK_BYTES else BANK_BYTES)
+    )
