@@ -55,17 +55,23 @@ def test_every_listed_schedule_can_be_chosen_and_makes_other_code(source: Path):
     assert len(programs) == len(space["space.c:7"].choices)
 
 
+def registers(kernels: tuple[KernelCost, ...]) -> int:
+    """Of the kernel that needs most: constructs have several versions."""
+    return max(kernel.resources.registers for kernel in kernels)
+
+
 @needs_ptxas
 def test_costs_are_those_that_ptxas_reports(source: Path):
     space = schedule_space([source], OPTIONS)
     rows = {choice.text: choice.kernels for choice in space[0].choices}
     few, many = (
-        next(k[0] for text, k in rows.items() if text.startswith(start))
+        next(kernels for text, kernels in rows.items() if text.startswith(start))
         for start in ("1x256: gang(dim:2) x2 ", "1x256: gang(dim:2) x32 ")
     )
-    assert few.name == many.name == "nest_3_kernel" and few.threads == 256
-    assert many.resources.registers > few.resources.registers
-    assert many.occupancy.share < few.occupancy.share
+    assert 256 in {kernel.threads for kernel in few}
+    assert all(kernel.name.startswith("nest_3_kernel") for kernel in (*few, *many))
+    assert registers(many) > registers(few)
+    assert min(k.occupancy.share for k in many) < min(k.occupancy.share for k in few)
     assert "occupancy" in render_space(space)
 
 

@@ -13,7 +13,7 @@ from accopt.compiler.diagnostics import CompileError, SourceLoc
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir import print_llvm_module
 from accopt.dialects import nvvm
-from accopt.passes.analysis.device_functions import DEVICE_FUNCTIONS
+from accopt.passes.analysis.device_functions import DEVICE_FUNCTIONS, MATH_F80
 from accopt.passes.analysis.device_math import Expansion, Intrinsic, Libdevice, device_function
 from accopt.passes.convert_gpu_to_nvvm import ConvertGpuToNvvmPass, register_range
 from accopt.passes.convert_to_llvm import ConvertToLlvmPass
@@ -46,7 +46,9 @@ def on_host(body: str) -> HostProgram:
 
 
 def test_every_device_function_has_a_meaning():
-    assert [name for name in sorted(DEVICE_FUNCTIONS) if device_function(name) is None] == []
+    """But for those of long double, which constructs on the host may call."""
+    names = DEVICE_FUNCTIONS - MATH_F80
+    assert [name for name in sorted(names) if device_function(name) is None] == []
 
 
 def test_choices():

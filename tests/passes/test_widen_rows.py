@@ -76,7 +76,7 @@ int main(void) {
   {
 #pragma acc parallel loop collapse(2) present(a)
     for (int i = 0; i < n; i++)
-      for (int j = 1; j < m - 2; j++)
+      for (int j = 1; j < m - 1; j++)
         if (i * m + j < size) a[i * m + j] = i + j % 7;
 #pragma acc parallel loop present(b)
     for (int i = 0; i < size; i++) b[i] = 0;
