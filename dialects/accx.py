@@ -25,7 +25,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.from_kernels` | `acc.parallel` | a part of a kernels construct: its rules for scalars apply |
 | `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
 | `accx.pointers` | `acc.bounds` | the section's elements are pointers, to what the next bounds describe |
-| `accx.speculative` | `llvm.load` | may read unwritten elements, and the last 16 bytes of an array to their end |
+| `accx.speculative` | `llvm.load` | may read elements not written, and 16 bytes in which an array ends |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 | `accx.cache` | `acc.parallel`, routines | on its cache directives: array of {text, file, line, column} |

@@ -69,7 +69,7 @@ def test_costs_are_those_that_ptxas_reports(source: Path):
         for start in ("1x256: gang(dim:2) x2 ", "1x256: gang(dim:2) x32 ")
     )
     assert 256 in {kernel.threads for kernel in few}
-    assert all(kernel.name.startswith("nest_3_kernel") for kernel in (*few, *many))
+    assert "nest_3_kernel" in {kernel.name for kernel in few}
     assert registers(many) > registers(few)
     assert min(k.occupancy.share for k in many) < min(k.occupancy.share for k in few)
     assert "occupancy" in render_space(space)
