@@ -213,3 +213,66 @@ llvm.func @while(%tol: f64) {
   }
   llvm.return
 }
+
+// A loop left by a jump becomes an operation; its first condition is asked before the region.
+// CHECK-LABEL: llvm.func @left_by_a_jump
+// CHECK:         cf.br ^[[DOOR:.*]]
+// CHECK:         %[[K:.*]] = llvm.load %it
+// CHECK:         %[[C:.*]] = arith.cmpi slt, %[[K]]
+// CHECK:         acc.data if(%[[C]])
+// CHECK:           scf.execute_region
+// CHECK:             acc.parallel
+// CHECK:         accx.data_region = "data region inferred around this loop: copy(table)"
+// CHECK:         acc.copyout
+// CHECK:         cf.br
+llvm.func @left_by_a_jump(%n: i32, %c: i1) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %it = llvm.alloca %c1 x i32 : (i32) -> !llvm.ptr
+  %table = llvm.mlir.addressof @table : !llvm.ptr
+  llvm.store %c0, %it : i32, !llvm.ptr
+  cf.br ^head
+^head:
+  %k = llvm.load %it : !llvm.ptr -> i32
+  %more = arith.cmpi slt, %k, %n : i32
+  cf.cond_br %more, ^body, ^end
+^body:
+  %td = acc.copyin varPtr(%table : !llvm.ptr) varType(!llvm.array<64 x f32>) -> !llvm.ptr {name = "table", dataClause = #acc<data_clause acc_copy>}
+  acc.parallel dataOperands(%td : !llvm.ptr) {
+    acc.yield
+  }
+  acc.copyout accPtr(%td : !llvm.ptr) to varPtr(%table : !llvm.ptr) varType(!llvm.array<64 x f32>) {name = "table", dataClause = #acc<data_clause acc_copy>}
+  cf.cond_br %c, ^end, ^next
+^next:
+  %l = arith.addi %k, %c1 : i32
+  llvm.store %l, %it : i32, !llvm.ptr
+  cf.br ^head
+^end:
+  llvm.return
+}
+
+// An array with one clause takes no part, and may be a wider part of one with two: nothing is held.
+// CHECK-LABEL: llvm.func @left_out
+// CHECK-NOT:     acc.data
+// CHECK:         llvm.return
+llvm.func @left_out(%n: i64, %x: !llvm.ptr, %y: !llvm.ptr) {
+  %zero = arith.constant 0 : i64
+  %four = arith.constant 4 : i64
+  %b = acc.bounds lowerbound(%zero : i64) extent(%n : i64) stride(%four : i64) startIdx(%zero : i64) {strideInBytes = true}
+  %xd = acc.copyin varPtr(%x : !llvm.ptr) varType(f32) bounds(%b) -> !llvm.ptr {name = "x", dataClause = #acc<data_clause acc_copy>}
+  acc.parallel dataOperands(%xd : !llvm.ptr) {
+    acc.yield
+  }
+  acc.copyout accPtr(%xd : !llvm.ptr) bounds(%b) to varPtr(%x : !llvm.ptr) varType(f32) {name = "x", dataClause = #acc<data_clause acc_copy>}
+  %yd = acc.copyin varPtr(%y : !llvm.ptr) varType(f32) bounds(%b) -> !llvm.ptr {name = "y", dataClause = #acc<data_clause acc_copy>}
+  acc.parallel dataOperands(%yd : !llvm.ptr) {
+    acc.yield
+  }
+  acc.copyout accPtr(%yd : !llvm.ptr) bounds(%b) to varPtr(%y : !llvm.ptr) varType(f32) {name = "y", dataClause = #acc<data_clause acc_copy>}
+  %xe = acc.copyin varPtr(%x : !llvm.ptr) varType(f32) bounds(%b) -> !llvm.ptr {name = "x", dataClause = #acc<data_clause acc_copy>}
+  acc.parallel dataOperands(%xe : !llvm.ptr) {
+    acc.yield
+  }
+  acc.copyout accPtr(%xe : !llvm.ptr) bounds(%b) to varPtr(%x : !llvm.ptr) varType(f32) {name = "x", dataClause = #acc<data_clause acc_copy>}
+  llvm.return
+}
