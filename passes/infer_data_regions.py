@@ -186,17 +186,17 @@ class _Inference:
     # Runs
 
     def _runs(self, block: Block) -> None:
+        ops = list(block.ops)  # as they stand now: units count by it, whatever regions are built
         units: list[_Unit] = []
-        for unit in self._units(block):
+        for unit in self._units(ops[:-1]):
             if unit.stops:
-                self._run(list(block.ops), units)
+                self._run(ops, units)
                 units = []
             else:
                 units.append(unit)
-        self._run(list(block.ops), units)
+        self._run(ops, units)
 
-    def _units(self, block: Block) -> list[_Unit]:
-        ops = [op for op in block.ops if op.next_op is not None]
+    def _units(self, ops: Sequence[Operation]) -> list[_Unit]:
         position = {op: index for index, op in enumerate(ops)}
         reach = list(range(len(ops)))
         for op in ops:
