@@ -30,7 +30,9 @@ def run(program: str, target: str, enabled: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("target", ["host", "sim"])
-@pytest.mark.parametrize(("program", "part"), [("edges.c", 0.6), ("exits.c", 0.3)])
+@pytest.mark.parametrize(
+    ("program", "part"), [("edges.c", 0.6), ("exits.c", 0.3), ("barriers.c", 0.8)]
+)
 def test_the_same_output_with_fewer_transfers(program: str, part: float, target: str) -> None:
     without, every_transfer = run(program, target, "false")
     output, transfers = run(program, target, "true")
