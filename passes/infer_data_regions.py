@@ -2,7 +2,7 @@
 Keep arrays on the device across host loops and runs of constructs (OpenACC 3.4, 2.6.5 and 2.7).
 
 A program without data directives copies its arrays for every construct. This pass puts an `acc.data`
-around a host loop with constructs, and around constructs that follow each other in a block, which
+around a host loop with constructs (and, by option, around constructs that follow each other), which
 holds the arrays that host code in between provably does not touch; the constructs' own clauses stay
 and find the data present.
 
@@ -15,7 +15,8 @@ Leaves: constructs as they were, some within an `acc.data`, marked `accx.inferre
 Fails:  never.
 
 Steps, for each block of a function, outermost first:
-1. runs: constructs without a barrier between them (`analysis/host_effects.py`) that share arrays;
+1. with the option `runs`: constructs without a barrier between them (`analysis/host_effects.py`)
+   that share arrays;
 2. loops with constructs: what their bodies map in every iteration;
 3. the same inside, for what no region holds yet.
 
@@ -105,6 +106,7 @@ def _has_construct(op: Operation) -> bool:
 class _Inference:
     memory: HostMemory
     effects: HostEffects
+    around_runs: bool
     covered: list[frozenset[Root]] = field(default_factory=list[frozenset[Root]])
     """What the inferred regions around the current place hold."""
 
@@ -124,7 +126,8 @@ class _Inference:
     def _block(self, block: Block) -> None:
         if not any(_has_construct(op) for op in block.ops):
             return
-        self._runs(block)
+        if self.around_runs:
+            self._runs(block)
         for op in list(block.ops):
             self._operation(op)
 
@@ -308,17 +311,21 @@ def _describe(plan: SpanPlan, where: str) -> str:
 
 @dataclass(frozen=True)
 class InferDataRegionsPass(ModulePass):
-    """`enabled`: false leaves every transfer to the construct that asks for it."""
+    """
+    `enabled`: false leaves every transfer to the construct that asks for it. `runs`: also around
+    constructs that follow each other, which saves a transfer or two where loops save thousands.
+    """
 
     name = "infer-data-regions"
 
     enabled: bool = True
+    runs: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if not self.enabled:
             return
         memory = HostMemory(op)
-        inference = _Inference(memory, HostEffects(op, memory))
+        inference = _Inference(memory, HostEffects(op, memory), self.runs)
         for function in list(op.body.block.ops):
             if isinstance(function, llvm.FuncOp) and any(map(_is_mapped, function.body.walk())):
                 inference.function(function)

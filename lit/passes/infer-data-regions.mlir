@@ -1,4 +1,4 @@
-// RUN: accopt %s -p infer-data-regions | filecheck %s
+// RUN: accopt %s -p 'infer-data-regions{runs=true}' | filecheck %s
 // RUN: accopt %s -p 'infer-data-regions{enabled=false}' | filecheck %s --check-prefix=OFF
 
 // OFF-NOT: acc.data

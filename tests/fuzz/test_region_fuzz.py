@@ -16,7 +16,7 @@ SLOW = range(1000, 1150)
 
 
 def run(source: Path, target: str, enabled: str) -> tuple[int, str]:
-    option = f"infer-data-regions{{enabled={enabled}}}"
+    option = f"infer-data-regions{{enabled={enabled} runs=true}}"
     command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}", "-O0"]
     done = subprocess.run(
         [*command, "--verify", "--pass-option", option, str(source)],

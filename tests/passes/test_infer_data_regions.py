@@ -14,7 +14,7 @@ PROGRAMS = Path(__file__).parent / "region_programs"
 
 def run(program: str, target: str, enabled: str) -> tuple[str, int]:
     """What the program prints, and how many transfers it makes."""
-    option = f"infer-data-regions{{enabled={enabled}}}"
+    option = f"infer-data-regions{{enabled={enabled} runs=true}}"
     command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
     done = subprocess.run(
         [*command, "--verify", "--pass-option", option, str(PROGRAMS / program)],
