@@ -361,11 +361,11 @@ class Runtime:
             case DeviceOperation.SET_DEFAULT_ASYNC:
                 self.set_default_async(number)
 
-    # Shared with the acc_* routines
-
     def outside(self, site: int, table: int, record: int) -> None:
         """What `--check-cache` found: always an error (see `outside_error`)."""
         raise outside_error(table, record)
+
+    # Shared with the acc_* routines
 
     def wait_queues(
         self,
