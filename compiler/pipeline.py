@@ -181,7 +181,8 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
     if options.check_cache and name == "check-cache-sections":
         spec = ArgSpec(name, {"enabled": (True,), **spec.parameters})
     if name == "promote-cache-to-shared":
-        spec = ArgSpec(name, {"shared_limit": (largest_shared(options.sm),), **spec.parameters})
+        machine = {"shared_limit": (largest_shared(options.sm),), "sm": (options.sm,)}
+        spec = ArgSpec(name, {**machine, **spec.parameters})
     if options.check_cache and name == "promote-cache-to-shared":
         spec = ArgSpec(name, {**spec.parameters, "trust": (False,)})
     if name == "convert-gpu-to-nvvm" and options.fast_math:

@@ -41,7 +41,7 @@ from xdsl.dialects.builtin import I32, I64, SymbolRefAttr
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
 
-from . import accx_cache
+from . import accx_bulk, accx_cache
 from .accx_compress import COMPRESSION_OPS, PackedType
 
 GANG_DIM = "accx.gang_dim"
@@ -106,4 +106,8 @@ class LaunchHostOp(IRDLOperation):
         super().__init__(operands=[num_gangs, queue, args], properties={"kernel": kernel})
 
 
-ACCX = Dialect("accx", [LaunchHostOp, *accx_cache.OPERATIONS, *COMPRESSION_OPS], [PackedType])
+ACCX = Dialect(
+    "accx",
+    [LaunchHostOp, *accx_cache.OPERATIONS, *accx_bulk.OPERATIONS, *COMPRESSION_OPS],
+    [PackedType],
+)

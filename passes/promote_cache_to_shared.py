@@ -14,18 +14,19 @@ The decisions are in `analysis/cache_plan.py` and `analysis/cache_section.py`. O
 `nest.py` and `accesses.py` read the IR, `variables.py` makes clauses on loops memory of whoever
 runs an iteration, `legality.py` says what no tile can serve, `choose.py` and `memory.py` decide;
 `rewrite.py`, `blocks.py`, `body.py`, `tile_access.py`, `range_checks.py`, `reductions.py`,
-`tiles.py`, `fetch.py` and `pipeline.py` write it; `gang.py` does both for directives around the
+`tiles.py`, `fetch.py`, `bulk.py` and `pipeline.py` write it; `gang.py` does both for directives around the
 loops that lanes share.
 
 Options: `method` (`auto`: by proof; `rbi`, `rbc`, `ehc`); `trust` relies on the restriction of
 OpenACC 2.5 that indices lie in the section; `promote=always` also caches what the L1 cache serves
 as well; `block_x`, `block_y`: threads of a block; `rows`, `columns`: outputs per thread; `padding`
 in elements (-1: by analysis); `renewal`: every thread computes where a tile begins, or one tells
-the others; `fetch`: through registers or by asynchronous copies; `stages`: buffers of a tile that a
-loop renews (1; 2: it is fetched one turn ahead; 0: by analysis); `write`: the policy for written
-tiles; `sets` (a power of two) and `ways` (1 or 2) of an emulated cache, per thread; `width`: how a
-block knows how many iterations it has (docs/cache.md, "Width and renewal"); `transpose`: tiles of
-left factors may stand transposed; `shared_limit`: bytes of shared memory that a block may have;
+the others; `fetch`: through registers, by asynchronous copies, or by bulk copies of rows
+(`cache/bulk.py`); `stages`: buffers of a tile that a loop renews (1; 2: it is fetched one turn
+ahead; 0: by analysis); `write`: the policy for written tiles; `sets` (a power of two) and `ways` (1
+or 2) of an emulated cache, per thread; `width`: how a block knows how many iterations it has
+(docs/cache.md, "Width and renewal"); `transpose`: tiles of left factors may stand transposed;
+`shared_limit`: bytes of shared memory that a block may have; `sm`: the compute capability;
 `strict`.
 
 Before:
@@ -62,7 +63,8 @@ from .analysis.acc_ops import has_level, source_loc
 from .analysis.cache_plan import SHARED_LIMIT, Tuning
 from .building import erase
 from .cache.accesses import Declined
-from .cache.choose import Choices, plan_nest
+from .cache.bulk import BULK_SM
+from .cache.choose import Choices, Fetch, plan_nest
 from .cache.gang import promote_in_gang
 from .cache.nest import Nest, find_nest, innermost_parallel
 from .cache.notes import note
@@ -163,7 +165,7 @@ class PromoteCacheToSharedPass(ModulePass):
     columns: int = 0
     padding: int = -1
     renewal: Literal["private", "communicating"] = "private"
-    fetch: Literal["auto", "registers", "async"] = "auto"
+    fetch: Fetch = "auto"
     write: Literal["auto", "through", "back", "mask"] = "auto"
     sets: int = 8
     ways: int = 1
@@ -171,6 +173,7 @@ class PromoteCacheToSharedPass(ModulePass):
     width: Width = "auto"
     transpose: bool = True
     shared_limit: int = SHARED_LIMIT
+    sm: int = BULK_SM
     strict: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -190,6 +193,8 @@ class PromoteCacheToSharedPass(ModulePass):
             self.width,
             self.transpose,
             self.shared_limit,
+            self.sm,
+            self.strict,
         )
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
             self._construct(construct, choices)

@@ -29,6 +29,9 @@ _PTX_VERSIONS = {
 }
 """Compute capability → the PTX ISA version to write, both times ten (PTX ISA, Release Notes)."""
 
+_BULK_COPIES, _BULK_PTX = "cp.async.bulk", 80
+"""Instructions that a PTX ISA version newer than that of their compute capability has brought."""
+
 
 def ptx_version(sm: int) -> int:
     """
@@ -52,12 +55,17 @@ def newest_known(sm: int) -> int:
     return max((number for number in _PTX_VERSIONS if number <= sm), default=sm)
 
 
-def nvptx_machine(sm: int, opt_level: OptLevel = 3) -> llvm.TargetMachine:
-    """Code generation for GPUs of compute capability `sm` (90 for 9.0)."""
+def nvptx_machine(
+    sm: int, opt_level: OptLevel = 3, version: int | None = None
+) -> llvm.TargetMachine:
+    """
+    Code generation for GPUs of compute capability `sm` (90 for 9.0), in PTX of `version` (times ten; the
+    oldest if absent).
+    """
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(_TRIPLE).create_target_machine(
-        cpu=f"sm_{sm}", features=f"+ptx{ptx_version(sm)}", opt=opt_level
+        cpu=f"sm_{sm}", features=f"+ptx{version or ptx_version(sm)}", opt=opt_level
     )
 
 
@@ -108,10 +116,13 @@ def emit_ptx(
 
     Raises `CompileError` if LLVM rejects the text, or if it needs libdevice and that is missing.
     """
-    key = content_key("ptx", llvmlite.__version__, str(sm), str(opt_level), llvm_ir)
+    version = ptx_version(sm)
+    if _BULK_COPIES in llvm_ir:
+        version = max(version, _BULK_PTX)
+    key = content_key("ptx", llvmlite.__version__, str(sm), str(version), str(opt_level), llvm_ir)
     if cache is not None and (found := cache.get(key)) is not None:
         return found.decode()
-    machine = nvptx_machine(sm, opt_level)
+    machine = nvptx_machine(sm, opt_level, version)
     with open_module(llvm_ir, "kernels") as (module, context):
         if _LIBDEVICE_USE.search(llvm_ir):
             _link_libdevice(module, context, machine)

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from ...dialects import llvm_ext, nvvm
 from ...dialects.nvvm import LoadCacheModifier, MemScope, ReduxKind, VoteSyncKind
 from .attributes import parameter_attributes
+from .bulk_copies import BULK_EMITTERS
 from .types import overload_suffix
 
 if TYPE_CHECKING:
@@ -307,4 +308,5 @@ INTRINSIC_EMITTERS: dict[type[Operation], Emitter] = {
     nvvm.CpAsyncOp: _cp_async,
     nvvm.CpAsyncCommitGroupOp: _cp_async_commit,
     nvvm.CpAsyncWaitGroupOp: _cp_async_wait,
+    **BULK_EMITTERS,
 }

@@ -32,6 +32,21 @@ from .barriers import (
     MemScopeAttr,
     SyncWarpOp,
 )
+from .bulk_copy import (
+    ATTRIBUTES as BULK_ATTRIBUTES,
+)
+from .bulk_copy import (
+    OPERATIONS as BULK_OPERATIONS,
+)
+from .bulk_copy import (
+    CpAsyncBulkOp,
+    FenceMbarrierInitOp,
+    FenceProxyOp,
+    MBarrierArriveExpectTxOp,
+    MBarrierInitOp,
+    MBarrierInvalOp,
+    MBarrierTryWaitParityOp,
+)
 from .registers import (
     BLOCK_DIM,
     BLOCK_ID,
@@ -90,15 +105,22 @@ __all__ = [
     "BlockIdXOp",
     "BlockIdYOp",
     "BlockIdZOp",
+    "CpAsyncBulkOp",
     "CpAsyncCommitGroupOp",
     "CpAsyncOp",
     "CpAsyncWaitGroupOp",
+    "FenceMbarrierInitOp",
+    "FenceProxyOp",
     "GridDimXOp",
     "GridDimYOp",
     "GridDimZOp",
     "LaneIdOp",
     "LoadCacheModifier",
     "LoadCacheModifierAttr",
+    "MBarrierArriveExpectTxOp",
+    "MBarrierInitOp",
+    "MBarrierInvalOp",
+    "MBarrierTryWaitParityOp",
     "MemScope",
     "MemScopeAttr",
     "MemoryBarrierOp",
@@ -130,6 +152,7 @@ NVVM = Dialect(
     "nvvm",
     [
         *SPECIAL_REGISTERS,
+        *BULK_OPERATIONS,
         Barrier0Op,
         BarrierOp,
         CpAsyncCommitGroupOp,
@@ -142,6 +165,7 @@ NVVM = Dialect(
         VoteSyncOp,
     ],
     [
+        *BULK_ATTRIBUTES,
         LoadCacheModifierAttr,
         MemScopeAttr,
         ReduxKindAttr,

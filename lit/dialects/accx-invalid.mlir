@@ -7,6 +7,13 @@ llvm.func @copy(%p: !llvm.ptr, %tile: !llvm.ptr<3>) {
   llvm.return
 }
 // -----
+// Bulk copies move multiples of 16 bytes.
+// CHECK: expected a multiple of 16 bytes, got 24
+llvm.func @bulk(%p: !llvm.ptr, %tile: !llvm.ptr<3>) {
+  accx.copy_bulk %p to %tile 24 : i64 on %tile : !llvm.ptr to !llvm.ptr<3> on !llvm.ptr<3>
+  llvm.return
+}
+// -----
 // A packed element keeps at least 8 bits and no more than its format has.
 // CHECK: float can be kept in 8 to 21 bits, not 3
 llvm.func @packed() {

@@ -14,6 +14,18 @@ llvm.func @operations(%p: !llvm.ptr, %gangs: i32, %queue: i64, %lo: f64, %hi: f6
     accx.copy_async %p to %tile 16 : i64 : !llvm.ptr to !llvm.ptr<3>
     // CHECK: accx.wait_copies
     accx.wait_copies
+    // CHECK: accx.start_counter %tile : !llvm.ptr<3>
+    accx.start_counter %tile : !llvm.ptr<3>
+    // CHECK: accx.order_copies
+    accx.order_copies
+    // CHECK: accx.expect_bytes %tile 64 : i64 : !llvm.ptr<3>
+    accx.expect_bytes %tile 64 : i64 : !llvm.ptr<3>
+    // CHECK: accx.copy_bulk %p to %tile 64 : i64 on %tile : !llvm.ptr to !llvm.ptr<3> on !llvm.ptr<3>
+    accx.copy_bulk %p to %tile 64 : i64 on %tile : !llvm.ptr to !llvm.ptr<3> on !llvm.ptr<3>
+    // CHECK: accx.wait_bytes %tile, %x : !llvm.ptr<3>
+    accx.wait_bytes %tile, %x : !llvm.ptr<3>
+    // CHECK: accx.end_counter %tile : !llvm.ptr<3>
+    accx.end_counter %tile : !llvm.ptr<3>
     // CHECK: accx.gang_barrier
     accx.gang_barrier
     // CHECK: accx.gang_sum %{{.*}}

@@ -39,6 +39,13 @@ module {
     nvvm.cp.async.shared.global %arg7, %arg8, 16, cache =  cg : !llvm.ptr<3>, !llvm.ptr<1>
     nvvm.cp.async.commit.group
     nvvm.cp.async.wait.group 0
+    nvvm.mbarrier.init %arg7, %arg2 : !llvm.ptr<3>, i32
+    nvvm.fence.mbarrier.init
+    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+    nvvm.mbarrier.arrive.expect_tx %arg7, %arg2 : !llvm.ptr<3>, i32
+    nvvm.cp.async.bulk.shared.cluster.global %arg7, %arg8, %arg7, %arg2 : !llvm.ptr<3>, !llvm.ptr<1>
+    nvvm.mbarrier.try_wait.parity %arg7, %arg2, %arg2 : !llvm.ptr<3>, i32, i32
+    nvvm.mbarrier.inval %arg7 : !llvm.ptr<3>
     llvm.return
   }
   llvm.func @k() attributes {nvvm.kernel, nvvm.maxntid = array<i32: 32, 4, 1>, nvvm.minctasm = 2 : i32, nvvm.reqntid = array<i32: 32, 4, 1>} {
@@ -80,6 +87,13 @@ module {
 // CHECK-NEXT:     nvvm.cp.async.shared.global %arg7, %arg8, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
 // CHECK-NEXT:     nvvm.cp.async.commit.group
 // CHECK-NEXT:     nvvm.cp.async.wait.group 0
+// CHECK-NEXT:     nvvm.mbarrier.init %arg7, %arg2 : !llvm.ptr<3>, i32
+// CHECK-NEXT:     nvvm.fence.mbarrier.init
+// CHECK-NEXT:     nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+// CHECK-NEXT:     nvvm.mbarrier.arrive.expect_tx %arg7, %arg2 : !llvm.ptr<3>, i32
+// CHECK-NEXT:     nvvm.cp.async.bulk.shared.cluster.global %arg7, %arg8, %arg7, %arg2 : !llvm.ptr<3>, !llvm.ptr<1>
+// CHECK-NEXT:     nvvm.mbarrier.try_wait.parity %arg7, %arg2, %arg2 : !llvm.ptr<3>, i32, i32
+// CHECK-NEXT:     nvvm.mbarrier.inval %arg7 : !llvm.ptr<3>
 // CHECK-NEXT:     llvm.return
 // CHECK-NEXT:   }
 // CHECK-NEXT:   llvm.func @k() attributes {nvvm.kernel, nvvm.maxntid = array<i32: 32, 4, 1>, nvvm.minctasm = 2 : i32, nvvm.reqntid = array<i32: 32, 4, 1>} {

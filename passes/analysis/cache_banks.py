@@ -58,18 +58,22 @@ def choose_padding(
     threads: Sequence[int],
     accesses: Sequence[Sequence[int]],
     together: Sequence[int] = (),
+    *,
+    multiple: int = 1,
 ) -> int:
     """
     Elements to add to a row of the tile so that a warp's accesses fall into different banks.
     `accesses`: for each access the elements it moves per section dimension and mapped axis, row by
     row (`[dim][axis]` flattened). `together`: neighbouring outputs of a thread along each axis. The
-    least padding wins among equals.
+    least padding wins among equals. `multiple`: of bytes that rows are apart, where their own length is one.
     """
     best, best_cost = 0, 0
     for padding in PADDINGS:
         plan = plan_tile(section, axes, sharing, widths, padding)
         if isinstance(plan, str) or len(plan.dims) < 2:
             return 0
+        if padding and padding * section.element_bytes % multiple:
+            continue
         cost = sum(_cost(plan, access, threads, together) for access in accesses)
         if padding == 0 or cost < best_cost:
             best, best_cost = padding, cost

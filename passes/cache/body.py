@@ -20,7 +20,7 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.accx import UNROLL, VOLATILE
 from ..building import Cursor, constant_value
-from . import emulated, fetch, tiles
+from . import bulk, emulated, fetch, tiles
 from .accesses import Declined, Symbols, usual_turns
 from .emit import zero
 from .emulated import Emulated
@@ -66,6 +66,8 @@ class BlockBody:
     renewed: set[acc.CacheOp]
     written: list[SSAValue]
     symbols: Symbols
+    counter: bulk.Counter | None = None
+    """Of the bytes that bulk copies bring."""
     accesses: TileAccesses = field(init=False)
     looked: dict[Operation, Looked] = field(default_factory=dict[Operation, Looked])
     current: list[Output] = field(default_factory=list[Output])
@@ -384,7 +386,10 @@ class BlockBody:
             self.ahead[loop].turn(at, self.first)
         elif group:
             again = op in self.renewed
-            fetch.fill(at, group, self.block, self.first, again=again)
+            if self.counter is not None and any(tile.planned.bulk for tile in group):
+                bulk.fill(at, self.counter, group, self.block, self.first, again=again)
+            else:
+                fetch.fill(at, group, self.block, self.first, again=again)
         return group
 
     def _look_up(self, op: llvm.LoadOp | llvm.StoreOp, cache: Emulated, at: Cursor) -> None:

@@ -12,11 +12,13 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Operation
 
 from ...dialects.accx import GIVEN_SIZES
+from ...dialects.accx_bulk import BULK_BYTES
 from ..analysis import cache_plan as plans
 from ..analysis.acc_ops import constant_value, has_level
 from ..analysis.cache_banks import choose_padding
 from ..analysis.cache_plan import Sharing, TilePlan, Tuning
 from .accesses import Cached, Declined, read_accesses, read_section
+from .bulk import BULK_SM, why_not
 from .extents import check_extent
 from .legality import check_accesses, check_body, check_place, check_uniform, choose_sections
 from .memory import emulated_cache, fit, room_for, total_bytes
@@ -27,6 +29,7 @@ from .tiles import Planned, can_copy_async
 from .uniformity import varying_values, written_variables
 from .uses import uses_of
 
+Fetch = Literal["auto", "registers", "async", "bulk"]
 Refuse = Callable[[acc.CacheOp, str], None]
 
 
@@ -39,7 +42,7 @@ class Choices:
     trust: bool = False
     promote: Literal["auto", "always", "never"] = "auto"
     communicate: bool = False
-    fetch: Literal["auto", "registers", "async"] = "auto"
+    fetch: Fetch = "auto"
     write: Literal["auto", "through", "back", "mask"] = "auto"
     sets: int = 8
     ways: int = 1
@@ -48,6 +51,14 @@ class Choices:
     transpose: bool = True
     shared_limit: int = plans.SHARED_LIMIT
     """Bytes of shared memory that a block of the GPU can have."""
+    sm: int = BULK_SM
+    strict: bool = False
+    """An option that cannot be carried out is an error."""
+
+    @property
+    def in_bulk(self) -> bool:
+        """Whether rows of tiles shall be copied in bulk by a GPU that can."""
+        return self.fetch == "bulk" and self.sm >= BULK_SM
 
 
 def plan_nest(
@@ -133,7 +144,8 @@ def _with_tiles(
         fewer = tuple(max(1, own // 2) for own in result.outputs)
         result = replace(result, outputs=fewer, planned=[], reasons={})
         result.planned = [_plan_one(each, nest, result, choices) for each in usable]
-    if plans.buffers(result.outputs, choices.stages) == 2:
+    in_bulk = any(planned.bulk for planned in result.planned)
+    if plans.buffers(result.outputs, choices.stages) == 2 and not in_bulk:
         result.planned = fetched_ahead(nest, result.planned, result.thread_count)
     if choices.width == "fixed":
         for number, position in enumerate(result.sharing.axes):
@@ -272,6 +284,7 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
             _moves(cached, nest, sharing),
             [1] * (len(threads) - 1)
             + [plans.side_by_side(cached.section.element_bytes, result.outputs[-1])],
+            multiple=BULK_BYTES if choices.in_bulk else 1,
         )
     plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, padding)
     if isinstance(plan, str):
@@ -279,6 +292,7 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
     together = plans.side_by_side(cached.section.element_bytes, result.outputs[0])
     if (
         choices.transpose
+        and not choices.in_bulk
         and not uses.stores
         and cached.word.width.data // 8 == cached.section.element_bytes
         and plans.stands_better_transposed(plan, result.outputs, together)
@@ -306,7 +320,16 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
     words = {"rbi": "range-based intelligent", "rbc": "range-based conservative", "ehc": "emulated"}
     result.reasons[cached.op] = f"{words[method]}: {why}"
     use_async = choices.fetch == "async" and can_copy_async(cached, plan) and policy != "mask"
-    return Planned(cached, plan, method, policy, use_async, choices.communicate)
+    found = Planned(cached, plan, method, policy, use_async, choices.communicate)
+    if choices.fetch != "bulk":
+        return found
+    reason = why_not(cached, plan, policy, written_variables(nest.construct), choices.sm)
+    if reason is None:
+        return replace(found, bulk=True)
+    if choices.strict:
+        raise Declined(f"fetch=bulk: {reason}")
+    result.reasons[cached.op] += f"; filled through registers: {reason}"
+    return found
 
 
 def _moves(cached: Cached, nest: Nest, sharing: Sharing) -> list[list[int]]:

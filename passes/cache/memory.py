@@ -74,7 +74,7 @@ def bytes_of(result: NestPlan, planned: Planned) -> int:
         return emulated.bytes_needed(result.sets, result.ways, result.thread_count, width)
     extra = planned.plan.elements if planned.policy == "mask" else 0
     buffers = buffer_bytes(planned.plan) * (2 if planned.ahead else 1)
-    return buffers + _aligned(extra) + (ALIGNMENT if planned.communicate else 0)
+    return buffers + _aligned(extra) + ALIGNMENT * (planned.communicate + planned.bulk)
 
 
 def total_bytes(result: NestPlan) -> int:
@@ -87,7 +87,13 @@ def emulated_cache(result: NestPlan, planned: Planned, why: str) -> Planned:
     _ = planned.cached.element_type
     result.reasons[planned.cached.op] = f"emulated hardware cache: {why}"
     return replace(
-        planned, method="ehc", policy="through", asynchronous=False, communicate=False, ahead=False
+        planned,
+        method="ehc",
+        policy="through",
+        asynchronous=False,
+        communicate=False,
+        ahead=False,
+        bulk=False,
     )
 
 

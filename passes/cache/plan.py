@@ -76,6 +76,8 @@ class NestPlan:
             found.append("transposed")
         if plan.padding:
             found.append(f"rows padded by {plan.padding}")
+        if planned.bulk:
+            found.append("bulk copies of rows that are aligned to 16 bytes")
         if planned.ahead:
             found.append("two buffers, filled one turn ahead")
         return found

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx_cache import GangSumOp, GangThreadsOp
 from ..building import Cursor, constant_value, erase
-from . import emulated, memory, reductions, tiles
+from . import bulk, emulated, memory, reductions, tiles
 from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
 from .body import BlockBody
 from .emit import minimum
@@ -76,8 +76,13 @@ def _threads(
             tiles.base_offset(at, tile, shared, output.coordinates)
     groups, renewed = group_directives(nest, whole)
     written = written_variables(nest.construct)
-    emitter = BlockBody(shared, outputs, groups, made, caches, renewed, written, nest.symbols)
+    counter = bulk.start_counter(at, whole, shared)
+    emitter = BlockBody(
+        shared, outputs, groups, made, caches, renewed, written, nest.symbols, counter
+    )
     emitter.run(nest.operations, at)
+    if counter is not None:
+        counter.end(at)
     results = [(output.active, output.values) for output in outputs]
     reductions.leave_partials(at, accumulators, results, thread)
     op = GangThreadsOp(plan.threads, Region(body))

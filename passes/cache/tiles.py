@@ -36,6 +36,8 @@ class Planned:
     ahead: bool = False
     """Filled one turn of the loop that renews it ahead, into two buffers by turns."""
     disjoint: bool = False
+    bulk: bool = False
+    """Filled by bulk copies of its rows, where they are aligned."""
 
 
 @dataclass

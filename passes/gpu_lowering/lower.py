@@ -21,11 +21,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...compiler.diagnostics import SourceLoc, error
-from ...dialects import accx, accx_cache, llvm_ext
+from ...dialects import accx, accx_bulk, accx_cache, llvm_ext
 from ..analysis.acc_ops import has_level
 from ..analysis.loop_partition import Mode, Partition, Unit, partition_loop
 from ..building import PTR, Cursor
-from . import cache, loops, privatise
+from . import bulk, cache, loops, privatise
 from .barriers import ANY_INTERNAL, UNKNOWN, Access, EffectTracker, accesses
 from .context import Kernel
 from .control_flow import dominance_order
@@ -148,6 +148,8 @@ class RegionLowering:
                 cache.copy_async(k, op)
             case accx_cache.WaitCopiesOp():
                 cache.wait_copies(k)
+            case _ if isinstance(op, accx_bulk.OPERATIONS):
+                bulk.lower(k, op)
             case acc.YieldOp():
                 k.insert(scf.YieldOp())
             case llvm.AllocaOp():

@@ -174,6 +174,22 @@ def cp_async(f: FunctionCompiler, op: Operation) -> None:
     f.put(f"rt.copy({f.threads}, {to}, {frm}, {count}, {target}, {source})")
 
 
+def cp_async_bulk(f: FunctionCompiler, op: Operation) -> None:
+    """Done at once, and counted by its barrier."""
+    assert isinstance(op, nvvm.CpAsyncBulkOp)
+    _copy(f, op, op.dst, op.src, op.size)
+    names = ", ".join(map(f.name_of, (op.dst, op.src, op.mbar, op.size)))
+    f.put(f"rt.bulk.copied({f.threads}, {names}, {f.place(op)})")
+
+
+def _bulk_barrier(method: str, operands: int) -> Callable[[FunctionCompiler, Operation], None]:
+    def write(f: FunctionCompiler, op: Operation) -> None:
+        names = ", ".join(map(f.name_of, op.operands[:operands]))
+        f.put(f"rt.bulk.{method}({f.threads}, {names}, {f.place(op)})")
+
+    return write
+
+
 # Atomics and fences
 
 
@@ -404,6 +420,13 @@ EFFECTS: dict[str, Callable[[FunctionCompiler, Operation], None]] = {
     "nvvm.cp.async.shared.global": cp_async,
     "nvvm.cp.async.commit.group": nothing,
     "nvvm.cp.async.wait.group": nothing,
+    "nvvm.cp.async.bulk.shared.cluster.global": cp_async_bulk,
+    "nvvm.mbarrier.init": _bulk_barrier("init", 2),
+    "nvvm.mbarrier.inval": _bulk_barrier("end", 1),
+    "nvvm.mbarrier.arrive.expect_tx": _bulk_barrier("expect", 2),
+    "nvvm.mbarrier.try_wait.parity": _bulk_barrier("wait", 2),
+    "nvvm.fence.mbarrier.init": nothing,
+    "nvvm.fence.proxy": nothing,
     "nvvm.read.ptx.sreg.laneid": lane_id,
     "nvvm.read.ptx.sreg.warpsize": subgroup_size,
     **{

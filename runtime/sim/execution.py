@@ -11,6 +11,7 @@ import numpy as np
 
 from . import atomics, copies
 from .access import Access, Memories, Place
+from .bulk import BulkBarriers
 from .findings import Fault, Finding
 from .values import Array, Threads, Value, ndarray, put, spread, takes
 from .warps import Warps
@@ -42,12 +43,14 @@ class Execution:
         self.store = memories.store
         self.copy = partial(copies.copy, memories)
         self.fill = partial(copies.fill, memories)
+        self.bulk = BulkBarriers(self)
         self._exited: Array | None = None
         self._block_ids: dict[int, Value] = {}
 
     def start_batch(self) -> None:
         """Nothing of the batch before is left."""
         self._exited = None
+        self.bulk.clear()
         self._block_ids.clear()
         self.local.pop(0)
 

@@ -24,6 +24,9 @@ CASES = {
         "cg needs 16 bytes, got 8",
     "nvvm.cp.async.shared.global %g, %s, 8, cache = ca : !llvm.ptr<1>, !llvm.ptr<3>":
         "expected !llvm.ptr<3>, got",
+    "nvvm.mbarrier.inval %g : !llvm.ptr<1>": "expected !llvm.ptr<3>, got",
+    "nvvm.cp.async.bulk.shared.cluster.global %g, %s, %s, %i : !llvm.ptr<1>, !llvm.ptr<3>":
+        "expected !llvm.ptr<3>, got",
 }  # fmt: skip
 
 PARSE_ERRORS = {

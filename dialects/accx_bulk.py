@@ -1,0 +1,126 @@
+"""
+Operations of `accx` for bulk copies of rows into shared tiles (sm_90 and later). A counter in shared memory
+says how many bytes have arrived; it goes through phases, numbered by their parity from 0 on.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i32, i64
+from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
+from xdsl.utils.exceptions import VerifyException
+
+BULK_BYTES = 16
+"""What addresses and sizes of bulk copies are multiples of (PTX ISA 9.7.9.25.4.1)."""
+COUNTER_BYTES = 8
+"""Bytes of a counter, an mbarrier object (PTX ISA 9.7.13.15.2)."""
+
+
+@irdl_op_definition
+class StartCounterOp(IRDLOperation):
+    """One thread makes 8 bytes of a shared tile a counter; the others may use it behind the next barrier."""
+
+    name = "accx.start_counter"
+
+    counter = operand_def(LLVMPointerType)
+    assembly_format = "$counter attr-dict `:` type($counter)"
+
+    def __init__(self, counter: SSAValue | Operation):
+        super().__init__(operands=[counter])
+
+
+@irdl_op_definition
+class EndCounterOp(IRDLOperation):
+    """One thread gives the counter's memory back, when no thread waits for it any more."""
+
+    name = "accx.end_counter"
+
+    counter = operand_def(LLVMPointerType)
+    assembly_format = "$counter attr-dict `:` type($counter)"
+
+    def __init__(self, counter: SSAValue | Operation):
+        super().__init__(operands=[counter])
+
+
+@irdl_op_definition
+class ExpectBytesOp(IRDLOperation):
+    """One thread says how many bytes arrive in this phase of the counter; copies may be under way."""
+
+    name = "accx.expect_bytes"
+
+    counter = operand_def(LLVMPointerType)
+    bytes = prop_def(IntegerAttr)
+    assembly_format = "$counter $bytes attr-dict `:` type($counter)"
+
+    def __init__(self, counter: SSAValue | Operation, bytes: int):
+        super().__init__(operands=[counter], properties={"bytes": IntegerAttr(bytes, i64)})
+
+
+@irdl_op_definition
+class CopyBulkOp(IRDLOperation):
+    """
+    Starts a copy of `bytes` from global memory into a shared tile (bytes and both sides multiples of
+    16), which the counter counts.
+    """
+
+    name = "accx.copy_bulk"
+
+    target = operand_def(LLVMPointerType)
+    source = operand_def(LLVMPointerType)
+    counter = operand_def(LLVMPointerType)
+    bytes = prop_def(IntegerAttr)
+    assembly_format = (
+        "$source `to` $target $bytes `on` $counter attr-dict"
+        " `:` type($source) `to` type($target) `on` type($counter)"
+    )
+
+    def __init__(
+        self,
+        source: SSAValue | Operation,
+        target: SSAValue | Operation,
+        bytes: int,
+        counter: SSAValue | Operation,
+    ):
+        super().__init__(
+            operands=[target, source, counter], properties={"bytes": IntegerAttr(bytes, i64)}
+        )
+
+    def verify_(self) -> None:
+        if self.bytes.value.data % BULK_BYTES or self.bytes.value.data <= 0:
+            raise VerifyException(f"expected a multiple of 16 bytes, got {self.bytes.value.data}")
+
+
+@irdl_op_definition
+class WaitBytesOp(IRDLOperation):
+    """The thread waits for the counter's phase of this parity; what arrived in it can then be read."""
+
+    name = "accx.wait_bytes"
+
+    counter = operand_def(LLVMPointerType)
+    parity = operand_def(i32)
+    assembly_format = "$counter `,` $parity attr-dict `:` type($counter)"
+
+    def __init__(self, counter: SSAValue | Operation, parity: SSAValue | Operation):
+        super().__init__(operands=[counter, parity])
+
+
+@irdl_op_definition
+class OrderCopiesOp(IRDLOperation):
+    """What the thread has done to shared tiles comes before copies that start behind the next barrier."""
+
+    name = "accx.order_copies"
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+OPERATIONS = (
+    StartCounterOp,
+    EndCounterOp,
+    ExpectBytesOp,
+    CopyBulkOp,
+    WaitBytesOp,
+    OrderCopiesOp,
+)

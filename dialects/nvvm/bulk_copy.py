@@ -1,0 +1,260 @@
+"""
+Bulk copies from global to shared memory and the barriers in shared memory that they arrive at, from
+sm_90 on (PTX ISA 9.7.9.25.4 and 9.7.13.15).
+
+A barrier ("mbarrier", 8 bytes) goes through phases, of alternating parity from 0 on. A phase completes when
+as many threads have arrived as `init` says and all bytes that they expect have been copied.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import I32, IntAttr, NoneAttr, i32
+from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from .address_spaces import ADDRESS_SPACE_GLOBAL, ADDRESS_SPACE_SHARED
+
+
+def _check_space(operand: SSAValue, space: int) -> None:
+    assert isinstance(operand.type, LLVMPointerType)
+    found = operand.type.addr_space
+    if isinstance(found, NoneAttr) or found.data != space:
+        raise VerifyException(f"expected !llvm.ptr<{space}>, got {operand.type}")
+
+
+@irdl_op_definition
+class MBarrierInitOp(IRDLOperation):
+    """`mbarrier.init`: a barrier at which `count` threads arrive in a phase (PTX ISA 9.7.13.15.9)."""
+
+    name = "nvvm.mbarrier.init"
+
+    addr = operand_def(LLVMPointerType)
+    count = operand_def(I32)
+    assembly_format = "$addr `,` $count attr-dict `:` type($addr) `,` type($count)"
+
+    def __init__(self, addr: SSAValue | Operation, count: SSAValue | Operation):
+        super().__init__(operands=[addr, count])
+
+    def verify_(self) -> None:
+        _check_space(self.addr, ADDRESS_SPACE_SHARED)
+
+
+@irdl_op_definition
+class MBarrierInvalOp(IRDLOperation):
+    """`mbarrier.inval`: the memory is no barrier any more (PTX ISA 9.7.13.15.10)."""
+
+    name = "nvvm.mbarrier.inval"
+
+    addr = operand_def(LLVMPointerType)
+    assembly_format = "$addr attr-dict `:` type($addr)"
+
+    def __init__(self, addr: SSAValue | Operation):
+        super().__init__(operands=[addr])
+
+    def verify_(self) -> None:
+        _check_space(self.addr, ADDRESS_SPACE_SHARED)
+
+
+@irdl_op_definition
+class MBarrierArriveExpectTxOp(IRDLOperation):
+    """
+    `mbarrier.arrive.expect_tx`: the phase waits for `txcount` bytes more, and the thread has arrived
+    (PTX ISA 9.7.13.15.13).
+    """
+
+    name = "nvvm.mbarrier.arrive.expect_tx"
+
+    addr = operand_def(LLVMPointerType)
+    txcount = operand_def(I32)
+    assembly_format = "$addr `,` $txcount attr-dict `:` type($addr) `,` type($txcount)"
+
+    def __init__(self, addr: SSAValue | Operation, txcount: SSAValue | Operation):
+        super().__init__(operands=[addr, txcount])
+
+    def verify_(self) -> None:
+        _check_space(self.addr, ADDRESS_SPACE_SHARED)
+
+
+@irdl_op_definition
+class MBarrierTryWaitParityOp(IRDLOperation):
+    """
+    `mbarrier.try_wait.parity`, again and again until the phase of parity `phase` has completed;
+    `ticks`: nanoseconds that the hardware may let the thread sleep (PTX ISA 9.7.13.15.16).
+    """
+
+    name = "nvvm.mbarrier.try_wait.parity"
+
+    addr = operand_def(LLVMPointerType)
+    phase = operand_def(I32)
+    ticks = operand_def(I32)
+    assembly_format = (
+        "$addr `,` $phase `,` $ticks attr-dict `:` type($addr) `,` type($phase) `,` type($ticks)"
+    )
+
+    def __init__(
+        self,
+        addr: SSAValue | Operation,
+        phase: SSAValue | Operation,
+        ticks: SSAValue | Operation,
+    ):
+        super().__init__(operands=[addr, phase, ticks])
+
+    def verify_(self) -> None:
+        _check_space(self.addr, ADDRESS_SPACE_SHARED)
+
+
+@irdl_op_definition
+class CpAsyncBulkOp(IRDLOperation):
+    """
+    `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes`: copies `size` bytes; size and
+    both addresses are multiples of 16 (PTX ISA 9.7.9.25.4.1). The memory is that of the thread's own block.
+    """
+
+    name = "nvvm.cp.async.bulk.shared.cluster.global"
+
+    dst = operand_def(LLVMPointerType)
+    src = operand_def(LLVMPointerType)
+    mbar = operand_def(LLVMPointerType)
+    size = operand_def(I32)
+
+    def __init__(
+        self,
+        dst: SSAValue | Operation,
+        src: SSAValue | Operation,
+        mbar: SSAValue | Operation,
+        size: SSAValue | Operation,
+    ):
+        super().__init__(operands=[dst, src, mbar, size])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_list((self.dst.type, self.src.type), printer.print_attribute)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CpAsyncBulkOp:
+        operands = [parser.parse_unresolved_operand()]
+        for _ in range(3):
+            parser.parse_punctuation(",")
+            operands.append(parser.parse_unresolved_operand())
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        dst = parser.parse_type()
+        parser.parse_punctuation(",")
+        types = [dst, parser.parse_type(), LLVMPointerType(IntAttr(ADDRESS_SPACE_SHARED)), i32]
+        op = cls(*parser.resolve_operands(operands, types, parser.pos))
+        op.attributes |= attributes
+        return op
+
+    def verify_(self) -> None:
+        _check_space(self.dst, ADDRESS_SPACE_SHARED)
+        _check_space(self.src, ADDRESS_SPACE_GLOBAL)
+        _check_space(self.mbar, ADDRESS_SPACE_SHARED)
+
+
+@irdl_op_definition
+class FenceMbarrierInitOp(IRDLOperation):
+    """`fence.mbarrier_init`: orders `mbarrier.init` before what the cluster does (PTX ISA 9.7.13.4)."""
+
+    name = "nvvm.fence.mbarrier.init"
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class ProxyKind(StrEnum):
+    """The ways of accessing memory that a fence orders with the usual one (PTX ISA 8.6)."""
+
+    ASYNC = "async"
+    ASYNC_GLOBAL = "async.global"
+    ASYNC_SHARED = "async.shared"
+
+
+class SharedSpace(StrEnum):
+    """Whose shared memory: the block's or the cluster's."""
+
+    CTA = "cta"
+    CLUSTER = "cluster"
+
+
+@irdl_attr_definition
+class ProxyKindAttr(EnumAttribute[ProxyKind]):
+    name = "nvvm.proxy_kind"
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            super().print_parameter(printer)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> ProxyKind:
+        with parser.in_angle_brackets():
+            return ProxyKind(parser.parse_identifier())
+
+
+@irdl_attr_definition
+class SharedSpaceAttr(EnumAttribute[SharedSpace]):
+    name = "nvvm.shared_space"
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            super().print_parameter(printer)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> SharedSpace:
+        with parser.in_angle_brackets():
+            return super().parse_parameter(parser)
+
+
+@irdl_op_definition
+class FenceProxyOp(IRDLOperation):
+    """
+    `fence.proxy.async.shared::cta`: orders the thread's accesses to shared memory with those of bulk
+    copies (PTX ISA 9.7.13.4).
+    """
+
+    name = "nvvm.fence.proxy"
+
+    kind = prop_def(ProxyKindAttr)
+    space = prop_def(SharedSpaceAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(
+            properties={
+                "kind": ProxyKindAttr(ProxyKind.ASYNC_SHARED),
+                "space": SharedSpaceAttr(SharedSpace.CTA),
+            }
+        )
+
+    def verify_(self) -> None:
+        if self.kind.data != ProxyKind.ASYNC_SHARED or self.space.data != SharedSpace.CTA:
+            raise VerifyException("only fences of async.shared with cta are supported")
+
+
+OPERATIONS = (
+    MBarrierInitOp,
+    MBarrierInvalOp,
+    MBarrierArriveExpectTxOp,
+    MBarrierTryWaitParityOp,
+    CpAsyncBulkOp,
+    FenceMbarrierInitOp,
+    FenceProxyOp,
+)
+ATTRIBUTES = (ProxyKindAttr, SharedSpaceAttr)
