@@ -13,8 +13,8 @@ from typing import Any
 
 METHODS = ("OpenACC", "cache", "RBI", "RBC", "EHC")
 CHOICES = (
-    "RBI", "communicating", "width synchronised", "asynchronous", "ahead", "async ahead",
-    "4×4", "8×8", "8×8 transposed", "8×8 async ahead", "cache",
+    "RBI", "communicating", "width synchronised", "asynchronous", "ahead", "async ahead", "bulk",
+    "4×4", "8×8", "8×8 transposed", "8×8 async ahead", "8×8 bulk", "cache",
 )  # fmt: skip
 CHOICE_KERNELS = ("gemm16", "nbody", "jacobi")
 """The paper's figures 6 and 7: how a width is found and a tile renewed, and what goes beyond."""

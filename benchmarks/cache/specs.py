@@ -36,6 +36,10 @@ ALTERNATIVES = (
     Variant("ahead", "promote=always stages=2 rows=1 columns=1"),
     Variant("async ahead", "promote=always fetch=async stages=2 rows=1 columns=1"),
 )
+BULK = (
+    Variant("bulk", "promote=always fetch=bulk rows=1 columns=1"),
+    Variant("8×8 bulk", "promote=always fetch=bulk rows=8 columns=8"),
+)
 WIDTH = Variant("width synchronised", "promote=always width=synchronisation rows=1 columns=1")
 ROWS = Variant("RBI 4 rows", "promote=always rows=4")
 RBI_ROWS = Variant("RBI 4×4", "promote=always rows=4 columns=4")
@@ -184,7 +188,9 @@ def write_case(n: int, steps: int, sparse: bool) -> Case:
 
 
 MEASURED = (
-    Measured(Kernel("gemm16", "cache", _gemm, 4096, 96), (*METHODS, *ALTERNATIVES, WIDTH, *TUNED)),
+    Measured(
+        Kernel("gemm16", "cache", _gemm, 4096, 96), (*METHODS, *ALTERNATIVES, WIDTH, *TUNED, *BULK)
+    ),
     Measured(Kernel("gemm16_checked", "cache", _gemm_checked, 4096, 96), (AUTO, RBI, RBC, EHC)),
     Measured(Kernel("gemm32", "cache", _gemm, 4096, 96), (OPENACC, AUTO, RBI, RBC, TUNED[0])),
     Measured(Kernel("gemm8", "cache", _gemm, 4096, 256), (AUTO, *TUNED)),
@@ -193,7 +199,9 @@ MEASURED = (
         Kernel("jacobi", "cache", _jacobi, 8192, 99), (*METHODS, ALTERNATIVES[0], WIDTH, ROWS)
     ),
     Measured(Kernel("stencil1", "cache", _line(1), 1 << 26, 1000), (*METHODS, COLUMNS)),
-    Measured(Kernel("stencil30", "cache", _line(30), 1 << 26, 1000), (*METHODS, COLUMNS, EHC)),
+    Measured(
+        Kernel("stencil30", "cache", _line(30), 1 << 26, 1000), (*METHODS, COLUMNS, EHC, BULK[0])
+    ),
     Measured(Kernel("hotspot", "cache", _hotspot, 8192, 99), (*METHODS, ROWS)),
     Measured(Kernel("convolution", "cache", _convolution, 8192, 99), (*METHODS, ROWS)),
     Measured(Kernel("lu", "cache", _lu, 8192, 99), (*METHODS, RBI_ROWS)),
