@@ -24,7 +24,7 @@ from math import prod
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import i8, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx_bulk import (
     BULK_BYTES,
@@ -37,6 +37,7 @@ from ...dialects.accx_bulk import (
     WaitBytesOp,
 )
 from ...dialects.accx_cache import GangBarrierOp, SharedTileOp
+from ...dialects.accx_compress import PACKED
 from ..analysis.cache_plan import TilePlan, WritePolicy
 from ..building import Cursor
 from . import fetch
@@ -64,6 +65,9 @@ def why_not(
     stores = any(access.is_store for access in cached.accesses)
     if stores or policy != "through" or may_be_written(cached.base, written):
         return "the kernel may write the array"
+    owner = cached.base.owner
+    if isinstance(owner, Operation) and PACKED in owner.attributes:
+        return "the array is compressed"
     bytes = row_bytes(plan)
     if bytes % BULK_BYTES:
         return f"its rows of {bytes} bytes are no multiple of {BULK_BYTES}"

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import IntegerType, i8
 from xdsl.ir import Attribute, Operation, SSAValue, Use
 
 from ...compiler.diagnostics import CompileError, SourceLoc, error
-from ...dialects.accx_bulk import CopyBulkOp
 from ...dialects.accx_cache import CopyAsyncOp
 from ..analysis.layout import type_name
 from ..building import Cursor, constant_value, erase
@@ -58,12 +57,6 @@ class ArrayRewriter:
                 self._store(op)
             case CopyAsyncOp() if op.source is use.operation.operands[use.index]:
                 self._copy(op)
-            case CopyBulkOp():
-                raise self._refusal(
-                    op,
-                    "is copied to shared memory in rows",
-                    "give the pass promote-cache-to-shared the option fetch=registers",
-                )
             case llvm.ICmpOp():
                 pass
             case acc.CacheOp():

@@ -370,7 +370,7 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("fetch", ["registers", "async"])
+@pytest.mark.parametrize("fetch", ["registers", "async", "bulk"])
 def test_decoding_into_a_cached_tile(tmp_path: Path, fetch: str):
     option = f"promote-cache-to-shared{{promote=always fetch={fetch}}}"
     assert output(tmp_path, CACHED, "--no-checks", "--pass-option", option, target="sim") == "0\n"
