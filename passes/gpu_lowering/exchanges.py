@@ -1,20 +1,33 @@
 """
-Arrays through which the threads of a gang exchange values: what one has written before a barrier, another
-reads or overwrites behind it. LLVM knows nothing of that for memory that `noalias` says is the
-function's own.
+What barriers forbid. Arrays through which the threads of a gang exchange values: what one has written before
+a barrier, another reads or overwrites behind it; LLVM knows nothing of that for memory that
+`noalias` says is the function's own. And loops with barriers cannot be unrolled with iterations left over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import gpu, llvm
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects import gpu, llvm, scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, nvvm
+from ...dialects.accx import UNROLL
 from ..analysis.device_functions import PURE_FUNCTIONS
+from ..building import constant_value
 
 _BARRIERS = (gpu.BarrierOp, nvvm.BarrierOp, nvvm.SyncWarpOp)
+
+
+def leave_whole(module: Operation) -> None:
+    """Takes the wish to be unrolled from loops with barriers whose trip count is not constant."""
+    for op in module.walk():
+        factor = op.attributes.get(UNROLL)
+        if isinstance(op, scf.ForOp) and isinstance(factor, IntegerAttr) and factor.value.data > 1:
+            constant = all(constant_value(v) is not None for v in (op.lb, op.ub, op.step))
+            if not constant and any(isinstance(inner, _BARRIERS) for inner in op.body.walk()):
+                del op.attributes[UNROLL]
 
 
 def has_barrier(args: Sequence[SSAValue]) -> bool:

@@ -51,6 +51,7 @@ from ..outline import (
 )
 from .arguments import argument_attributes, distinct_arguments, loads_pointers
 from .context import DeviceModule, Kernel, recompute
+from .exchanges import leave_whole
 from .grid_reductions import TICKET_BYTES, finish_grid
 from .lower import RegionLowering
 from .routines import CallKind, Calls, DeviceSymbols, device_symbol
@@ -109,7 +110,8 @@ class ModuleLowering:
             )
 
     def finish(self) -> None:
-        """Writes the site table."""
+        """Writes the site table, and takes back what loops have become unfit for."""
+        leave_whole(self.device.op)
         self.sites.store(self.module)
 
     def _lower_routine(self, k: Kernel, old: Region, new: Region, entry: Block) -> None:

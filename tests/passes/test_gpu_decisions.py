@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from accopt.compiler.ir.context import make_context
+from accopt.dialects.accx import UNROLL
 from accopt.passes.analysis.block_shape import BlockShape, choose_block_shape
 from accopt.passes.analysis.loop_partition import Mode, Partition, Unit, partition_loop
 from accopt.passes.analysis.reduction_strategy import Strategy, choose_strategy, has_atomic
 from accopt.passes.gpu_lowering.barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space
+from accopt.passes.gpu_lowering.exchanges import leave_whole
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.parser import Parser
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 3, 5, 8, 31, 32, 33, 48, 64, 100, 1000, 1024])
@@ -94,3 +100,28 @@ SHARED = Root(Space.SHARED, "t", True)
 )
 def test_conflicts(first: Access, second: Access, conflict: bool) -> None:
     assert first.conflicts(second) is conflict
+
+
+def test_loops_with_barriers_are_unrolled_only_if_no_iterations_can_be_left_over():
+    module = Parser(
+        make_context(),
+        """
+        llvm.func @f(%n: i32) {
+          %zero = arith.constant 0 : i32
+          %one = arith.constant 1 : i32
+          %eight = arith.constant 8 : i32
+          scf.for %i = %zero to %n step %one : i32 { "gpu.barrier"() : () -> () } {accx.unroll = 8 : i32}
+          scf.for %i = %zero to %n step %one : i32 { "gpu.barrier"() : () -> () } {accx.unroll = 1 : i32}
+          scf.for %i = %zero to %eight step %one : i32 { "gpu.barrier"() : () -> () } {accx.unroll = 4 : i32}
+          scf.for %i = %zero to %n step %one : i32 { "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index } {accx.unroll = 2 : i32}
+          llvm.return
+        }
+        """,
+    ).parse_module()
+    leave_whole(module)
+    factors = [
+        factor.value.data if isinstance(factor := op.attributes.get(UNROLL), IntegerAttr) else None
+        for op in module.walk()
+        if isinstance(op, scf.ForOp)
+    ]
+    assert factors == [None, 1, 4, 2]
