@@ -113,7 +113,8 @@ def test_loops_with_barriers_are_unrolled_only_if_no_iterations_can_be_left_over
           scf.for %i = %zero to %n step %one : i32 { "gpu.barrier"() : () -> () } {accx.unroll = 8 : i32}
           scf.for %i = %zero to %n step %one : i32 { "gpu.barrier"() : () -> () } {accx.unroll = 1 : i32}
           scf.for %i = %zero to %eight step %one : i32 { "gpu.barrier"() : () -> () } {accx.unroll = 4 : i32}
-          scf.for %i = %zero to %n step %one : i32 { "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index } {accx.unroll = 2 : i32}
+          scf.for %i = %zero to %n step %one : i32 { "gpu.thread_id"()
+            <{dimension = #gpu<dim x>}> : () -> index } {accx.unroll = 2 : i32}
           llvm.return
         }
         """,
