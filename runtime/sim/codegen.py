@@ -77,7 +77,7 @@ class FunctionCompiler:
 
     def code(self) -> str:
         """The text of the function."""
-        from .controlflow import graph
+        from .block_graphs import graph
 
         args = [self.define(arg) for arg in self.body.blocks[0].args]
         if self.is_kernel:
