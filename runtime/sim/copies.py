@@ -10,7 +10,8 @@ from .memory import STATE_VIEWS
 from .values import Array, Threads, Value, ndarray, take
 
 if TYPE_CHECKING:
-    from .access import Access, Memories
+    from .access import Access
+    from .memories import Memories
 
 
 def copy(

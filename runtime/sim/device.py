@@ -34,12 +34,14 @@ from ..device import (
 from ..errors import AccRuntimeError, ErrorClass
 from ..host_device import InlineQueue
 from ..present import PresentTable
-from .access import Checks, Memories
+from .access import Checks
+from .access_faults import AccessFaults
 from .compile import ModuleCompiler, SimKernel, global_variables
 from .counters import Counters, LineCount
 from .execution import Execution
 from .findings import Finding, Findings
 from .initial import initial_bytes
+from .memories import Memories
 from .memory import GLOBAL_BASE, SPACE_SHIFT, WRITTEN, GlobalMemory, LocalMemory, SharedMemory
 from .races import LAST_LAUNCH, LAUNCH_SHIFT, TIME_MASK, Clock
 from .types import dtype_of, elements, size_align
@@ -363,18 +365,26 @@ class _Launch:
         self.clock = clock
         on = device.options.checks
         shared = SharedMemory(self.kernel.shared, blocks)
+        local = LocalMemory(batch.threads)
+        faults = AccessFaults(
+            device.findings_list,
+            self.kernel.name,
+            batch,
+            device.memory,
+            shared,
+            local,
+            device.describe,
+        )
         memories = Memories(
             device.memory,
             shared,
-            LocalMemory(batch.threads),
+            local,
             batch,
             clock,
-            device.findings_list,
+            faults,
             Checks(on, on),
             device.counters,
-            device.describe,
             device.launches,
-            self.kernel.name,
         )
         execution = Execution(memories, device.counters, device.options.patience)
         for number, first in enumerate(firsts):

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import atomics, copies
-from .access import Access, Memories, Place
+from .access import Access, Place
 from .bulk import BulkBarriers
-from .findings import Fault, Finding
+from .findings import Fault
+from .memories import Memories
 from .values import Array, Threads, Value, ndarray, put, spread, takes
 from .warps import Warps
 
@@ -37,7 +38,7 @@ class Execution:
         self.local = memories.local
         self.clock = memories.clock
         self.counters = counters
-        self.warps = Warps(memories)
+        self.warps = Warps(memories.batch, memories.faults)
         self.patience = patience
         self.load = memories.load
         self.store = memories.store
@@ -212,11 +213,7 @@ class Execution:
     ) -> None:
         """Records a fault of the active thread at a position."""
         thread = int(threads.all_ids[position]) + self.batch.first_thread
-        kernel = self.memories.kernel
-        name = self.memories.name_of(thread)
-        self.memories.findings.add(
-            Finding(fault, kernel, place.file, place.line, detail, array, thread=name)
-        )
+        self.memories.faults.add(fault, detail, place, thread, array=array)
 
     def trap(self, threads: Threads, place: Place) -> None:
         self.fault(Fault.TRAP, "the kernel aborts", threads, place)

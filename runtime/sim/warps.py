@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arithmetic import popcount
-from .findings import Fault, Finding
+from .findings import Fault
 from .values import Array, Threads, Value, ndarray, spread
 
 if TYPE_CHECKING:
-    from .access import Memories, Place
+    from .access import Place
+    from .access_faults import AccessFaults
+    from .values import Batch
 
 WARP = 32
 
@@ -24,9 +26,9 @@ WARP = 32
 class Warps:
     """Warp operations of one batch."""
 
-    def __init__(self, memories: Memories):
-        self._memories = memories
-        self._batch = memories.batch
+    def __init__(self, batch: Batch, faults: AccessFaults):
+        self._batch = batch
+        self._faults = faults
 
     def shuffle(
         self,
@@ -92,18 +94,13 @@ class Warps:
         missing = threads.ids[positions] != target
         if missing.any():
             at = int(np.argmax(missing))
-            name = self._memories.name_of
             first = batch.first_thread
-            self._memories.findings.add(
-                Finding(
-                    Fault.DIVERGENT_SHUFFLE,
-                    self._memories.kernel,
-                    place.file,
-                    place.line,
-                    "a lane is read that does not take part",
-                    thread=name(int(threads.ids[at]) + first),
-                    other=name(int(target[at]) + first),
-                )
+            self._faults.add(
+                Fault.DIVERGENT_SHUFFLE,
+                "a lane is read that does not take part",
+                place,
+                int(threads.ids[at]) + first,
+                int(target[at]) + first,
             )
         return positions
 

@@ -1,0 +1,273 @@
+"""
+The memories as the threads of a batch see them: finding what an address means, checking, doing, counting.
+
+`Memories` performs an `Access` for the active threads. The quick way is for accesses that all lie in
+one allocation, which is nearly all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .access import Access, Checks, Resolved
+from .access_faults import AccessFaults
+from .memory import (
+    GLOBAL,
+    GLOBAL_BASE,
+    LOCAL,
+    SHARED,
+    SHARED_BASE,
+    SPACE_SHIFT,
+    WRITTEN,
+    Bytes,
+    GlobalMemory,
+    LocalMemory,
+    SharedMemory,
+    repeated,
+)
+from .race_checks import RaceChecks
+from .races import Clock
+from .scattered import Scattered
+from .values import Array, Batch, Threads, Value, ndarray, spread, take
+
+if TYPE_CHECKING:
+    from .counters import Counters
+
+PIECE = 16
+"""Bytes that the device reads at a time at most, where it may read more than is wanted."""
+
+
+class Memories:
+    """The memories as the active threads of one batch see them."""
+
+    def __init__(
+        self,
+        memory: GlobalMemory,
+        shared: SharedMemory,
+        local: LocalMemory,
+        batch: Batch,
+        clock: Clock,
+        faults: AccessFaults,
+        checks: Checks,
+        counters: Counters | None,
+        launch: int,
+    ):
+        self.memory = memory
+        self.shared = shared
+        self.local = local
+        self.batch = batch
+        self.clock = clock
+        self.faults = faults
+        self.races = RaceChecks(memory, shared, batch, clock, faults)
+        self.checks = checks
+        self.counters = counters
+        self.launch = launch
+
+    # Loads and stores
+
+    def load(self, threads: Threads, address: Value, access: Access) -> Value:
+        """The values at these addresses."""
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered as apart:
+            return apart.gather(threads, lambda some, here: self.load(some, address[here], access))
+        size = access.size
+        if self.counters is not None:
+            self.counters.access(threads, address, access, at.space)
+        offsets = at.offsets
+        index = offsets if size == 1 else offsets >> (size.bit_length() - 1)
+        if self.checks.uninitialised and access.checked:
+            self._check_written(threads, at, index, address, access)
+        if self.checks.races and at.space != LOCAL:
+            self.races.read(threads, at, address, access)
+        return at.bytes.views[access.dtype][index]
+
+    def store(self, threads: Threads, address: Value, value: Value, access: Access) -> None:
+        """Writes values; where threads of one step write one place, the last one wins."""
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered as apart:
+            for some, here in apart.parts(threads):
+                self.store(some, address[here], take(here, value), access)
+            return
+        size = access.size
+        if self.counters is not None:
+            self.counters.access(threads, address, access, at.space)
+        offsets = at.offsets
+        index = offsets if size == 1 else offsets >> (size.bit_length() - 1)
+        view = at.bytes.views[access.dtype]
+        watched = self.checks.races and at.space != LOCAL
+        if watched:
+            written = None if access.atomic else value
+            self.races.write(threads, at, index, written, address, access)
+        if isinstance(index, ndarray) or not isinstance(value, ndarray):
+            view[index] = value
+        else:
+            view[index] = value[-1]
+        if at.allocation is None or not at.allocation.written:
+            at.bytes.states[size][index] = repeated(WRITTEN, size)
+        if watched and threads.n > 1 and not access.atomic:
+            self.races.same_step(threads, at, index, value, address, access)
+
+    def _resolve(self, threads: Threads, address: Value, access: Access) -> Resolved:
+        size = access.size
+        if isinstance(address, ndarray):
+            low, high = int(address.min()), int(address.max())
+            bits = int(np.bitwise_or.reduce(address))
+        else:
+            low = high = bits = int(address)
+        if bits & (size - 1):
+            self.faults.misaligned(threads, address, access)
+        last = access.last
+        if last is not None and last.live and last.start <= low and high + size <= last.end:
+            return Resolved(self.memory.bytes, address - GLOBAL_BASE, last, GLOBAL)
+        space = low >> SPACE_SHIFT
+        if space != high >> SPACE_SHIFT:
+            self._mixed(threads, address, access)
+        if space == GLOBAL:
+            return self._resolve_global(threads, address, access, low, high)
+        if space == SHARED:
+            return self._resolve_shared(threads, address, access)
+        if space == LOCAL:
+            return self._resolve_local(threads, address, access, low, high)
+        raise self.faults.outside(threads, address, access, np.bool_(True))
+
+    def _resolve_global(
+        self, threads: Threads, address: Value, access: Access, low: int, high: int
+    ) -> Resolved:
+        size = access.size
+        found = self.memory.at(low)
+        offsets = address - GLOBAL_BASE
+        if found is not None and high + size <= (
+            -(-found.end // PIECE) * PIECE if access.speculative else found.end
+        ):
+            access.last = found
+            return Resolved(self.memory.bytes, offsets, found, GLOBAL)
+        if low < GLOBAL_BASE or high + size > GLOBAL_BASE + self.memory.capacity:
+            inside = (address >= GLOBAL_BASE) & (
+                address < GLOBAL_BASE + self.memory.capacity - size
+            )
+            raise self.faults.outside(threads, address, access, ~inside)
+        self._check_owned(threads, self.memory.bytes, offsets, address, access)
+        return Resolved(self.memory.bytes, offsets, None, GLOBAL)
+
+    def _resolve_shared(self, threads: Threads, address: Value, access: Access) -> Resolved:
+        window = address - SHARED_BASE
+        outside = (window < 0) | (window > self.shared.stride - access.size)
+        if np.any(outside):
+            raise self.faults.outside(threads, address, access, outside)
+        stride = self.shared.stride
+        offsets = window if self.batch.blocks == 1 else threads.blocks * stride + window
+        self._check_owned(threads, self.shared.bytes, offsets, address, access)
+        return Resolved(self.shared.bytes, offsets, None, SHARED)
+
+    def _resolve_local(
+        self, threads: Threads, address: Value, access: Access, low: int, high: int
+    ) -> Resolved:
+        variable = self.local.at(low)
+        if variable is None or high + access.size > variable.start + variable.size:
+            return self._resolve_locals(threads, address, access)
+        offsets = threads.all_ids * variable.stride + (address - variable.start)
+        return Resolved(variable.bytes, offsets, None, LOCAL)
+
+    def _resolve_locals(self, threads: Threads, address: Value, access: Access) -> Resolved:
+        """Threads access different local variables: out of bounds unless each is inside one."""
+        if isinstance(address, ndarray):
+            for position, one in enumerate(address):
+                variable = self.local.at(int(one))
+                if variable is None or int(one) + access.size > variable.start + variable.size:
+                    outside = np.zeros(threads.n, np.bool_)
+                    outside[position] = True
+                    raise self.faults.outside(threads, address, access, outside)
+            raise Scattered(address, self.local)
+        raise self.faults.outside(threads, address, access, np.bool_(True))
+
+    def _mixed(self, threads: Threads, address: Value, access: Access) -> None:
+        spaces = address >> SPACE_SHIFT
+        known = (spaces == GLOBAL) | (spaces == SHARED) | (spaces == LOCAL)
+        if not known.all():
+            raise self.faults.outside(threads, address, access, ~known)
+        raise Scattered(address, self.local)
+
+    # Checks
+
+    def _check_owned(
+        self, threads: Threads, memory: Bytes, offsets: Value, address: Value, access: Access
+    ) -> None:
+        size = access.size
+        shift = size.bit_length() - 1
+        wanted = repeated(1, size)
+        outside = memory.states[size][offsets >> shift] & wanted != wanted
+        if np.any(outside):
+            raise self.faults.outside(threads, address, access, outside)
+
+    def _check_written(
+        self, threads: Threads, at: Resolved, index: Value, address: Value, access: Access
+    ) -> None:
+        allocation = at.allocation
+        if allocation is not None:
+            if allocation.written:
+                return
+            if allocation.checked_in != self.launch:
+                allocation.checked_in = self.launch
+                if self.memory.whole(allocation):
+                    return
+        wanted = repeated(WRITTEN, access.size)
+        missing = at.bytes.states[access.size][index] != wanted
+        if np.any(missing):
+            self.faults.uninitialised(threads, address, access, missing)
+
+    # Atomics
+
+    def atomic(self, threads: Threads, address: Value, access: Access) -> tuple[Array, Array]:
+        """The view and the indices of an atomic access, checked; an index for every thread."""
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered:
+            raise NotImplementedError(
+                f"{access.place.file}:{access.place.line}: threads of one atomic update access different"
+                f" kinds of memory through '{access.array}', which the simulator does not follow"
+            ) from None
+        size = access.size
+        if self.counters is not None:
+            self.counters.access(threads, address, access, at.space)
+        index = at.offsets >> (size.bit_length() - 1)
+        if self.checks.uninitialised:
+            self._check_written(threads, at, index, address, access)
+        if self.checks.races and at.space != LOCAL:
+            self.races.write(threads, at, index, None, address, access)
+        if at.space == GLOBAL:
+            self.clock.atomic(threads)
+        if at.allocation is None or not at.allocation.written:
+            at.bytes.states[size][index] = repeated(WRITTEN, size)
+        return at.bytes.views[access.dtype], spread(threads.n, index)
+
+    def state(self, threads: Threads, address: Value, access: Access) -> Value:
+        """What is known of the bytes at these addresses, as one number each."""
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered as apart:
+            return apart.gather(threads, lambda some, here: self.state(some, address[here], access))
+        return at.bytes.states[access.size][at.offsets >> (access.size.bit_length() - 1)]
+
+    def set_state(self, threads: Threads, address: Value, state: Value, access: Access) -> None:
+        """Sets what `state` gives."""
+        try:
+            at = self._resolve(threads, address, access)
+        except Scattered as apart:
+            for some, here in apart.parts(threads):
+                self.set_state(some, address[here], take(here, state), access)
+            return
+        if at.allocation is None or not at.allocation.written:
+            at.bytes.states[access.size][at.offsets >> (access.size.bit_length() - 1)] = state
+
+    def text(self, address: int) -> bytes:
+        """The zero-terminated string at a global address."""
+        allocation = self.memory.at(address)
+        if allocation is None:
+            return b"(null)" if address == 0 else b"(bad pointer)"
+        offset = address - GLOBAL_BASE
+        end = allocation.end - GLOBAL_BASE
+        return bytes(self.memory.bytes.data[offset:end]).partition(b"\0")[0]

@@ -1,0 +1,146 @@
+"""
+Which accesses are looked at for data races, and in which shadows (see `races.py` for what a race is).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .access import Access, Resolved
+from .access_faults import AccessFaults
+from .memory import GLOBAL_BASE, SHARED, STATE_VIEWS, GlobalMemory, Shadow, SharedMemory
+from .races import Clock, conflict_of_read, conflict_of_write
+from .values import Array, Batch, Threads, Value, spread
+
+WORD = 4
+"""Races are looked for word by word, so neighbours in one word would look like one place."""
+
+
+class RaceChecks:
+    """Compares every access of a batch with those before it and reports the races."""
+
+    def __init__(
+        self,
+        memory: GlobalMemory,
+        shared: SharedMemory,
+        batch: Batch,
+        clock: Clock,
+        faults: AccessFaults,
+    ):
+        self.memory = memory
+        self.shared = shared
+        self.batch = batch
+        self.clock = clock
+        self.faults = faults
+
+    def read(self, threads: Threads, at: Resolved, address: Value, access: Access) -> None:
+        """A read, after which it is known to later accesses."""
+        allocation = at.allocation
+        if allocation is not None and self.faults.kernel not in allocation.stored_by:
+            return
+        for places, writer, reader, note in self._shadows(at, access):
+            found = conflict_of_read(
+                self.clock,
+                threads,
+                places,
+                writer,
+                reader,
+                shared=at.space == SHARED,
+                atomic=access.atomic,
+                note=note,
+            )
+            if found is not None:
+                self.faults.race(threads, address, access, found[0], found[1], "read", "written")
+
+    def write(
+        self,
+        threads: Threads,
+        at: Resolved,
+        index: Value,
+        value: Value | None,
+        address: Value,
+        access: Access,
+    ) -> None:
+        """A store of `value` at elements `index`, before it is done; None: an atomic update."""
+        atomic = value is None
+        view = at.bytes.views[access.dtype]
+
+        def same() -> Array:
+            equal = np.bool_(False) if value is None else _equal(view[index], value)
+            return np.broadcast_to(equal, (threads.n,))
+
+        if at.allocation is not None:
+            at.allocation.stored_by.add(self.faults.kernel)
+        for places, writer, reader, note in self._shadows(at, access):
+            found = conflict_of_write(
+                self.clock,
+                threads,
+                places,
+                writer,
+                reader,
+                shared=at.space == SHARED,
+                atomic=atomic,
+                same=same,
+                note=note,
+            )
+            if found is not None:
+                position, other, what = found
+                before = "written" if what == "write" else "read"
+                now = "updated atomically" if atomic else "written"
+                self.faults.race(threads, address, access, position, other, now, before)
+
+    def same_step(
+        self,
+        threads: Threads,
+        at: Resolved,
+        index: Value,
+        value: Value,
+        address: Value,
+        access: Access,
+    ) -> None:
+        """Two threads that write different values to one place in one step."""
+        same = _equal(at.bytes.views[access.dtype][index], value)
+        if np.all(same):
+            return
+        position = int(np.argmin(np.broadcast_to(same, (threads.n,))))
+        addresses = spread(threads.n, address)
+        others = np.flatnonzero(addresses == addresses[position])
+        other = int(threads.all_ids[others[-1]]) + self.batch.first_thread
+        self.faults.race(threads, address, access, position, other, "written", "written")
+
+    def _shadows(self, at: Resolved, access: Access) -> list[tuple[Value, Array, Array, bool]]:
+        """
+        Where to look for conflicting accesses: places, last writers, last readers, and whether the access
+        itself is noted there.
+        """
+        narrow = access.size < WORD
+        wide = self.shared.shadow if at.space == SHARED else self.memory.shadow()
+        places = [(at.offsets >> 2, *wide, not narrow)]
+        bytes, first = self._narrow_shadow(at, make=narrow)
+        if bytes is not None:
+            offsets = at.offsets - first
+            places += [(offsets + k, *bytes, narrow) for k in range(access.size)]
+        return places
+
+    def _narrow_shadow(self, at: Resolved, *, make: bool) -> tuple[Shadow | None, int]:
+        """The shadow of what is accessed byte by byte, and the offset it begins at."""
+        if at.space == SHARED:
+            if make and self.shared.narrow is None:
+                size = len(self.shared.bytes.data)
+                self.shared.narrow = np.zeros(size, np.int64), np.zeros(size, np.int64)
+            return self.shared.narrow, 0
+        allocation = at.allocation
+        if allocation is None:
+            return None, 0
+        if make and allocation.narrow is None:
+            size = allocation.size
+            allocation.narrow = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        return allocation.narrow, allocation.start - GLOBAL_BASE
+
+
+def _equal(a: Value, b: Value) -> Any:
+    """Bitwise equality (so that NaN equals itself)."""
+    bits = STATE_VIEWS[a.dtype.itemsize]
+    return a.view(bits) == b.astype(a.dtype, copy=False).view(bits)
