@@ -53,31 +53,35 @@ int main(void) {
     }
   }
   long s1 = 0, s2 = 0; for (int i = 0; i < N; i++) { s1 += idx[i]; s2 += v[i]; } printf("%d %ld %ld %g %u\n", cnt, s1, s2, prod, shl);
-  int y = 0, z = 0; int w[N];
-#pragma acc parallel loop copy(y, z) copyout(w)
+  int y = 0, written = 0, added = 3, ored = 8, anded = 15, up = 0, down = 0; int w[N];
+#pragma acc parallel loop copy(y, written, added, ored, anded, up, down) copyout(w)
   for (int i = 0; i < N; i++) {
-    int t;
+    int t, old;
 #pragma acc atomic write
     y = 42;
 #pragma acc atomic read
     t = y;
     w[i] = t;
-    int old;
 #pragma acc atomic capture
-    { old = z; z = 5; }
-    w[i] += old >= 0;
+    { old = written; written = 5; }
+    w[i] += old == 0 || old == 5;
 #pragma acc atomic capture
-    { old = z; z += 0; }
+    { old = added; added += 0; }
+    w[i] += old;
 #pragma acc atomic capture
-    { z |= 1; old = z; }
+    { ored |= 1; old = ored; }
+    w[i] += old;
 #pragma acc atomic capture
-    old = z &= 7;
+    old = anded &= 7;
+    w[i] += old;
 #pragma acc atomic capture
-    old = ++z;
+    old = ++up;
+    w[i] += old;
 #pragma acc atomic capture
-    old = z--;
+    old = down--;
+    w[i] += old;
   }
-  s1 = 0; for (int i = 0; i < N; i++) s1 += w[i]; printf("%d %d %ld\n", y, z, s1);
+  s1 = 0; for (int i = 0; i < N; i++) s1 += w[i]; printf("%d %d %d %d %d %d %d %ld\n", y, written, added, ored, anded, up, down, s1);
   int q = 100; double dv = 1e6; int mn = 100, r = 3;
 #pragma acc parallel loop copy(q, dv, r) 
   for (int i = 0; i < 6; i++) {
