@@ -192,7 +192,9 @@ def test_out_of_memory_is_an_error_and_leaves_the_device_usable(device):
 
 
 @gpu
+@pytest.mark.slow
 def test_freed_memory_comes_back_when_all_is_taken(device):
+    """Takes the memory of tests beside it, too: not for `pytest -n`."""
     queue, other = device.sync_queue, device.new_queue()
     size = device.free_memory() * 6 // 10
     for q in (queue, other, queue):
