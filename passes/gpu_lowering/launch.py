@@ -177,7 +177,7 @@ class ModuleLowering:
         k.loc = outlined.loc
         finish_grid(
             k,
-            list(lowering.accumulators.values()),
+            list(lowering.reductions.accumulators.values()),
             self.options.reduction_strategy,
             single_gang=all(size == 1 for size in sizes),
         )

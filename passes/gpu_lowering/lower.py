@@ -7,26 +7,25 @@ operation which threads run it.
 - Other stores, atomics, calls with effects: the leader of the group; results are broadcast.
 - Control flow: uniform. A structured operation with effects and nothing collective in it runs in the
   leader as a whole.
-- `acc.loop`: `loops.py`; its private variables `privatise.py`; its reductions `reductions.py`.
+- `acc.loop`: `acc_loops.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from xdsl.dialects import acc, llvm, scf
-from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...compiler.diagnostics import SourceLoc, error
-from ...dialects import accx, accx_bulk, accx_cache, llvm_ext
-from ..analysis.acc_ops import has_level
-from ..analysis.loop_partition import Mode, Partition, Unit, partition_loop
+from ...dialects import accx_bulk, accx_cache, llvm_ext
+from ..analysis.loop_partition import Mode
 from ..building import PTR, Cursor
-from . import bulk, cache, loops, privatise
-from .barriers import ANY_INTERNAL, UNKNOWN, Access, EffectTracker, accesses
+from . import bulk, cache, privatise
+from .acc_loops import LoopLowering
+from .barriers import ANY_INTERNAL, UNKNOWN, Access, accesses
 from .context import Kernel
 from .control_flow import dominance_order
 from .effects import (
@@ -34,25 +33,13 @@ from .effects import (
     COPIES,
     Effects,
     Summary,
-    carried,
     is_ordered,
     repeated,
     slot_of,
     slots,
 )
-from .grid_reductions import GridReduction
-from .operators import ReductionSpec, copy_layout, reduction_spec
-from .privatise import section_length, shift_to_zero
-from .reductions import (
-    Partial,
-    add_to_accumulator,
-    finish_in_gang,
-    initialise,
-    make_partial,
-    thread_copy,
-)
+from .reduction_copies import ReductionCopies
 from .routines import CallKind, callee_name, device_symbol
-from .side_by_side import is_simple
 from .specialise import Specialiser
 from .warp import by_leader
 
@@ -65,10 +52,10 @@ class RegionLowering:
         self.k = k
         self.specialiser = specialiser
         self.calls = specialiser.symbols.calls
-        self.construct_reductions = list(construct)
-        self.copies: dict[SSAValue, SSAValue] = {}
-        """Reduced variable → the copy that stands for it in the loop (construct) being lowered."""
-        self.accumulators: dict[SSAValue, GridReduction] = {}
+        self.reductions = ReductionCopies(k, self.calls, construct)
+        self.loops = LoopLowering(
+            k, self.calls, self.reductions, self._lower_body, self._lower_within
+        )
 
     # Regions and blocks
 
@@ -120,6 +107,10 @@ class RegionLowering:
         self.k.insert(scf.ExecuteRegionOp([], inner))
         self.lower_blocks(region, inner)
 
+    def _lower_within(self, op: Operation) -> None:
+        """An operation that is no terminator."""
+        self.lower(op, {})
+
     # Operations
 
     def lower(self, op: Operation, blocks: dict[Block, Block]) -> None:
@@ -128,7 +119,7 @@ class RegionLowering:
         k.loc = op.location
         match op:
             case acc.LoopOp():
-                self._loop(op)
+                self.loops.lower(op)
             case acc.PrivateOp() | acc.FirstprivateOp() | acc.ReductionOp():
                 self._privatising(op)
             case acc.DataBoundsOp():
@@ -316,253 +307,12 @@ class RegionLowering:
     def _privatising(self, op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp) -> None:
         """The construct's own copies; those of a loop are made when the loop is reached."""
         if isinstance(op, acc.ReductionOp):
-            if op in self.construct_reductions:
-                self._construct_reduction(op)
+            if op in self.reductions.construct:
+                self.reductions.begin_construct(op)
             return
         if all(_is_clause_of_loop(use.operation, op.acc_var) for use in op.acc_var.uses):
             return
-        self.k.values[op.acc_var] = self._private_copy(op)
-
-    def _private_copy(self, op: acc.PrivateOp | acc.FirstprivateOp) -> SSAValue:
-        if isinstance(op, acc.FirstprivateOp):
-            return privatise.firstprivate_copy(self.k, op)
-        return privatise.private_copy(self.k, op)
-
-    def _spec(self, op: acc.ReductionOp) -> ReductionSpec:
-        recipe = None
-        if op.recipe is not None:
-            recipe = self.calls.symbols.get(op.recipe.string_value())
-        spec = reduction_spec(op, recipe)
-        if spec.storage is not None:
-            return spec
-        length = section_length(self.k, spec.layout, spec.name, op)
-        return replace(spec, leaves=tuple(replace(leaf, count=length) for leaf in spec.leaves))
-
-    def _construct_reduction(self, op: acc.ReductionOp) -> None:
-        """The construct's reduction: a copy for the gang, the same in all threads."""
-        k = self.k
-        reduction = self._grid_reduction(op)
-        copy = thread_copy(k, reduction.spec, reduction.spec.name)
-        initialise(k, k, reduction.spec, copy)
-        reduction.gang_copy = copy
-        visible = shift_to_zero(k, reduction.spec.layout, copy)
-        k.values[op.acc_var] = self.copies[reduction.variable] = visible
-
-    def _grid_reduction(self, op: acc.ReductionOp) -> GridReduction:
-        """The kernel's reduction over gangs that `op` belongs to, made if there is none yet."""
-        outer = op
-        while isinstance(outer.var.owner, acc.ReductionOp):
-            outer = outer.var.owner
-        target = self.k.values[outer.var]
-        known = self.accumulators.get(target)
-        if known is None:
-            spec = self._spec(outer)
-            accumulator = thread_copy(self.k, spec, f"{spec.name}_accumulator")
-            initialise(self.k, self.k.in_prologue(), spec, accumulator)
-            known = self.accumulators[target] = GridReduction(spec, target, accumulator, None)
-        return known
-
-    # Loops
-
-    def _loop(self, op: acc.LoopOp) -> None:
-        k = self.k
-        _check_loop(op)
-        partition = partition_loop(
-            gang_dim=_gang_dim(op),
-            worker=has_level(op.worker),
-            vector=has_level(op.vector),
-            mode=k.mode,
-            shape=k.shape,
-        )
-        if partition.sequential:
-            self._sequential(op)
-            return
-        effects: Effects | None = None
-        outer = k.tracker
-        if k.mode is not Mode.THREAD:
-            effects = Summary(k, self.calls).of(op)
-            if partition.unit is not Unit.NONE:
-                used = accesses(effects.reads, effects.writes, leader=False)
-                if partition.inside is Mode.WORKER:
-                    used += accesses((ANY_INTERNAL,), (ANY_INTERNAL,), leader=False)
-                k.access(used)
-        inner = outer if partition.unit is Unit.NONE else EffectTracker()
-        before = set(outer.pending)
-        with k.running(partition.inside, inner):
-            self._privates(op)
-        elements, simple = self._elements(op, partition)
-        visible = [(v, k.values.get(v)) for v in op.reduction_operands]
-        copies = dict(self.copies)
-        partials = self._partials(op, elements if simple else 1)
-        if (
-            effects is not None
-            and partition.inside is not Mode.THREAD
-            and not self._once_per_gang(op)
-        ):
-            inner.add(carried(effects))
-        self._partitioned(op, partition, inner, partials, elements, simple)
-        outer.pending |= before
-        k.loc = op.location
-        self.copies = copies
-        for value, copy in visible:
-            if copy is not None:
-                k.values[value] = copy
-        self._finish_reductions(partition, partials)
-
-    def _sequential(self, op: acc.LoopOp) -> None:
-        """A loop that each thread (or all redundantly) runs from start to end."""
-        k = self.k
-        self._privates(op)
-        for reduced in op.reduction_operands:
-            owner = reduced.owner
-            assert isinstance(owner, acc.ReductionOp)
-            k.values[reduced] = self._reduced(owner)
-        before = set(k.tracker.pending)
-        if k.mode is not Mode.THREAD:
-            k.tracker.add(repeated(Summary(k, self.calls).of(op)))
-
-        def body(values: list[SSAValue]) -> None:
-            self._bind(op, values)
-            self._lower_body(op.region)
-
-        if op.lowerbound:
-            loops.sequential_loop(k, *loops.loop_bounds(k, op), body)
-        else:
-            self._lower_body(op.region)
-        k.tracker.pending |= before
-
-    def _bind(self, op: acc.LoopOp, values: Sequence[SSAValue]) -> None:
-        block = op.region.blocks[0]
-        for arg, value in zip(block.args, values, strict=True):
-            value.name_hint = arg.name_hint or value.name_hint
-            self.k.values[arg] = value
-
-    def _privates(self, op: acc.LoopOp) -> None:
-        for operand in (*op.private_operands, *op.firstprivate_operands):
-            owner = operand.owner
-            assert isinstance(owner, acc.PrivateOp | acc.FirstprivateOp)
-            self.k.values[operand] = self._private_copy(owner)
-
-    def _partials(self, op: acc.LoopOp, count: int) -> list[Partial]:
-        out: list[Partial] = []
-        for operand in op.reduction_operands:
-            owner = operand.owner
-            assert isinstance(owner, acc.ReductionOp)
-            target = self._reduced(owner)
-            partial = make_partial(self.k, self._spec(owner), target, count)
-            self.k.values[operand] = self.copies[self.k.values[owner.var]] = partial.visible[0]
-            out.append(partial)
-        return out
-
-    def _reduced(self, op: acc.ReductionOp) -> SSAValue:
-        """What a loop's reduction is folded into: the innermost copy of its variable."""
-        variable = self.k.values[op.var]
-        return self.copies.get(variable, variable)
-
-    def _once_per_gang(self, op: acc.LoopOp) -> bool:
-        """Whether a gang has at most one iteration of the loop, so that none precedes another."""
-        alone = has_level(op.gang) and not has_level(op.worker) and not has_level(op.vector)
-        return alone and accx.COVERS in op.attributes and self.k.shape.at_least_requested
-
-    def _elements(self, op: acc.LoopOp, partition: Partition) -> tuple[int, bool]:
-        """Iterations per thread and turn, and whether they run side by side."""
-        attribute = op.attributes.get(accx.ELEMENTS)
-        elements = attribute.value.data if isinstance(attribute, IntegerAttr) else 1
-        if partition.inside is not Mode.THREAD:
-            return 1, False
-        lengths = (
-            copy_layout(r.owner).storage
-            for r in op.reduction_operands
-            if isinstance(r.owner, acc.ReductionOp)
-        )
-        simple = elements > 1 and None not in lengths and is_simple(op, self.calls)
-        return elements, simple
-
-    def _partitioned(
-        self,
-        op: acc.LoopOp,
-        partition: Partition,
-        inner: EffectTracker,
-        partials: Sequence[Partial],
-        elements: int,
-        simple: bool,
-    ) -> None:
-        k = self.k
-        copies = {p: k.values[p] for p in (*op.private_operands, *op.firstprivate_operands)}
-
-        def body(values: list[SSAValue]) -> None:
-            with k.running(partition.inside, inner):
-                self._bind(op, values)
-                self._lower_body(op.region)
-
-        def bodies(groups: list[list[SSAValue]]) -> None:
-            with k.running(partition.inside, inner):
-                self._side_by_side(op, groups, partials, copies)
-
-        space = loops.iteration_space(k, *loops.loop_bounds(k, op))
-        covers = accx.COVERS in op.attributes and k.shape.at_least_requested
-        loops.partitioned_loop(
-            k, space, partition, elements, covers, body, bodies if simple else None
-        )
-
-    def _side_by_side(
-        self,
-        op: acc.LoopOp,
-        groups: list[list[SSAValue]],
-        partials: Sequence[Partial],
-        copies: dict[SSAValue, SSAValue],
-    ) -> None:
-        """
-        Several iterations of a simple body, operation by operation, so that all loads come before
-        the first store: legal because iterations of a partitioned loop are independent.
-        """
-        k = self.k
-        outer = k.values
-        values: list[dict[SSAValue, SSAValue]] = []
-        for number, group in enumerate(groups):
-            k.values = dict(outer)
-            self._bind(op, group)
-            for partial in partials:
-                k.values[partial.spec.op.acc_var] = partial.visible[number]
-            if number > 0:
-                for private in copies:
-                    owner = private.owner
-                    assert isinstance(owner, acc.PrivateOp | acc.FirstprivateOp)
-                    k.values[private] = self._private_copy(owner)
-            values.append(k.values)
-        for inner in op.region.block.ops:
-            if inner.has_trait(IsTerminator):
-                continue
-            for mapping in values:
-                k.values = mapping
-                self.lower(inner, {})
-        k.values = outer
-
-    def _finish_reductions(self, partition: Partition, partials: Sequence[Partial]) -> None:
-        k = self.k
-        if not partials:
-            return
-        if partition.gang_dim is None:
-            finish_in_gang(k, partials, partition.inside)
-            return
-        in_gang: list[Partial] = []
-        for partial in partials:
-            target = partial.spec.op.var
-            outermost = target.owner
-            if isinstance(outermost, acc.ReductionOp) or k.root(k.values[target]) is not None:
-                reduction = self._grid_reduction(partial.spec.op)
-                add_to_accumulator(k, partial, reduction.accumulator, partition.inside)
-            else:
-                in_gang.append(partial)
-        if in_gang:
-            finish_in_gang(k, in_gang, partition.inside)
-
-
-def _gang_dim(op: acc.LoopOp) -> int | None:
-    if not has_level(op.gang):
-        return None
-    dim = op.attributes.get(accx.GANG_DIM)
-    return dim.value.data if isinstance(dim, IntegerAttr) else 1
+        self.k.values[op.acc_var] = privatise.own_copy(self.k, op)
 
 
 def _is_clause_of_loop(user: Operation, value: SSAValue) -> bool:
@@ -575,17 +325,3 @@ def _is_clause_of_loop(user: Operation, value: SSAValue) -> bool:
             return True
         op = op.parent_op()
     return False
-
-
-def _check_loop(op: acc.LoopOp) -> None:
-    if op.tile_operands:
-        raise error(
-            SourceLoc.from_attr(op.location),
-            "the tile clause of this loop has not been turned into loops",
-            "run schedule-loops before convert-acc-compute-to-gpu",
-        )
-    inclusive = op.inclusive_upperbound
-    if inclusive is not None and any(inclusive.iter_values()):
-        raise error(
-            SourceLoc.from_attr(op.location), "a loop with an inclusive upper bound is not counted"
-        )

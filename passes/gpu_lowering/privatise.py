@@ -241,5 +241,10 @@ def firstprivate_copy(k: Kernel, op: acc.FirstprivateOp) -> SSAValue:
     return copy
 
 
+def own_copy(k: Kernel, op: acc.PrivateOp | acc.FirstprivateOp) -> SSAValue:
+    """The copy that a `private` or `firstprivate` clause makes at the current place."""
+    return firstprivate_copy(k, op) if isinstance(op, acc.FirstprivateOp) else private_copy(k, op)
+
+
 def _induction(body: Cursor) -> SSAValue:
     return body.point.block.args[0]

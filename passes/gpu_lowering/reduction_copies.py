@@ -1,0 +1,71 @@
+"""
+The copies of reduced variables that a kernel knows: of the construct, of the loops being lowered, and
+the accumulators of reductions over gangs (OpenACC 3.4, 2.5.15 and 2.9.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.dialects import acc
+from xdsl.ir import SSAValue
+
+from .context import Kernel
+from .grid_reductions import GridReduction
+from .operators import ReductionSpec, reduction_spec
+from .privatise import section_length, shift_to_zero
+from .reductions import initialise, thread_copy
+from .routines import Calls
+
+
+class ReductionCopies:
+    """The reductions of one kernel. `construct`: those of the compute construct itself."""
+
+    def __init__(self, k: Kernel, calls: Calls, construct: Sequence[acc.ReductionOp]):
+        self.k = k
+        self.calls = calls
+        self.construct = list(construct)
+        self.copies: dict[SSAValue, SSAValue] = {}
+        """Reduced variable → the copy that stands for it in the loop (construct) being lowered."""
+        self.accumulators: dict[SSAValue, GridReduction] = {}
+
+    def spec(self, op: acc.ReductionOp) -> ReductionSpec:
+        """What `op` reduces and how; the length of a section is computed at the current place."""
+        recipe = None
+        if op.recipe is not None:
+            recipe = self.calls.symbols.get(op.recipe.string_value())
+        spec = reduction_spec(op, recipe)
+        if spec.storage is not None:
+            return spec
+        length = section_length(self.k, spec.layout, spec.name, op)
+        return replace(spec, leaves=tuple(replace(leaf, count=length) for leaf in spec.leaves))
+
+    def begin_construct(self, op: acc.ReductionOp) -> None:
+        """The construct's reduction: a copy for the gang, the same in all threads."""
+        k = self.k
+        reduction = self.over_gangs(op)
+        copy = thread_copy(k, reduction.spec, reduction.spec.name)
+        initialise(k, k, reduction.spec, copy)
+        reduction.gang_copy = copy
+        visible = shift_to_zero(k, reduction.spec.layout, copy)
+        k.values[op.acc_var] = self.copies[reduction.variable] = visible
+
+    def over_gangs(self, op: acc.ReductionOp) -> GridReduction:
+        """The kernel's reduction over gangs that `op` belongs to, made if there is none yet."""
+        outer = op
+        while isinstance(outer.var.owner, acc.ReductionOp):
+            outer = outer.var.owner
+        target = self.k.values[outer.var]
+        known = self.accumulators.get(target)
+        if known is None:
+            spec = self.spec(outer)
+            accumulator = thread_copy(self.k, spec, f"{spec.name}_accumulator")
+            initialise(self.k, self.k.in_prologue(), spec, accumulator)
+            known = self.accumulators[target] = GridReduction(spec, target, accumulator, None)
+        return known
+
+    def innermost(self, op: acc.ReductionOp) -> SSAValue:
+        """What a loop's reduction is folded into: the innermost copy of its variable."""
+        variable = self.k.values[op.var]
+        return self.copies.get(variable, variable)
