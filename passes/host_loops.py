@@ -21,6 +21,7 @@ from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 
 from ..compiler.diagnostics import SourceLoc, error
+from ..compiler.ir.complex_values import is_complex
 from ..dialects import llvm_ext
 from ..dialects.accx import ACCESS_GROUPS, GANG_DIM, SIMD
 from .building import Cursor, constant_value, erase
@@ -44,7 +45,7 @@ from .private_storage import (
     hoist_allocas,
     make_storage,
 )
-from .reduction_ops import combine, identity, reduction_kind
+from .reduction_ops import combine, identity_value, reduction_kind
 
 SIMD_OPERATIONS = (
     *(op for op in arith.Arith.operations if op not in (arith.DivSIOp, arith.RemSIOp)),
@@ -71,10 +72,10 @@ class Reduction:
         """Sets the private copy to the identity."""
 
         def store(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
-            start = at.constant(identity(self.kind, scalar, self.signed), scalar)
+            start = identity_value(at, self.kind, scalar, self.signed)
             at.store(start, _address(at, self.storage.memory, offset))
 
-        for_each_element(cursor, self.extent, store)
+        for_each_element(cursor, self.extent, store, self._whole)
 
     def combine_into_target(self, cursor: Cursor, source: SSAValue | None = None) -> None:
         """Folds the private copy (or another at `source`) into the variable."""
@@ -90,7 +91,11 @@ class Reduction:
             new = at.load(_address(at, part, offset), scalar)
             at.store(combine(at, self.kind, old, new, self.signed), address)
 
-        for_each_element(cursor, self.extent, fold)
+        for_each_element(cursor, self.extent, fold, self._whole)
+
+    def _whole(self, type: Attribute) -> bool:
+        """Complex numbers are multiplied as such, and added part by part."""
+        return self.kind is acc.ReductionOpKind.MUL and is_complex(type)
 
     def save(self, cursor: Cursor, target: SSAValue) -> None:
         """Copies the private copy to memory at `target`."""

@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint
 
 from ..compiler.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
-from .analysis.layout import Elements, elements_of, size_of
+from .analysis.layout import Elements, elements_of, never, size_of
 from .building import Cursor, constant_value
 
 
@@ -169,9 +169,17 @@ ElementAction = Callable[[Cursor, Attribute, SSAValue | None], None]
 """Called with a cursor, the scalar type and the byte offset (an i64, None for 0) from the start."""
 
 
-def for_each_element(cursor: Cursor, extent: Extent, action: ElementAction) -> None:
-    """Calls `action` for the scalars of `extent`, in loops where there are several of one type."""
-    for run in elements_of(extent.unit):
+def for_each_element(
+    cursor: Cursor,
+    extent: Extent,
+    action: ElementAction,
+    whole: Callable[[Attribute], bool] = never,
+) -> None:
+    """
+    Calls `action` for the scalars of `extent`, and structures that are `whole`, in loops where there
+    are several of one type.
+    """
+    for run in elements_of(extent.unit, whole):
         if not isinstance(run.scalar, llvm.LLVMPointerType):
             _for_run(cursor, extent, run, action)
 

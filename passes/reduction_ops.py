@@ -1,6 +1,6 @@
 """
 Reduction arithmetic: the identity and the combining operations of OpenACC's reduction operators
-(OpenACC 3.4, 2.5.15) on integer and floating-point scalars.
+(OpenACC 3.4, 2.5.15) on integer and floating-point scalars, and products of complex numbers.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IntegerType, Modu
 from xdsl.ir import Attribute, SSAValue
 
 from ..compiler.diagnostics import SourceLoc, error
+from ..compiler.ir.complex_values import is_complex, one, product
 from .building import Cursor
 
 _UNSIGNED_PREDICATES = range(6, 10)
@@ -67,10 +68,21 @@ def identity(kind: acc.ReductionOpKind, type: Attribute, signed: bool) -> int | 
     return (1 << (bits - 1)) - 1 if signed else (1 << bits) - 1
 
 
+def identity_value(
+    cursor: Cursor, kind: acc.ReductionOpKind, type: Attribute, signed: bool
+) -> SSAValue:
+    """`identity` as a constant at the cursor; complex numbers are only multiplied."""
+    if is_complex(type):
+        return one(cursor.value, type)
+    return cursor.constant(identity(kind, type, signed), type)
+
+
 def combine(
     cursor: Cursor, kind: acc.ReductionOpKind, a: SSAValue, b: SSAValue, signed: bool
 ) -> SSAValue:
-    """`a op b` for scalars of one integer or floating-point type."""
+    """`a op b` for scalars of one integer, floating-point or complex type."""
+    if is_complex(a.type):
+        return product(cursor.value, a, b)
     is_float = isinstance(a.type, AnyFloat)
     kinds = acc.ReductionOpKind
     match kind:

@@ -4,6 +4,7 @@ Sizes of LLVM types in memory (x86-64 and NVPTX agree on these), and an object's
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects import llvm
@@ -74,6 +75,11 @@ def member_offset(type: llvm.LLVMStructType, index: int) -> int:
     return _struct_layout(type)[1][index]
 
 
+def never(type: Attribute) -> bool:
+    """No structure counts as a scalar."""
+    return False
+
+
 @dataclass(frozen=True)
 class Elements:
     """
@@ -87,16 +93,19 @@ class Elements:
     stride: int
 
 
-def elements_of(type: Attribute) -> list[Elements]:
+def elements_of(type: Attribute, whole: Callable[[Attribute], bool] = never) -> list[Elements]:
     """
     The scalar elements of an object of `type`: one run for a scalar or an array (of arrays), one or
-    more per member of a structure; arrays of structures give a run per member.
+    more per member of a structure; arrays of structures give a run per member. Structures for which
+    `whole` holds count as scalars.
     """
     match type:
+        case _ if whole(type):
+            return [Elements(type, 0, 1, size_of(type))]
         case llvm.LLVMArrayType():
             size, outer = size_of(type.type), type.size.data
             runs: list[Elements] = []
-            for run in elements_of(type.type):
+            for run in elements_of(type.type, whole):
                 if run.count == 1 or run.stride * run.count == size:
                     stride = size if run.count == 1 else run.stride
                     runs.append(Elements(run.scalar, run.offset, run.count * outer, stride))
@@ -111,7 +120,7 @@ def elements_of(type: Attribute) -> list[Elements]:
             return [
                 Elements(run.scalar, offset + run.offset, run.count, run.stride)
                 for member, offset in zip(type.types.data, offsets, strict=True)
-                for run in elements_of(member)
+                for run in elements_of(member, whole)
             ]
         case _:
             return [Elements(type, 0, 1, size_of(type))]

@@ -6,7 +6,7 @@ operation reduces: leaves of scalar type.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm
@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerTyp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...compiler.diagnostics import SourceLoc, error
+from ...compiler.ir.complex_values import element_type, is_complex, one, product
 from ...dialects.llvm_ext import AtomicBinOp
 from ..analysis.layout import size_of
 from ..building import Cursor, constant_value
@@ -49,25 +50,33 @@ _ATOMIC_UNSIGNED = {Kind.MAX: AtomicBinOp.umax, Kind.MIN: AtomicBinOp.umin}
 
 @dataclass(frozen=True, slots=True)
 class Combiner:
-    """A reduction operator on values of a scalar type."""
+    """A reduction operator on values of a scalar type; complex numbers are only multiplied."""
 
     kind: Kind
     type: Attribute
     unsigned: bool
 
     @property
+    def is_complex(self) -> bool:
+        return is_complex(self.type)
+
+    @property
     def is_float(self) -> bool:
-        return isinstance(self.type, AnyFloat)
+        return isinstance(self.type, AnyFloat) or self.is_complex
 
     @property
     def bits(self) -> int:
         if isinstance(self.type, IntegerType):
             return self.type.width.data
+        if self.is_complex:
+            return 2 * element_type(self.type).bitwidth
         assert isinstance(self.type, AnyFloat)
         return self.type.bitwidth
 
     def identity(self, at: Cursor) -> SSAValue:
         """The value that changes nothing."""
+        if self.is_complex:
+            return one(at.value, self.type)
         return at.constant(self.identity_value(), self.type)
 
     def identity_value(self) -> int | float:
@@ -85,6 +94,8 @@ class Combiner:
         """`a op b` at the cursor."""
         if self.kind in (Kind.LAND, Kind.LOR):
             return self._logical(at, a, b, hint)
+        if self.is_complex:
+            return product(at.value, a, b)
         table = _FLOAT if self.is_float else _INTEGER
         op = table[self.kind]
         if self.unsigned and self.kind in _UNSIGNED:
@@ -138,19 +149,24 @@ class Leaf:
         return at.element(pointer, index, self.combiner.type)
 
 
-def _flatten(type: Attribute) -> Iterator[tuple[tuple[int, ...], Attribute, int]]:
-    """Path, scalar type and count of each leaf of a type (arrays of scalars are one leaf)."""
-    if isinstance(type, llvm.LLVMStructType):
+def _flatten(
+    type: Attribute, whole: Callable[[Attribute], bool]
+) -> Iterator[tuple[tuple[int, ...], Attribute, int]]:
+    """
+    Path, scalar type and count of each leaf of a type (arrays of scalars are one leaf); structures
+    that are `whole` count as scalars.
+    """
+    if isinstance(type, llvm.LLVMStructType) and not whole(type):
         for position, member in enumerate(type.types):
-            for path, scalar, count in _flatten(member):
+            for path, scalar, count in _flatten(member, whole):
                 yield (position, *path), scalar, count
     elif isinstance(type, llvm.LLVMArrayType):
         element, count = type.type, type.size.data
         while isinstance(element, llvm.LLVMArrayType):
             element, count = element.type, count * element.size.data
-        if isinstance(element, llvm.LLVMStructType):
+        if isinstance(element, llvm.LLVMStructType) and not whole(element):
             for position in range(type.size.data):
-                for path, scalar, inner in _flatten(type.type):
+                for path, scalar, inner in _flatten(type.type, whole):
                     yield (position, *path), scalar, inner
         else:
             yield (), element, count
@@ -237,9 +253,16 @@ def reduction_spec(op: acc.ReductionOp, recipe: Operation | None) -> ReductionSp
         raise error(loc, f"the reduction{name} names no reduction recipe")
     kind, unsigned = recipe.reduction_operator.data, _is_unsigned(recipe)
     leaves: list[Leaf] = []
+
+    def whole(type: Attribute) -> bool:
+        """Complex numbers are multiplied as such, and added part by part."""
+        return kind is Kind.MUL and is_complex(type)
+
     if storage is None:
         assert isinstance(layout.length, SSAValue)
-        if isinstance(layout.element, llvm.LLVMStructType | llvm.LLVMArrayType):
+        if isinstance(layout.element, llvm.LLVMStructType | llvm.LLVMArrayType) and not whole(
+            layout.element
+        ):
             raise error(
                 loc,
                 f"the section of reduction variable{name} has rows, and its length is not constant",
@@ -248,7 +271,7 @@ def reduction_spec(op: acc.ReductionOp, recipe: Operation | None) -> ReductionSp
         combiner = Combiner(kind, layout.element, unsigned)
         _check(combiner, loc, name)
         return ReductionSpec(op, layout, None, (Leaf(combiner, layout.element, (), layout.length),))
-    for path, scalar, count in _flatten(storage):
+    for path, scalar, count in _flatten(storage, whole):
         combiner = Combiner(kind, scalar, unsigned)
         _check(combiner, loc, name)
         leaves.append(Leaf(combiner, storage, (0, *path), count))
@@ -256,6 +279,8 @@ def reduction_spec(op: acc.ReductionOp, recipe: Operation | None) -> ReductionSp
 
 
 def _check(combiner: Combiner, loc: SourceLoc, name: str) -> None:
+    if combiner.is_complex:
+        return
     if isinstance(combiner.type, IntegerType):
         known = combiner.kind in _INTEGER or combiner.kind in (Kind.LAND, Kind.LOR)
         if known and combiner.bits in (1, 8, 16, 32, 64):

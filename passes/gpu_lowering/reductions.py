@@ -55,7 +55,8 @@ def thread_copy(k: Kernel, spec: ReductionSpec, hint: str) -> SSAValue:
 def initialise(k: Kernel, at: Cursor, spec: ReductionSpec, copy: SSAValue) -> None:
     """Sets a private copy to the identity."""
     for leaf in spec.leaves:
-        identity = k.constant(leaf.combiner.identity_value(), leaf.combiner.type)
+        # Constants go to the kernel's prologue, which `at` may stand before the rest of.
+        identity = leaf.combiner.identity(at if leaf.combiner.is_complex else k)
         if leaf.count == 1:
             at.store(identity, leaf.address(at, copy))
             continue

@@ -8,6 +8,7 @@ from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, i32, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from ...compiler.ir.complex_values import is_complex, make, parts
 from ...dialects import nvvm
 from ..analysis.block_shape import WARP
 from ..analysis.layout import size_of
@@ -42,6 +43,9 @@ def shuffle(
         return k.value(nvvm.ShflOp(kind, mask, part, offset, clamp), value.name_hint)
 
     type = value.type
+    if is_complex(type):
+        re, im = (shuffle(k, kind, part, offset, width) for part in parts(k.value, value))
+        return make(k.value, type, re, im)
     if isinstance(type, Float32Type) or type == i32:
         return word(value)
     if isinstance(type, IntegerType) and type.width.data < 32:

@@ -95,7 +95,50 @@ static void expressions(void) {
   SAME(huge / huge, 1, 0);
 }
 
+/* reduction(*): one number at a time, on every level, and arrays. */
+static void products(void) {
+  double complex p = 1, per_gang[4], k = 2, array[3] = {1, I, 2}, gangs = 1, serial = 1;
+  float complex f = 1, e = 1;
+#pragma acc parallel loop reduction(* : p, f)
+  for (int i = 0; i < 128; i++) {
+    p *= i % 16 == 0 ? I * 1.5 : 1;
+    f = f * (i % 32 == 5 ? 1.0f + I : 1.0f);
+  }
+  for (int i = 0; i < 4; i++)
+    e *= 1.0f + I;
+  SAME(p, 25.62890625, 0);
+  SAME(f, crealf(e), cimagf(e));
+#pragma acc parallel loop gang copyout(per_gang)
+  for (int g = 0; g < 4; g++) {
+    double complex r = 1;
+#pragma acc loop vector reduction(* : r)
+    for (int j = 0; j < 40; j++)
+      r *= j % 10 == g ? 1 + I : 1;
+    per_gang[g] = r;
+  }
+  for (int g = 0; g < 4; g++)
+    SAME(per_gang[g], -4, 0);
+#pragma acc kernels loop reduction(* : k)
+  for (int i = 0; i < 9; i++)
+    k *= I;
+  SAME(k, 0, 2);
+#pragma acc parallel loop reduction(* : array)
+  for (int i = 0; i < 12; i++)
+    array[i % 3] *= 1 + I;
+  SAME(array[0], -4, 0);
+  SAME(array[1], 0, -4);
+  SAME(array[2], -8, 0);
+#pragma acc parallel num_gangs(3) reduction(* : gangs)
+  gangs *= 2 * I;
+  CHECK(cabs(gangs) == 8 || cabs(gangs) == 2);
+#pragma acc serial loop reduction(* : serial)
+  for (int i = 0; i < 5; i++)
+    serial *= I;
+  SAME(serial, 0, 1);
+}
+
 int main(void) {
+  products();
   loops();
   data();
   expressions();

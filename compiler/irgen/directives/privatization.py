@@ -101,11 +101,11 @@ def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
     Raises if values of type `t` cannot be reduced with the clause's operator: each scalar in it,
     element or member (OpenACC 3.4, 2.5.15).
     """
-    if clause.operator != "+" and _is_complex(t):
+    if clause.operator not in ("+", "*") and _is_complex(t):
         raise error(
             item.loc,
             f"'{clause.operator}' cannot reduce '{item.name}' of type '{t}'",
-            "reduce with +, or its parts one by one",
+            "reduce with + or *, or its parts one by one",
         )
     scalars = list(_scalars(t))
     for scalar in scalars:

@@ -21,6 +21,7 @@ from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...c.types import ArrayType, CType, IntType, RecordType
+from ...ir import complex_values
 from ..builder import Builder
 from ..layout import PTR, ir_size_align, is_integer_type
 from ..symbols import ModuleState
@@ -97,11 +98,15 @@ def reduction_recipe(
     if unsigned:
         suffix = f"u{suffix}"
 
+    def whole(e: Attribute) -> bool:
+        """Complex numbers are multiplied as such, and added part by part."""
+        return operator == "*" and complex_values.is_complex(e)
+
     def build(name: str) -> Operation:
         init = Block(arg_types=[PTR])
         b = Builder(init)
         copy = b.alloca(t, ir_size_align(t)[1], "copy")
-        _each(b, t, lambda e, at: b.store(_identity(b, operator, e, unsigned), at(copy)))
+        _each(b, t, whole, lambda e, at: b.store(_identity(b, operator, e, unsigned), at(copy)))
         b.add(acc.YieldOp(copy))
         combiner = Block(arg_types=[PTR, PTR])
         d = Builder(combiner)
@@ -112,7 +117,7 @@ def reduction_recipe(
             x, y = d.load(target, e), d.load(at(other), e)
             d.store(_combine(d, operator, x, y, unsigned), target)
 
-        _each(d, t, fold)
+        _each(d, t, whole, fold)
         d.add(acc.YieldOp(mine))
         op = acc.ReductionRecipeOp(
             sym_name=name,
@@ -152,13 +157,20 @@ def _alloca_region(t: Attribute) -> Region:
 def _each(
     b: Builder,
     t: Attribute,
+    whole: Callable[[Attribute], bool],
     act: Callable[[Attribute, Callable[[SSAValue], SSAValue]], None],
 ) -> None:
-    """Runs `act` for every scalar of an object of type `t`: element type, and address from base."""
-    if isinstance(t, LLVMStructType):
+    """
+    Runs `act` for every scalar, and every structure that is `whole`, of an object of type `t`:
+    element type, and address from base.
+    """
+    if isinstance(t, LLVMStructType) and not whole(t):
         for position, member in enumerate(t.types.data):
             _each(
-                b, member, lambda e, at, n=position: act(e, lambda base: at(_member(b, base, n, t)))
+                b,
+                member,
+                whole,
+                lambda e, at, n=position: act(e, lambda base: at(_member(b, base, n, t))),
             )
         return
     if not isinstance(t, LLVMArrayType):
@@ -175,6 +187,7 @@ def _each(
     _each(
         b,
         element,
+        whole,
         lambda e, at: act(e, lambda base: at(b.gep(base, [body.args[0]], element))),
     )
     b.add(scf.YieldOp())
@@ -188,6 +201,8 @@ def _member(b: Builder, base: SSAValue, position: int, t: LLVMStructType) -> SSA
 
 def _identity(b: Builder, operator: str, t: Attribute, unsigned: bool) -> SSAValue:
     """The value that leaves others unchanged (OpenACC 3.4, 2.5.15)."""
+    if complex_values.is_complex(t):
+        return complex_values.one(b.value, t)
     if isinstance(t, AnyFloat):
         largest = 3.4028234663852886e38 if t == f32 else 1.7976931348623157e308
         values = {"max": -largest, "min": largest, "*": 1.0, "&&": 1.0}
@@ -203,6 +218,8 @@ def _identity(b: Builder, operator: str, t: Attribute, unsigned: bool) -> SSAVal
 
 def _combine(b: Builder, operator: str, x: SSAValue, y: SSAValue, unsigned: bool) -> SSAValue:
     is_float = isinstance(x.type, AnyFloat)
+    if complex_values.is_complex(x.type):
+        return complex_values.product(b.value, x, y)
     if operator in ("&&", "||"):
         return _combine_logical(b, operator, x, y)
     if operator in ("max", "min"):

@@ -1,0 +1,61 @@
+"""Complex numbers as values: first-class structures of a real and an imaginary part (C11 6.2.5p13)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, FloatAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+Place = Callable[[Operation], SSAValue]
+"""Adds an operation to the code and gives its result."""
+
+_PREFIX = "struct._Complex"
+
+
+def is_complex(type: Attribute) -> bool:
+    """Whether `type` is the structure of a complex type (`compiler/c/types.py`, `COMPLEX_TAG`)."""
+    return isinstance(type, llvm.LLVMStructType) and type.struct_name.data.startswith(_PREFIX)
+
+
+def element_type(type: Attribute) -> AnyFloat:
+    """The type of the parts of complex type `type`."""
+    assert isinstance(type, llvm.LLVMStructType)
+    element = type.types.data[0]
+    assert isa(element, AnyFloat)
+    return element
+
+
+def parts(place: Place, value: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The real and the imaginary part of `value`."""
+    element = element_type(value.type)
+    re, im = (
+        place(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [n]), value, element))
+        for n in (0, 1)
+    )
+    return re, im
+
+
+def make(place: Place, type: Attribute, re: SSAValue, im: SSAValue) -> SSAValue:
+    """The number of complex type `type` with these parts."""
+    value = place(llvm.UndefOp(type))
+    for n, part in enumerate((re, im)):
+        value = place(llvm.InsertValueOp(DenseArrayBase.from_list(i64, [n]), value, part))
+    return value
+
+
+def one(place: Place, type: Attribute) -> SSAValue:
+    """1, which changes nothing in a product."""
+    element = element_type(type)
+    re, im = (place(arith.ConstantOp(FloatAttr(v, element))) for v in (1.0, 0.0))
+    return make(place, type, re, im)
+
+
+def product(place: Place, a: SSAValue, b: SSAValue) -> SSAValue:
+    """`a * b` by the textbook formula."""
+    (ar, ai), (br, bi) = parts(place, a), parts(place, b)
+    re = place(arith.SubfOp(place(arith.MulfOp(ar, br)), place(arith.MulfOp(ai, bi))))
+    im = place(arith.AddfOp(place(arith.MulfOp(ar, bi)), place(arith.MulfOp(ai, br))))
+    return make(place, a.type, re, im)
