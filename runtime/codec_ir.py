@@ -176,7 +176,7 @@ def codec_ir(fmt: PackedFormat) -> str:
         copies += decode_loop(fmt, "  ret i32 0", strided=strided).function(
             f"i32 @decode{suffix}{arrays}, double %c0_given, double %c1_given, i64 %stride)"
         )
-    scan = scan_loop(fmt, _SCAN_RESULT).function(
+    scan = scan_loop(fmt, SCAN_RESULT).function(
         "void @scan(ptr noalias %source, i64 %count, ptr noalias %result)"
     )
     measure = _measure_loop(fmt).function(
@@ -186,7 +186,7 @@ def codec_ir(fmt: PackedFormat) -> str:
     return copies + scan + measure + declarations(fmt)
 
 
-_SCAN_RESULT = """  store double %low_out, ptr %result
+SCAN_RESULT = """  store double %low_out, ptr %result
   %second = getelementptr double, ptr %result, i64 1
   store double %high_out, ptr %second
   ret void"""

@@ -292,7 +292,7 @@ class Compressor:
                 report.relative = max(report.relative, measured.relative)
                 report.measured = True
             if raw is not None:
-                self._transfers.pack(packed, raw, run, queue)
+                self._transfers.copy_in_brought(packed, raw, how, run, queue)
             else:
                 self._transfers.copy_in(packed, how, run, queue)
         if raw is not None:

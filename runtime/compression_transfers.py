@@ -35,10 +35,11 @@ MEMBERS_GAIN = 4
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Plain numbers in device memory, those of host memory from `host` on."""
+    """Plain numbers in device memory: those of host memory from `host` to `end`."""
 
     address: int
     host: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +57,53 @@ class Transfers:
     def __init__(self, device: Device):
         self._device = device
         self._seen: dict[PackedFormat, int] = {}
+        self._packing: Queue | None = None
 
     def bring(
         self, fmt: PackedFormat, host: int, size: int, queue: Queue
     ) -> tuple[Raw, tuple[float, float]] | None:
         """
-        The plain numbers in device memory, with their range. None if that does not pay, or there is
-        no room.
+        The plain numbers in device memory, or the first ones, with the range of all. None if that does
+        not pay, or there is no room.
         """
         raw, packer = self._room(fmt, size, queue)
         if raw is None or packer is None:
             return None
-        self._device.copy_in(raw, host, Strips(0, size), queue)
-        return Raw(raw, host), packer.scan(fmt, raw, size // fmt.base_bytes, queue)
+        count = size // fmt.base_bytes
+        if fmt.members > 1:
+            self._device.copy_in(raw, host, Strips(0, size), queue)
+            return Raw(raw, host, host + size), packer.scan(fmt, raw, count, queue)
+        sent, limits = packer.bring(fmt, raw, host, count, queue)
+        return Raw(raw, host, host + sent * fmt.base_bytes), limits
+
+    def copy_in_brought(
+        self, packed: Packed, raw: Raw, how: Conversion, run: Run, queue: Queue
+    ) -> None:
+        """
+        As `copy_in` of a run of numbers whose first ones were brought. The device packs these while the
+        host sends the others. The caller frees them.
+        """
+        fmt = packed.format
+        there = max(0, min(run.count, (raw.end - run.host) // fmt.record_bytes))
+        rest = Run(
+            run.host + there * fmt.record_bytes,
+            run.count - there,
+            run.device + there * fmt.storage_bytes,
+        )
+        first = Run(run.host, there, run.device)
+        if there and rest.count:
+            packing = self._packing = self._packing or self._device.new_queue()
+            packing.wait_for(queue)
+            self.pack(packed, raw, first, packing)
+            self.copy_in(packed, how, rest, queue)
+            queue.wait_for(packing)
+        elif there:
+            self.pack(packed, raw, first, queue)
+        elif rest.count:
+            self.copy_in(packed, how, rest, queue)
 
     def pack(self, packed: Packed, raw: Raw, run: Run, queue: Queue) -> None:
-        """As `copy_in` of a run of numbers that were brought; the caller frees these."""
+        """The device packs a run of numbers that it has."""
         packer = self._device.packer()
         assert packer is not None
         place = PackedPlace(run.device, packed.plane, run.count, packed.report.packing_counter)
@@ -86,7 +118,7 @@ class Transfers:
             address, packer = self._room(fmt, size, queue)
             if address is not None and packer is not None:
                 self._device.copy_in(address, run.host, Strips(0, size), queue)
-                self.pack(packed, Raw(address, run.host), run, queue)
+                self.pack(packed, Raw(address, run.host, run.host + size), run, queue)
                 self._device.free(address, queue)
                 return
         for member in range(fmt.members):

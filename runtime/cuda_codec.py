@@ -13,6 +13,7 @@ from typing import Any
 
 from .codec_kernels import codec_kernels, range_of_keys
 from .cuda_driver import Driver
+from .cuda_staging import StagingCopier
 from .device import PackedPlace, Queue
 from .packed import Coefficients, PackedFormat
 
@@ -35,13 +36,21 @@ class CudaPacker:
         stream_of: Callable[[Queue], int],
         processors: int,
         keys: int,
+        staging: Callable[[], StagingCopier],
     ):
         self._driver = driver
         self._load = load
         self._stream = stream_of
         self._blocks = processors * BLOCKS_PER_PROCESSOR
         self._keys = keys
+        self._staging = staging
         self._kernels: dict[tuple[PackedFormat, str], int] = {}
+
+    def bring(
+        self, fmt: PackedFormat, raw: int, host: int, count: int, queue: Queue
+    ) -> tuple[int, tuple[float, float]]:
+        """As `DevicePacker.bring`."""
+        return self._staging().find(raw, host, count, fmt.base_bits, self._stream(queue))
 
     def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
         """As `DevicePacker.scan`."""

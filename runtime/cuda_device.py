@@ -225,7 +225,7 @@ class CudaDevice:
             keys = self.allocate(KEY_BYTES, self.sync_queue)
             self.sync_queue.wait()
             self._packer = CudaPacker(
-                self.driver, self._load_ir, _stream, self._attribute(which), keys
+                self.driver, self._load_ir, _stream, self._attribute(which), keys, self._stage
             )
         return self._packer
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any
+from typing import Any, Literal
 
 from .cuda_driver import Driver
 from .device import NativeMove
+from .native_scan import EMPTY, NativeScan, native_scan, union
 from .native_transfer import BUFFERS, NativeTransfer, TransferJob
 from .native_transfer import MAX_THREADS as MOST
 
 PIECE = 2 << 20
 """Bytes of a buffer."""
 
-LEAST_PIECE = 256 << 10
+UNIT = 256 << 10
 """Bytes for which handing a copy to the driver pays."""
 
 THRESHOLD = 4 << 20
@@ -44,13 +45,17 @@ class StagingCopier:
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
         self._buffers = (ctypes.c_void_p * (BUFFERS * self._threads))()
         self._events = (ctypes.c_void_p * (BUFFERS * self._threads))()
+        self._found = (ctypes.c_double * (2 * self._threads))()
         self._owned: list[tuple[int, Any]] = []
+        self._scans: dict[int, tuple[NativeScan, object]] = {}
         self._job = TransferJob(
             context=context,
             buffers=ctypes.addressof(self._buffers),
             events=ctypes.addressof(self._events),
+            found=ctypes.addressof(self._found),
             set_current=driver.address("cuCtxSetCurrent"),
             synchronize=driver.address("cuEventSynchronize"),
+            query=driver.address("cuEventQuery"),
             copy=driver.address("cuMemcpyAsync"),
             record=driver.address("cuEventRecord"),
         )
@@ -70,22 +75,26 @@ class StagingCopier:
         As `copy_in` or `copy_out`, of `count` elements that change on their way. The sum of the
         results of their function.
         """
-        bytes = count * max(how.host_step, how.device_step)
-        threads = max(1, min(self._threads, bytes // BYTES_PER_THREAD))
-        self._allocate(threads)
-        # A few pieces per thread in smaller transfers, so that copying and sending overlap there too.
-        share = max(-(-count // (BUFFERS * threads)), LEAST_PIECE // how.device_step)
-        piece = max(1, min(PIECE // how.device_step, share))
-        job = self._job
-        job.next = job.workers = job.total = job.status = 0
-        job.count, job.piece, job.stream = count, piece, stream
-        job.host, job.host_step = host, how.host_step
-        job.device, job.device_step = device, how.device_step
+        job = self._prepare(device, host, count, (how.host_step, how.device_step), stream)
         job.move, job.a, job.b, job.stride = how.function, how.a, how.b, how.stride
-        self._native.run(job, threads, out=out)
-        if job.status:
-            self._driver.check(int(job.status), "a transfer through pinned memory")
+        self._run(job, "out" if out else "in")
         return int(job.total)
+
+    def find(
+        self, device: int, host: int, count: int, base_bits: int, stream: int
+    ) -> tuple[int, tuple[float, float]]:
+        """
+        Copies the first ones of `count` numbers of `base_bits` to the device: how many, and the range of
+        all (the least and greatest finite one; (0, 0) if there is none). They are as many as the bus
+        takes while the threads read the others.
+        """
+        scan = self._scan(base_bits)
+        job = self._prepare(device, host, count, (scan.bytes, scan.bytes), stream)
+        job.scan, job.scan_copy = scan.scan, scan.scan_copy
+        self._found[:] = EMPTY * self._threads
+        self._run(job, "find")
+        found = self._found
+        return job.sent, union(zip(found[::2], found[1::2], strict=True))
 
     def close(self) -> None:
         """Releases the buffers; no transfer may be pending."""
@@ -93,6 +102,29 @@ class StagingCopier:
             self._driver.call(self._driver.api.cuEventDestroy, event)
             self._driver.call(self._driver.api.cuMemFreeHost, buffer)
         self._owned.clear()
+
+    def _prepare(
+        self, device: int, host: int, count: int, steps: tuple[int, int], stream: int
+    ) -> TransferJob:
+        """The job of one transfer, but for what is done on the way."""
+        job = self._job
+        job.host_step, job.device_step = steps
+        threads = max(1, min(self._threads, count * max(steps) // BYTES_PER_THREAD))
+        self._allocate(threads)
+        job.take_all(count, max(1, UNIT // job.device_step), PIECE // UNIT, threads)
+        job.host, job.device, job.stream = host, device, stream
+        return job
+
+    def _run(self, job: TransferJob, worker: Literal["in", "out", "find"]) -> None:
+        self._native.run(job, worker)
+        if job.status:
+            self._driver.check(int(job.status), "a transfer through pinned memory")
+
+    def _scan(self, base_bits: int) -> NativeScan:
+        """The functions for numbers of so many bits."""
+        if base_bits not in self._scans:
+            self._scans[base_bits] = native_scan(base_bits)
+        return self._scans[base_bits][0]
 
     def _plain(self) -> NativeMove:
         return NativeMove(1, 1, self._native.memcpy)

@@ -153,6 +153,15 @@ class NativeDriver:
 class DevicePacker(Protocol):
     """Finds the range of plain numbers in device memory, and packs them there."""
 
+    def bring(
+        self, fmt: PackedFormat, raw: int, host: int, count: int, queue: Queue
+    ) -> tuple[int, tuple[float, float]]:
+        """
+        Copies the first ones of `count` numbers at `host` to device memory at `raw`: how many, and the
+        range of all of them, as `scan` gives it. The others have only been read.
+        """
+        ...
+
     def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
         """
         The least and greatest finite one of `count` numbers at `raw`, (0, 0) if there is none.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from accopt.runtime.codec import Codec
 from accopt.runtime.codec_kernels import codec_kernels, range_of_keys
 from accopt.runtime.cuda_staging import PIECE, StagingCopier
 from accopt.runtime.device import PackedPlace, Strips
+from accopt.runtime.native_transfer import NOT_READY
 from accopt.runtime.packed import Code, PackedFormat, coefficients
 
 from .test_saturation import FORMATS, WIDE_FORMATS, program
@@ -116,7 +118,7 @@ class Calls:
 
         cuMemHostAlloc, cuEventCreate, cuEventDestroy, cuMemFreeHost = "allocate", "", "", ""
 
-    def __init__(self, status: int = 0) -> None:
+    def __init__(self, status: int = 0, busy: Callable[[int], bool] = lambda event: False) -> None:
         word, status_type = ctypes.c_int64, ctypes.c_int32
         one = ctypes.CFUNCTYPE(status_type, word)
         two = ctypes.CFUNCTYPE(status_type, word, word)
@@ -129,6 +131,7 @@ class Calls:
         self.functions = {
             "cuCtxSetCurrent": one(lambda context: 0),
             "cuEventSynchronize": one(lambda event: 0),
+            "cuEventQuery": one(lambda event: NOT_READY if busy(event) else 0),
             "cuEventRecord": two(lambda event, stream: 0),
             "cuMemcpyAsync": four(copy),
         }
@@ -139,7 +142,7 @@ class Calls:
 
     def call(self, function: str, *args: int) -> int:
         if function != "allocate":
-            return 1
+            return len(self.keep)
         self.keep.append(np.zeros(args[0], np.uint8))
         return self.keep[-1].ctypes.data
 
@@ -191,6 +194,48 @@ def test_a_failed_copy_is_an_error():
         staging.copy_in(y.ctypes.data, x.ctypes.data, x.nbytes, 0)
     with pytest.raises(RuntimeError, match="700"):
         staging.copy_out(y.ctypes.data, x.ctypes.data, x.nbytes, 0)
+
+
+def at_times() -> Callable[[int], bool]:
+    """Two answers of three."""
+    draw = random.Random(7)
+    return lambda event: draw.random() < 2 / 3
+
+
+BUSY: dict[str, Callable[[int], bool]] = {
+    "never": lambda event: False,
+    "always": lambda event: True,
+    "at times": at_times(),
+    "the first": lambda event: event == 1,
+}
+
+
+@pytest.mark.parametrize("busy", list(BUSY))
+@pytest.mark.parametrize("count", [1, 17, 100_003, 5 * PIECE // 4 + 1])
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_a_range_is_found_while_numbers_are_sent(real: str, count: int, busy: str):
+    fmt = format_of(real, "bits16")
+    staging = StagingCopier(Calls(busy=BUSY[busy]), 0)  # pyright: ignore[reportArgumentType]
+    for seed in range(3):
+        x = numbers(fmt, count + 12, 3.0, seed)[10:]
+        if seed == 0:
+            x[:] = np.nan
+        if seed == 1:
+            x = np.abs(np.where(np.isfinite(x), x, 2))
+        y = np.zeros_like(x)
+        sent, limits = staging.find(y.ctypes.data, x.ctypes.data, count, fmt.base_bits, 0)
+        assert limits == codec(fmt).scan(x.ctypes.data, count)
+        assert y[:sent].tobytes() == x[:sent].tobytes()
+        assert not y[sent:].any(), "not sent"
+        if busy in ("never", "always"):
+            assert sent == (count if busy == "never" else 0)
+
+
+def test_a_range_is_not_found_if_a_copy_fails():
+    staging = StagingCopier(Calls(700, at_times()), 0)  # pyright: ignore[reportArgumentType]
+    x, y = np.zeros(5 * PIECE // 4, np.float32), np.zeros(5 * PIECE // 4, np.float32)
+    with pytest.raises(RuntimeError, match="700"):
+        staging.find(y.ctypes.data, x.ctypes.data, len(x), 32, 0)
 
 
 # The device's packer

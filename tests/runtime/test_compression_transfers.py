@@ -46,8 +46,10 @@ class Recorder:
 
     full: ErrorClass | None = None
     limits: tuple[float, float] = RANGE
+    sent: int | None = None
     log: list[str] = field(default_factory=list[str])
     live: list[int] = field(default_factory=list[int])
+    written: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     sync_queue: Silent = field(default_factory=Silent)
 
     def packer(self) -> Recorder:
@@ -77,9 +79,21 @@ class Recorder:
 
     def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
         self.log.append(f"host packs {count}")
+        self.written.append((host, device))
 
     def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
         self.log.append(f"host unpacks {count}")
+
+    def new_queue(self) -> Silent:
+        self.log.append("another queue")
+        return Silent()
+
+    def bring(
+        self, fmt: PackedFormat, raw: int, host: int, count: int, queue: Queue
+    ) -> tuple[int, tuple[float, float]]:
+        sent = count if self.sent is None else min(self.sent, count)
+        self.log.append(f"brings {sent} of {count}")
+        return sent, self.limits
 
     def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
         self.log.append(f"scan {count}")
@@ -150,7 +164,7 @@ def test_the_device_packs_what_it_scans_once_that_pays(monkeypatch: pytest.Monke
     device.log.clear()
     entry = bring(c, FLOAT, DEVICE_BYTES)
     count = DEVICE_BYTES // 4
-    assert device.log == [f"raw in {DEVICE_BYTES}", f"scan {count}", f"pack {count}"]
+    assert device.log == [f"brings {count} of {count}", f"pack {count}"]
     assert RAW not in device.live, "the plain numbers are gone"
     device.log.clear()
     c.copy_out(entry, entry.host, [Strips(0, entry.bytes)], c.device.sync_queue)
@@ -158,6 +172,21 @@ def test_the_device_packs_what_it_scans_once_that_pays(monkeypatch: pytest.Monke
     device.log.clear()
     bring(c, FLOAT, DEVICE_BYTES, (0.0, 1.0))
     assert device.log == [f"host packs {count}"], "with a range one pass does it all"
+
+
+@pytest.mark.parametrize("sent", [0, 1, 1000])
+def test_what_was_only_read_is_packed_by_the_host(monkeypatch: pytest.MonkeyPatch, sent: int):
+    device = Recorder(sent=sent)
+    c = compressor(device, monkeypatch)
+    entry = bring(c, FLOAT, ENOUGH)
+    count = ENOUGH // 4
+    packs = ["another queue", f"pack {sent}"] if sent else []
+    assert device.log == [f"brings {sent} of {count}", *packs, f"host packs {count - sent}"]
+    assert device.written == [(entry.host + 4 * sent, entry.device + 2 * sent)]
+    assert RAW not in device.live
+    device.log.clear()
+    bring(c, FLOAT, ENOUGH)
+    assert "another queue" not in device.log, "one is enough"
 
 
 def test_structures_go_through_the_device_both_ways(monkeypatch: pytest.MonkeyPatch):
