@@ -53,11 +53,13 @@ from .analysis.acc_ops import (
 from .analysis.affine import Affine
 from .analysis.lane_choice import ELEMENTS as SIDE_BY_SIDE
 from .analysis.lane_choice import LaneVersion, lane_versions
+from .analysis.launch_shape import Sizes
 from .analysis.layout import size_of
 from .analysis.levels import Level, routine_level
 from .analysis.loop_facts import LoopForest, loop_forest
+from .analysis.loop_tree import LoopNode
 from .analysis.region_values import HostEmitter, RegionSymbols
-from .analysis.schedule import LoopNode, Sizes, Target, plan_construct
+from .analysis.schedule import Target, plan_construct
 from .analysis.trip_counts import Arithmetic, trip_count
 from .building import PTR, Cursor, constant_value
 from .versions import (

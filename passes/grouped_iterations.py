@@ -24,9 +24,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ..dialects.accx import COVERS, ELEMENTS, UNROLL
 from .analysis.acc_ops import NONE, enclosing_module, is_defined_inside, set_operand_groups
 from .analysis.group_loads import Pair, Spreads
+from .analysis.launch_shape import MAX_GRID
 from .analysis.layout import size_of
 from .analysis.region_values import HostEmitter, RegionSymbols
-from .analysis.schedule import MAX_GRID
 from .analysis.trip_counts import Arithmetic, trip_count
 from .building import Cursor, constant_value, erase
 from .group_copies import WIDE_BYTES, GroupCopies, Values

@@ -67,6 +67,7 @@ from .analysis.acc_ops import (
     set_operand_groups,
     variable_name,
 )
+from .analysis.launch_shape import WARP
 from .analysis.layout import size_of
 from .analysis.private_counters import (
     LARGEST_ARRAY,
@@ -75,7 +76,7 @@ from .analysis.private_counters import (
     gang_share,
     most_gangs,
 )
-from .analysis.schedule import WARP, Target
+from .analysis.schedule import Target
 from .atomic_counters import MERGE, Count, Counters, enclosing_loops, find_counters, updates_of
 from .building import Cursor, constant_value, erase
 from .versions import (

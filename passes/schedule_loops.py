@@ -58,24 +58,19 @@ from .analysis.acc_ops import (
     set_prop,
     source_loc,
 )
-from .analysis.levels import Level, routine_level
-from .analysis.loop_facts import LoopForest, gang_argument, loop_forest
-from .analysis.region_values import HostEmitter, RegionSymbols
-from .analysis.schedule import (
+from .analysis.launch_shape import (
     DEFAULT_GANGS,
     HOST_GANGS,
     MAX_GRID,
     MAX_THREADS,
     RESIDENT_GANGS,
-    LoopNode,
-    LoopPlan,
-    Schedule,
     Sizes,
-    Strategy,
-    Target,
-    Tuning,
-    plan_construct,
 )
+from .analysis.levels import Level, routine_level
+from .analysis.loop_facts import LoopForest, gang_argument, loop_forest
+from .analysis.loop_tree import LoopNode
+from .analysis.region_values import HostEmitter, RegionSymbols
+from .analysis.schedule import LoopPlan, Schedule, Strategy, Target, Tuning, plan_construct
 from .analysis.schedule_space import alternatives, describe
 from .analysis.trip_counts import Arithmetic, Count, trip_count
 from .schedule_choices import construct_keys, parse_choices

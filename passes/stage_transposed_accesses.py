@@ -58,9 +58,9 @@ from xdsl.passes import ModulePass
 from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, VOLATILE
 from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from .analysis.acc_ops import has_level, set_operand_groups
+from .analysis.launch_shape import MAX_GRID
 from .analysis.layout import size_of
 from .analysis.region_values import HostEmitter, RegionSymbols
-from .analysis.schedule import MAX_GRID
 from .analysis.transposed import Access, choose_lanes, direction_of
 from .analysis.trip_counts import Arithmetic, Count
 from .analysis.trip_counts import trip_count as host_trip_count

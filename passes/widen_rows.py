@@ -66,8 +66,9 @@ from xdsl.passes import ModulePass
 from ..dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES
 from .analysis.acc_ops import NONE, has_level, loops_in, set_operand_groups, set_prop
 from .analysis.affine import Affine
+from .analysis.launch_shape import MAX_GRID
 from .analysis.region_values import HostEmitter, RegionSymbols
-from .analysis.schedule import MAX_GRID, Target
+from .analysis.schedule import Target
 from .analysis.trip_counts import Arithmetic, trip_count
 from .analysis.wide_rows import (
     MOST_WORDS,

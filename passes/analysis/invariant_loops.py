@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .schedule import WARP
+from .launch_shape import WARP
 
 FEW_TRIPS = 4
 """A loop this short costs no more than the shape of the nest is worth."""

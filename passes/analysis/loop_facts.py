@@ -12,8 +12,8 @@ from .acc_ops import child_loops, constant_value, has_level, is_defined_inside, 
 from .device_functions import PURE_FUNCTIONS
 from .layout import size_of
 from .levels import Level, loop_levels
+from .loop_tree import LoopNode
 from .region_values import RegionSymbols
-from .schedule import LoopNode
 from .shared_work import InnerWork
 from .strides import count_accesses
 

@@ -1,8 +1,9 @@
 """
 Which loop runs on which level of parallelism, and how large a launch should be.
 
-`plan_construct` decides for the loops of one compute construct, described by `LoopNode`s; nothing
-here sees IR, so the decision can be replaced or tuned (`schedule_space.py` lists the legal ones).
+`plan_construct` decides for the loops of one compute construct, described by `LoopNode`s
+(`loop_tree.py`); `launch_shape.py` says how large. Nothing here sees IR, so the decision can be
+replaced or tuned (`schedule_space.py` lists the legal ones).
 
 What is written is kept: loops with explicit levels get exactly those. Free parallel loops are
 assigned along each path from the outermost loop inwards:
@@ -25,86 +26,27 @@ Programming Model for GPGPUs" (University of Houston, 2016), x innermost: 2_1 is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from ...compiler.diagnostics import UNKNOWN_LOC, SourceLoc, error
+from .launch_shape import (
+    COMPUTE_LANES,
+    EXPLICIT_WORKERS,
+    STREAM_LANES,
+    WARP,
+    Sizes,
+    fit_block,
+    fitting_lanes,
+    inner_lanes,
+    rows_per_gang,
+    stream_shape,
+)
 from .levels import LEVEL_NAMES, Level
-from .shared_work import InnerWork, enough_iterations, iterations_side_by_side
+from .loop_tree import LoopNode, chain_from, check_nesting, inner_need, is_free, outermost_parallel
 
 Target = Literal["nvptx", "host"]
 Strategy = Literal["auto", "2_1", "2_2", "2_3", "3_1", "3_2", "3_3"]
 STRATEGIES: tuple[Strategy, ...] = ("auto", "2_1", "2_2", "2_3", "3_1", "3_2", "3_3")
-
-WARP = 32
-STREAM_LANES = 256
-COMPUTE_LANES = 128
-MAX_THREADS = 1024
-EXPLICIT_WORKERS = 4
-"""Workers for a loop that asks for them and leaves open how many."""
-RESIDENT_GANGS = 132 * 8
-"""A grid that fills a large device once: 132 multiprocessors with 8 blocks each."""
-DEFAULT_GANGS = 1024
-"""Gangs for a loop whose trip count is known only on the device."""
-HOST_GANGS = 256
-MAX_GRID = {1: 2**31 - 1, 2: 65535, 3: 65535}
-
-
-@dataclass(eq=False)
-class LoopNode:
-    """
-    One `acc.loop`. `trip` is the constant number of iterations (of all collapsed loops together),
-    else None; `host_trip`: it can be computed before the construct. `tight`: its body is nothing
-    but its one child. `contiguous` counts accesses of neighbouring elements by neighbouring
-    iterations, `strided` the others that depend on the variable. `gang_reduction`: a variable of
-    the gang is reduced, so its value is wanted before the kernel ends and gangs cannot share the
-    loop. `element_bytes` is the largest
-    element accessed, `streaming` says that the body has no loops and no calls,
-    `fixed_inner` that it holds a sequential loop which is the same in every iteration.
-    """
-
-    parallel: bool
-    loc: SourceLoc = UNKNOWN_LOC
-    levels: frozenset[Level] = frozenset()
-    gang_dim: int | None = None
-    trip: int | None = None
-    host_trip: bool = True
-    tight: bool = False
-    reduction: bool = False
-    gang_reduction: bool = False
-    contiguous: int = 0
-    strided: int = 0
-    element_bytes: int = 4
-    streaming: bool = True
-    fixed_inner: bool = False
-    routine: Level = Level.SEQ
-    work: InnerWork = field(default_factory=InnerWork)
-    children: list[LoopNode] = field(default_factory=list["LoopNode"])
-
-    def walk(self) -> Iterator[LoopNode]:
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-    @property
-    def depth(self) -> int:
-        """How many free or partitioned parallel loops stand on the longest path from here down."""
-        below = max((child.depth for child in self.children), default=0)
-        return below + (1 if self.parallel else 0)
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Sizes the user gave: a number, or None for "not given"; `dynamic` ones are not constant."""
-
-    gangs: bool = False
-    workers: int | None = None
-    lanes: int | None = None
-    dynamic_workers: bool = False
-    dynamic_lanes: bool = False
-    single: bool = False
-    """1 gang, 1 worker, 1 lane: a serial construct."""
 
 
 @dataclass(frozen=True)
@@ -150,51 +92,6 @@ class Schedule:
     name: str = "auto"
 
 
-def _conflict(node: LoopNode, outer: LoopNode, level: Level) -> Exception:
-    name = LEVEL_NAMES[level]
-    return error(
-        node.loc,
-        f"a {name} loop stands inside a loop that is already partitioned at the {name} level or a"
-        " narrower one",
-        "order the levels gang, worker, vector from the outermost loop inwards, each at most once",
-        [(outer.loc, "the outer loop is here")],
-    )
-
-
-def check_nesting(node: LoopNode, outer: tuple[LoopNode, ...] = ()) -> None:
-    """Raises `CompileError` for explicit levels nested against OpenACC 3.4, 2.9."""
-    for level in node.levels:
-        for ancestor in outer:
-            for taken in ancestor.levels:
-                dims = level is taken is Level.GANG and (ancestor.gang_dim or 1) > (
-                    node.gang_dim or 1
-                )
-                if taken <= level and not dims:
-                    raise _conflict(node, ancestor, level)
-    for child in node.children:
-        check_nesting(child, (*outer, node))
-
-
-def _inner_need(node: LoopNode) -> Level:
-    """The widest level that something below `node` already needs."""
-    need = node.routine
-    for child in node.children:
-        need = max(need, _inner_need(child), *child.levels, Level.SEQ)
-    return need
-
-
-def _is_free(node: LoopNode) -> bool:
-    return node.parallel and not node.levels
-
-
-def _chain(node: LoopNode) -> list[LoopNode]:
-    """Free parallel loops tightly nested from `node` inwards, outermost first."""
-    chain = [node]
-    while chain[-1].tight and len(chain[-1].children) == 1 and _is_free(chain[-1].children[0]):
-        chain.append(chain[-1].children[0])
-    return chain
-
-
 _NEST_LEVELS: dict[str, tuple[tuple[frozenset[Level], int], ...]] = {
     "2_1": ((frozenset({Level.GANG}), 1), (frozenset({Level.VECTOR}), 1)),
     "2_2": ((frozenset({Level.GANG}), 2), (frozenset({Level.GANG, Level.VECTOR}), 1)),
@@ -230,13 +127,6 @@ _NEST_SHAPES = {
 """Workers and lanes of the numbered schedules."""
 
 
-def _partitioned(node: LoopNode) -> list[LoopNode]:
-    """The outermost loops that gangs or threads may share, of `node` and those inside."""
-    if node.levels or node.parallel:
-        return [node]
-    return [inner for child in node.children for inner in _partitioned(child)]
-
-
 class _Planner:
     """Assigns levels along the loop trees of one construct."""
 
@@ -257,8 +147,10 @@ class _Planner:
         does not know would all run its iterations.
         """
         every = {Level.GANG, Level.WORKER, Level.VECTOR}
-        found = [node for root in roots for node in _partitioned(root)]
-        names = {None if node.levels else self._nest_name(_chain(node), every) for node in found}
+        found = [node for root in roots for node in outermost_parallel(root)]
+        names = {
+            None if node.levels else self._nest_name(chain_from(node), every) for node in found
+        }
         self.flat = len(names) > 1
 
     def want(self, workers: int = 1, lanes: int = 1) -> None:
@@ -287,13 +179,13 @@ class _Planner:
         elements = 1
         capped = False
         if Level.VECTOR in node.levels:
-            wide = self._inner_lanes(node)
+            wide = inner_lanes(node)
             if node.levels == frozenset((Level.GANG, Level.VECTOR)):
-                wide, elements, capped = _stream_shape(node)
+                wide, elements, capped = stream_shape(node)
             elif Level.GANG in node.levels and node.streaming:
-                wide, elements, capped = _stream_shape(node)
+                wide, elements, capped = stream_shape(node)
                 wide //= EXPLICIT_WORKERS
-            self.want(lanes=_fitting_lanes(node, wide))
+            self.want(lanes=fitting_lanes(node, wide))
         if Level.WORKER in node.levels:
             self.want(workers=EXPLICIT_WORKERS)
         words = ", ".join(LEVEL_NAMES[level] for level in sorted(node.levels, reverse=True))
@@ -302,7 +194,7 @@ class _Planner:
         )
 
     def _free(self, node: LoopNode, ceiling: int) -> None:
-        need = _inner_need(node)
+        need = inner_need(node)
         available = {
             level for level in (Level.GANG, Level.WORKER, Level.VECTOR) if need < level < ceiling
         }
@@ -317,7 +209,7 @@ class _Planner:
             self.plans[node] = LoopPlan(why=reason)
             self._children(node, ceiling)
             return
-        chain = _chain(node)
+        chain = chain_from(node)
         name = self._nest_name(chain, available)
         if name is not None:
             self._nest(chain, name)
@@ -348,11 +240,11 @@ class _Planner:
         inside = chain[-1]
         elements, rows = 1, 1
         if name in ("2_2", "3_2"):
-            rows = self.tuning.limited(self.tuning.rows or _rows(chain))
-            stream_lanes, elements, _ = _stream_shape(inside)
+            rows = self.tuning.limited(self.tuning.rows or rows_per_gang(chain))
+            stream_lanes, elements, _ = stream_shape(inside)
             elements = self.tuning.limited(elements) if rows == 1 and inside.streaming else 1
             lanes = self.tuning.lanes or min(lanes, stream_lanes)
-        self.want(workers, _fitting_lanes(inside, lanes))
+        self.want(workers, fitting_lanes(inside, lanes))
         why = f"tightly nested loops, schedule {name}: contiguous accesses on lanes"
         self.names.append(name)
         for node, (levels, dim) in zip(chain, _NEST_LEVELS[name], strict=True):
@@ -370,9 +262,9 @@ class _Planner:
             why = "a routine it calls takes the narrower levels"
             self.plans[node] = LoopPlan(levels, why=why)
         elif Level.GANG in available:
-            lanes, elements, capped = _stream_shape(node)
+            lanes, elements, capped = stream_shape(node)
             elements = self.tuning.limited(self.tuning.elements or elements)
-            lanes = _fitting_lanes(node, self.tuning.lanes or lanes)
+            lanes = fitting_lanes(node, self.tuning.lanes or lanes)
             self.want(lanes=lanes)
             why = "one parallel loop: tiles over gangs, neighbouring iterations on lanes"
             if node.reduction:
@@ -381,18 +273,14 @@ class _Planner:
                 frozenset({Level.GANG, Level.VECTOR}), 1, elements, capped, why
             )
         else:
-            lanes, elements = self._inner_lanes(node), 1
+            lanes, elements = inner_lanes(node), 1
             if node.streaming and node.host_trip and not node.reduction:
-                lanes, elements, _ = _stream_shape(node)
-            self.want(lanes=_fitting_lanes(node, self.tuning.lanes or lanes))
+                lanes, elements, _ = stream_shape(node)
+            self.want(lanes=fitting_lanes(node, self.tuning.lanes or lanes))
             why = "innermost parallel loop: its iterations on lanes"
             elements = self.tuning.limited(self.tuning.elements or elements)
             self.plans[node] = LoopPlan(frozenset({Level.VECTOR}), 1, elements, why=why)
         self._children(node, Level.VECTOR)
-
-    @staticmethod
-    def _inner_lanes(node: LoopNode) -> int:
-        return WARP if node.trip is None and not node.host_trip else COMPUTE_LANES
 
     def _outer(self, node: LoopNode, available: set[Level]) -> None:
         """A loop with parallel loops below it: the widest free level, workers over short rows."""
@@ -408,8 +296,8 @@ class _Planner:
         if level is Level.WORKER:
             self.want(workers=4)
             why = "a parallel loop between others: its iterations over workers"
-        inner = [n for child in node.children for n in child.walk() if _is_free(n)]
-        rows = inner and node.depth == 2 and all(self._inner_lanes(n) == WARP for n in inner)
+        inner = [n for child in node.children for n in child.walk() if is_free(n)]
+        rows = inner and node.depth == 2 and all(inner_lanes(n) == WARP for n in inner)
         if level is Level.GANG and rows and Level.WORKER in available:
             levels |= {Level.WORKER}
             self.want(workers=8)
@@ -419,7 +307,7 @@ class _Planner:
 
     def _outer_lanes(self, node: LoopNode) -> bool:
         """Lanes on the outer loop when only its variable makes accesses contiguous."""
-        chain = _chain(node)
+        chain = chain_from(node)
         inside = chain[-1]
         enough = node.trip is None or node.trip >= 4096
         only_outer = node.contiguous > node.strided and inside.strided > inside.contiguous
@@ -434,69 +322,6 @@ class _Planner:
             if inner is not node:
                 self.plans[inner] = LoopPlan(why="the outer loop has all levels: runs in order")
         return True
-
-
-def _rows(chain: list[LoopNode]) -> int:
-    """Iterations of the outermost loop of a tight nest that each gang keeps side by side."""
-    outer = chain[0]
-    if outer.trip is not None and outer.trip < RESIDENT_GANGS:
-        return 1
-    if chain[-1].streaming:
-        return 4
-    return 32 if outer.fixed_inner else 8
-
-
-def _stream_shape(node: LoopNode) -> tuple[int, int, bool]:
-    """Lanes, elements per thread and whether to cap the grid, for a gang and vector loop."""
-    if not node.streaming:
-        # what all threads read is fetched once for a gang: large gangs fetch less often
-        lanes = STREAM_LANES if node.work.shared_loads and not node.reduction else COMPUTE_LANES
-        return lanes, _side_by_side(node), node.reduction
-    small = node.trip is not None and node.trip < RESIDENT_GANGS * STREAM_LANES
-    if node.reduction:
-        elements = 8 if node.contiguous + node.strided <= 1 else 4
-        return STREAM_LANES, 1 if small else elements, True
-    if small or node.element_bytes > 4 or node.strided > node.contiguous:
-        return STREAM_LANES, 1, False
-    return STREAM_LANES, 4, False
-
-
-def _side_by_side(node: LoopNode) -> int:
-    """Iterations per thread of a loop whose body has sequential loops."""
-    if node.reduction or node.children:
-        return 1
-    count = iterations_side_by_side(node.work)
-    while node.trip is not None and count > 1 and node.trip < enough_iterations(count):
-        count //= 2
-    return count
-
-
-def _fitting_lanes(node: LoopNode, lanes: int) -> int:
-    """No more warps than a constant trip count fills."""
-    if node.trip is None:
-        return lanes
-    return max(WARP, min(lanes, -(-node.trip // WARP) * WARP))
-
-
-def _fit_block(workers: int, lanes: int, sizes: Sizes) -> tuple[int, int, str]:
-    """Threads per gang within the device's limit; the user's sizes win, capped where they must."""
-    note = ""
-    if sizes.lanes is not None:
-        lanes = sizes.lanes
-    if sizes.workers is not None:
-        workers = sizes.workers
-    if lanes > MAX_THREADS:
-        lanes, note = MAX_THREADS, f"; vector_length capped at {MAX_THREADS}"
-    if workers * lanes > MAX_THREADS:
-        if sizes.workers is None or sizes.lanes is not None:
-            capped = max(1, MAX_THREADS // lanes)
-            if sizes.workers is not None:
-                note += f"; num_workers capped at {capped}"
-            workers = capped
-        else:
-            workers = min(workers, MAX_THREADS)
-            lanes = max(1, MAX_THREADS // workers)
-    return max(1, workers), max(1, lanes), note
 
 
 def plan_construct(
@@ -526,7 +351,7 @@ def plan_construct(
         planner.want(workers=4)
     if sizes.single:
         return Schedule(planner.plans, 1, 1, "serial: one thread")
-    workers, lanes, note = _fit_block(planner.workers, planner.lanes, sizes)
+    workers, lanes, note = fit_block(planner.workers, planner.lanes, sizes)
     name = planner.names[0] if planner.names else "auto"
     why = f"{workers} workers of {lanes} lanes{note}"
     return Schedule(planner.plans, workers, lanes, why, name)

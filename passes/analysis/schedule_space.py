@@ -9,18 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from .launch_shape import MAX_THREADS, Sizes
 from .levels import LEVEL_NAMES, Level
-from .schedule import (
-    MAX_THREADS,
-    STRATEGIES,
-    LoopNode,
-    LoopPlan,
-    Schedule,
-    Sizes,
-    Strategy,
-    Tuning,
-    plan_construct,
-)
+from .loop_tree import LoopNode
+from .schedule import STRATEGIES, LoopPlan, Schedule, Strategy, Tuning, plan_construct
 
 _LANES = (64, 128, 256, 512)
 _ROWS = (1, 2, 4, 8, 16, 32)

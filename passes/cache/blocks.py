@@ -26,8 +26,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, RESIDENT, WHY
 from ..analysis.acc_ops import NONE, set_operand_groups
 from ..analysis.cache_plan import resident_blocks
+from ..analysis.launch_shape import MAX_GRID
 from ..analysis.region_values import HostEmitter, RegionSymbols
-from ..analysis.schedule import MAX_GRID
 from ..analysis.trip_counts import Arithmetic, Count, trip_count
 from ..building import Cursor, constant_value
 from .nest import in_front

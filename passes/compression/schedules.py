@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i32
 from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES
 from ..analysis.acc_ops import has_level, set_operand_groups
 from ..analysis.affine import Affine
+from ..analysis.launch_shape import MAX_GRID
 from ..analysis.region_values import HostEmitter
-from ..analysis.schedule import MAX_GRID
 from ..building import Cursor, constant_value
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from accopt.passes.analysis.schedule import LoopNode, Sizes, Tuning, plan_construct
+from accopt.passes.analysis.launch_shape import Sizes
+from accopt.passes.analysis.loop_tree import LoopNode
+from accopt.passes.analysis.schedule import Tuning, plan_construct
 from accopt.passes.analysis.shared_work import (
     FULL_DEVICE,
     InnerWork,

@@ -1,0 +1,102 @@
+"""How large the launch of a construct should be: threads per gang, iterations per thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .loop_tree import LoopNode
+from .shared_work import enough_iterations, iterations_side_by_side
+
+WARP = 32
+STREAM_LANES = 256
+COMPUTE_LANES = 128
+MAX_THREADS = 1024
+EXPLICIT_WORKERS = 4
+"""Workers for a loop that asks for them and leaves open how many."""
+RESIDENT_GANGS = 132 * 8
+"""A grid that fills a large device once: 132 multiprocessors with 8 blocks each."""
+DEFAULT_GANGS = 1024
+"""Gangs for a loop whose trip count is known only on the device."""
+HOST_GANGS = 256
+MAX_GRID = {1: 2**31 - 1, 2: 65535, 3: 65535}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes the user gave: a number, or None for "not given"; `dynamic` ones are not constant."""
+
+    gangs: bool = False
+    workers: int | None = None
+    lanes: int | None = None
+    dynamic_workers: bool = False
+    dynamic_lanes: bool = False
+    single: bool = False
+    """1 gang, 1 worker, 1 lane: a serial construct."""
+
+
+def rows_per_gang(chain: list[LoopNode]) -> int:
+    """Iterations of the outermost loop of a tight nest that each gang keeps side by side."""
+    outer = chain[0]
+    if outer.trip is not None and outer.trip < RESIDENT_GANGS:
+        return 1
+    if chain[-1].streaming:
+        return 4
+    return 32 if outer.fixed_inner else 8
+
+
+def inner_lanes(node: LoopNode) -> int:
+    """Lanes for a loop inside others: one warp where its length is known only on the device."""
+    return WARP if node.trip is None and not node.host_trip else COMPUTE_LANES
+
+
+def stream_shape(node: LoopNode) -> tuple[int, int, bool]:
+    """Lanes, elements per thread and whether to cap the grid, for a gang and vector loop."""
+    if not node.streaming:
+        # what all threads read is fetched once for a gang: large gangs fetch less often
+        lanes = STREAM_LANES if node.work.shared_loads and not node.reduction else COMPUTE_LANES
+        return lanes, _side_by_side(node), node.reduction
+    small = node.trip is not None and node.trip < RESIDENT_GANGS * STREAM_LANES
+    if node.reduction:
+        elements = 8 if node.contiguous + node.strided <= 1 else 4
+        return STREAM_LANES, 1 if small else elements, True
+    if small or node.element_bytes > 4 or node.strided > node.contiguous:
+        return STREAM_LANES, 1, False
+    return STREAM_LANES, 4, False
+
+
+def _side_by_side(node: LoopNode) -> int:
+    """Iterations per thread of a loop whose body has sequential loops."""
+    if node.reduction or node.children:
+        return 1
+    count = iterations_side_by_side(node.work)
+    while node.trip is not None and count > 1 and node.trip < enough_iterations(count):
+        count //= 2
+    return count
+
+
+def fitting_lanes(node: LoopNode, lanes: int) -> int:
+    """No more warps than a constant trip count fills."""
+    if node.trip is None:
+        return lanes
+    return max(WARP, min(lanes, -(-node.trip // WARP) * WARP))
+
+
+def fit_block(workers: int, lanes: int, sizes: Sizes) -> tuple[int, int, str]:
+    """Threads per gang within the device's limit; the user's sizes win, capped where they must."""
+    note = ""
+    if sizes.lanes is not None:
+        lanes = sizes.lanes
+    if sizes.workers is not None:
+        workers = sizes.workers
+    if lanes > MAX_THREADS:
+        lanes, note = MAX_THREADS, f"; vector_length capped at {MAX_THREADS}"
+    if workers * lanes > MAX_THREADS:
+        if sizes.workers is None or sizes.lanes is not None:
+            capped = max(1, MAX_THREADS // lanes)
+            if sizes.workers is not None:
+                note += f"; num_workers capped at {capped}"
+            workers = capped
+        else:
+            workers = min(workers, MAX_THREADS)
+            lanes = max(1, MAX_THREADS // workers)
+    return max(1, workers), max(1, lanes), note
