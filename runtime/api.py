@@ -155,8 +155,8 @@ class Routines:
     # Devices (3.2.1 to 3.2.9)
 
     def get_num_devices(self, device_type: int) -> int:
-        if self._runtime.matches(device_type):
-            return self._runtime.provider.count
+        if self._runtime.devices.matches(device_type):
+            return self._runtime.devices.provider.count
         return 1 if device_type == DeviceType.HOST else 0
 
     def set_device_type(self, device_type: int) -> None:
@@ -169,10 +169,10 @@ class Routines:
         self._runtime.thread.state = self._runtime.select(device_type, number)
 
     def get_device_num(self, device_type: int) -> int:
-        return self._runtime.current.number if self._runtime.matches(device_type) else 0
+        return self._runtime.current.number if self._runtime.devices.matches(device_type) else 0
 
     def get_property(self, number: int, device_type: int, which: int) -> int:
-        if not self._runtime.matches(device_type) and device_type != DeviceType.HOST:
+        if not self._runtime.devices.matches(device_type) and device_type != DeviceType.HOST:
             return 0
         device = self._runtime.select(device_type, number).device
         if which == DeviceProperty.MEMORY:
@@ -182,7 +182,7 @@ class Routines:
         return int(which == DeviceProperty.SHARED_MEMORY_SUPPORT and device.shares_memory)
 
     def get_property_string(self, number: int, device_type: int, which: int) -> int:
-        if not self._runtime.matches(device_type) and device_type != DeviceType.HOST:
+        if not self._runtime.devices.matches(device_type) and device_type != DeviceType.HOST:
             return 0
         state = self._runtime.select(device_type, number)
         properties = state.device.properties()

@@ -9,11 +9,8 @@ can be raised through compiled C frames.
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
-import sys
 import threading
-import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NoReturn
@@ -32,12 +29,13 @@ from .abi import (
 )
 from .api import api_callbacks
 from .cache_sections import outside_error
-from .device import Device, DeviceProvider, ModuleImage, NativeDriver, Queue
+from .device import Device, DeviceProvider, ModuleImage, Queue
+from .devices import Devices
 from .errors import API_PLACE, AccRuntimeError, ErrorClass, Place
+from .fatal import end_process
 from .mapping import Request, no_watch
 from .mean_trips import MeanTrips
-from .native_data import NativeData
-from .native_launch import NativeLauncher
+from .native_entries import NativeEntries, address_of
 from .profile_events import Profile
 from .profiling import Callbacks
 from .requests import NO_REQUEST, read_request
@@ -47,8 +45,6 @@ from .trace import Trace, TraceOptions
 
 _unpack_launch = LAUNCH_FORMAT.unpack
 _string_at = ctypes.string_at
-_HOST_KEY = -1
-"""Number of the host among the devices of a program for GPUs."""
 _LAUNCH_BYTES = LAUNCH_FORMAT.size
 _DEVICE_FIELD = struct.Struct("=q")
 
@@ -80,7 +76,7 @@ class Runtime:
         trace: TraceOptions | None = None,
     ):
         self.sites = tuple(Site.from_dict(fields) for fields in sites)
-        self.provider = (
+        provider = (
             devices
             if isinstance(devices, DeviceProvider)
             else DeviceProvider(devices.type, 1, lambda _: devices)
@@ -89,15 +85,12 @@ class Runtime:
         self.lock = threading.RLock()
         self._fast = not self.trace.active
         self.profile = Profile(Callbacks(self._profiling))
-        self._keep: list[Any] = []
-        self._native: NativeLauncher | None = None
-        self._native_data: NativeData | None = None
+        self._native = NativeEntries(len(self.sites))
         self._watching: tuple[Place, DeviceState] | None = None
         self._image: ModuleImage | None = None
         self._host_address: Callable[[str], int] = _no_symbols
-        self._states: dict[int, DeviceState] = {}
-        self.initial_number = number
-        self.thread = _ThreadVariables(self.state(number))
+        self.devices = Devices(provider, number, self.sites, self._created, self._begin)
+        self.thread = _ThreadVariables(self.devices.initial())
         self._callbacks: dict[str, Any] = {}
         self.mean_trips = MeanTrips()
 
@@ -105,38 +98,6 @@ class Runtime:
     def current(self) -> DeviceState:
         """The calling thread's device."""
         return self.thread.state
-
-    def state(self, number: int) -> DeviceState:
-        """Device `number`, opened if need be; raises `acc_error_device_unavailable`."""
-        with self.lock:
-            state = self._states.get(number)
-            if state is not None:
-                return state
-            if not 0 <= number < self.provider.count:
-                raise AccRuntimeError(
-                    ErrorClass.DEVICE_UNAVAILABLE,
-                    f"there is no device {number}: devices 0 to {self.provider.count - 1} can be used",
-                )
-            self._forget_native()
-            state = DeviceState(number, self.provider.open(number), self.sites)
-            self._watch_device(state)
-            state.mapper.compressor.measure = self.trace.options.compression
-            self._states[number] = state
-            self._start(state)
-            return state
-
-    def host_state(self) -> DeviceState:
-        """The host as a device of a program for GPUs: its memory is shared, nothing is moved."""
-        with self.lock:
-            state = self._states.get(_HOST_KEY)
-            if state is None:
-                from .host_device import HostDevice, HostOptions
-
-                self._forget_native()
-                state = DeviceState(0, HostDevice(HostOptions(shared_memory=True)), self.sites)
-                self._watch_device(state)
-                self._states[_HOST_KEY] = state
-            return state
 
     def start(self, image: ModuleImage, host_address: Callable[[str], int] | None = None) -> None:
         """
@@ -146,21 +107,30 @@ class Runtime:
         """
         self._image = image
         self._host_address = host_address or _no_symbols
-        for state in self._states.values():
-            self._start(state)
+        for state in self.devices:
+            self._load(state)
 
     def on_host(self, site: int) -> int:
         """Whether the calling thread's current device is the host, in a program for GPUs."""
         own = self.thread.state.device.type
-        return int(own == DeviceType.HOST and own != self.provider.type)
+        return int(own == DeviceType.HOST and own != self.devices.provider.type)
 
-    def _start(self, state: DeviceState) -> None:
+    def _created(self, state: DeviceState) -> None:
+        """A device more: no longer the only one for native code."""
+        self._forget_native()
+        self._watch_device(state)
+
+    def _begin(self, state: DeviceState) -> None:
+        state.mapper.compressor.measure = self.trace.options.compression
+        self._load(state)
+
+    def _load(self, state: DeviceState) -> None:
         self._watching = (Place("declare"), state)
         state.start(self._image, self._host_address)
 
     def settle(self) -> None:
         """Waits for all work and prints the summary; raises what went wrong in pending work."""
-        for state in self._states.values():
+        for state in self.devices:
             try:
                 state.wait_all()
             except AccRuntimeError as error:
@@ -171,15 +141,13 @@ class Runtime:
         summary = self.trace.summary()
         if summary:
             print(summary, file=self.trace.out, flush=True)
-        self.profile.finish(self._states.values(), self.current)
+        self.profile.finish(self.devices, self.current)
 
     def finish(self) -> None:
         """`settle`, then closes the devices; after `main` returned."""
         self.settle()
         self._forget_native()
-        for state in self._states.values():
-            state.close()
-        self._states.clear()
+        self.devices.close()
 
     def _watch_device(self, state: DeviceState) -> None:
         """Lets the trace, and callbacks of the profiling interface, see the device's transfers."""
@@ -195,19 +163,15 @@ class Runtime:
             self._fast = not (self.trace.active or active)
             if active:
                 self._forget_native()
-                self.profile.begin(self._states.values())
-            elif len(self._states) == 1 and self._fast:
-                self.current.quick.native = self._native_data
-            for state in self._states.values():
+                self.profile.begin(self.devices)
+            elif len(self.devices) == 1 and self._fast:
+                self._native.serve(self.current)
+            for state in self.devices:
                 self._watch_device(state)
 
     def _forget_native(self) -> None:
         """Everything comes to Python: native code does not know one device from another."""
-        if self._native is not None:
-            self._native.forget()
-        for state in self._states.values():
-            state.quick.settle()
-            state.quick.native = None
+        self._native.forget(self.devices)
 
     def exit(self, status: int) -> None:
         """C's `exit`: the program ends as if `main` had returned, with its device work done."""
@@ -229,43 +193,18 @@ class Runtime:
                 self._callbacks[name] = prototype(self._guarded(name, method))
             self._callbacks |= api_callbacks(self)
             self._callbacks["exit"] = ctypes.CFUNCTYPE(None, ctypes.c_int)(self.exit)
-        addresses = {name: _address(function) for name, function in self._callbacks.items()}
+        addresses = {name: address_of(function) for name, function in self._callbacks.items()}
         if self._fast:
-            addresses |= self._native_entries(addresses)
+            alone = len(self.devices) == 1
+            addresses |= self._native.addresses(addresses, self.current, alone, self._refused)
         return addresses
 
-    def _native_entries(self, slow: Mapping[str, int]) -> dict[str, int]:
-        """The entry points that are compiled code; made once, for the device of the beginning."""
-        if self._native_data is None:
-            self._native_data = NativeData(
-                len(self.sites), slow["__accopt_data_enter"], slow["__accopt_data_exit"]
-            )
-            if len(self._states) == 1:
-                self.current.quick.native = self._native_data
-        entries = {
-            "__accopt_data_enter": self._native_data.enter_address,
-            "__accopt_data_exit": self._native_data.exit_address,
-        }
-        driver = self.current.device.native_driver()
-        if driver is not None:
-            self._native = self._native or self._native_launcher(driver)
-            entries["__accopt_launch"] = self._native.address
-            entries["__accopt_scratch"] = self._native.scratch_address
-        return entries
-
-    def _native_launcher(self, driver: NativeDriver) -> NativeLauncher:
-        def failed(site: int, status: int) -> None:
-            try:
-                self.current.sync_queue.wait()  # raises what the status stands for
-            except BaseException as error:
-                self.die(error, self.sites[site].place)
-
-        callback = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32)(failed)
-        slow = _address(self._callbacks["__accopt_launch"])
-        scratch = _address(self._callbacks["__accopt_scratch"])
-        launcher = NativeLauncher(len(self.sites), driver, slow, _address(callback), scratch)
-        self._keep.append(callback)
-        return launcher
+    def _refused(self, site: int, status: int) -> None:
+        """The driver refused a launch of native code."""
+        try:
+            self.current.sync_queue.wait()  # raises what the status stands for
+        except BaseException as error:
+            self.die(error, self.sites[site].place)
 
     # Entry points (docs/design.md, "Runtime interface")
 
@@ -313,19 +252,17 @@ class Runtime:
         launcher(values, queue)
         if queue is state.sync_queue:
             queue.wait()
-        if self._native is not None and len(self._states) == 1:
-            handles = state.device.native_handles(self.sites[site].kernel, queue)
-            self._native.remember(site, *handles, number, scratch=scratch)
+        if len(self.devices) == 1:
+            self._native.launched(site, self.sites[site].kernel, state, queue, number, scratch)
 
     def scratch(self, site: int, size: int) -> int:
         """Zeroed device memory owned by the site (see `DeviceState.scratch`)."""
         state = self.thread.state
         with self.lock:
             address, held = state.scratch(site, size)
-            if self._native is not None:
-                self._native.interrupt(site)
-                if len(self._states) == 1:
-                    self._native.remember_scratch(site, address, held)
+            self._native.interrupt(site)
+            if len(self.devices) == 1:
+                self._native.remember_scratch(site, address, held)
         return address
 
     def mean_trip(self, start: int, end: int, rows: int, stride: int, bytes: int) -> int:
@@ -400,46 +337,27 @@ class Runtime:
         """The queue of a bare `async` on this thread; a negative constant resets or unsets it."""
         number = ASYNC_DEFAULT if number == ASYNC_NOVAL else number
         self.current.queue(number, number)
-        if self._native is not None and number != ASYNC_DEFAULT:
-            self._native.forget_default()
+        if number != ASYNC_DEFAULT:
+            self._native.forget_default_queue()
         self.thread.default_async = number
 
-    def matches(self, device_type: int) -> bool:
-        """Whether the program's devices are of an `acc_device_t`."""
-        own = self.provider.type
-        general = own != DeviceType.HOST and device_type == DeviceType.NOT_HOST
-        return general or device_type in (own, DeviceType.DEFAULT, DeviceType.CURRENT)
+    def state(self, number: int) -> DeviceState:
+        """Device `number`, opened if need be; raises `acc_error_device_unavailable`."""
+        with self.lock:
+            return self.devices.at(number)
 
     def select(self, device_type: int, number: int = NOT_GIVEN) -> DeviceState:
         """The device of that type and number; raises `acc_error_device_type_unavailable`."""
-        if device_type == DeviceType.HOST and self.provider.type != DeviceType.HOST:
-            return self.host_state()
-        if not self.matches(device_type):
-            known = device_type in DeviceType.__members__.values()
-            name = DeviceType(device_type).name.lower() if known else str(device_type)
-            own = self.provider.type.name.lower()
-            other = "host" if self.provider.type != DeviceType.HOST else "nvptx"
-            raise AccRuntimeError(
-                ErrorClass.DEVICE_TYPE_UNAVAILABLE,
-                f"the program asks for a device of type acc_device_{name}, and was compiled for"
-                f" acc_device_{own}",
-                remedy=f"ask for acc_device_default, or compile with --target={other}",
-            )
-        if number >= 0:
-            return self.state(number)
-        current = device_type == DeviceType.CURRENT
-        return self.current if current else self.state(self.initial_number)
+        with self.lock:
+            return self.devices.select(device_type, number, self.current)
 
     def shutdown(self, device_type: int, number: int = NOT_GIVEN, place: Place = API_PLACE) -> None:
         """Releases the data of one device, or of all of the type."""
         with self.lock:
             states = [self.select(device_type, number)]
             if number < 0:
-                states = [
-                    s for s in self._states.values() if s.device.type == states[0].device.type
-                ]
-            if self._native is not None:
-                self._native.forget()
+                states = self.devices.of_type(states[0].device.type)
+            self._native.forget_launches()
             for state in states:
                 over = self.profile.shutdown(place, state) if self.profile.active else nullcontext()
                 with over:
@@ -498,8 +416,7 @@ class Runtime:
 
     def _order_scratch(self, state: DeviceState, site: int, queue: Queue) -> None:
         with self.lock:
-            if self._native is not None:
-                self._native.interrupt(site)  # no launch of another thread in between
+            self._native.interrupt(site)  # no launch of another thread in between
             state.order_scratch(site, queue)
 
     def _launch_traced(
@@ -563,29 +480,11 @@ class Runtime:
         return entry
 
     def die(self, error: BaseException, place: Place) -> NoReturn:
-        """Prints the error, flushes what the program has printed, and ends the process."""
-        status = 1
-        if isinstance(error, AccRuntimeError):
-            message = error.located(place, self.thread.state.device.name).render()
-            if self.profile.active:
-                self.profile.error(error.place or place, self.thread.state)
-        elif isinstance(error, KeyboardInterrupt):
-            message, status = "interrupted", 130
-        else:
-            message = (
-                f"internal error: {type(error).__name__}: {error} ({place})\n"
-                "    help: this is a fault in accopt; ACCOPT_DEBUG=1 shows where"
-            )
-            if os.environ.get("ACCOPT_DEBUG"):
-                message += "\n" + "".join(traceback.format_exception(error))
-        ctypes.CDLL(None).fflush(None)
-        sys.stdout.flush()
-        print(message, file=sys.stderr, flush=True)
-        os._exit(status)
-
-
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
+        """Tells callbacks of the error and ends the process with its message (`end_process`)."""
+        state = self.thread.state
+        if isinstance(error, AccRuntimeError) and self.profile.active:
+            self.profile.error(error.place or place, state)
+        end_process(error, place, state.device.name)
 
 
 def _no_symbols(symbol: str) -> int:

@@ -1,0 +1,113 @@
+"""The devices of a program, opened when they are first used, and which of them a directive means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from .abi import DeviceType
+from .device import DeviceProvider
+from .errors import AccRuntimeError, ErrorClass
+from .sites import Site
+from .state import DeviceState
+
+_HOST_KEY = -1
+"""Number of the host among the devices of a program for GPUs."""
+
+
+class Devices:
+    """
+    The opened devices of one program; the first is `number` (`ACC_DEVICE_NUM`).
+
+    `created` is called with each new one before it counts, `begin` afterwards, except for the host in
+    a program for GPUs, which has no kernels to load.
+    """
+
+    def __init__(
+        self,
+        provider: DeviceProvider,
+        number: int,
+        sites: Sequence[Site],
+        created: Callable[[DeviceState], None],
+        begin: Callable[[DeviceState], None],
+    ):
+        self.provider = provider
+        self._initial = number
+        self._sites = sites
+        self._created = created
+        self._begin = begin
+        self._states: dict[int, DeviceState] = {}
+
+    def __iter__(self) -> Iterator[DeviceState]:
+        return iter(self._states.values())
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def initial(self) -> DeviceState:
+        """The device to begin with."""
+        return self.at(self._initial)
+
+    def at(self, number: int) -> DeviceState:
+        """Device `number`, opened if need be; raises `acc_error_device_unavailable`."""
+        state = self._states.get(number)
+        if state is not None:
+            return state
+        if not 0 <= number < self.provider.count:
+            raise AccRuntimeError(
+                ErrorClass.DEVICE_UNAVAILABLE,
+                f"there is no device {number}: devices 0 to {self.provider.count - 1} can be used",
+            )
+        state = DeviceState(number, self.provider.open(number), self._sites)
+        self._created(state)
+        self._states[number] = state
+        self._begin(state)
+        return state
+
+    def host(self) -> DeviceState:
+        """The host as a device of a program for GPUs: its memory is shared, nothing is moved."""
+        state = self._states.get(_HOST_KEY)
+        if state is None:
+            from .host_device import HostDevice, HostOptions
+
+            state = DeviceState(0, HostDevice(HostOptions(shared_memory=True)), self._sites)
+            self._created(state)
+            self._states[_HOST_KEY] = state
+        return state
+
+    def matches(self, device_type: int) -> bool:
+        """Whether the program's devices are of an `acc_device_t`."""
+        own = self.provider.type
+        general = own != DeviceType.HOST and device_type == DeviceType.NOT_HOST
+        return general or device_type in (own, DeviceType.DEFAULT, DeviceType.CURRENT)
+
+    def select(self, device_type: int, number: int, current: DeviceState) -> DeviceState:
+        """
+        The device of that type and number (negative: the current or first one); raises
+        `acc_error_device_type_unavailable`.
+        """
+        if device_type == DeviceType.HOST and self.provider.type != DeviceType.HOST:
+            return self.host()
+        if not self.matches(device_type):
+            known = device_type in DeviceType.__members__.values()
+            name = DeviceType(device_type).name.lower() if known else str(device_type)
+            own = self.provider.type.name.lower()
+            other = "host" if self.provider.type != DeviceType.HOST else "nvptx"
+            raise AccRuntimeError(
+                ErrorClass.DEVICE_TYPE_UNAVAILABLE,
+                f"the program asks for a device of type acc_device_{name}, and was compiled for"
+                f" acc_device_{own}",
+                remedy=f"ask for acc_device_default, or compile with --target={other}",
+            )
+        if number >= 0:
+            return self.at(number)
+        return current if device_type == DeviceType.CURRENT else self.initial()
+
+    def of_type(self, device_type: DeviceType) -> list[DeviceState]:
+        """The opened devices of a type."""
+        return [state for state in self if state.device.type == device_type]
+
+    def close(self) -> None:
+        """Closes all of them."""
+        for state in self:
+            state.close()
+        self._states.clear()

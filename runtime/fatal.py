@@ -1,0 +1,34 @@
+"""The end of a program that went wrong."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import traceback
+from typing import NoReturn
+
+from .errors import AccRuntimeError, Place
+
+
+def end_process(error: BaseException, place: Place, device: str) -> NoReturn:
+    """
+    Prints the error at its place in the program, flushes what the program has printed, and ends the
+    process: with status 130 where it was interrupted, else 1. `device`: the name of the device in use.
+    """
+    status = 1
+    if isinstance(error, AccRuntimeError):
+        message = error.located(place, device).render()
+    elif isinstance(error, KeyboardInterrupt):
+        message, status = "interrupted", 130
+    else:
+        message = (
+            f"internal error: {type(error).__name__}: {error} ({place})\n"
+            "    help: this is a fault in accopt; ACCOPT_DEBUG=1 shows where"
+        )
+        if os.environ.get("ACCOPT_DEBUG"):
+            message += "\n" + "".join(traceback.format_exception(error))
+    ctypes.CDLL(None).fflush(None)
+    sys.stdout.flush()
+    print(message, file=sys.stderr, flush=True)
+    os._exit(status)
