@@ -177,7 +177,6 @@ def test_a_cell_serves_one_synchronous_region_at_a_time(data: Fixture) -> None:
     data.enter(first)
     data.leave(first)
     asynchronous = data.records(0, cell=True)
-    data.keep[0] = PROTOTYPE(lambda *_: None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data.quick, "enter", lambda *_: 2)
         assert data.enter(asynchronous, queue=1) == ["enter"]
