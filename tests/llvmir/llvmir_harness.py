@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 from accopt.compiler.backend.jit import HostProgram
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir import print_llvm_module
@@ -9,6 +11,8 @@ from accopt.passes.convert_to_llvm import ConvertToLlvmPass
 from accopt.passes.lower_scf_to_cf import LowerScfToCfPass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
+
+I32, I64, F32, F64 = ctypes.c_int32, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
 
 def parse(text: str) -> ModuleOp:
