@@ -27,6 +27,7 @@ ahead; 0: by analysis); `write`: the policy for written tiles; `sets` (a power o
 or 2) of an emulated cache, per thread; `width`: how a block knows how many iterations it has
 (docs/cache.md, "Width and renewal"); `transpose`: tiles of left factors may stand transposed;
 `shared_limit`: bytes of shared memory that a block may have; `sm`: the compute capability;
+`multiprocessors` of the GPU, for which outputs per thread are chosen where `rows` and `columns` are 0;
 `strict`.
 
 Before:
@@ -49,7 +50,8 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from xdsl.context import Context
@@ -61,15 +63,17 @@ from xdsl.passes import ModulePass
 from ..compiler.diagnostics import error
 from .analysis.acc_ops import has_level, source_loc
 from .analysis.cache_plan import SHARED_LIMIT, Tuning
-from .building import erase
+from .analysis.cache_shapes import MULTIPROCESSORS
 from .cache.accesses import Declined
 from .cache.bulk import BULK_SM
 from .cache.choose import Choices, Fetch, plan_nest
 from .cache.gang import promote_in_gang
+from .cache.launch_choice import Version, make_versions
 from .cache.nest import Nest, find_nest, innermost_parallel
 from .cache.notes import note
 from .cache.plan import Width
 from .cache.rewrite import rewrite
+from .cache.sections import drop, join_written
 from .cache.variables import simplify
 
 
@@ -89,6 +93,10 @@ class _Notes:
                 "change the section, or leave out strict: the directive is then ignored",
             )
         self.texts.append((op, f"cache({name}) left to the hardware caches: {reason}"))
+
+
+def _said_already(op: acc.CacheOp, reason: str) -> None:
+    """A directive that another version of the construct declined too."""
 
 
 def _groups(construct: acc.ParallelOp) -> list[tuple[acc.LoopOp | None, list[acc.CacheOp]]]:
@@ -135,20 +143,6 @@ def _routines(module: ModuleOp) -> set[str]:
     return {op.func_name.string_value() for op in ops if isinstance(op, acc.RoutineOp)}
 
 
-def drop(op: acc.CacheOp) -> None:
-    """Takes a directive out: its view is the array itself."""
-    for use in list(op.acc_var.uses):
-        user = use.operation
-        if isinstance(user, acc.LoopOp):
-            continue
-        user.operands[use.index] = op.var
-    bounds = [value.owner for value in op.bounds]
-    erase(op)
-    for owner in bounds:
-        if isinstance(owner, Operation) and not any(result.uses for result in owner.results):
-            erase(owner)
-
-
 @dataclass(frozen=True)
 class PromoteCacheToSharedPass(ModulePass):
     """See the contract at the top of this file."""
@@ -174,6 +168,7 @@ class PromoteCacheToSharedPass(ModulePass):
     transpose: bool = True
     shared_limit: int = SHARED_LIMIT
     sm: int = BULK_SM
+    multiprocessors: int = MULTIPROCESSORS
     strict: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -194,6 +189,7 @@ class PromoteCacheToSharedPass(ModulePass):
             self.transpose,
             self.shared_limit,
             self.sm,
+            self.multiprocessors,
             self.strict,
         )
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
@@ -205,8 +201,8 @@ class PromoteCacheToSharedPass(ModulePass):
             drop(inner)
 
     def _construct(self, construct: acc.ParallelOp, choices: Choices) -> None:
-        notes = _Notes(self.strict, [])
         simplify(construct)
+        notes = _Notes(self.strict, join_written(construct))
         self._in_gangs(construct, choices, notes)
         groups = _groups(construct)
         if not groups and not notes.texts:
@@ -214,8 +210,17 @@ class PromoteCacheToSharedPass(ModulePass):
         shaped = False
         for loop, ops in groups:
             try:
-                nest = _nest_of(loop, construct)
-                plan = plan_nest(nest, ops, choices, notes.declined, shaped=shaped)
+                plan = plan_nest(
+                    _nest_of(loop, construct), ops, choices, notes.declined, shaped=shaped
+                )
+                if len(groups) == 1 and plan.alternatives:
+                    made = make_versions(plan, choices.multiprocessors)
+                    if not isinstance(made, str):
+                        self._versions(made, choices, notes)
+                        return
+                    plan = replace(
+                        plan, sharing=replace(plan.sharing, notes=(*plan.sharing.notes, made))
+                    )
                 rewrite(plan)
                 shaped = True
                 notes.texts += [(p.cached.op, plan.remark(p)) for p in plan.planned]
@@ -224,9 +229,25 @@ class PromoteCacheToSharedPass(ModulePass):
                     notes.declined(cache, str(reason))
         note(construct, notes.texts)
 
+    def _versions(self, made: Sequence[Version], choices: Choices, notes: _Notes) -> None:
+        """Rewrites the versions of a construct; what is declined is so in all of them."""
+        shapes = ", ".join(" × ".join(map(str, outputs)) for _, outputs in made)
+        for construct, outputs in made:
+            ((loop, ops),) = _groups(construct)
+            plan = plan_nest(
+                _nest_of(loop, construct), ops, choices, _said_already, outputs=outputs
+            )
+            rewrite(plan)
+            chosen = (
+                f"; chosen at launch, by the number of blocks, from {shapes} outputs per thread"
+            )
+            notes.texts += [(p.cached.op, plan.remark(p) + chosen) for p in plan.planned]
+            note(construct, notes.texts)
+            notes = _Notes(self.strict, [])
+
     def _routine(self, function: llvm.FuncOp, choices: Choices) -> None:
         """Directives in a routine, which does not decide on the threads of its callers."""
-        notes = _Notes(self.strict, [])
+        notes = _Notes(self.strict, join_written(function))
         self._in_gangs(function, choices, notes)
         for cache in [op for op in function.walk() if isinstance(op, acc.CacheOp)]:
             if not _in_construct(cache):

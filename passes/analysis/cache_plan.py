@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Literal
 
 from .affine import Affine
@@ -22,17 +21,9 @@ Method = Literal["rbi", "rbc", "ehc"]
 WritePolicy = Literal["through", "back", "mask"]
 
 WARP = 32
-WIDEST_ACCESS = 16
-"""Bytes of the widest access to shared memory."""
 SHARED_LIMIT = 48 * 1024
 """Shared memory that a kernel may declare."""
 _SHARED_BY_SM = {70: 96, 72: 96, 75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 120: 99}
-ROOMY_BLOCK = (16, 16)
-"""Threads that leave each 255 registers."""
-MANY_OUTPUTS = 64
-"""Outputs of a thread that take more than a hundred registers."""
-FEW_BLOCKS = 4
-"""Blocks along a loop below which more outputs per thread leave too few threads."""
 DENSE_READS = 16
 """Reads of every element from which on a tile pays that only the launch can ask for."""
 SMALL_WINDOW = 32
@@ -157,114 +148,6 @@ def is_product(sections: Sequence[Section], axes: Sequence[Axis], sharing: Shari
             return False
         followed |= moved
     return len(followed) == 2
-
-
-def block_threads(
-    sections: Sequence[Section],
-    axes: Sequence[Axis],
-    sharing: Sharing,
-    tuning: Tuning,
-    given: tuple[int, int] = (0, 0),
-) -> tuple[int, ...]:
-    """
-    Threads in each mapped direction. `given`: the user's num_workers and vector_length (0: left
-    open). A section length that no mapped loop moves (the depth of a matrix product's tile) is the
-    natural side of a square block.
-    """
-    workers, lanes = given
-    if len(sharing.axes) == 1:
-        width = tuning.block_x or (lanes * max(workers, 1) if lanes else 0)
-        trips = axes[sharing.axes[0]].trips
-        if not width:
-            width = 256
-            while trips is not None and width > WARP and width // 2 >= trips:
-                width //= 2
-        return (width,)
-    side = 0
-    for section in sections:
-        rates = section_rates(section, axes) or ()
-        for dim, moves in zip(section.dims, rates, strict=False):
-            still = all(not moves.rate(axes[position].variable).terms for position in sharing.axes)
-            if still and dim.length in (8, 16, 32):
-                side = max(side, dim.length)
-    default = (side, side) if side else (8, WARP)
-    x = tuning.block_x or lanes or default[1]
-    y = tuning.block_y or workers or max(1, min(default[0], 1024 // x))
-    return (y, x)
-
-
-def is_crowded(threads: Sequence[int], outputs: Sequence[int], tuning: Tuning) -> bool:
-    """
-    Whether a block that we chose has more threads than there are registers for many outputs, or fewer
-    than it takes to share tiles that feed very many.
-    """
-    if tuning.block_x or tuning.block_y or len(threads) != 2:
-        return False
-    each, count = outputs[0] * outputs[1], threads[0] * threads[1]
-    return (each >= 4 and count > 256) or (each >= MANY_OUTPUTS and count < 256)
-
-
-def outputs_per_thread(
-    axes: Sequence[Axis],
-    sharing: Sharing,
-    threads: Sequence[int],
-    tuning: Tuning,
-    *,
-    renewed: bool,
-    element_bytes: int,
-    product: bool = False,
-    fixed: bool = False,
-) -> tuple[int, ...]:
-    """
-    Outputs of a thread along each mapped axis. Where both loops share (a matrix product, whose tiles a
-    sequential loop renews), 8 × 8 values loaded from tiles feed 64 operations from registers, 4 × 4
-    where the product has few terms; the rows of a window keep what they share in registers. Fewer
-    where a loop is known to be short, or where the user's (`fixed`) threads are too many for so many
-    registers.
-    """
-    if len(sharing.axes) < 2:
-        return (tuning.columns or tuning.rows or 1,)
-    wanted: tuple[tuple[int, ...], ...] = (4,), (1,)
-    if renewed:
-        crowded = (fixed or tuning.block_x or tuning.block_y) and threads[0] * threads[1] > 256
-        few = (4,) if crowded else (8, 4)
-        wanted = (few, few) if element_bytes <= 4 else (few, (4, 2))
-    elif product:
-        wanted = (4,), (4 if element_bytes <= 4 else 2,)
-    found: list[int] = []
-    for choices, asked, position, size in zip(
-        wanted, (tuning.rows, tuning.columns), sharing.axes, threads, strict=True
-    ):
-        trips = axes[position].trips
-        fitting = [own for own in choices if trips is None or trips >= own * size * FEW_BLOCKS]
-        found.append(asked or (fitting[0] if fitting else 1))
-    return tuple(found)
-
-
-def resident_blocks(threads: Sequence[int], outputs: Sequence[int], *, ahead: bool) -> int:
-    """
-    Blocks that the registers of a multiprocessor should hold at the same time (0: as it comes). Without
-    a second buffer, one block must compute while the other waits for its tile.
-    """
-    many = prod(outputs) >= MANY_OUTPUTS and prod(threads) == prod(ROOMY_BLOCK)
-    return 2 if many and not ahead else 0
-
-
-def side_by_side(element_bytes: int, outputs: int) -> int:
-    """As many of `outputs` neighbouring elements as one access to shared memory can load."""
-    together = max(1, min(4, WIDEST_ACCESS // element_bytes))
-    while outputs % together:
-        together //= 2
-    return together
-
-
-def buffers(outputs: Sequence[int], asked: int) -> int:
-    """
-    Buffers of a tile that a loop renews: a second one, for fetching ahead, pays where a thread computes
-    for long between two tiles, because its words wait in registers. (Measured on an H200: a
-    matrix product with 8 × 8 outputs gains 1.2 times, with 4 × 4 it loses 0.93.)
-    """
-    return asked or (2 if prod(outputs) >= MANY_OUTPUTS // 2 else 1)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from .affine import ZERO, Affine, Monomial
 from .ranges import LoopRange, extremes
@@ -57,6 +58,34 @@ class Element:
 
     indices: tuple[Affine, ...]
     inner: int = 0
+
+
+HULL_GAPS = 4
+"""Times the elements that sections name, which one tile around them all may hold."""
+SMALL_HULL = 64
+"""Elements that it may hold in any case."""
+
+
+def hull(sections: Sequence[Section]) -> tuple[tuple[int, int], ...] | None:
+    """
+    The least section around several of one array: per dimension, its first element counted from the
+    first section's and its length. None where the distances are known only at run time, or gaps would fill
+    most of it.
+    """
+    first = sections[0]
+    reaches = [[(0, dim.length)] for dim in first.dims]
+    for other in sections[1:]:
+        if len(other.dims) != len(first.dims):
+            return None
+        for reach, dim, base in zip(reaches, other.dims, first.dims, strict=True):
+            apart = (dim.lower - base.lower).as_constant
+            if apart is None or dim.stride != base.stride:
+                return None
+            reach.append((apart, apart + dim.length))
+    found = tuple((min(r)[0], max(end for _, end in r) - min(r)[0]) for r in reaches)
+    elements = prod(length for _, length in found)
+    named = sum(section.elements for section in sections)
+    return found if elements <= max(SMALL_HULL, HULL_GAPS * named) else None
 
 
 def _contains(monomial: Monomial, factor: Monomial) -> Monomial | None:

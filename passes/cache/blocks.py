@@ -25,7 +25,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, RESIDENT, WHY
 from ..analysis.acc_ops import NONE, set_operand_groups
-from ..analysis.cache_plan import resident_blocks
+from ..analysis.cache_shapes import resident_blocks
 from ..analysis.launch_shape import MAX_GRID
 from ..analysis.region_values import HostEmitter, RegionSymbols
 from ..analysis.trip_counts import Arithmetic, Count, trip_count
@@ -248,16 +248,22 @@ def grid_of(plan: NestPlan) -> Grid:
     return Grid(sizes, covers)
 
 
+def trips_before(plan: NestPlan, math: Arithmetic) -> list[tuple[Count, bool] | None]:
+    """Iterations of every axis before the construct, as `trip_count` gives them."""
+    symbols = RegionSymbols(plan.nest.construct)
+    return [
+        trip_count(_OneLoop([lower], [upper], [step]), symbols, math)  # type: ignore[arg-type]
+        for lower, upper, step in plan.nest.bounds
+    ]
+
+
 def _host_counts(plan: NestPlan) -> list[tuple[Count, bool] | None]:
     """Blocks (or iterations, of loops not mapped to threads) of every axis before the construct."""
     if plan.form == "within":
         return []
-    construct = plan.nest.construct
-    symbols = RegionSymbols(construct)
-    math = Arithmetic(HostEmitter(construct))
+    math = Arithmetic(HostEmitter(plan.nest.construct))
     out: list[tuple[Count, bool] | None] = []
-    for position, (lower, upper, step) in enumerate(plan.nest.bounds):
-        found = trip_count(_OneLoop([lower], [upper], [step]), symbols, math)  # type: ignore[arg-type]
+    for position, found in enumerate(trips_before(plan, math)):
         if found is not None and position in plan.sharing.axes:
             width = plan.widths[plan.sharing.axes.index(position)]
             found = math.ceil_divide(found[0], width), found[1]

@@ -14,9 +14,11 @@ from xdsl.ir import Operation
 from ...dialects.accx import GIVEN_SIZES
 from ...dialects.accx_bulk import BULK_BYTES
 from ..analysis import cache_plan as plans
+from ..analysis import cache_shapes as shapes
 from ..analysis.acc_ops import constant_value, has_level
 from ..analysis.cache_banks import choose_padding
-from ..analysis.cache_plan import Sharing, TilePlan, Tuning
+from ..analysis.cache_plan import Axis, Sharing, TilePlan, Tuning
+from ..analysis.cache_shapes import MULTIPROCESSORS, Shape
 from .accesses import Cached, Declined, read_accesses, read_section
 from .bulk import BULK_SM, why_not
 from .extents import check_extent
@@ -52,6 +54,8 @@ class Choices:
     shared_limit: int = plans.SHARED_LIMIT
     """Bytes of shared memory that a block of the GPU can have."""
     sm: int = BULK_SM
+    multiprocessors: int = MULTIPROCESSORS
+    """Of the GPU, to which a nest's blocks are shared out."""
     strict: bool = False
     """An option that cannot be carried out is an error."""
 
@@ -68,10 +72,12 @@ def plan_nest(
     refuse: Refuse,
     *,
     shaped: bool = False,
+    outputs: tuple[int, ...] | None = None,
 ) -> NestPlan:
     """
     Decides on a nest. Directives that cannot be honoured alone go to `refuse`; raises `Declined` if
-    none is left or the nest has no suitable form. `shaped`: the construct's threads are decided.
+    none is left or the nest has no suitable form. `shaped`: the construct's threads are decided;
+    `outputs`: those of a thread are.
     """
     if choices.promote == "never":
         raise Declined("promote=never")
@@ -90,30 +96,98 @@ def plan_nest(
     if not sharing.axes:
         raise Declined("; ".join(sharing.notes))
     given = _given(nest.construct, every=shaped or nest.within)
-    threads = plans.block_threads(sections, nest.axes, sharing, choices.tuning, given)
-    _check_threads(threads)
-    if (shaped or nest.within) and prod(threads) != prod(given):
+    found = _shape(nest, cached, sharing, choices, given, product=product)
+    if (shaped or nest.within) and prod(found.threads) != prod(given):
         raise Declined(f"other code of the construct needs {prod(given)} threads")
-    outputs = plans.outputs_per_thread(
-        nest.axes,
+    result = NestPlan(
+        nest,
         sharing,
-        threads,
-        choices.tuning,
-        renewed=any(uses_of(c, nest).renewed for c in cached),
-        element_bytes=max(section.element_bytes for section in sections),
-        product=product,
-        fixed=any(given),
+        found.threads,
+        outputs or found.outputs,
+        [],
+        {},
+        _gives_gangs(nest.construct),
     )
-    if not any(given) and plans.is_crowded(threads, outputs, choices.tuning):
-        threads = plans.ROOMY_BLOCK
-    result = NestPlan(nest, sharing, threads, outputs, [], {}, _gives_gangs(nest.construct))
     result = replace(result, sets=choices.sets, ways=choices.ways, width=choices.width)
     result.form, result.shares_grid = _form(nest)
+    if outputs is None and found.measured and _has_grid_of_its_own(result):
+        result = _for_blocks(result, found.measured, choices)
     result = _with_tiles(result, cached, choices, refused)
     check_body(nest)
     for op, reason in refused:
         refuse(op, reason)
     return result
+
+
+@dataclass(frozen=True)
+class _BlockShape:
+    """Threads of a block, outputs of each, and the shapes that fewer blocks than fill a device want."""
+
+    threads: tuple[int, ...]
+    outputs: tuple[int, ...]
+    measured: tuple[Shape, ...] = ()
+
+
+def _shape(
+    nest: Nest,
+    cached: Sequence[Cached],
+    sharing: Sharing,
+    choices: Choices,
+    given: tuple[int, int],
+    *,
+    product: bool,
+) -> _BlockShape:
+    """The shape of a block, for as many blocks as there may be."""
+    sections = [c.section for c in cached]
+    threads = shapes.block_threads(sections, nest.axes, sharing, choices.tuning, given)
+    _check_threads(threads)
+    renewed = any(uses_of(c, nest).renewed for c in cached)
+    element_bytes = max(section.element_bytes for section in sections)
+
+    def shape_for(axes: Sequence[Axis]) -> _BlockShape:
+        outputs = shapes.outputs_per_thread(
+            axes,
+            sharing,
+            threads,
+            choices.tuning,
+            renewed=renewed,
+            element_bytes=element_bytes,
+            product=product,
+            fixed=any(given),
+        )
+        crowded = not any(given) and shapes.is_crowded(threads, outputs, choices.tuning)
+        return _BlockShape(shapes.ROOMY_BLOCK if crowded else threads, outputs)
+
+    if product and renewed and not (choices.tuning.rows or choices.tuning.columns):
+        most = shape_for([replace(axis, trips=None) for axis in nest.axes])
+        if measured := shapes.product_shapes(most.outputs, most.threads, element_bytes):
+            return replace(most, measured=measured)
+    return shape_for(nest.axes)
+
+
+def _has_grid_of_its_own(result: NestPlan) -> bool:
+    """Whether the number of blocks decides how many of them a multiprocessor has."""
+    nest = result.nest
+    alone = result.form == "grid" and not result.shares_grid and not nest.outer
+    return alone and not result.given_gangs and not nest.reductions
+
+
+def _for_blocks(result: NestPlan, measured: tuple[Shape, ...], choices: Choices) -> NestPlan:
+    """The shape for the number of blocks, if it is known; else all of them, for the host to choose."""
+    trips = [axis.trips for axis in result.nest.axes]
+    known = [count for count in trips if count is not None]
+    if len(known) < len(trips):
+        return replace(result, alternatives=measured)
+    mapped = result.sharing.axes
+    around = prod(count for position, count in enumerate(known) if position not in mapped)
+    best = shapes.fastest(
+        measured,
+        result.threads,
+        [known[position] for position in mapped],
+        around,
+        choices.multiprocessors,
+    )
+    return replace(result, outputs=best.outputs)
 
 
 def _with_tiles(
@@ -125,7 +199,7 @@ def _with_tiles(
     """Plans the tiles, of smaller blocks where those of the usual ones do not fit."""
     nest = result.nest
     always = choices.promote == "always"
-    room = room_for(nest, choices.shared_limit, always=always)
+    room = room_for(nest, result.thread_count, choices.shared_limit, always=always)
     mapped = [nest.variables[position] for position in result.sharing.axes]
     varying = varying_values(nest.operations, mapped, written_variables(nest.construct))
     usable: list[Cached] = []
@@ -145,7 +219,7 @@ def _with_tiles(
         result = replace(result, outputs=fewer, planned=[], reasons={})
         result.planned = [_plan_one(each, nest, result, choices) for each in usable]
     in_bulk = any(planned.bulk for planned in result.planned)
-    if plans.buffers(result.outputs, choices.stages) == 2 and not in_bulk:
+    if shapes.buffers(result.outputs, choices.stages) == 2 and not in_bulk:
         result.planned = fetched_ahead(nest, result.planned, result.thread_count)
     if choices.width == "fixed":
         for number, position in enumerate(result.sharing.axes):
@@ -283,13 +357,13 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
             threads,
             _moves(cached, nest, sharing),
             [1] * (len(threads) - 1)
-            + [plans.side_by_side(cached.section.element_bytes, result.outputs[-1])],
+            + [shapes.side_by_side(cached.section.element_bytes, result.outputs[-1])],
             multiple=BULK_BYTES if choices.in_bulk else 1,
         )
     plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, padding)
     if isinstance(plan, str):
         raise Declined(plan)
-    together = plans.side_by_side(cached.section.element_bytes, result.outputs[0])
+    together = shapes.side_by_side(cached.section.element_bytes, result.outputs[0])
     if (
         choices.transpose
         and not choices.in_bulk

@@ -18,14 +18,8 @@ from ..analysis.cache_plan import Sharing
 from ..analysis.cache_section import Section
 from .accesses import Access, Cached, Declined
 from .nest import Nest
+from .sections import first_directive
 from .uniformity import has_effects, is_pure, overlapping_store
-
-
-def first_directive(op: acc.CacheOp) -> acc.CacheOp:
-    """The outermost directive in whose scope `op` names the same array again."""
-    while isinstance(op.var.owner, acc.CacheOp):
-        op = op.var.owner
-    return op
 
 
 def choose_sections(cached: Sequence[Cached]) -> None:
@@ -73,7 +67,9 @@ def check_accesses(cached: Cached) -> None:
     """Raises `Declined` if no tile can serve the accesses of a directive."""
     if cached.several and cached.written:
         raise Declined(
-            f"'{cached.section.name}' is written and named by several sections of one scope"
+            f"'{cached.section.name}' is written and named by several sections of one scope, which lie"
+            " far apart, at distances known only at run time, or in several blocks of code: name one"
+            " section around them"
         )
     if not cached.accesses:
         raise Declined(f"'{cached.section.name}' is not accessed in its scope")

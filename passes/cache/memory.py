@@ -23,6 +23,8 @@ from .tiles import ALIGNMENT, Planned, buffer_bytes
 
 RESERVE = 2048
 """Bytes left for what threads exchange when they reduce."""
+MOST_PARTIALS = 32 * 1024
+"""Bytes that the results of a block's threads may take before they are combined."""
 BLOCKS_TOGETHER = 2
 """Thread blocks that should fit on a multiprocessor at the same time, unless tiles are asked for."""
 
@@ -35,15 +37,21 @@ class Room:
     launched: int
 
 
-def room_for(nest: Nest, limit: int, *, always: bool) -> Room:
+def room_for(nest: Nest, threads: int, limit: int, *, always: bool) -> Room:
     """
-    The room that the other tiles of the construct leave; `limit`: the most a block of the GPU can have;
-    `always`: even if no other block then fits beside it.
+    The room that the other tiles of the construct leave, and what `threads` reduce; `limit`: the most a
+    block of the GPU can have; `always`: even if no other block then fits beside it. Raises `Declined`.
     """
     declared, launched = _taken(nest.construct)
     reserve = 0
     if nest.reductions:
-        reserve = RESERVE + sum(size_of(r.op.var_type) * 1024 for r in nest.reductions)
+        partials = sum(size_of(r.type) * threads for r in nest.reductions)
+        if partials > MOST_PARTIALS:
+            raise Declined(
+                f"what its {threads} threads reduce takes {partials} bytes of shared memory: reduce fewer"
+                " elements, or update an array atomically"
+            )
+        reserve = RESERVE + partials
     most = limit if always else limit // BLOCKS_TOGETHER
     free = SHARED_LIMIT - declared - reserve
     return Room(free, most - launched - declared - reserve - RESERVE)

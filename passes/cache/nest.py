@@ -10,13 +10,17 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import AnyFloat, IntegerType, StringAttr
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from ...compiler.ir.complex_values import is_complex
 from ...dialects.accx import WHY
-from ..analysis.acc_ops import has_level, is_inside
+from ..analysis.acc_ops import enclosing_module, has_level, is_inside
 from ..analysis.cache_plan import Axis
+from ..analysis.layout import elements_of, size_of
 from ..building import Cursor, constant_value
+from ..private_storage import extent_of
+from ..reduction_ops import reduction_kind, reduction_recipes
 from .accesses import Cached, Declined, Symbols
 from .uniformity import is_repeatable, written_variables
 
@@ -26,9 +30,13 @@ MAX_AXES = 3
 
 @dataclass
 class Reduction:
-    """A variable that all iterations reduce: the operation, and what the loops' bodies call it."""
+    """
+    A variable that all iterations reduce, or an array of `type`: the operation, and what the loops'
+    bodies call it.
+    """
 
     op: acc.ReductionOp
+    type: Attribute
     results: list[SSAValue]
 
 
@@ -165,16 +173,35 @@ def _check_loop(loop: acc.LoopOp) -> None:
         raise Declined("the loop around it has a tile clause")
 
 
+def _reduced_type(op: acc.ReductionOp) -> Attribute:
+    """
+    The type of what an operation reduces, an array for a section from the start of one. Raises
+    `Declined` for what does not consist of scalars, or is of a size known only at run time.
+    """
+    type_: Attribute = op.var_type
+    if op.bounds:
+        extent = extent_of(op, Cursor.before(op))
+        bytes_ = extent.constant_bytes
+        if extent.start is not None or bytes_ is None:
+            raise Declined(
+                "the loop around it reduces a section of an array that does not begin with the array, or"
+                " of a length known only at run time"
+            )
+        type_ = llvm.LLVMArrayType(bytes_ // size_of(extent.unit), extent.unit)
+    kind, _ = reduction_kind(op, reduction_recipes(enclosing_module(op)))
+    runs = elements_of(type_, is_complex)
+    if kind is acc.ReductionOpKind.MUL and any(is_complex(run.scalar) for run in runs):
+        raise Declined("the loop around it multiplies complex numbers")
+    return type_
+
+
 def _reductions(loops: Sequence[acc.LoopOp]) -> list[Reduction]:
     """The reductions of a nest, which its first loop names. Raises `Declined` for others."""
     found: list[Reduction] = []
     for value in loops[0].reduction_operands:
         owner = value.owner
-        if not isinstance(owner, acc.ReductionOp) or owner.bounds:
-            raise Declined("the loop around it reduces a section of an array")
-        if not isinstance(owner.var_type, IntegerType | AnyFloat):
-            raise Declined("the loop around it reduces an array or structure")
-        found.append(Reduction(owner, [value]))
+        assert isinstance(owner, acc.ReductionOp)
+        found.append(Reduction(owner, _reduced_type(owner), [value]))
     for value in (v for loop in loops[1:] for v in loop.reduction_operands):
         owner = value.owner
         same = [r for r in found if isinstance(owner, acc.ReductionOp) and owner.var in r.results]

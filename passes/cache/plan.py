@@ -8,7 +8,8 @@ from typing import Literal
 
 from xdsl.dialects import acc
 
-from ..analysis.cache_plan import Sharing, side_by_side
+from ..analysis.cache_plan import Sharing
+from ..analysis.cache_shapes import Shape, side_by_side
 from .nest import Nest
 from .tiles import Planned
 
@@ -23,6 +24,7 @@ class NestPlan:
     `given_gangs`: the grid is the user's; `shares_grid`: other loops of the construct use it too.
     `width`: how a block knows how many iterations it has. `launched`: the tiles are larger than what a
     kernel may declare, so that the launch asks for them.
+    `alternatives`: shapes of which the host chooses one by the number of blocks.
     `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
     """
 
@@ -39,6 +41,7 @@ class NestPlan:
     shares_grid: bool = False
     launched: bool = False
     width: Width = "auto"
+    alternatives: tuple[Shape, ...] = ()
 
     @property
     def thread_count(self) -> int:

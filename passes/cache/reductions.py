@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import DenseArrayBase, i1, i32
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.accx_cache import GangBarrierOp
 from ..analysis.acc_ops import NONE, enclosing_module, replace_inside
 from ..building import Cursor
+from ..private_storage import ElementAction, Extent, for_each_element
 from ..reduction_ops import combine, identity, reduction_kind, reduction_recipes
 from .nest import Nest, Reduction
 
@@ -34,10 +35,17 @@ class Accumulator:
         name = self.reduction.op.var_name
         return "reduction" if name is None else name.data
 
-    def neutral(self, at: Cursor) -> SSAValue:
+    def neutral(self, at: Cursor, scalar: Attribute) -> SSAValue:
         """The operator's identity."""
-        type_ = self.reduction.op.var_type
-        return at.constant(identity(self.kind, type_, self.signed), type_)
+        return at.constant(identity(self.kind, scalar, self.signed), scalar)
+
+    def each(self, at: Cursor, action: ElementAction) -> None:
+        """Calls `action` for the scalars of what is reduced."""
+        for_each_element(at, Extent(self.reduction.type, None, None), action)
+
+
+def _at_offset(at: Cursor, pointer: SSAValue, offset: SSAValue | None) -> SSAValue:
+    return pointer if offset is None else at.offset(pointer, offset)
 
 
 def declare(nest: Nest, threads: int, before: Cursor) -> list[Accumulator]:
@@ -54,14 +62,21 @@ def declare(nest: Nest, threads: int, before: Cursor) -> list[Accumulator]:
         assert first is not None
         at = Cursor.before(first, op.location)
         hint = "partial" if op.var_name is None else f"{op.var_name.data}_partial"
-        variable = at.value(llvm.AllocaOp(at.i32(1), op.var_type, 16), hint)
-        array = llvm.LLVMArrayType(threads, op.var_type)
+        variable = at.value(llvm.AllocaOp(at.i32(1), reduction.type, 16), hint)
+        array = llvm.LLVMArrayType(threads, reduction.type)
         partials = before.value(llvm.AllocaOp(before.i32(1), array, 16), f"{hint}s")
-        found.append(Accumulator(reduction, kind, signed, variable, partials))
-        at.store(found[-1].neutral(at), variable)
+        found.append(own := Accumulator(reduction, kind, signed, variable, partials))
+        own.each(at, _initialise(own, variable))
         for result in reduction.results:
             replace_inside(nest.loops[0], result, variable)
     return found
+
+
+def _initialise(accumulator: Accumulator, variable: SSAValue) -> ElementAction:
+    def action(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+        at.store(accumulator.neutral(at, scalar), _at_offset(at, variable, offset))
+
+    return action
 
 
 def leave_partials(
@@ -72,21 +87,44 @@ def leave_partials(
 ) -> None:
     """Combines the outputs (whether each exists, and its values) of a thread, for the others to see."""
     for accumulator in accumulators:
-        type_ = accumulator.reduction.op.var_type
+        mine = at.element(accumulator.partials, thread, accumulator.reduction.type)
+        accumulator.each(at, _combine_outputs(accumulator, outputs, mine))
+    if accumulators:
+        at.insert(GangBarrierOp())
+
+
+def _combine_outputs(
+    accumulator: Accumulator,
+    outputs: Sequence[tuple[SSAValue | None, dict[SSAValue, SSAValue]]],
+    target: SSAValue,
+) -> ElementAction:
+    def action(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
         total: SSAValue | None = None
         for active, values in outputs:
-            value = at.load(values[accumulator.variable], type_, accumulator.name)
+            place = _at_offset(at, values[accumulator.variable], offset)
+            value = at.load(place, scalar, accumulator.name)
             if active is not None:
-                value = at.value(arith.SelectOp(active, value, accumulator.neutral(at)))
+                value = at.value(arith.SelectOp(active, value, accumulator.neutral(at, scalar)))
             total = (
                 value
                 if total is None
                 else combine(at, accumulator.kind, total, value, accumulator.signed)
             )
         assert total is not None
-        at.store(total, at.element(accumulator.partials, thread, type_))
-    if accumulators:
-        at.insert(GangBarrierOp())
+        at.store(total, _at_offset(at, target, offset))
+
+    return action
+
+
+def _fold_one(accumulator: Accumulator, thread: SSAValue, result: SSAValue) -> ElementAction:
+    def action(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+        theirs = at.element(accumulator.partials, thread, accumulator.reduction.type)
+        partial = at.load(_at_offset(at, theirs, offset), scalar)
+        place = _at_offset(at, result, offset)
+        sofar = at.load(place, scalar, accumulator.name)
+        at.store(combine(at, accumulator.kind, sofar, partial, accumulator.signed), place)
+
+    return action
 
 
 def fold(
@@ -102,7 +140,6 @@ def fold(
     inside = Cursor.at_end(body, at.loc)
     for accumulator in accumulators:
         old = accumulator.reduction.op
-        type_ = old.var_type
         own = old.clone()
         own.operands[0] = old.var if within else old.acc_var
         own.location = old.location
@@ -110,9 +147,7 @@ def fold(
         result = own.results[0]
         result.name_hint = accumulator.name
         results.append(result)
-        partial = inside.load(inside.element(accumulator.partials, body.args[0], type_), type_)
-        sofar = inside.load(result, type_, accumulator.name)
-        inside.store(combine(inside, accumulator.kind, sofar, partial, accumulator.signed), result)
+        accumulator.each(inside, _fold_one(accumulator, body.args[0], result))
     inside.insert(acc.YieldOp())
     loop = acc.LoopOp(
         region=Region(body),

@@ -384,7 +384,7 @@ def make_options(seed: int, *, strict_indices: bool) -> str:
     options["write"] = chosen.choice(["auto", "through", "back", "mask"])
     options["renewal"] = chosen.choice(["private", "private", "communicating"])
     options["fetch"] = chosen.choice(["auto", "registers", "async"])
-    if seed % 4 == 1 and seed < 3000:  # in the simulator, which follows the barriers
+    if seed % 4 == 1:
         options["fetch"] = "bulk"
     if chosen.random() < 0.5:
         options["rows"], options["columns"] = (str(chosen.randint(1, 4)) for _ in range(2))

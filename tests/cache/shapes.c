@@ -234,7 +234,7 @@ void scopes(int n, const float *restrict a, float *restrict b)
     }
 }
 
-/* Written and named twice: the copies would differ. */
+/* Written and named twice: one tile, since copies would differ. */
 void written_twice(int n, float *restrict a)
 {
 #pragma acc parallel loop copy(a[0:n])
@@ -453,4 +453,102 @@ void nested_total(int n, int (*restrict a)[n], int *restrict out)
         }
     }
     out[0] = s;
+}
+
+/* Written, and named by sections that overlap, lie apart, and come in two directives: a tile around them. */
+void written_parts(int n, int *restrict w, int *restrict r)
+{
+#pragma acc parallel loop copy(w[0:n]) copy(r[0:n])
+    for (int i = 0; i < n - 6; i += 6) {
+        CACHE(w[i+2:2], w[i:1])
+        CACHE(w[i+3:3])
+        int t = 0;
+        for (int k = 0; k < 20; k++) {
+            w[i] += k;
+            w[i + 3] += w[i] % 3;
+            w[i + 2] = w[i + 3] - w[i + 5];
+            t += w[i + 2];
+        }
+        r[i] = t;
+    }
+}
+
+/* Rows at a distance known only at run time. */
+void written_apart(int n, int d, int *restrict w)
+{
+#pragma acc parallel loop copy(w[0:2*n])
+    for (int i = 0; i < n; i++) {
+        CACHE(w[i:1], w[i+d:1])
+        for (int k = 0; k < 5; k++)
+            w[i] += w[i + d] - k;
+    }
+}
+
+/* Reductions of arrays, whole and of a section, by one loop and by two. */
+void histogram(int n, const int *restrict a, int *restrict out)
+{
+    int h[10] = {1, 2, 3}, most[2][3] = {{-5}};
+    int *part = out + 16;
+#pragma acc parallel loop copyin(a[0:n]) reduction(+:h, part[0:3]) reduction(max:most)
+    for (int i = R; i < n - R; i++) {
+        CACHE(a[i-R:2*R+1])
+        int t = 0;
+        for (int k = i - R; k <= i + R; k++)
+            t += a[k];
+        h[t & 7] += t;
+        part[t & 1] += i;
+        if (most[t & 1][(t & 7) % 3] < t)
+            most[t & 1][(t & 7) % 3] = t;
+    }
+    for (int i = 0; i < 10; i++)
+        out[i] = h[i];
+    for (int i = 0; i < 6; i++)
+        out[10 + i] = most[i / 3][i % 3];
+}
+
+void row_sums(int m, int n, int (*restrict a)[n], int (*restrict out)[4])
+{
+#pragma acc parallel loop gang copyin(a[0:m]) copy(out[0:m])
+    for (int i = 0; i < m; i++) {
+        int r[4] = {0, 1, 2, 3};
+#pragma acc loop vector reduction(+:r)
+        for (int j = R; j < n - R; j++) {
+            CACHE(a[i:1][j-R:2*R+1])
+            for (int k = j - R; k <= j + R; k++)
+                r[k & 3] += a[i][k];
+        }
+        for (int k = 0; k < 4; k++)
+            out[i][k] = r[k];
+    }
+}
+
+void plane_sums(int n, int (*restrict a)[n], int *restrict out)
+{
+    int s[5] = {0};
+#pragma acc parallel loop collapse(2) copyin(a[0:n]) reduction(+:s)
+    for (int i = 3; i < n - 3; i++)
+        for (int j = 3; j < n - 3; j++) {
+            CACHE(a[i-3:7][j-3:7])
+            for (int y = -3; y <= 3; y++)
+                for (int x = -3; x <= 3; x++)
+                    s[(x + y + 6) % 5] += a[i + y][j + x];
+        }
+    for (int k = 0; k < 5; k++)
+        out[k] = s[k];
+}
+
+/* Too much for each of many threads to have a copy. */
+void long_histogram(int n, const int *restrict a, int *restrict out)
+{
+    int h[500] = {0};
+#pragma acc parallel loop copyin(a[0:n]) reduction(+:h)
+    for (int i = R; i < n - R; i++) {
+        CACHE(a[i-R:2*R+1])
+        int t = 0;
+        for (int k = i - R; k <= i + R; k++)
+            t += a[k];
+        h[t & 255] += t;
+    }
+    for (int i = 0; i < 500; i++)
+        out[i] = h[i];
 }

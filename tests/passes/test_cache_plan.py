@@ -13,21 +13,23 @@ from accopt.passes.analysis.cache_plan import (
     TilePlan,
     Tuning,
     Uses,
-    block_threads,
-    buffers,
     choose_method,
     choose_write_policy,
     extract_sharing,
-    is_crowded,
     is_product,
     leave_alone,
-    outputs_per_thread,
     plan_tile,
-    resident_blocks,
     stands_better_transposed,
     tiles_are_disjoint,
 )
 from accopt.passes.analysis.cache_section import Section, SectionDim
+from accopt.passes.analysis.cache_shapes import (
+    block_threads,
+    buffers,
+    is_crowded,
+    outputs_per_thread,
+    resident_blocks,
+)
 
 I, J, K, N = (Affine.symbol(name) for name in "ijkn")
 number = Affine.constant

@@ -1,0 +1,246 @@
+"""
+How many threads a block that shares tiles has, and how many iterations a thread: many iterations save
+loads, few leave more blocks to fill the device with.
+
+Nothing here sees IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Protocol, TypeVar
+
+from .cache_plan import WARP, Axis, Sharing, Tuning, section_rates
+from .cache_section import Section
+
+WIDEST_ACCESS = 16
+"""Bytes of the widest access to shared memory."""
+ROOMY_BLOCK = (16, 16)
+"""Threads that leave each 255 registers."""
+MANY_OUTPUTS = 64
+"""Outputs of a thread that take more than a hundred registers."""
+FEW_BLOCKS = 4
+"""Blocks along a loop below which more outputs per thread leave too few threads."""
+
+
+def block_threads(
+    sections: Sequence[Section],
+    axes: Sequence[Axis],
+    sharing: Sharing,
+    tuning: Tuning,
+    given: tuple[int, int] = (0, 0),
+) -> tuple[int, ...]:
+    """
+    Threads in each mapped direction. `given`: the user's num_workers and vector_length (0: left
+    open). A section length that no mapped loop moves (the depth of a matrix product's tile) is the
+    natural side of a square block.
+    """
+    workers, lanes = given
+    if len(sharing.axes) == 1:
+        width = tuning.block_x or (lanes * max(workers, 1) if lanes else 0)
+        trips = axes[sharing.axes[0]].trips
+        if not width:
+            width = 256
+            while trips is not None and width > WARP and width // 2 >= trips:
+                width //= 2
+        return (width,)
+    side = 0
+    for section in sections:
+        rates = section_rates(section, axes) or ()
+        for dim, moves in zip(section.dims, rates, strict=False):
+            still = all(not moves.rate(axes[position].variable).terms for position in sharing.axes)
+            if still and dim.length in (8, 16, 32):
+                side = max(side, dim.length)
+    default = (side, side) if side else (8, WARP)
+    x = tuning.block_x or lanes or default[1]
+    y = tuning.block_y or workers or max(1, min(default[0], 1024 // x))
+    return (y, x)
+
+
+def is_crowded(threads: Sequence[int], outputs: Sequence[int], tuning: Tuning) -> bool:
+    """
+    Whether a block that we chose has more threads than there are registers for many outputs, or fewer
+    than it takes to share tiles that feed very many.
+    """
+    if tuning.block_x or tuning.block_y or len(threads) != 2:
+        return False
+    each, count = outputs[0] * outputs[1], threads[0] * threads[1]
+    return (each >= 4 and count > 256) or (each >= MANY_OUTPUTS and count < 256)
+
+
+def outputs_per_thread(
+    axes: Sequence[Axis],
+    sharing: Sharing,
+    threads: Sequence[int],
+    tuning: Tuning,
+    *,
+    renewed: bool,
+    element_bytes: int,
+    product: bool = False,
+    fixed: bool = False,
+) -> tuple[int, ...]:
+    """
+    Outputs of a thread along each mapped axis. Where both loops share (a matrix product, whose tiles a
+    sequential loop renews), 8 × 8 values loaded from tiles feed 64 operations from registers, 4 × 4
+    where the product has few terms; the rows of a window keep what they share in registers. Fewer
+    where a loop is known to be short, or where the user's (`fixed`) threads are too many for so many
+    registers.
+    """
+    if len(sharing.axes) < 2:
+        return (tuning.columns or tuning.rows or 1,)
+    wanted: tuple[tuple[int, ...], ...] = (4,), (1,)
+    if renewed:
+        crowded = (fixed or tuning.block_x or tuning.block_y) and threads[0] * threads[1] > 256
+        few = (4,) if crowded else (8, 4)
+        wanted = (few, few) if element_bytes <= 4 else (few, (4, 2))
+    elif product:
+        wanted = (4,), (4 if element_bytes <= 4 else 2,)
+    found: list[int] = []
+    for choices, asked, position, size in zip(
+        wanted, (tuning.rows, tuning.columns), sharing.axes, threads, strict=True
+    ):
+        trips = axes[position].trips
+        fitting = [own for own in choices if trips is None or trips >= own * size * FEW_BLOCKS]
+        found.append(asked or (fitting[0] if fitting else 1))
+    return tuple(found)
+
+
+def resident_blocks(threads: Sequence[int], outputs: Sequence[int], *, ahead: bool) -> int:
+    """
+    Blocks that the registers of a multiprocessor should hold at the same time (0: as it comes). Without
+    a second buffer, one block must compute while the other waits for its tile.
+    """
+    many = prod(outputs) >= MANY_OUTPUTS and prod(threads) == prod(ROOMY_BLOCK)
+    return 2 if many and not ahead else 0
+
+
+def side_by_side(element_bytes: int, outputs: int) -> int:
+    """As many of `outputs` neighbouring elements as one access to shared memory can load."""
+    together = max(1, min(4, WIDEST_ACCESS // element_bytes))
+    while outputs % together:
+        together //= 2
+    return together
+
+
+def buffers(outputs: Sequence[int], asked: int) -> int:
+    """
+    Buffers of a tile that a loop renews: a second one, for fetching ahead, pays where a thread computes
+    for long between two tiles, because its words wait in registers. (Measured on an H200: a
+    matrix product with 8 × 8 outputs gains 1.2 times, with 4 × 4 it loses 0.93.)
+    """
+    return asked or (2 if prod(outputs) >= MANY_OUTPUTS // 2 else 1)
+
+
+MULTIPROCESSORS = 132
+"""Of a large device (H200)."""
+
+T = TypeVar("T")
+
+
+class Numbers(Protocol[T]):
+    """Arithmetic with counts: integers, or values that the host computes."""
+
+    def constant(self, value: int) -> T: ...
+
+    def multiply(self, a: T, b: T) -> T: ...
+
+    def ceil_divide(self, a: T, b: T) -> T: ...
+
+    def minimum(self, a: T, b: T) -> T: ...
+
+    def maximum(self, a: T, b: T) -> T: ...
+
+
+class Integers:
+    """`Numbers` that are known now."""
+
+    def constant(self, value: int) -> int:
+        return value
+
+    def multiply(self, a: int, b: int) -> int:
+        return a * b
+
+    def ceil_divide(self, a: int, b: int) -> int:
+        return -(-a // b)
+
+    def minimum(self, a: int, b: int) -> int:
+        return min(a, b)
+
+    def maximum(self, a: int, b: int) -> int:
+        return max(a, b)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """
+    `outputs` of each of the 256 threads of a block that multiplies. Of its time for one term: `alone`,
+    as the only block on a multiprocessor; `each`, where `resident` of them keep it busy together.
+    """
+
+    outputs: tuple[int, int]
+    resident: int
+    alone: int
+    each: int
+
+
+_PRODUCTS: dict[int, tuple[Shape, ...]] = {
+    4: (
+        Shape((8, 8), 1, 1050, 1050),
+        Shape((4, 4), 2, 630, 405),
+        Shape((2, 2), 4, 450, 160),
+    ),
+    8: (Shape((8, 4), 1, 1060, 1060), Shape((4, 2), 2, 700, 450), Shape((2, 2), 4, 500, 280)),
+}
+"""By bytes of an element, most outputs first. (Measured on an H200, tenths of a nanosecond.)"""
+
+
+def product_shapes(outputs: Sequence[int], threads: Sequence[int], bytes: int) -> tuple[Shape, ...]:
+    """
+    The shapes to choose from for a product whose tiles a loop renews, where its threads would have
+    `outputs` if there are enough blocks. Empty: none but this one.
+    """
+    if len(outputs) != 2 or prod(threads) != prod(ROOMY_BLOCK):
+        return ()
+    known = _PRODUCTS[4 if bytes <= 4 else 8]
+    return known if known[0].outputs == tuple(outputs) else ()
+
+
+def time_of(
+    shape: Shape,
+    threads: Sequence[int],
+    trips: Sequence[T],
+    around: T,
+    numbers: Numbers[T],
+    multiprocessors: int,
+) -> T:
+    """
+    The time that a product takes for one term: `trips` iterations along the mapped axes, `around` of the
+    loops outside of these. Every multiprocessor has its share of the blocks, as many as fit at a time.
+    """
+    blocks = around
+    for count, size, own in zip(trips, threads, shape.outputs, strict=True):
+        along = numbers.ceil_divide(count, numbers.constant(size * own))
+        blocks = numbers.multiply(blocks, along)
+    share = numbers.ceil_divide(blocks, numbers.constant(multiprocessors))
+    rounds = numbers.ceil_divide(share, numbers.constant(shape.resident))
+    waiting = numbers.multiply(rounds, numbers.constant(shape.alone))
+    working = numbers.multiply(share, numbers.constant(shape.each))
+    return numbers.maximum(waiting, working)
+
+
+def fastest(
+    shapes: Sequence[Shape],
+    threads: Sequence[int],
+    trips: Sequence[int],
+    around: int,
+    multiprocessors: int,
+) -> Shape:
+    """The shape that takes least time for a known number of iterations; of equal ones the first."""
+    numbers = Integers()
+
+    def time(shape: Shape) -> int:
+        return time_of(shape, threads, trips, around, numbers, multiprocessors)
+
+    return min(shapes, key=time)
