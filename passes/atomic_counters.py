@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects.llvm_ext import AtomicBinOp
-from .analysis.acc_ops import MAPPING_OPS, has_level, is_inside
+from .analysis.acc_ops import MAPPING_OPS, has_level, is_inside, mapped_variable
 from .analysis.layout import size_of
 from .analysis.loop_facts import constant_trip
 from .analysis.private_counters import is_worthwhile
@@ -71,8 +71,10 @@ def _section(entry: Operation, size: int) -> tuple[int, Count] | None:
     """First element and number of elements, of `size` bytes each, of what a data operation maps."""
     assert isinstance(entry, MAPPING_OPS)
     if not entry.bounds:
-        bytes = size_of(entry.var_type)
-        return None if bytes % size else (0, bytes // size)
+        variable = mapped_variable(entry)
+        if variable is None or size_of(variable) % size:
+            return None
+        return 0, size_of(variable) // size
     bounds = entry.bounds[0].owner
     if not isinstance(bounds, acc.DataBoundsOp) or bounds.stride_in_bytes is None:
         return None

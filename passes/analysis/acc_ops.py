@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
+from xdsl.traits import SymbolTable
 
 from ...compiler.diagnostics import SourceLoc
 
@@ -154,6 +155,22 @@ def variable_name(value: SSAValue) -> str:
 def alloca_count(op: llvm.AllocaOp) -> int | None:
     """How many elements an alloca has, if that is constant."""
     return constant_value(op.size)
+
+
+def mapped_variable(entry: Operation) -> Attribute | None:
+    """
+    The type of the variable that a data operation maps as a whole; None if it names a section, or
+    is the implicit one of a pointer, which says nothing of how much is mapped.
+    """
+    if not isinstance(entry, MAPPING_OPS) or entry.bounds:
+        return None
+    variable, type_ = entry.operands[0].owner, None
+    if isinstance(variable, llvm.AddressOfOp):
+        found = SymbolTable.lookup_symbol(entry, variable.global_name)
+        type_ = found.global_type if isinstance(found, llvm.GlobalOp) else None
+    elif isinstance(variable, llvm.AllocaOp) and alloca_count(variable) == 1:
+        type_ = variable.elem_type
+    return type_ if type_ == entry.var_type else None
 
 
 def constant_value(value: SSAValue) -> int | None:

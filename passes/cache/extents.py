@@ -5,11 +5,10 @@ does not touch: they must be known to be mapped, or not be read.
 
 from __future__ import annotations
 
-from xdsl.dialects import llvm, scf
+from xdsl.dialects import scf
 from xdsl.ir import Operation
-from xdsl.traits import SymbolTable
 
-from ..analysis.acc_ops import MAPPING_OPS
+from ..analysis.acc_ops import MAPPING_OPS, mapped_variable
 from ..analysis.layout import size_of
 from ..analysis.ranges import LoopRange, extremes
 from ..building import constant_value
@@ -19,16 +18,8 @@ from .accesses import Cached, Declined, Symbols
 def variable_bytes(cached: Cached) -> int | None:
     """The size of the variable that is mapped as a whole, if the array is one."""
     owner = cached.base.owner
-    if not isinstance(owner, MAPPING_OPS) or owner.bounds:
-        return None
-    variable = owner.operands[0].owner
-    type_ = None
-    if isinstance(variable, llvm.AddressOfOp):
-        found = SymbolTable.lookup_symbol(owner, variable.global_name)
-        type_ = found.global_type if isinstance(found, llvm.GlobalOp) else None
-    elif isinstance(variable, llvm.AllocaOp) and constant_value(variable.size) == 1:
-        type_ = variable.elem_type
-    return size_of(type_) if type_ is not None and type_ == owner.var_type else None
+    type_ = mapped_variable(owner) if isinstance(owner, Operation) else None
+    return None if type_ is None else size_of(type_)
 
 
 def check_extent(cached: Cached, symbols: Symbols) -> None:
