@@ -43,12 +43,14 @@ _DATA = Stage(
         "legalize-serial",
         "split-kernels",
         "infer-routines",
+        "inline-cached-routines",
         "infer-data-attributes",
         "lower-if-clauses",
         "infer-data-regions",
     ),
     "Serial and kernels become parallel first, so that every later pass knows one compute construct. "
     "Routines come before data attributes because a callee's use of a global is a use by the region. "
+    "Those with cached sections go into the loops that call them when their levels are known. "
     "If clauses come after them because a false condition must skip the data actions too. "
     "Data regions come last: what a construct maps, and whether it runs on the device, is then all said.",
 )
@@ -148,6 +150,7 @@ def stage_of(module: ModuleOp) -> str:
 
 TARGET_PASSES = frozenset(
     (
+        "inline-cached-routines",
         "order-cached-loops",
         "choose-lanes",
         "schedule-loops",

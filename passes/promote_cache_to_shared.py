@@ -56,11 +56,12 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
+from ..dialects.accx import WHY
 from .analysis.acc_ops import has_level, source_loc
 from .analysis.cache_plan import SHARED_LIMIT, Tuning
 from .analysis.cache_shapes import MULTIPROCESSORS
@@ -93,6 +94,14 @@ class _Notes:
                 "change the section, or leave out strict: the directive is then ignored",
             )
         self.texts.append((op, f"cache({name}) left to the hardware caches: {reason}"))
+
+
+def _why_in_routine(op: acc.CacheOp) -> str:
+    """Why a directive in a routine is left alone that stands around no vector loop."""
+    why = op.attributes.get(WHY)
+    if isinstance(why, StringAttr):
+        return f"a seq routine belongs to one thread, and {why.data}; put the directive into the calling loop"
+    return "in a routine that threads share only sections around a vector loop are cached"
 
 
 def _said_already(op: acc.CacheOp, reason: str) -> None:
@@ -251,7 +260,7 @@ class PromoteCacheToSharedPass(ModulePass):
         self._in_gangs(function, choices, notes)
         for cache in [op for op in function.walk() if isinstance(op, acc.CacheOp)]:
             if not _in_construct(cache):
-                notes.declined(cache, "in a routine only sections around a vector loop are cached")
+                notes.declined(cache, _why_in_routine(cache))
         note(function, notes.texts)
 
     def _in_gangs(self, parent: Operation, choices: Choices, notes: _Notes) -> None:

@@ -11,6 +11,7 @@ PASS_CLASSES = {
     "legalize-serial": "LegalizeSerialPass",
     "split-kernels": "SplitKernelsPass",
     "infer-routines": "InferRoutinesPass",
+    "inline-cached-routines": "InlineCachedRoutinesPass",
     "infer-data-attributes": "InferDataAttributesPass",
     "lower-if-clauses": "LowerIfClausesPass",
     "infer-data-regions": "InferDataRegionsPass",

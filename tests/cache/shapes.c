@@ -398,6 +398,26 @@ void seq_routine(int n, const int *restrict a, int *restrict b)
         b[i] = window(i, a);
 }
 
+/* A routine that returns from its middle stays a call. */
+#pragma acc routine seq
+static int early(int i, const int *restrict r)
+{
+    CACHE(r[i-R:2*R+1])
+    if (i % 7 == 0)
+        return r[i - R];
+    int t = 0;
+    for (int j = i - R; j <= i + R; j++)
+        t += r[j];
+    return t;
+}
+
+void early_routine(int n, const int *restrict a, int *restrict b)
+{
+#pragma acc parallel loop copyin(a[0:n]) copy(b[0:n])
+    for (int i = R; i < n - R; i++)
+        b[i] = early(i, a);
+}
+
 /* Gangs take several blocks each. */
 void few_gangs(int n, const int *restrict a, int *restrict b)
 {

@@ -92,7 +92,8 @@ CASES: tuple[tuple[str, list[Argument], str], ...] = (
     ("gang_writes", [5, array(5, 64)], "shared"),
     ("gang_writes_around", [4, 50, array(200)], "shared"),
     ("routines", [4, array(4, 64), array(4, 64)], "shared"),
-    ("seq_routine", [300, array(300), array(300)], "left"),
+    ("seq_routine", [300, array(300), array(300)], "shared"),
+    ("early_routine", [300, array(300), array(300)], "left"),
     ("narrow", [300, array(300), array(300).astype(np.uint8), array(300)], "shared"),
     ("large", [70, array(12770, type=np.float64), array(70, type=np.float64)], "shared"),
     ("nested_total", [90, array(90, 90), array(1)], "shared"),
@@ -124,7 +125,7 @@ def remarks() -> dict[str, list[str]]:
     return by_function
 
 
-DIRECTIVES_OF = {"routines": "row", "seq_routine": "window"}
+DIRECTIVES_OF = {"routines": "row", "seq_routine": "window", "early_routine": "early"}
 """Functions whose directives stand in a routine."""
 
 
@@ -133,7 +134,7 @@ def test_remarks_say_what_became_of_each(case: tuple[str, list[Argument], str]) 
     kernel, _, expected = case
     said = remarks()[DIRECTIVES_OF.get(kernel, kernel)]
     marks = {
-        "shared": ("shared memory: ", "in the tile"),
+        "shared": ("shared memory: ", "in the tile", "of a seq routine: "),
         "left": (" left to the hardware caches: ",),
     }
     assert said and all(any(m in text for m in marks[expected]) for text in said), said

@@ -1,0 +1,189 @@
+"""
+Put the bodies of seq routines with `cache` directives where loops of compute constructs call them
+(OpenACC 3.4, 2.10 and 2.15.1).
+
+A seq routine belongs to one thread, which has nothing to share; the loop that calls it has a thread for
+each iteration, whose sections have elements in common.
+
+Takes:  acc level, when every routine has its level.
+Leaves: in place of each call of such a routine inside a loop of a compute construct, the routine's
+        body, and so on for the calls in it. Routines whose body went somewhere lose their directives, and
+        `accx.cache` says in which lines it stands now. `accx.why` of the directives of the others says why
+        they stay: recursion, another function bound to the routine, a return from the middle, no such
+        call. Nothing happens for the host, which does not cache.
+Fails:  never.
+
+Before:
+  llvm.func @window(%i: i32, %r: !llvm.ptr) -> i32 {
+    %r_view = acc.cache varPtr(%r) bounds(%bounds) …
+    …
+    llvm.return %sum : i32
+  }
+  acc.parallel dataOperands(%a) {
+    acc.loop control(%i : i32) = … {
+      %sum = llvm.call @window(%i, %a) : (i32, !llvm.ptr) -> i32
+After:
+  acc.parallel dataOperands(%a) {
+    acc.loop control(%i : i32) = … {
+      %a_view = acc.cache varPtr(%a) bounds(%bounds) …
+      …
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.accx import WHY
+from .analysis.acc_ops import COMPUTE_OPS, source_loc
+from .analysis.levels import Level, bound_symbol, routine_level
+from .building import Cursor, erase
+from .cache.notes import note
+from .cache.sections import drop
+
+
+@dataclass
+class _Routine:
+    """A seq routine with directives: its function, the lines its body went to, what stood against it."""
+
+    function: llvm.FuncOp
+    directives: list[acc.CacheOp]
+    lines: list[int]
+    why_not: str | None
+
+
+def _callee(op: Operation) -> str | None:
+    """The function that a direct call names."""
+    if isinstance(op, llvm.CallOp) and op.callee is not None:
+        return op.callee.string_value()
+    return None
+
+
+def _is_recursive(name: str, functions: dict[str, llvm.FuncOp]) -> bool:
+    """Whether a function may call itself, also through others."""
+    seen: set[str] = set()
+    work = [name]
+    while work:
+        for op in functions[work.pop()].walk():
+            callee = _callee(op)
+            if callee == name:
+                return True
+            if callee in functions and callee not in seen:
+                seen.add(callee)
+                work.append(callee)
+    return False
+
+
+def _routines(module: ModuleOp) -> dict[str, _Routine]:
+    """The seq routines with directives, by name."""
+    ops = list(module.body.block.ops)
+    functions = {
+        op.sym_name.data: op for op in ops if isinstance(op, llvm.FuncOp) and op.body.blocks
+    }
+    found: dict[str, _Routine] = {}
+    for routine in (op for op in ops if isinstance(op, acc.RoutineOp)):
+        name = routine.func_name.string_value()
+        function = functions.get(name)
+        if function is None or routine_level(routine) is not Level.SEQ:
+            continue
+        directives = [op for op in function.walk() if isinstance(op, acc.CacheOp)]
+        if not directives or any(isinstance(op, COMPUTE_OPS) for op in function.walk()):
+            continue
+        why_not = None
+        if bound_symbol(routine) is not None:
+            why_not = "other code is bound to the routine"
+        elif len(function.body.blocks) > 1:
+            why_not = "the routine returns from the middle of its body: let it return at its end"
+        elif _is_recursive(name, functions):
+            why_not = "the routine is recursive"
+        found[name] = _Routine(function, directives, [], why_not)
+    return found
+
+
+def _loop_of_construct(op: Operation) -> acc.LoopOp | None:
+    """The innermost loop around `op`, if both stand in a compute construct."""
+    found: acc.LoopOp | None = None
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, COMPUTE_OPS):
+        if found is None and isinstance(parent, acc.LoopOp):
+            found = parent
+        parent = parent.parent_op()
+    return found if parent is not None else None
+
+
+def _inline(call: llvm.CallOp, function: llvm.FuncOp, loop: acc.LoopOp) -> list[Operation]:
+    """Replaces a call by the body of its callee; variables of that become variables of the loop's body."""
+    body = function.body.block
+    values: dict[SSAValue, SSAValue] = dict(zip(body.args, call.args, strict=True))
+    first = loop.region.blocks[0].first_op
+    assert first is not None
+    here, front = Cursor.before(call), Cursor.before(first)
+    made: list[Operation] = []
+    for op in body.ops:
+        if isinstance(op, llvm.ReturnOp):
+            for result in call.results:
+                assert op.arg is not None
+                result.replace_all_uses_with(values.get(op.arg, op.arg))
+            continue
+        copy = op.clone(values)
+        at = here
+        if isinstance(op, llvm.AllocaOp):
+            # Its size is a constant.
+            at = front
+            size = values.get(op.size, op.size)
+            if isinstance(size.owner, Operation):
+                copy.operands[0] = front.value(size.owner.clone())
+        at.loc = op.location
+        made.append(at.insert(copy))
+    erase(call)
+    return made
+
+
+def _explain(routine: _Routine) -> None:
+    """Says what became of the directives of a routine."""
+    if not routine.lines:
+        why = routine.why_not or "no loop of a compute construct calls it"
+        for op in routine.directives:
+            op.attributes[WHY] = StringAttr(why)
+        return
+    lines = ", ".join(str(line) for line in sorted(set(routine.lines)))
+    texts: list[tuple[Operation, str]] = []
+    for op in routine.directives:
+        name = "it" if op.var_name is None else op.var_name.data
+        where = f"as if it stood in the loops that call it, in line {lines}"
+        texts.append((op, f"cache({name}) of a seq routine: {where}"))
+    note(routine.function, texts)
+    for op in reversed(routine.directives):
+        drop(op)
+
+
+@dataclass(frozen=True)
+class InlineCachedRoutinesPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "inline-cached-routines"
+
+    target: Literal["nvptx", "host"] = "nvptx"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target == "host" or not any(isinstance(o, acc.CacheOp) for o in op.walk()):
+            return
+        routines = _routines(op)
+        work = [inner for inner in op.walk() if isinstance(inner, llvm.CallOp)]
+        while work:
+            call = work.pop()
+            routine = routines.get(_callee(call) or "")
+            loop = _loop_of_construct(call)
+            if routine is None or loop is None or routine.why_not is not None:
+                continue
+            routine.lines.append(source_loc(call).line)
+            made = _inline(call, routine.function, loop)
+            work += [o for each in made for o in each.walk() if isinstance(o, llvm.CallOp)]
+        for routine in routines.values():
+            _explain(routine)
