@@ -13,7 +13,16 @@ Compressed arrays in the IR: the packed element type, and what ties it to data o
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Float32Type, Float64Type, IntAttr, StringAttr, f64, i64
+from xdsl.dialects.builtin import (
+    Float32Type,
+    Float64Type,
+    IntAttr,
+    IntegerAttr,
+    StringAttr,
+    f64,
+    i32,
+    i64,
+)
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
@@ -21,6 +30,7 @@ from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_attr_def,
     result_def,
 )
 from xdsl.parser import AttrParser
@@ -33,14 +43,15 @@ PACKED = "accx.packed"
 DECODES = "accx.decodes"
 ESTIMATE = "accx.estimate"
 COUNTED = "accx.counted"
+CODES = tuple(code.name.lower() for code in Code)
 
 
 @irdl_attr_definition
 class PackedType(ParametrizedAttribute, TypeAttribute):
     """
-    A number of type `base` kept in `bits` bits by `code` (`range`, `half`, `bfloat16`, `plain`). The
-    range itself is a run-time value: `accx.range` gives it, `accx.coefficients` what follows from
-    it. `bits` is 0 until `compress-arrays` fills in the default of its options.
+    A number of type `base` kept in `bits` bits by `code` (one of `CODES`). The range itself is a
+    run-time value: `accx.range` gives it, `accx.coefficients` what follows from it. `bits` is 0 until
+    `compress-arrays` fills in the default of its options.
 
     With `members`, structures of so many numbers are one array per member on the device.
 
@@ -74,10 +85,8 @@ class PackedType(ParametrizedAttribute, TypeAttribute):
             printer.print_string(f", {self.bits.data}, {self.code.data}{members}")
 
     def verify(self) -> None:
-        if self.code.data not in ("range", "half", "bfloat16", "plain"):
-            raise VerifyException(
-                f"expected the code range, half, bfloat16 or plain, found {self.code.data}"
-            )
+        if self.code.data not in CODES:
+            raise VerifyException(f"expected a code ({', '.join(CODES)}), found {self.code.data}")
         problem = check_format(self.format) if self.bits.data else None
         if problem is not None:
             raise VerifyException(problem)
@@ -115,8 +124,10 @@ class RangeOp(IRDLOperation):
 class CoefficientsOp(IRDLOperation):
     """
     What code that uses the compressed array `device` needs to know: decoding is t · c0 + c1,
-    encoding x · inverse + 1.5. `plane`: bytes from one member's array to the next. `counter`: address
-    of i64 words in device memory, whose sum is how many numbers saturated when they were stored.
+    encoding x · inverse + 1.5, or (x + shift) · inverse + 1.5 if it is centred. `plane`: bytes from one
+    member's array to the next. `counter`: address of i64 words in device memory, whose sum is how many
+    numbers saturated when they were stored. Of a structure of arrays these are the coefficients of one
+    member, the first one unless there is a `member`.
     """
 
     name = "accx.coefficients"
@@ -125,15 +136,27 @@ class CoefficientsOp(IRDLOperation):
     c0 = result_def(Float32Type | Float64Type)
     c1 = result_def(Float32Type | Float64Type)
     inverse = result_def(Float32Type | Float64Type)
+    shift = result_def(Float32Type | Float64Type)
     plane = result_def(i64)
     counter = result_def(LLVMPointerType())
+    member = opt_attr_def(IntegerAttr)
 
     assembly_format = (
         "$device attr-dict `:` type($device) `->` type($c0) `,` type($c1) `,` type($inverse)"
+        " `,` type($shift)"
     )
 
-    def __init__(self, device: SSAValue, base: Float32Type | Float64Type):
-        super().__init__(operands=[device], result_types=[base, base, base, i64, LLVMPointerType()])
+    def __init__(self, device: SSAValue, base: Float32Type | Float64Type, member: int = 0):
+        super().__init__(
+            operands=[device],
+            result_types=[base, base, base, base, i64, LLVMPointerType()],
+            attributes={"member": IntegerAttr(member, i32)} if member else {},
+        )
+
+    @property
+    def number(self) -> int:
+        """The member whose coefficients these are."""
+        return 0 if self.member is None else self.member.value.data
 
 
 COMPRESSION_OPS = (RangeOp, CoefficientsOp)

@@ -5,10 +5,11 @@ Takes:  stage scheduled, loops not yet lowered; `accx.packed` and `accx.decodes`
 Leaves: every `accx.packed` complete (the options fill in formats the user left open). In compute
         constructs, accesses of the arrays they decode: subscripts step over packed elements, loads
         are followed by decoding (shift, or, one fused multiply-add), stores preceded by encoding.
-        The coefficients are results of an `accx.coefficients` before the construct and become
-        kernel arguments, which the GPU keeps in constant memory. For the GPU, streaming loops
-        over packed arrays take groups of iterations (`compression/wide_groups.py`), and stencils
-        windows, whose elements are decoded once (`compression/windows.py`).
+        The coefficients are results of an `accx.coefficients` before the construct (one for each
+        member of a structure of arrays that is accessed) and become kernel arguments, which the GPU
+        keeps in constant memory. For the GPU, streaming loops over packed arrays take groups of
+        iterations (`compression/wide_groups.py`), and stencils windows, whose elements
+        are decoded once (`compression/windows.py`).
 Fails:  on a compressed array that is passed to a function, accessed atomically or as another type,
         or whose address is used for anything but subscripts.
 
@@ -20,6 +21,8 @@ Options:
   group   bytes of a group's widest elements (16)
   rows    rows of a window, at most as many as the schedule puts side by side (2)
   threads windows from which on they keep the device busy; for fewer, one result per lane (0: no test)
+  centred whether arrays whose clause names no format keep numbers relative to the middle of their
+          range (false)
   count   whether stores of numbers that saturate are counted (true), see `count-saturated-stores`
 
 Before:
@@ -29,7 +32,8 @@ Before:
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
     %x = llvm.load %p : !llvm.ptr -> f32
 After:
-  %c0, %c1, %inverse, %plane, %counter = accx.coefficients %a_dev : !llvm.ptr -> f32, f32, f32
+  %c0, %c1, %inverse, %shift, %plane, %counter = accx.coefficients %a_dev
+      : !llvm.ptr -> f32, f32, f32, f32
   acc.parallel dataOperands(%a_dev : !llvm.ptr) {
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
     %code = llvm.load %p : !llvm.ptr -> i16
@@ -44,17 +48,16 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import Float32Type, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import Float32Type, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import UNKNOWN_LOC, error
-from ..dialects.accx_compress import COUNTED, DECODES, ESTIMATE, PACKED, CoefficientsOp, PackedType
+from ..dialects.accx_compress import DECODES, ESTIMATE, PACKED, PackedType
 from ..runtime.packed import Code, PackedFormat, check_format
 from .analysis.compression import Access, estimate, read_once
 from .analysis.region_values import RegionSymbols
 from .analysis.schedule import Target
-from .building import Cursor
 from .compression.element_code import ElementCode
 from .compression.estimates import accesses_of
 from .compression.members import MemberRewriter
@@ -63,8 +66,6 @@ from .compression.wide_groups import find_wide_loop, widen
 from .compression.window_code import make_versions, open_window
 from .compression.windows import find_window
 from .outline import DATA_ENTRY
-
-_COEFFICIENTS = ("c0", "c1", "inverse", "plane", "counter")
 
 
 def packed_arrays(construct: acc.ParallelOp) -> list[tuple[Operation, PackedType]]:
@@ -99,17 +100,10 @@ def compress_construct(
     for number, (entry, packed) in enumerate(arrays):
         assert isinstance(entry, DATA_ENTRY)
         name = entry.var_name.data if entry.var_name is not None else "?"
-        op = Cursor.before(construct).insert(CoefficientsOp(entry.acc_var, packed.base))
-        for result, hint in zip(op.results, _COEFFICIENTS, strict=True):
-            result.name_hint = f"{name}_{hint}"
         counted = number if count and packed.format.code != Code.PLAIN else None
-        if counted is not None:
-            op.attributes[COUNTED] = IntegerAttr(counted, i32)
-        code = ElementCode(packed, op.c0, op.c1, op.inverse, counted)
-        if packed.members.data > 1:
-            rewriter = MemberRewriter(name, code, construct, op.plane)
-        else:
-            rewriter = ArrayRewriter(name, code, construct)
+        code = ElementCode.before(construct, entry.acc_var, packed, name, counted)
+        kind = MemberRewriter if packed.members.data > 1 else ArrayRewriter
+        rewriter = kind(name, code, construct)
         rewriter.run(entry.acc_var)
         accesses.update(rewriter.accesses)
     if widths is not None and accesses and widen_all(construct, accesses, widths):
@@ -173,6 +167,7 @@ class CompressArraysPass(ModulePass):
     rows: int = Widths.rows
     threads: int = Widths.threads
     count: bool = True
+    centred: bool = False
 
     def __post_init__(self) -> None:
         for width, bits in ((32, self.float), (64, self.double)):
@@ -199,4 +194,5 @@ class CompressArraysPass(ModulePass):
 
     def _complete(self, packed: PackedType) -> PackedType:
         bits = self.float if isinstance(packed.base, Float32Type) else self.double
-        return PackedType.of(packed.base, bits, packed.code.data, packed.members.data)
+        code = "centred" if self.centred else packed.code.data
+        return PackedType.of(packed.base, bits, code, packed.members.data)

@@ -8,7 +8,6 @@ its records are filled where the construct stands.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,7 +19,7 @@ from xdsl.ir import Attribute, SSAValue
 from ..compiler.diagnostics import SourceLoc, error
 from ..dialects.accx import CELL, INFERRED, POINTERS
 from ..dialects.accx_compress import PACKED
-from ..runtime.abi import RECORD_BYTES, Compression, DataFlag, DataKind, DataRecord
+from ..runtime.abi import RECORD_BYTES, DataFlag, DataKind, DataRecord
 from .analysis.layout import size_of, type_name
 from .analysis.sites import SiteVariable
 from .building import PTR, Cursor, constant_value
@@ -344,7 +343,7 @@ class RecordArray:
             at.store(shape, self._field(at, index, "shape"))
 
     def _descriptor(self, at: Cursor, index: int, packing: Packing, shape: SSAValue) -> SSAValue:
-        words = llvm.LLVMArrayType(ctypes.sizeof(Compression) // 8, i64)
+        words = llvm.LLVMArrayType(packing.words, i64)
         memory = self.entry.alloca(words, f"{self.records[index].name}_compression")
         packing.fill(at, memory, shape)
         self.descriptors[index] = memory

@@ -117,9 +117,11 @@ class DataRecord(ctypes.Structure):
 class Compression(ctypes.Structure):
     """
     The packed form of a record's array: `format` is `PackedFormat.word`; `shape` the record's
-    shape. Entry to the region fills in the coefficients, and the bytes from the array of one member
-    to that of the next where structures have become arrays. `counter` is the device address of
-    `COUNTER_WORDS` i64 to which kernels add the numbers that saturate when they store them.
+    shape. Entry to the region fills in the address of the coefficients (four doubles for each
+    member, `packed.Coefficients.words`, which stay there as long as the array is present), and the bytes
+    from the array of one member to that of the next where structures have become arrays. `counter` is
+    the device address of `COUNTER_WORDS` i64 to which kernels add the numbers that saturate when they
+    store them.
     """
 
     _fields_ = (
@@ -128,9 +130,7 @@ class Compression(ctypes.Structure):
         ("minimum", ctypes.c_double),
         ("maximum", ctypes.c_double),
         ("shape", ctypes.c_int64),
-        ("c0", ctypes.c_double),
-        ("c1", ctypes.c_double),
-        ("inverse", ctypes.c_double),
+        ("coefficients", ctypes.c_int64),
         ("plane", ctypes.c_int64),
         ("counter", ctypes.c_int64),
     )

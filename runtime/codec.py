@@ -51,7 +51,10 @@ class Codec:
         self._moves = {name: self._bind(name, *types) for name in MOVES}
         self._addresses = {name: self._program.address(name) for name in MOVES}
         self._scan = self._bind("scan", None, _PTR, _I64, _PTR)
-        self._measure = self._bind("measure", None, _PTR, _I64, _F64, _F64, _F64, _PTR)
+        self._scan_strided = self._bind("scan_strided", None, _PTR, _I64, _I64, _PTR)
+        types = (None, _PTR, _I64, _F64, _F64, _F64, _F64, _I64, _PTR)
+        names = ("measure", "measure_strided")
+        self._measure, self._measure_strided = (self._bind(name, *types) for name in names)
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
         self._pool = pool
 
@@ -66,7 +69,7 @@ class Codec:
         are saturated.
         """
         name = "encode" if stride == 1 else "encode_strided"
-        native = self._native(name, coefs.inverse, 0.0, stride)
+        native = self._native(name, coefs.inverse, coefs.shift, stride)
 
         def apply(target: int, source: int, count: int) -> int:
             return sum(self._move(name, native, target, source, count, packs=True))
@@ -112,27 +115,41 @@ class Codec:
 
         return self._split(count, piece)
 
-    def scan(self, source: int, count: int) -> tuple[float, float]:
-        """The least and greatest finite number; (0, 0) if there is none."""
+    def scan(self, source: int, count: int, stride: int = 1) -> tuple[float, float]:
+        """
+        The least and greatest finite one of `count` numbers, `stride` numbers apart; (0, 0) if there
+        is none.
+        """
 
         def piece(at: int, length: int) -> tuple[float, float]:
             result = (_F64 * 2)()
-            self._scan(source + at * self.format.base_bytes, length, ctypes.addressof(result))
+            start, end = source + at * stride * self.format.base_bytes, ctypes.addressof(result)
+            if stride == 1:
+                self._scan(start, length, end)
+            else:
+                self._scan_strided(start, length, stride, end)
             return result[0], result[1]
 
         found = self._split(count, piece)
         low, high = min(f[0] for f in found), max(f[1] for f in found)
         return (low, high) if low <= high else (0.0, 0.0)
 
-    def measure(self, source: int, count: int, coefs: Coefficients) -> Measured:
-        """The largest errors that a round trip makes on the finite numbers at `source`."""
+    def scan_members(self, source: int, count: int) -> tuple[tuple[float, float], ...]:
+        """The range of each member of `count` structures."""
+        members, step = self.format.members, self.format.base_bytes
+        return tuple(self.scan(source + m * step, count, members) for m in range(members))
+
+    def measure(self, source: int, count: int, coefs: Coefficients, stride: int = 1) -> Measured:
+        """
+        The largest errors that a round trip makes on the finite ones of `count` numbers, `stride`
+        numbers apart.
+        """
+        measure = self._measure if stride == 1 else self._measure_strided
 
         def piece(at: int, length: int) -> tuple[float, float]:
             result = (_F64 * 2)()
-            start = source + at * self.format.base_bytes
-            self._measure(
-                start, length, coefs.c0, coefs.c1, coefs.inverse, ctypes.addressof(result)
-            )
+            start = source + at * stride * self.format.base_bytes
+            measure(start, length, *coefs.words, stride, ctypes.addressof(result))
             return result[0], result[1]
 
         found = self._split(count, piece)

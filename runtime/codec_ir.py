@@ -1,12 +1,13 @@
 """
 LLVM IR of the codec's loops over arrays, for the host: one module per packed format.
 
-    encode(ptr target, ptr source, i64 count, double inverse, double, i64) -> i32 saturated
+    encode(ptr target, ptr source, i64 count, double inverse, double shift, i64) -> i32 saturated
     decode(ptr target, ptr source, i64 count, double c0, double c1, i64) -> i32 0
     encode_strided, decode_strided: where the plain numbers are that i64 of numbers apart
     scan(ptr source, i64 count, ptr result)      minimum, maximum of the finite numbers (two doubles)
-    measure(ptr source, i64 count, double c0, double c1, double inverse, ptr result)
+    measure(ptr source, i64 count, double c0, double c1, double inverse, double shift, i64, ptr result)
                                 largest absolute and relative error of the round trip (two doubles)
+    scan_strided, measure_strided: as the others
 
 The loops are plain; LLVM vectorises them. `codec_kernels.py` makes GPU kernels of them. The element
 operations are those that `passes/compression/element_code.py` puts into kernels, so that every target
@@ -38,8 +39,11 @@ def _encode_range(fmt: PackedFormat) -> str:
     drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
     one, limit, middle = float_text(1.0), _limit(fmt), float_text(1.5)
     mask = (1 << fmt.bits) - 1
+    number = "%d" if fmt.code == Code.CENTRED else "%x"
+    shifted = f"  %d = fadd {real} %x, %shift" if fmt.code == Code.CENTRED else ""
     return f"""
-  %t = call {real} @llvm.fma.f{fmt.base_bits}({real} %x, {real} %inverse, {real} {middle})
+{shifted}
+  %t = call {real} @llvm.fma.f{fmt.base_bits}({real} {number}, {real} %inverse, {real} {middle})
   %above = fcmp ogt {real} %t, {one}
   %low = select i1 %above, {real} %t, {real} {one}
   %below = fcmp olt {real} %low, {limit}
@@ -115,6 +119,10 @@ def _decode(fmt: PackedFormat) -> str:
     return _decode_range(fmt) if fmt.needs_range else _decode_small(fmt)
 
 
+def _coefficients(fmt: PackedFormat, *names: str) -> str:
+    return "".join(_coefficient(fmt, name) for name in names)
+
+
 def _coefficient(fmt: PackedFormat, name: str) -> str:
     if fmt.base_bits == 64:
         return f"  %{name} = fadd double %{name}_given, -0.0\n"
@@ -171,19 +179,20 @@ def codec_ir(fmt: PackedFormat) -> str:
     arrays = "(ptr noalias %target, ptr noalias %source, i64 %count"
     for suffix, strided in (("", False), ("_strided", True)):
         copies += encode_loop(fmt, result, strided=strided).function(
-            f"i32 @encode{suffix}{arrays}, double %inverse_given, double, i64 %stride)"
+            f"i32 @encode{suffix}{arrays}, double %inverse_given, double %shift_given, i64 %stride)"
         )
         copies += decode_loop(fmt, "  ret i32 0", strided=strided).function(
             f"i32 @decode{suffix}{arrays}, double %c0_given, double %c1_given, i64 %stride)"
         )
-    scan = scan_loop(fmt, SCAN_RESULT).function(
-        "void @scan(ptr noalias %source, i64 %count, ptr noalias %result)"
-    )
-    measure = _measure_loop(fmt).function(
-        "void @measure(ptr noalias %source, i64 %count, double %c0_given, double %c1_given,"
-        " double %inverse_given, ptr noalias %result)"
-    )
-    return copies + scan + measure + declarations(fmt)
+        source = "(ptr noalias %source, i64 %count"
+        copies += scan_loop(fmt, SCAN_RESULT, strided=strided).function(
+            f"void @scan{suffix}{source}, {'i64 %stride, ' if strided else ''}ptr noalias %result)"
+        )
+        copies += _measure_loop(fmt, strided=strided).function(
+            f"void @measure{suffix}{source}, double %c0_given, double %c1_given,"
+            " double %inverse_given, double %shift_given, i64 %stride, ptr noalias %result)"
+        )
+    return copies + declarations(fmt)
 
 
 SCAN_RESULT = """  store double %low_out, ptr %result
@@ -196,7 +205,7 @@ def _saturated(fmt: PackedFormat) -> str:
     """Whether `%q` is a code of numbers out of range, as `%extreme`."""
     store = f"i{8 * fmt.storage_bytes}"
     match fmt.code:
-        case Code.RANGE:
+        case Code.RANGE | Code.CENTRED:
             return f"""  %first = icmp eq {store} %q, 0
   %last = icmp eq {store} %q, {(1 << fmt.bits) - 1}
   %extreme = or i1 %first, %last"""
@@ -221,11 +230,10 @@ def encode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
     finds the number of saturated ones in `%total`.
     """
     real, (store, unit, align) = _real(fmt), _element(fmt)
-    place = "  %plain_at = mul nsw i64 %i, %stride\n" if strided else ""
     return Loop(
-        _coefficient(fmt, "inverse"),
+        _coefficients(fmt, "inverse", "shift"),
         "  %sum = phi i32 [ 0, %entry ], [ %sum_next, %loop ]",
-        f"""{place}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
+        f"""{_place(strided)}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
   %x = load {real}, ptr %from, align {fmt.base_bytes}
 {_encode(fmt)}
   %to = getelementptr inbounds {unit}, ptr %target, i64 %i
@@ -240,27 +248,30 @@ def encode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
 def decode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
     """Unpacks `%source` into `%target`, as `encode_loop` the other way round."""
     real, (store, unit, align) = _real(fmt), _element(fmt)
-    place = "  %plain_at = mul nsw i64 %i, %stride\n" if strided else ""
     return Loop(
-        _coefficient(fmt, "c0") + _coefficient(fmt, "c1"),
+        _coefficients(fmt, "c0", "c1"),
         "",
         f"""  %from = getelementptr inbounds {unit}, ptr %source, i64 %i
   %q = load {store}, ptr %from, align {align}
 {_decode(fmt)}
-{place}  %to = getelementptr inbounds {real}, ptr %target, i64 {_plain(strided)}
+{_place(strided)}  %to = getelementptr inbounds {real}, ptr %target, i64 {_plain(strided)}
   store {real} %y, ptr %to, align {fmt.base_bytes}""",
         after,
     )
+
+
+def _place(strided: bool) -> str:
+    return "  %plain_at = mul nsw i64 %i, %stride\n" if strided else ""
 
 
 def _plain(strided: bool) -> str:
     return "%plain_at" if strided else "%i"
 
 
-def scan_loop(fmt: PackedFormat, after: str) -> Loop:
+def scan_loop(fmt: PackedFormat, after: str, *, strided: bool = False) -> Loop:
     """
     The least and greatest finite number of `%source`, which `after` finds in `%low_end` and
-    `%high_end`, and as doubles in `%low_out` and `%high_out`.
+    `%high_end`, and as doubles in `%low_out` and `%high_out`. `strided`: as of `encode_loop`.
     """
     real, base = _real(fmt), fmt.base_bits
     infinity = float_text(float("inf"))
@@ -276,7 +287,7 @@ def scan_loop(fmt: PackedFormat, after: str) -> Loop:
         "",
         f"""  %low = phi {real} [ {greatest}, %entry ], [ %low_next, %loop ]
   %high = phi {real} [ {least}, %entry ], [ %high_next, %loop ]""",
-        f"""  %from = getelementptr inbounds {real}, ptr %source, i64 %i
+        f"""{_place(strided)}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
   %x = load {real}, ptr %from, align {fmt.base_bytes}
   %size = call {real} @llvm.fabs.f{base}({real} %x)
   %finite = fcmp olt {real} %size, {infinity}
@@ -290,7 +301,7 @@ def scan_loop(fmt: PackedFormat, after: str) -> Loop:
     )
 
 
-def _measure_loop(fmt: PackedFormat) -> Loop:
+def _measure_loop(fmt: PackedFormat, *, strided: bool) -> Loop:
     real, base = _real(fmt), fmt.base_bits
     infinity, zero = float_text(float("inf")), float_text(0.0)
     widen = (
@@ -299,10 +310,10 @@ def _measure_loop(fmt: PackedFormat) -> Loop:
         else "  %ax = fadd double %x, -0.0\n  %ay = fadd double %y, -0.0"
     )
     return Loop(
-        "".join(_coefficient(fmt, name) for name in ("c0", "c1", "inverse")),
+        _coefficients(fmt, "c0", "c1", "inverse", "shift"),
         f"""  %worst = phi double [ {zero}, %entry ], [ %worst_next, %loop ]
   %ratio = phi double [ {zero}, %entry ], [ %ratio_next, %loop ]""",
-        f"""  %from = getelementptr inbounds {real}, ptr %source, i64 %i
+        f"""{_place(strided)}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
   %x = load {real}, ptr %from, align {fmt.base_bytes}
 {_encode(fmt)}
 {_decode(fmt)}

@@ -2,10 +2,10 @@
 LLVM IR of the codec's loops as GPU kernels, made of the same loops as the host's (`codec_ir.py`), so
 that the bits are the same.
 
-    encode(ptr target, ptr source, i64 count, double inverse, i64 stride, ptr counter)
+    encode(ptr target, ptr source, i64 count, double inverse, double shift, i64 stride, ptr counter)
                                 the number of saturated ones is added to the i64 at `counter`
     decode(ptr target, ptr source, i64 count, double c0, double c1, i64 stride)
-    scan(ptr source, i64 count, ptr keys)
+    scan(ptr source, i64 count, i64 stride, ptr keys)
                                 raises two i64 to the keys of the least and greatest finite number
 
 Threads take elements in turn. A *key* orders doubles as unsigned integers; that of the least number
@@ -120,6 +120,7 @@ def codec_kernels(fmt: PackedFormat) -> str:
   %second = getelementptr i64, ptr %keys, i64 1
   call void @raise(ptr %second, i64 %high_key)
   ret void""",
+        strided=True,
     )
     helpers = _HELPERS.replace("MAXIMA", _over_lanes("call i64 @llvm.umax.i64(i64 {}, i64 {})"))
     helpers = helpers.replace("SUMS", _over_lanes("add i64 {}, {}"))
@@ -128,14 +129,14 @@ def codec_kernels(fmt: PackedFormat) -> str:
         + _kernel(
             encode,
             "encode(ptr noalias %target, ptr noalias %source, i64 %count, double %inverse_given,"
-            " i64 %stride, ptr noalias %counter)",
+            " double %shift_given, i64 %stride, ptr noalias %counter)",
         )
         + _kernel(
             decode,
             "decode(ptr noalias %target, ptr noalias %source, i64 %count, double %c0_given,"
             " double %c1_given, i64 %stride)",
         )
-        + _kernel(scan, "scan(ptr noalias %source, i64 %count, ptr noalias %keys)")
+        + _kernel(scan, "scan(ptr noalias %source, i64 %count, i64 %stride, ptr noalias %keys)")
         + declarations(fmt)
         + helpers
     )

@@ -11,14 +11,14 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 from .abi import Compression, CompressionFlag
 from .compression_report import Reports, TransferReport
 from .compression_transfers import Raw, Run, Transfers
 from .errors import AccRuntimeError, ErrorClass, HostRange
-from .packed import Coefficients, PackedFormat, coefficients
+from .packed import Coefficients, PackedFormat, member_coefficients
 
 if TYPE_CHECKING:
     from .codec import Codec
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 ALIGNMENT = 16
 """Kernels load packed elements by so many bytes at a time where element 0 is aligned to them."""
+
+
+_TOLD = struct.Struct("=3q")
+
+Ranges: TypeAlias = tuple[tuple[float, float], ...]
+"""The least and greatest number of each member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +66,32 @@ class PackedRequest:
 @dataclass(slots=True, eq=False)
 class Packed:
     """
-    The packed storage of an entry: `plane` is the size of one member's array where structures have
-    become arrays; `allocation` is what to free (element 0 may stand a little
-    after it, so that the address of the host pointer's element 0 is aligned).
+    The packed storage of an entry: `coefficients` are those of each member; `plane` is the size of one
+    member's array where structures have become arrays; `allocation` is what to free (element 0 may
+    stand a little after it, so that the address of the host pointer's element 0 is aligned).
     """
 
     format: PackedFormat
-    coefficients: Coefficients
+    coefficients: tuple[Coefficients, ...]
     allocation: int
     report: TransferReport
     plane: int = 0
     raw: Raw | None = None
     """The numbers that the first transfer is to pack, if the device has them already."""
-    encoding: Conversion | None = None
-    decoding: Conversion | None = None
-    """What the host does with the numbers of one member on their way, once it has been asked."""
+    encodings: tuple[Conversion, ...] = ()
+    decodings: tuple[Conversion, ...] = ()
+    """What the host does with the numbers of each member on their way, once it has been asked."""
+    table: ctypes.Array[ctypes.c_double] = field(init=False, repr=False)
+    """The coefficients, for host code to read."""
+
+    def __post_init__(self) -> None:
+        words = [word for coefs in self.coefficients for word in coefs.words]
+        self.table = (ctypes.c_double * len(words))(*words)
 
     @property
     def words(self) -> bytes:
-        """c0, c1, 1 / c0, the plane and the counter, as a `Compression` ends."""
-        coefs = self.coefficients
-        return struct.pack(
-            "=3d2q", coefs.c0, coefs.c1, coefs.inverse, self.plane, self.report.counters
-        )
+        """The address of the coefficients, the plane and the counter, as a `Compression` ends."""
+        return _TOLD.pack(ctypes.addressof(self.table), self.plane, self.report.counters)
 
     def bytes_of(self, host_bytes: int) -> int:
         """How far apart on the device numbers so many host bytes apart are, in one member's array."""
@@ -107,7 +116,7 @@ class Answer:
     @property
     def place(self) -> int:
         """Where the words go."""
-        return self.address + Compression.c0.offset
+        return self.address + Compression.coefficients.offset
 
     def agrees(self) -> bool:
         """Whether the descriptor still asks for what it asked for."""
@@ -214,19 +223,21 @@ class Compressor:
         allocation = self.device.allocate(plane * fmt.members + ALIGNMENT, queue)
         raw: Raw | None = None
         try:
-            raw, (low, high) = self._range(request, copies_in, queue)
-            coefs = self._coefficients(request, fmt, low, high)
+            raw, ranges = self._ranges(request, copies_in, queue)
+            coefs = self._coefficients(request, fmt, ranges)
         except AccRuntimeError:
             for address in (allocation, *(() if raw is None else (raw.address,))):
                 self.device.free(address, queue)
             raise
-        report = self.reports.find(request.name, fmt, low, high, count)
+        report = self.reports.find(request.name, fmt, ranges, count)
         return Packed(fmt, coefs, allocation, report, plane, raw)
 
     @staticmethod
-    def _coefficients(request: Request, fmt: PackedFormat, low: float, high: float) -> Coefficients:
+    def _coefficients(
+        request: Request, fmt: PackedFormat, ranges: Ranges
+    ) -> tuple[Coefficients, ...]:
         try:
-            return coefficients(fmt, low, high)
+            return member_coefficients(fmt, ranges)
         except ValueError as reason:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT,
@@ -235,14 +246,12 @@ class Compressor:
                 remedy="give a range [start:length:min:max]",
             ) from None
 
-    def _range(
-        self, request: Request, copies_in: bool, queue: Queue
-    ) -> tuple[Raw | None, tuple[float, float]]:
-        """The range of an absent section, and its numbers if the device has them now."""
+    def _ranges(self, request: Request, copies_in: bool, queue: Queue) -> tuple[Raw | None, Ranges]:
+        """The range of each member of an absent section, and its numbers if the device has them now."""
         wanted = request.packed
         assert wanted is not None
         if wanted.range is not None or not wanted.format.needs_range:
-            return None, wanted.range or (0.0, 0.0)
+            return None, (wanted.range or (0.0, 0.0),) * wanted.format.members
         if not copies_in:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT,
@@ -254,7 +263,7 @@ class Compressor:
         brought = self._transfers.bring(fmt, request.start, request.bytes, queue)
         if brought is not None:
             return brought
-        return None, self.codec(fmt).scan(request.start, request.bytes // fmt.base_bytes)
+        return None, self.codec(fmt).scan_members(request.start, request.bytes // fmt.record_bytes)
 
     def place(self, packed: Packed, request: Request) -> int:
         """
@@ -281,16 +290,16 @@ class Compressor:
         assert packed is not None
         fmt, coefs, report = packed.format, packed.coefficients, packed.report
         codec = self.codec(fmt)
-        how = packed.encoding
-        if how is None:
-            how = packed.encoding = codec.encoding(coefs, fmt.members, report.note_incoming)
+        how = packed.encodings
+        if not how:
+            how = tuple(codec.encoding(c, fmt.members, report.note_incoming) for c in coefs)
+            packed.encodings = how
         raw, packed.raw = packed.raw, None
         for run in _runs(entry, start, strips, fmt):
             if self.measure:
-                measured = codec.measure(run.host, run.count * fmt.members, coefs)
-                report.absolute = max(report.absolute, measured.absolute)
-                report.relative = max(report.relative, measured.relative)
-                report.measured = True
+                for member, own in enumerate(coefs):
+                    start = run.host + member * fmt.base_bytes
+                    report.note_errors(codec.measure(start, run.count, own, fmt.members))
             if raw is not None:
                 self._transfers.copy_in_brought(packed, raw, how, run, queue)
             else:
@@ -303,10 +312,11 @@ class Compressor:
         packed = entry.packed
         assert packed is not None
         fmt = packed.format
-        how = packed.decoding
-        if how is None:
-            how = self.codec(fmt).decoding(packed.coefficients, fmt.members)
-            packed.decoding = how
+        how = packed.decodings
+        if not how:
+            codec = self.codec(fmt)
+            how = tuple(codec.decoding(coefs, fmt.members) for coefs in packed.coefficients)
+            packed.decodings = how
         for run in _runs(entry, start, strips, fmt):
             self._transfers.copy_out(packed, how, run, queue)
 

@@ -2,9 +2,9 @@
 Routines for compressed arrays in `openacc.h` (our reference, section 8; Table 4.2 of the thesis).
 
 Sizes are those of the plain data. `type` is `"float"` or `"double"`, with a format after a colon where
-it is not the default of 16 or 32 bits: `"float:bits12"`, `"double:half"`. `"float:bits16:soa2"` makes a
-structure of two arrays of an array of structures. `coef`, unless null, gets
-c0, c1 and 1 / c0 as three numbers of the base type.
+it is not the default of 16 or 32 bits: `"float:bits12"`, `"double:half"`, `"float:centred"`,
+`"double:bits16:centred"`. `"float:bits16:soa2"` makes a structure of two arrays of an array of
+structures. `coef`, unless null, gets c0, c1 and 1 / c0 of each member as numbers of the base type.
 """
 
 from __future__ import annotations
@@ -47,6 +47,16 @@ def format_of(text: str) -> PackedFormat:
     members = 1
     if words and words[-1].startswith("soa") and words[-1][3:].isdecimal():
         members = min(int(words.pop()[3:]), MAX_MEMBERS)
+    ranged = Code.RANGE
+    if words and words[-1] == "centred":
+        words.pop()
+        ranged = Code.CENTRED
+        if words and not words[0].startswith("bits"):
+            raise AccRuntimeError(
+                ErrorClass.INVALID_ARGUMENT,
+                f"'{text}': {words[0]} has no range that could be centred",
+                remedy='use "float:centred" or "float:bits12:centred"',
+            )
     how = words[0] if len(words) == 1 else "" if not words else "?"
     if base in DEFAULT_BITS:
         width = 32 if base == "float" else 64
@@ -55,7 +65,7 @@ def format_of(text: str) -> PackedFormat:
             return PackedFormat(width, Code[how.upper()], bits, members)
         digits = how.removeprefix("bits")
         if not how or (how.startswith("bits") and digits.isdecimal()):
-            fmt = PackedFormat(width, Code.RANGE, int(digits or DEFAULT_BITS[base]), members)
+            fmt = PackedFormat(width, ranged, int(digits or DEFAULT_BITS[base]), members)
             problem = check_format(fmt)
             if problem is None:
                 return fmt
@@ -63,7 +73,8 @@ def format_of(text: str) -> PackedFormat:
     raise AccRuntimeError(
         ErrorClass.INVALID_ARGUMENT,
         f"'{text}' is not a type that can be compressed",
-        remedy='use "float" or "double", perhaps with ":bits12", ":half" or ":bfloat16"',
+        remedy='use "float" or "double", perhaps with ":bits12", ":centred" (or both), ":half" or'
+        ' ":bfloat16"',
     )
 
 
@@ -103,11 +114,17 @@ class CompressionRoutines:
         return entry.device_address(host) if entry is not None and entry.packed is not None else 0
 
     def coefficients(self, host: int) -> int:
-        """The address of c0, c1, 1 / c0, valid until the array is asked about again; null if plain."""
+        """
+        The address of c0, c1, 1 / c0 of each member, valid until the array is asked about again; null
+        if plain.
+        """
         entry = self._runtime.current.table.at(host)
         if entry is None or entry.packed is None:
             return 0
-        buffer = self._answers.setdefault(entry.host, ctypes.create_string_buffer(24))
+        size = 3 * entry.packed.format.record_bytes
+        buffer = self._answers.get(entry.host)
+        if buffer is None or len(buffer) < size:
+            buffer = self._answers[entry.host] = ctypes.create_string_buffer(size)
         _write(entry.packed, ctypes.addressof(buffer))
         return ctypes.addressof(buffer)
 
@@ -168,5 +185,5 @@ class CompressionRoutines:
 
 def _write(packed: Packed, address: int) -> None:
     real = ctypes.c_float if packed.format.base_bits == 32 else ctypes.c_double
-    coefs = packed.coefficients
-    (real * 3).from_address(address)[:] = (coefs.c0, coefs.c1, coefs.inverse)
+    words = [word for coefs in packed.coefficients for word in coefs.words[:3]]
+    (real * len(words)).from_address(address)[:] = words

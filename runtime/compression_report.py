@@ -12,9 +12,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .device import Device, Strips
 from .packed import COUNTER_WORDS, Code, PackedFormat
+
+if TYPE_CHECKING:
+    from .codec import Measured
 
 SLOT_WORDS = COUNTER_WORDS + 2
 SLOT_BYTES = 8 * SLOT_WORDS
@@ -26,15 +30,14 @@ SLOTS = 64
 class TransferReport:
     """
     What compression did to one array, for `--compression-report` and `acc_compression_report`.
-    `counters` is the address of `COUNTER_WORDS` words, whose sum is how many numbers saturated when
-    kernels stored them, and of one for when the device packed the host's. `counted`: whether all
-    kernels count.
+    `ranges` are those of the members; `counters` is the address of `COUNTER_WORDS` words, whose sum is
+    how many numbers saturated when kernels stored them, and of one for when the device packed the
+    host's. `counted`: whether all kernels count.
     """
 
     name: str
     format: PackedFormat
-    minimum: float
-    maximum: float
+    ranges: tuple[tuple[float, float], ...]
     elements: int
     counters: int
     absolute: float = 0.0
@@ -50,8 +53,11 @@ class TransferReport:
         kept = self.elements * self.format.storage_bytes
         plain = self.elements * self.format.base_bytes
         text = f"{self.name}: {self.format}, {plain} bytes in {kept}"
-        if self.format.code == Code.RANGE:
-            text += f", range [{self.minimum:g}, {self.maximum:g}]"
+        if self.format.needs_range:
+            ranges = [f"[{low:g}, {high:g}]" for low, high in self.ranges]
+            if len(set(ranges)) == 1:
+                ranges = ranges[:1]
+            text += f", range{'s' if len(ranges) > 1 else ''} {', '.join(ranges)}"
         if self.measured:
             text += f", largest error {self.absolute:.3g} absolute, {100 * self.relative:.3g} % relative"
         if self.format.code == Code.PLAIN:
@@ -59,6 +65,22 @@ class TransferReport:
         stores = str(self.saturated_stores) if self.counted else "uncounted"
         saturated = self.saturated_in + self.saturated_packing
         return f"{text}, saturated {saturated} on the way in, {stores} in stores"
+
+    @property
+    def minimum(self) -> float:
+        """The least number of all members."""
+        return min(low for low, _ in self.ranges)
+
+    @property
+    def maximum(self) -> float:
+        """The greatest number of all members."""
+        return max(high for _, high in self.ranges)
+
+    def note_errors(self, measured: Measured) -> None:
+        """Takes note of what a transfer did to numbers on their way to the device."""
+        self.absolute = max(self.absolute, measured.absolute)
+        self.relative = max(self.relative, measured.relative)
+        self.measured = True
 
     def note_incoming(self, saturated: int) -> None:
         """Counts numbers that saturated when the host packed them."""
@@ -79,14 +101,18 @@ class Reports:
         self._page = 0
 
     def find(
-        self, name: str, fmt: PackedFormat, low: float, high: float, count: int
+        self,
+        name: str,
+        fmt: PackedFormat,
+        ranges: tuple[tuple[float, float], ...],
+        count: int,
     ) -> TransferReport:
-        """The report of an array that comes to the device, with its new range and size."""
+        """The report of an array that comes to the device, with its new ranges and size."""
         report = self._reports.get((name, fmt))
         if report is None:
-            report = TransferReport(name, fmt, low, high, count, self._slot())
+            report = TransferReport(name, fmt, ranges, count, self._slot())
             self._reports[name, fmt] = report
-        report.minimum, report.maximum, report.elements = low, high, count
+        report.ranges, report.elements = ranges, count
         return report
 
     def settle(self, reports: Sequence[TransferReport]) -> None:

@@ -9,6 +9,7 @@ device as they are, if it has kernels to pack them (`Device.packer`) and room.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,23 +62,23 @@ class Transfers:
 
     def bring(
         self, fmt: PackedFormat, host: int, size: int, queue: Queue
-    ) -> tuple[Raw, tuple[float, float]] | None:
+    ) -> tuple[Raw, tuple[tuple[float, float], ...]] | None:
         """
-        The plain numbers in device memory, or the first ones, with the range of all. None if that does
-        not pay, or there is no room.
+        The plain numbers in device memory, or the first ones, with the range of each member. None if
+        that does not pay, or there is no room.
         """
         raw, packer = self._room(fmt, size, queue)
         if raw is None or packer is None:
             return None
-        count = size // fmt.base_bytes
+        count = size // fmt.record_bytes
         if fmt.members > 1:
             self._device.copy_in(raw, host, Strips(0, size), queue)
             return Raw(raw, host, host + size), packer.scan(fmt, raw, count, queue)
         sent, limits = packer.bring(fmt, raw, host, count, queue)
-        return Raw(raw, host, host + sent * fmt.base_bytes), limits
+        return Raw(raw, host, host + sent * fmt.base_bytes), (limits,)
 
     def copy_in_brought(
-        self, packed: Packed, raw: Raw, how: Conversion, run: Run, queue: Queue
+        self, packed: Packed, raw: Raw, how: Sequence[Conversion], run: Run, queue: Queue
     ) -> None:
         """
         As `copy_in` of a run of numbers whose first ones were brought. The device packs these while the
@@ -110,8 +111,8 @@ class Transfers:
         source = raw.address + run.host - raw.host
         packer.encode(packed.format, packed.coefficients, place, source, queue)
 
-    def copy_in(self, packed: Packed, how: Conversion, run: Run, queue: Queue) -> None:
-        """Host to device; `how` is what the host would do with the numbers of a member."""
+    def copy_in(self, packed: Packed, how: Sequence[Conversion], run: Run, queue: Queue) -> None:
+        """Host to device; `how` is what the host would do with the numbers of each member."""
         fmt = packed.format
         size = run.count * fmt.record_bytes
         if fmt.members > 1:
@@ -121,11 +122,11 @@ class Transfers:
                 self.pack(packed, Raw(address, run.host, run.host + size), run, queue)
                 self._device.free(address, queue)
                 return
-        for member in range(fmt.members):
+        for member, own in enumerate(how):
             host = run.host + member * fmt.base_bytes
-            self._device.write(run.device + member * packed.plane, host, run.count, how, queue)
+            self._device.write(run.device + member * packed.plane, host, run.count, own, queue)
 
-    def copy_out(self, packed: Packed, how: Conversion, run: Run, queue: Queue) -> None:
+    def copy_out(self, packed: Packed, how: Sequence[Conversion], run: Run, queue: Queue) -> None:
         """Device to host, as `copy_in`."""
         fmt = packed.format
         size = run.count * fmt.record_bytes
@@ -137,9 +138,9 @@ class Transfers:
                 self._device.copy_out(run.host, address, Strips(0, size), queue)
                 self._device.free(address, queue)
                 return
-        for member in range(fmt.members):
+        for member, own in enumerate(how):
             host = run.host + member * fmt.base_bytes
-            self._device.read(host, run.device + member * packed.plane, run.count, how, queue)
+            self._device.read(host, run.device + member * packed.plane, run.count, own, queue)
 
     def _room(
         self, fmt: PackedFormat, size: int, queue: Queue

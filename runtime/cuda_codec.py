@@ -8,18 +8,18 @@ as it is instead, and these kernels take hundreds of times less than its transfe
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .codec_kernels import codec_kernels, range_of_keys
 from .cuda_driver import Driver
 from .cuda_staging import StagingCopier
 from .device import PackedPlace, Queue
-from .packed import Coefficients, PackedFormat
+from .packed import MAX_MEMBERS, Coefficients, PackedFormat
 
 THREADS = 256
 BLOCKS_PER_PROCESSOR = 8
-KEY_BYTES = 16
+KEY_BYTES = 16 * MAX_MEMBERS
 KERNELS = ("scan", "encode", "decode")
 
 
@@ -52,44 +52,64 @@ class CudaPacker:
         """As `DevicePacker.bring`."""
         return self._staging().find(raw, host, count, fmt.base_bits, self._stream(queue))
 
-    def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
+    def scan(
+        self, fmt: PackedFormat, raw: int, count: int, queue: Queue
+    ) -> tuple[tuple[float, float], ...]:
         """As `DevicePacker.scan`."""
         driver, stream = self._driver, self._stream(queue)
-        driver.call(driver.api.cuMemsetD8Async, self._keys, 0, KEY_BYTES, stream)
-        values = (ctypes.c_uint64(raw), ctypes.c_int64(count), ctypes.c_uint64(self._keys))
-        self._launch(fmt, "scan", count, stream, values)
-        words = (ctypes.c_uint64 * 2)()
-        status = driver.copy_out(ctypes.addressof(words), self._keys, KEY_BYTES, stream)
+        words = (ctypes.c_uint64 * (2 * fmt.members))()
+        size = ctypes.sizeof(words)
+        driver.call(driver.api.cuMemsetD8Async, self._keys, 0, size, stream)
+        for member in range(fmt.members):
+            values = (
+                ctypes.c_uint64(raw + member * fmt.base_bytes),
+                ctypes.c_int64(count),
+                ctypes.c_int64(fmt.members),
+                ctypes.c_uint64(self._keys + 16 * member),
+            )
+            self._launch(fmt, "scan", count, stream, values)
+        status = driver.copy_out(ctypes.addressof(words), self._keys, size, stream)
         driver.check(status, "cuMemcpyDtoHAsync")
         queue.wait()
-        return range_of_keys(words[0], words[1])
+        return tuple(map(range_of_keys, words[::2], words[1::2]))
 
     def encode(
-        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
+        self,
+        fmt: PackedFormat,
+        coefs: Sequence[Coefficients],
+        place: PackedPlace,
+        raw: int,
+        queue: Queue,
     ) -> None:
         """As `DevicePacker.encode`."""
-        for member in range(fmt.members):
+        for member, own in enumerate(coefs):
             values = (
                 ctypes.c_uint64(place.device + member * place.plane),
                 ctypes.c_uint64(raw + member * fmt.base_bytes),
                 ctypes.c_int64(place.count),
-                ctypes.c_double(coefs.inverse),
+                ctypes.c_double(own.inverse),
+                ctypes.c_double(own.shift),
                 ctypes.c_int64(fmt.members),
                 ctypes.c_uint64(place.counter),
             )
             self._launch(fmt, "encode", place.count, self._stream(queue), values)
 
     def decode(
-        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
+        self,
+        fmt: PackedFormat,
+        coefs: Sequence[Coefficients],
+        place: PackedPlace,
+        raw: int,
+        queue: Queue,
     ) -> None:
         """As `DevicePacker.decode`."""
-        for member in range(fmt.members):
+        for member, own in enumerate(coefs):
             values = (
                 ctypes.c_uint64(raw + member * fmt.base_bytes),
                 ctypes.c_uint64(place.device + member * place.plane),
                 ctypes.c_int64(place.count),
-                ctypes.c_double(coefs.c0),
-                ctypes.c_double(coefs.c1),
+                ctypes.c_double(own.c0),
+                ctypes.c_double(own.c1),
                 ctypes.c_int64(fmt.members),
             )
             self._launch(fmt, "decode", place.count, self._stream(queue), values)
@@ -105,7 +125,7 @@ class CudaPacker:
         self._driver.check(status, f"the launch of the {name} kernel of {fmt}")
 
     def _kernel(self, fmt: PackedFormat, name: str) -> int:
-        fmt = PackedFormat(fmt.base_bits, fmt.code, fmt.bits)
+        fmt = fmt.one_member
         if (fmt, name) not in self._kernels:
             module = self._load(codec_kernels(fmt))
             get = self._driver.api.cuModuleGetFunction

@@ -162,21 +162,36 @@ class DevicePacker(Protocol):
         """
         ...
 
-    def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
+    def scan(
+        self, fmt: PackedFormat, raw: int, count: int, queue: Queue
+    ) -> tuple[tuple[float, float], ...]:
         """
-        The least and greatest finite one of `count` numbers at `raw`, (0, 0) if there is none.
-        Waits for the queue.
+        The least and greatest finite number of each member of `count` records at `raw`, (0, 0) if
+        there is none. Waits for the queue.
         """
         ...
 
     def encode(
-        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
+        self,
+        fmt: PackedFormat,
+        coefs: Sequence[Coefficients],
+        place: PackedPlace,
+        raw: int,
+        queue: Queue,
     ) -> None:
-        """Packs the records at `raw`; adds the number of saturated ones to the place's counter."""
+        """
+        Packs the records at `raw`, each member with its coefficients; adds the number of saturated ones
+        to the place's counter.
+        """
         ...
 
     def decode(
-        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
+        self,
+        fmt: PackedFormat,
+        coefs: Sequence[Coefficients],
+        place: PackedPlace,
+        raw: int,
+        queue: Queue,
     ) -> None:
         """Unpacks records to `raw`."""
         ...

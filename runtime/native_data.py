@@ -38,7 +38,7 @@ WAYS = 2
 """Slots of a site: programs that swap two arrays bring their records in two versions."""
 
 _SLOT_BYTES = 64
-_TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.c0.offset) // 8}q")
+_TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.coefficients.offset) // 8}q")
 _TOLD_WORDS = _TOLD.size // 8
 _ANSWER_WORDS = 2 + _TOLD_WORDS
 """An answer to a descriptor: its address, its first word, and the words it is told."""
@@ -349,7 +349,7 @@ class NativeData:
         text = _IR.format(
             ways=WAYS,
             answer_words=_ANSWER_WORDS,
-            answer_at=Compression.c0.offset,
+            answer_at=Compression.coefficients.offset,
             told_words=_TOLD_WORDS,
             slots=ctypes.addressof(self._slots),
             busy=ctypes.addressof(self._busy),

@@ -4,8 +4,9 @@ The packed number formats of compressed arrays: widths, coefficients, error boun
 A number x of a range with greatest magnitude M is kept as the leading `bits` mantissa bits of
 t = x / c0 + 1.5, which lies in (1, 2), and read back as t · c0 + c1 with c1 = -1.5 · c0 (Salehi,
 Lashgar and Baniasadi, HIPS 2016). We round where the papers truncate, which halves the error, and
-round c0 up until c1 is exact, so that zero stays zero. `half` and `bfloat16` are the other codes:
-they need no range.
+round c0 up until c1 is exact, so that zero stays zero. The code `centred` keeps the distance from the
+middle of the range instead of that from zero (`centred.py`). `half` and `bfloat16` are the other
+codes: they need no range.
 
 This file is arithmetic only: the compiler and the runtime share it.
 """
@@ -14,8 +15,12 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from fractions import Fraction
+
+from .centred import centred_coefficients
 
 MAX_MEMBERS = 127
 MIN_BITS = 8
@@ -53,6 +58,7 @@ class Code(IntEnum):
     HALF = 1
     BFLOAT16 = 2
     PLAIN = 3  # as it is: for a structure of arrays without compression
+    CENTRED = 4  # as RANGE, around the middle of the range
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,12 @@ class PackedFormat:
 
     @property
     def needs_range(self) -> bool:
-        return self.code == Code.RANGE
+        return self.code in (Code.RANGE, Code.CENTRED)
+
+    @property
+    def one_member(self) -> PackedFormat:
+        """The format of one member's array."""
+        return PackedFormat(self.base_bits, self.code, self.bits)
 
     @property
     def word(self) -> int:
@@ -97,14 +108,15 @@ class PackedFormat:
 
     def __str__(self) -> str:
         base = "float" if self.base_bits == 32 else "double"
-        how = f"{self.bits} bits" if self.code == Code.RANGE else self.code.name.lower()
+        how = f"{self.bits} bits" if self.needs_range else self.code.name.lower()
+        how += ", centred" if self.code == Code.CENTRED else ""
         arrays = f", {self.members} arrays" if self.members > 1 else ""
         return f"{base} as {how}{arrays}"
 
 
 def check_format(fmt: PackedFormat) -> str | None:
     """What is wrong with a format, or None."""
-    if fmt.code != Code.RANGE:
+    if not fmt.needs_range:
         return None
     most = MAX_BITS[fmt.base_bits]
     if MIN_BITS <= fmt.bits <= most:
@@ -115,11 +127,20 @@ def check_format(fmt: PackedFormat) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """c0, c1 and 1 / c0 as numbers of the base type; all zero for M = 0."""
+    """
+    c0, c1, 1 / c0, and minus the middle, as numbers of the base type. c0 is zero where all numbers
+    are the same.
+    """
 
     c0: float = 0.0
     c1: float = 0.0
     inverse: float = 0.0
+    shift: float = 0.0
+
+    @property
+    def words(self) -> tuple[float, float, float, float]:
+        """As in the table that host code reads (`abi.Compression`)."""
+        return self.c0, self.c1, self.inverse, self.shift
 
 
 def coefficients(fmt: PackedFormat, minimum: float, maximum: float) -> Coefficients:
@@ -135,27 +156,49 @@ def coefficients(fmt: PackedFormat, minimum: float, maximum: float) -> Coefficie
     if minimum > maximum:
         raise ValueError(f"the range's minimum {minimum:g} is greater than its maximum {maximum:g}")
     magnitude = max(abs(minimum), abs(maximum))
-    if magnitude == 0:
-        return Coefficients()
     base = fmt.base_bits
     if magnitude > _GREATEST_MAGNITUDE[base]:
         raise ValueError(
             f"the range [{minimum:g}, {maximum:g}] exceeds ±{_GREATEST_MAGNITUDE[base]:g}"
         )
-    magnitude = max(magnitude, _LEAST_MAGNITUDE[base])
     # A little more than 2: no number of the range takes the first or last code, which therefore
     # say that a number was saturated.
     factor = max(2.01, 2 + 2.0 ** (3 - fmt.bits))
+    if fmt.code == Code.CENTRED:
+        return _centred(fmt, _rounded(base, minimum), _rounded(base, maximum), factor)
+    if magnitude == 0:
+        return Coefficients()
+    magnitude = max(magnitude, _LEAST_MAGNITUDE[base])
     fraction, exponent = math.frexp(factor * magnitude)
     digits = _EXACT_BITS[base]
     c0 = math.ldexp(math.ceil(math.ldexp(fraction, digits)), exponent - digits)
-    inverse = 1.0 / c0
-    if base == 32:
-        inverse = struct.unpack("f", struct.pack("f", inverse))[0]
-    return Coefficients(c0, -1.5 * c0, inverse)
+    return Coefficients(c0, -1.5 * c0, _rounded(base, 1.0 / c0))
+
+
+def _centred(fmt: PackedFormat, low: float, high: float, factor: float) -> Coefficients:
+    if low == high:
+        return Coefficients(0.0, low, 0.0, -low)
+    base, least = fmt.base_bits, Fraction(_LEAST_MAGNITUDE[fmt.base_bits])
+    c0, middle = centred_coefficients(
+        base, fmt.bits, Fraction(low), Fraction(high), Fraction(factor), least
+    )
+    inverse = _rounded(base, 1.0 / float(c0))
+    return Coefficients(float(c0), float(middle - c0 * 3 / 2), inverse, -float(middle))
+
+
+def _rounded(base: int, number: float) -> float:
+    """The nearest number of the base type."""
+    return struct.unpack("f", struct.pack("f", number))[0] if base == 32 else number
+
+
+def member_coefficients(
+    fmt: PackedFormat, ranges: Sequence[tuple[float, float]]
+) -> tuple[Coefficients, ...]:
+    """The coefficients of each member, from its range. Raises as `coefficients`."""
+    return tuple(coefficients(fmt, low, high) for low, high in ranges)
 
 
 def error_bound(fmt: PackedFormat, coefs: Coefficients) -> float:
     """The largest absolute error of a number of the range (the codes without range: 0, unknown)."""
     rounding = 2.0 ** (-1 - MANTISSA_BITS[fmt.base_bits])
-    return coefs.c0 * (2.0 ** (-fmt.bits - 1) + 4 * rounding)
+    return coefs.c0 * (2.0 ** (-fmt.bits - 1) + 4 * rounding) + abs(coefs.shift) * rounding

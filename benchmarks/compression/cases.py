@@ -27,7 +27,7 @@ class Format:
     def type_text(self) -> str:
         """The `type` argument of the runtime routines."""
         base = "float" if self.dtype is np.float32 else "double"
-        return f"{base}:{self.clause}" + (":soa2" if self.arrays else "")
+        return f"{base}:{self.clause.replace(', ', ':')}" + (":soa2" if self.arrays else "")
 
     @property
     def modifiers(self) -> str:

@@ -250,7 +250,14 @@ _CAPTURE_DIRECTIVES = frozenset(
     if kind is K.DATA or kind.value.split()[0] in ("parallel", "serial", "kernels")
 )
 
-PACKED_FORMATS = ("half", "bfloat16", "plain", "soa", *(f"bits{n}" for n in range(8, 51)))
+PACKED_FORMATS = (
+    "half",
+    "bfloat16",
+    "plain",
+    "soa",
+    "centred",
+    *(f"bits{n}" for n in range(8, 51)),
+)
 """Modifiers of compression clauses: how a number is kept on the device (docs/compression.md)."""
 
 _MODIFIERS: Mapping[str, tuple[str, ...]] = {

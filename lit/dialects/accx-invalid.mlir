@@ -21,7 +21,7 @@ llvm.func @packed() {
   llvm.return
 }
 // -----
-// CHECK: expected the code range, half, bfloat16 or plain, found other
+// CHECK: expected a code (range, half, bfloat16, plain, centred), found other
 llvm.func @code() {
   %x = "test.op"() : () -> !accx.packed<f32, 16, other>
   llvm.return

@@ -81,7 +81,7 @@ def decode_instructions(fmt: PackedFormat) -> int:
     """Instructions that decoding takes beside the load."""
     if fmt.code == Code.PLAIN:
         return 0
-    if fmt.code == Code.RANGE:
+    if fmt.needs_range:
         if fmt.base_bits == 32:
             return 3
         return (2 if fmt.bits < 21 else 4) + DOUBLE_ISSUES
@@ -92,8 +92,9 @@ def encode_instructions(fmt: PackedFormat) -> int:
     """Instructions that encoding takes beside the store."""
     if fmt.code == Code.PLAIN:
         return 0
-    if fmt.code == Code.RANGE:
-        return 6 if fmt.base_bits == 32 or fmt.bits < 20 else 11
+    if fmt.needs_range:
+        distance = 0 if fmt.code == Code.RANGE else 1 if fmt.base_bits == 32 else DOUBLE_ISSUES
+        return distance + (6 if fmt.base_bits == 32 or fmt.bits < 20 else 11)
     return (1 if fmt.code == Code.HALF else 8) + (fmt.base_bits == 64)
 
 

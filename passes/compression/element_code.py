@@ -23,26 +23,43 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.accx_compress import COUNTED, PackedType
+from ...dialects.accx_compress import COUNTED, CoefficientsOp, PackedType
 from ...runtime.packed import BFLOAT16_NAN, EXPONENT_OF_ONE, HALF_NAN, MANTISSA_BITS, Code
 from ..building import Cursor
 
 f16 = Float16Type()
 _UPPER_ONE = EXPONENT_OF_ONE[64] >> 32
+_COEFFICIENTS = ("c0", "c1", "inverse", "shift", "plane", "counter")
 
 
 @dataclass(frozen=True)
 class ElementCode:
     """
-    The code of one array: its format, and c0, c1 and 1 / c0 as values. `number`: that of the array,
+    The code of one array, or of one member: its format, and its coefficients. `number`: that of the array,
     whose saturated stores `count-saturated-stores` is to count; None if it need not.
     """
 
     packed: PackedType
-    c0: SSAValue
-    c1: SSAValue
-    inverse: SSAValue
+    coefficients: CoefficientsOp
     number: int | None = None
+
+    @staticmethod
+    def before(
+        construct: Operation,
+        device: SSAValue,
+        packed: PackedType,
+        name: str,
+        number: int | None,
+        member: int = 0,
+    ) -> ElementCode:
+        """The code of the array `name` (of that member) whose coefficients are read before `construct`."""
+        op = Cursor.before(construct).insert(CoefficientsOp(device, packed.base, member))
+        prefix = f"{name}_{member}" if member else name
+        for result, hint in zip(op.results, _COEFFICIENTS, strict=True):
+            result.name_hint = f"{prefix}_{hint}"
+        if number is not None:
+            op.attributes[COUNTED] = IntegerAttr(number, i32)
+        return ElementCode(packed, op, number)
 
     @property
     def integer(self) -> IntegerType:
@@ -63,18 +80,19 @@ class ElementCode:
     def decode(self, at: Cursor, code: SSAValue, hint: str | None) -> SSAValue:
         """The number behind the loaded integer `code`."""
         fmt = self.packed.format
-        if fmt.code != Code.RANGE:
+        if not fmt.needs_range:
             return self._decode_small(at, code, hint)
         word = IntegerType(fmt.base_bits)
         drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
+        c0, c1 = self.coefficients.c0, self.coefficients.c1
         if fmt.base_bits == 64 and drop >= 32:
-            return at.value(math.FmaOp(self._upper_half(at, code, drop), self.c0, self.c1), hint)
+            return at.value(math.FmaOp(self._upper_half(at, code, drop), c0, c1), hint)
         wide = at.value(arith.ExtUIOp(code, word))
         moved = at.value(arith.ShLIOp(wide, at.constant(drop, word)))
         one = at.constant(EXPONENT_OF_ONE[fmt.base_bits], word)
         bits = at.value(arith.OrIOp(moved, one))
         t = at.value(arith.BitcastOp(bits, self.packed.base), "t")
-        return at.value(math.FmaOp(t, self.c0, self.c1), hint)
+        return at.value(math.FmaOp(t, c0, c1), hint)
 
     def encode(self, at: Cursor, number: SSAValue) -> SSAValue:
         """The integer that is stored for `number`: the nearest code, the last one beyond the range."""
@@ -85,11 +103,16 @@ class ElementCode:
 
     def _encode(self, at: Cursor, number: SSAValue) -> SSAValue:
         fmt = self.packed.format
-        if fmt.code != Code.RANGE:
+        if not fmt.needs_range:
             return self._encode_small(at, number)
         base, word = self.packed.base, IntegerType(fmt.base_bits)
         drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
-        t = at.value(math.FmaOp(number, self.inverse, at.constant(1.5, base)), "t")
+        if fmt.code == Code.CENTRED:
+            # No addition, which could be fused with a multiplication before it: other bits.
+            one, shift = at.constant(1.0, base), self.coefficients.shift
+            number = at.value(math.FmaOp(number, one, shift), "distance")
+        inverse = self.coefficients.inverse
+        t = at.value(math.FmaOp(number, inverse, at.constant(1.5, base)), "t")
         if fmt.base_bits == 64 and drop > 32:
             return self._encode_upper_half(at, t, drop)
         least, greatest = at.constant(1.0, base), at.constant(2.0 - 2.0**-fmt.bits, base)

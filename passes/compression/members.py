@@ -3,7 +3,7 @@ Accesses of an array of structures that is a structure of arrays on the device.
 
 Member m of element i lies at `device + m · plane + i · size`: the numbers of one member are neighbours,
 so that lanes with neighbouring elements read them together. `plane`, the bytes from one member's array
-to the next, comes with the coefficients.
+to the next, comes with the coefficients. Each member has a range, and so coefficients, of its own.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from .rewriting import ArrayRewriter
 class MemberRewriter(ArrayRewriter):
     """Rewrites the member accesses of one array in one compute construct."""
 
-    def __init__(self, name: str, code: ElementCode, construct: acc.ParallelOp, plane: SSAValue):
+    def __init__(self, name: str, code: ElementCode, construct: acc.ParallelOp):
         super().__init__(name, code, construct)
-        self._plane = plane
+        self._plane = code.coefficients.plane
+        self._codes = {0: code}
         self._arrays: dict[int, SSAValue] = {}
         self._device: SSAValue | None = None
 
@@ -43,6 +44,18 @@ class MemberRewriter(ArrayRewriter):
             distance = at.mul(self._plane, at.i64(member))
             known = at.offset(self._device, distance, f"{self.name}_{member}")
             self._arrays[member] = known
+        return known
+
+    def _code(self, member: int) -> ElementCode:
+        """The code of a member."""
+        known = self._codes.get(member)
+        if known is None:
+            first = self._codes[0]
+            device = first.coefficients.device
+            known = ElementCode.before(
+                self.construct, device, first.packed, self.name, first.number, member
+            )
+            self._codes[member] = known
         return known
 
     def _element(self, use: Use) -> None:
@@ -85,6 +98,7 @@ class MemberRewriter(ArrayRewriter):
         address = at.value(gep, place.result.name_hint)
         place.result.replace_all_uses_with(address)
         erase(place)
+        self.code = self._code(member)
         for use in list(address.uses):
             if not isinstance(use.operation, llvm.LoadOp | llvm.StoreOp):
                 raise self._refusal(

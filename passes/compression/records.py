@@ -5,9 +5,10 @@ code fills it, and reads the coefficients from it once the runtime has entered t
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import f64
 from xdsl.ir import Operation, SSAValue
 
@@ -15,6 +16,9 @@ from ...dialects.accx_compress import COUNTED, DECODES, PACKED, CoefficientsOp, 
 from ...runtime.abi import Compression, CompressionFlag
 from ..building import Cursor
 from ..outline import DATA_ENTRY
+
+_WORD, _WORDS = 8, 4
+"""Bytes of a coefficient, and coefficients of a member, in the table of a `Compression`."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,12 @@ class Packing:
         limits = (ranges[0].minimum, ranges[0].maximum) if ranges else None
         return Packing(packed, DECODES in entry.attributes, limits, entry.acc_var)
 
+    @property
+    def words(self) -> int:
+        """How many 64-bit words the descriptor has; a kernel's has room for coefficients behind it."""
+        coefficients = _WORDS * self.packed.members.data if self.decodes else 0
+        return ctypes.sizeof(Compression) // 8 + coefficients
+
     def fill(self, at: Cursor, memory: SSAValue, shape: SSAValue) -> None:
         """Writes the descriptor at `memory`; `shape` is the section's shape or 0."""
         flags = CompressionFlag(0)
@@ -53,16 +63,26 @@ class Packing:
         head = int(flags) << 32 | self.packed.format.word
         at.store(at.i64(head), memory)
         at.store(shape, at.field(memory, Compression.shape.offset))
+        if self.decodes:
+            # Where there is nothing to enter the runtime says nothing, and any coefficients will do.
+            table = at.field(memory, ctypes.sizeof(Compression))
+            at.store(table, at.field(memory, Compression.coefficients.offset))
 
 
 def read_coefficients(at: Cursor, memory: SSAValue, op: CoefficientsOp) -> None:
-    """Replaces the results of `op` by loads from the descriptor at `memory`."""
+    """Replaces the results of `op` by loads from the descriptor at `memory`, and from where it points."""
     for result, place in ((op.plane, Compression.plane), (op.counter, Compression.counter)):
-        value = at.load(at.field(memory, place.offset), result.type, result.name_hint)
-        result.replace_all_uses_with(value)
-    fields = (Compression.c0, Compression.c1, Compression.inverse)
-    for result, field in zip((op.c0, op.c1, op.inverse), fields, strict=True):
-        value = at.load(at.field(memory, field.offset), f64, result.name_hint)
+        if result.uses:
+            value = at.load(at.field(memory, place.offset), result.type, result.name_hint)
+            result.replace_all_uses_with(value)
+    used = [(i, r) for i, r in enumerate((op.c0, op.c1, op.inverse, op.shift)) if r.uses]
+    if not used:
+        return
+    place = at.field(memory, Compression.coefficients.offset)
+    table = at.load(place, llvm.LLVMPointerType(), "coefficients")
+    for number, result in used:
+        field = at.field(table, _WORD * (_WORDS * op.number + number))
+        value = at.load(field, f64, result.name_hint)
         if result.type != f64:
             value = at.value(arith.TruncFOp(value, result.type), result.name_hint)
         result.replace_all_uses_with(value)

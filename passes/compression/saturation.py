@@ -24,7 +24,7 @@ def distance(at: Cursor, fmt: PackedFormat, code: SSAValue) -> tuple[SSAValue, i
     An i32 and its limit: it reaches the limit if `code` is that of a saturated number, and for no
     number of the range.
     """
-    if fmt.code != Code.RANGE:
+    if not fmt.needs_range:
         return _magnitude(at, code), _INFINITY[fmt.code]
     word = _rounded(code)
     if word is None:
@@ -46,7 +46,7 @@ def distance(at: Cursor, fmt: PackedFormat, code: SSAValue) -> tuple[SSAValue, i
 
 def is_saturated(at: Cursor, fmt: PackedFormat, code: SSAValue) -> SSAValue:
     """Whether `code` is that of a saturated number, as an i1."""
-    if fmt.code != Code.RANGE:
+    if not fmt.needs_range:
         return at.value(
             arith.CmpiOp(_magnitude(at, code), at.i32(_INFINITY[fmt.code]), "eq"), "infinite"
         )

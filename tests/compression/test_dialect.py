@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 TEXT = """
 llvm.func @f(%p: !llvm.ptr, %lo: f64, %hi: f64) {
   accx.range %p from %lo to %hi : !llvm.ptr
-  %c0, %c1, %inverse, %plane, %counter = accx.coefficients %p : !llvm.ptr -> f32, f32, f32
+  %c0, %c1, %inverse, %shift, %plane, %counter = accx.coefficients %p : !llvm.ptr -> f32, f32, f32, f32
   "test.op"() {kind = !accx.packed<f32, 12, range>, other = !accx.packed<f64, 16, half, 3>} : () -> ()
   llvm.return
 }
@@ -42,7 +42,7 @@ def test_the_format_of_a_type():
     [
         ("!accx.packed<f32, 30, range>", "8 to 21 bits, not 30"),
         ("!accx.packed<f64, 4, range>", "8 to 50 bits, not 4"),
-        ("!accx.packed<f32, 16, fixed>", "expected the code range, half, bfloat16 or plain"),
+        ("!accx.packed<f32, 16, fixed>", "expected a code .range, half, bfloat16, plain, centred"),
         ("!accx.packed<i32, 16, range>", "i32"),
     ],
 )

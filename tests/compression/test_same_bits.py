@@ -20,7 +20,11 @@ FORMATS = [
     Format("float 20", np.float32, "bits20"),
     Format("float half", np.float32, "half"),
     Format("float bfloat16", np.float32, "bfloat16"),
+    Format("float 16 centred", np.float32, "bits16, centred"),
+    Format("float 20 centred", np.float32, "bits20, centred"),
     Format("double 32", np.float64, "bits32"),
+    Format("double 32 centred", np.float64, "bits32, centred"),
+    Format("double 16 centred", np.float64, "bits16, centred"),
     Format("double 16", np.float64, "bits16"),
     Format("double 24", np.float64, "bits24"),
     Format("double half", np.float64, "half"),
@@ -51,8 +55,9 @@ def test_same_bits(fmt: Format):
 
 
 @pytest.mark.gpu
-def test_structures_of_arrays():
-    fmt = Format("float 16", np.float32, "bits16", arrays=True)
+@pytest.mark.parametrize("clause", ["bits16", "bits16, centred"])
+def test_structures_of_arrays(clause: str):
+    fmt = Format("float 16", np.float32, clause, arrays=True)
     case = nearest("nearest_aos", N, np.float32)
     gpu, host = Variant(fmt.dtype, fmt), Variant(fmt.dtype, fmt, target="host")
     assert np.allclose(gpu.result(case), host.result(case), rtol=1e-6)

@@ -12,8 +12,11 @@ from accopt.compiler.api import Program, compile_files
 from accopt.compiler.options import CompileOptions, TargetName
 
 SOURCE = Path(__file__).parent / "saturation.c"
-FORMATS = ("bits16", "bits8", "bits12", "bits21", "half", "bfloat16")
-WIDE_FORMATS = ("bits32", "bits16", "bits20", "bits40", "half")
+FORMATS = ("bits16", "bits8", "bits12", "bits21", "half", "bfloat16", "bits16:centred")
+WIDE_FORMATS = (
+    *("bits32", "bits16", "bits20", "bits40", "half"),
+    *("bits32:centred", "bits16:centred", "bits40:centred"),
+)
 N = 1003
 
 
@@ -21,7 +24,7 @@ N = 1003
 def program(target: TargetName, real: str, code: str, count: bool = True) -> Program:
     options = CompileOptions(
         target=target,
-        defines=(f"REAL={real}", f"CODE={code}"),
+        defines=(f"REAL={real}", f"CODE={code.replace(':', ',')}"),
         pass_options=() if count else ("compress-arrays{count=false}",),
         verify=True,
     )
@@ -68,6 +71,7 @@ def numbers(real: str, code: str, n: int = N) -> tuple[np.ndarray, int]:
     return x, int((~(np.abs(x) <= 1)).sum())
 
 
+UNSIMULATED = ("bits12", "bits21", "bits20", "bits40", "bits40:centred")
 CASES = [("float", c) for c in FORMATS] + [("double", c) for c in WIDE_FORMATS]
 
 
@@ -84,7 +88,7 @@ def test_on_the_host(real: str, code: str):
     check("host", real, code)
 
 
-@pytest.mark.parametrize(("real", "code"), [CASES[0], CASES[4], CASES[6], CASES[7]])
+@pytest.mark.parametrize(("real", "code"), [c for c in CASES if c[1] not in UNSIMULATED])
 def test_on_the_simulated_gpu(real: str, code: str):
     check("sim", real, code)
 

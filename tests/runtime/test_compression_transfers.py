@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -95,17 +96,29 @@ class Recorder:
         self.log.append(f"brings {sent} of {count}")
         return sent, self.limits
 
-    def scan(self, fmt: PackedFormat, raw: int, count: int, queue: Queue) -> tuple[float, float]:
+    def scan(
+        self, fmt: PackedFormat, raw: int, count: int, queue: Queue
+    ) -> tuple[tuple[float, float], ...]:
         self.log.append(f"scan {count}")
-        return self.limits
+        return (self.limits,) * fmt.members
 
     def encode(
-        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
+        self,
+        fmt: PackedFormat,
+        coefs: Sequence[Coefficients],
+        place: PackedPlace,
+        raw: int,
+        queue: Queue,
     ) -> None:
         self.log.append(f"pack {place.count}")
 
     def decode(
-        self, fmt: PackedFormat, coefs: Coefficients, place: PackedPlace, raw: int, queue: Queue
+        self,
+        fmt: PackedFormat,
+        coefs: Sequence[Coefficients],
+        place: PackedPlace,
+        raw: int,
+        queue: Queue,
     ) -> None:
         self.log.append(f"unpack {place.count}")
 
@@ -117,9 +130,9 @@ class HostScan:
     log: list[str]
     format: PackedFormat
 
-    def scan(self, source: int, count: int) -> tuple[float, float]:
+    def scan_members(self, source: int, count: int) -> tuple[tuple[float, float], ...]:
         self.log.append(f"host scans {count}")
-        return RANGE
+        return (RANGE,) * self.format.members
 
     def encoding(self, *_: object) -> None:
         pass

@@ -11,7 +11,7 @@ from accopt.runtime.cells import Cells
 from accopt.runtime.compression import Packed
 from accopt.runtime.compression_report import TransferReport
 from accopt.runtime.native_data import NativeData
-from accopt.runtime.packed import Code, PackedFormat, coefficients
+from accopt.runtime.packed import Code, Coefficients, PackedFormat, coefficients
 from accopt.runtime.present import Entry, PresentTable
 from accopt.runtime.quick_entry import QuickEntry
 from runtime_harness import record
@@ -29,8 +29,8 @@ class Fixture:
         self.table = PresentTable()
         self.x, self.y = np.zeros(16, np.float32), np.zeros(16, np.float32)
         self.coefs = coefficients(FORMAT, -1, 1)
-        report = TransferReport("x", FORMAT, -1, 1, 16, COUNTERS)
-        packed = Packed(FORMAT, self.coefs, DEVICE, report, PLANE)
+        self.report = TransferReport("x", FORMAT, ((-1, 1),), 16, COUNTERS)
+        packed = Packed(FORMAT, (self.coefs,), DEVICE, self.report, PLANE)
         self.entry = Entry(self.x.ctypes.data, self.x.nbytes, DEVICE, structured=1, packed=packed)
         self.table.insert(self.entry)
         self.table.insert(Entry(self.y.ctypes.data, self.y.nbytes, DEVICE + 4096, structured=1))
@@ -69,9 +69,10 @@ class Fixture:
             self.call_exit(0, ctypes.addressof(records), len(records), -2)
         return asked
 
-    def told(self) -> tuple[float, float, float, int, int]:
+    def told(self) -> tuple[Coefficients | None, int, int]:
         d = self.descriptor
-        return d.c0, d.c1, d.inverse, d.plane, d.counter
+        words = (ctypes.c_double * 4).from_address(d.coefficients) if d.coefficients else None
+        return None if words is None else Coefficients(*words), d.plane, d.counter
 
 
 @pytest.fixture
@@ -83,8 +84,7 @@ def test_repeated_regions_are_native_and_told_the_coefficients(data: Fixture):
     for step in range(4):
         records = data.records()
         assert data.region(records) == ([2] if step == 0 else [])
-        c = data.coefs
-        assert data.told() == (c.c0, c.c1, c.inverse, PLANE, COUNTERS)
+        assert data.told() == (data.coefs, PLANE, COUNTERS)
         assert [r.device for r in records] == [DEVICE, DEVICE + 4096]
     data.quick.settle()
     assert data.entry.structured == 1
@@ -117,12 +117,13 @@ def test_an_array_packed_anew_is_told_its_new_coefficients(data: Fixture):
     data.quick.settle()
     data.table.remove(data.entry)
     assert data.entry.packed is not None
-    data.coefs = data.entry.packed.coefficients = coefficients(FORMAT, -3, 3)
+    data.coefs = coefficients(FORMAT, -3, 3)
+    data.entry.packed = Packed(FORMAT, (data.coefs,), DEVICE, data.report, PLANE)
     data.table.insert(data.entry)
     assert data.region(data.records()) == [2]
     for _ in range(2):
         data.region(data.records())
-        assert data.told()[0] == data.coefs.c0
+        assert data.told()[0] == data.coefs
 
 
 def test_uncounted_stores_are_known(data: Fixture):

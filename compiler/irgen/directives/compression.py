@@ -69,7 +69,7 @@ def _enter(
     bounds = [s for s in item.sections if s.minimum is not None]
     if bounds:
         _range(fn, mapping, bounds[-1])
-    elif plain.name in ("copyout", "create") and packed.code.data == "range":
+    elif plain.name in ("copyout", "create") and packed.format.needs_range:
         section = item.sections[-1].loc if item.sections else item.loc
         raise error(
             section,
@@ -117,7 +117,8 @@ def packed_type(clause: VarListClause, item: VarRefItem, t: CType) -> PackedType
             item.loc, f"'{item.name}' in '{clause.spelling}' is no array", "leave the clause out"
         )
     base = _number_type(t, clause, item)
-    words = [word for word in clause.modifiers if word != "soa"]
+    words = [word for word in clause.modifiers if word not in ("soa", "centred")]
+    centred = "centred" in clause.modifiers
     if len(words) > 1:
         raise error(
             item.loc, f"'{clause.spelling}' has two formats: {' and '.join(words)}", "give one"
@@ -132,6 +133,13 @@ def packed_type(clause: VarListClause, item: VarRefItem, t: CType) -> PackedType
             "use the clause without compression, or add 'soa' for a structure of arrays",
         )
     if not word.startswith("bits"):
+        if centred:
+            raise error(
+                item.loc,
+                f"'{item.name}' in '{clause.spelling}' is to be kept as {word}, which has no range that"
+                " could be centred",
+                f"leave out 'centred', or write bits16 for '{word}'",
+            )
         return PackedType.of(element, base.bits if word == "plain" else 16, word, members)
     bits = int(word.removeprefix("bits"))
     most = MAX_BITS[base.bits]
@@ -141,7 +149,7 @@ def packed_type(clause: VarListClause, item: VarRefItem, t: CType) -> PackedType
             f"'{item.name}' cannot keep {bits} bits: a {base} has no more than {most} to keep",
             f"write bits{most} or less",
         )
-    return PackedType.of(element, bits, "range", members)
+    return PackedType.of(element, bits, "centred" if centred else "range", members)
 
 
 def _members(t: CType, clause: VarListClause, item: VarRefItem) -> int:
