@@ -63,6 +63,12 @@ HOTSPOTS = {
 }
 """What HotSpot packs in its three versions."""
 
+TEMPERATURES = (320.0, 346.0)
+"""A range that HotSpot's temperatures of 323 to 343 do not leave in a step."""
+
+PLACES = {"globe": ((70, 710), (0, 3590)), "North Atlantic": ((70, 701), (2600, 3590))}
+"""Data sets → latitudes and degrees east, in tenths of degrees; the upper ends are not in it."""
+
 STRIDES = (2, 4, 8, 16, 32)
 
 
@@ -113,29 +119,40 @@ def matrices(kernel: str, n: int, dtype: type) -> Case:
     return Case(kernel, args, packed, "c", {"c": (0.0, 2.0)})
 
 
-def hotspot(n: int, dtype: type, what: str, *, kernel: str = "hotspot") -> Case:
-    """One step of HotSpot on an n × n grid; `what` names what is packed (`HOTSPOTS`)."""
+def hotspot(
+    n: int,
+    dtype: type,
+    what: str,
+    *,
+    kernel: str = "hotspot",
+    result: tuple[float, float] = (0.0, 350.0),
+) -> Case:
+    """
+    One step of HotSpot on an n × n grid; `what` names what is packed (`HOTSPOTS`), `result` is the
+    range that is given for the result.
+    """
     args: dict[str, Array | int] = {
         "n": n,
         "temperature": uniform(1, n * n, dtype, 323, 343),
         "power": uniform(2, n * n, dtype, 0, 0.002),
         "result": np.zeros(n * n, dtype),
     }
-    return Case(kernel, args, HOTSPOTS[what], "result", {"result": (0.0, 350.0)})
+    return Case(kernel, args, HOTSPOTS[what], "result", {"result": result})
 
 
-def hurricanes(n: int, dtype: type) -> tuple[Array, Array]:
+def hurricanes(n: int, dtype: type, places: str = "globe") -> tuple[Array, Array]:
     """Latitudes and longitudes in degrees with one decimal, as in records of hurricanes' positions."""
     few = min(n, DISTINCT)
     random = np.random.default_rng(1)
-    latitude = random.integers(70, 710, few) / 10
-    longitude = random.integers(0, 3590, few) / 10
+    (south, north), (west, east) = PLACES[places]
+    latitude = random.integers(south, north, few) / 10
+    longitude = random.integers(west, east, few) / 10
     return np.resize(latitude, n).astype(dtype), np.resize(longitude, n).astype(dtype)
 
 
-def nearest(kernel: str, n: int, dtype: type) -> Case:
+def nearest(kernel: str, n: int, dtype: type, places: str = "globe") -> Case:
     """Distances of n places to one, as an array of structures or two arrays."""
-    latitude, longitude = hurricanes(n, dtype)
+    latitude, longitude = hurricanes(n, dtype, places)
     args: dict[str, Array | int] = {"n": n}
     if kernel == "nearest_aos":
         args["records"] = np.stack([latitude, longitude], axis=1).reshape(-1)

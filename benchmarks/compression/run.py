@@ -24,15 +24,17 @@ from typing import Any
 
 import numpy as np
 
+from . import accuracy
 from .cases import (
     FORMATS,
+    TEMPERATURES,
     Case,
     Format,
     copies,
     hotspot,
-    hurricanes,
     nearest,
     sized_cases,
+    streaming,
     table_cases,
 )
 from .report import Errors, Row, markdown, show
@@ -43,9 +45,6 @@ CHECK_SCALE = 64
 
 STREAMING = "copy|reverse|vecprod|matadd"
 """What `--repeat` repeats."""
-
-RECORDS = 42764
-"""Records of the nearest-neighbour data whose errors are looked at more closely."""
 
 TILES = {
     (down, across): f"promote-cache-to-shared{{promote=always rows={down} columns={across}}}"
@@ -66,13 +65,6 @@ HOTSPOT_WORDS = {
     "both": ("power", "temperature"),
 }
 """What the macros of `kernels.c` call what HotSpot packs."""
-
-NEIGHBOURS = (
-    ("nearest_aos", Format("float→16, one range", np.float32, "bits16")),
-    ("nearest_soa", Format("float→16, a range each", np.float32, "bits16")),
-    ("nearest_aos", Format("float→21, one range", np.float32, "bits21")),
-    ("nearest_aos", Format("double→32, one range", np.float64, "bits32")),
-)
 
 
 class Variants:
@@ -182,37 +174,32 @@ def tiles(fmt: Format, scale: int) -> list[Row]:
     return rows
 
 
-def neighbours() -> list[dict[str, Any]]:
+def centred(fmt: Format, scale: int) -> list[Row]:
     """
-    Errors of nearest neighbour's distances as the papers' experiment has them. A relative error is
-    unbounded where a record lies next to the target, so three are given: over all records, over those
-    31 degrees away and more, and over the ten nearest ones.
+    The kernels whose numbers are not around zero, and streams, with a code around the middle beside the
+    published one: loads cost the same, stores one addition more.
     """
-    out: list[dict[str, Any]] = []
-    for kernel, fmt in NEIGHBOURS:
-        dtype = fmt.dtype
-        case = nearest(kernel, RECORDS, dtype)
-        latitude, longitude = hurricanes(RECORDS, dtype)
-        exact = np.hypot(latitude.astype(np.float64) - 30, longitude.astype(np.float64) - 90)
-        plain = Variant(dtype, None).result(case).astype(np.float64)
-        packed = Variant(dtype, fmt).result(case).astype(np.float64)
-        far, ten = exact >= 31, np.argsort(plain, kind="stable")[:10]
-        again = np.argsort(packed, kind="stable")[:10]
-        every = Errors.of(packed, plain)
-        out.append(
-            {
-                "format": fmt.label,
-                "mean": every.mean,
-                "largest": every.largest,
-                "scaled": every.scaled,
-                "far": Errors.of(packed[far], plain[far]).largest,
-                "ten": Errors.of(packed[ten], plain[ten]).largest,
-                "same_ten": set(ten.tolist()) == set(again.tolist()),
-                "nearest": float(plain.min()),
-            }
-        )
-        print(out[-1], flush=True)
-    return out
+    rows: list[Row] = []
+    n, side = (1 << 27 if fmt.dtype is np.float32 else 1 << 26) // scale, int(8192 / scale**0.5)
+    places = "North Atlantic"
+    cases = (
+        ("copy", streaming("copy", n, fmt.dtype), n, "", False),
+        ("vecprod", streaming("vecprod", n, fmt.dtype), n, "", False),
+        ("nearest → arrays", nearest("nearest_aos", n // 2, fmt.dtype, places), n // 2, "", True),
+        *(
+            (f"hotspot {w}", hotspot(side, fmt.dtype, w, result=TEMPERATURES), side, w, False)
+            for w in ("temperature", "both")
+        ),
+    )
+    for label, case, size, what, arrays in cases:
+        alone = Variant(fmt.dtype, None).time(case)
+        for clause in (fmt.clause, f"{fmt.clause}, centred"):
+            known = replace(fmt, clause=clause, arrays=arrays)
+            packed = Variant(fmt.dtype, known, hotspot=HOTSPOT_WORDS[what]).time(case)
+            text = f"{label}, centred" if "centred" in clause else label
+            rows.append(Row(text, fmt.label, size, "cold", alone, packed))
+            show(rows[-1])
+    return rows
 
 
 def repeated(rows: list[Row], times: int, scale: int) -> list[Row]:
@@ -229,7 +216,7 @@ def repeated(rows: list[Row], times: int, scale: int) -> list[Row]:
     return [replace(r, runs=tuple(found.get((r.kernel, r.format), ()))) for r in rows]
 
 
-def specs(*, members: bool, neighbours: bool, tiles: bool) -> list[Spec]:
+def specs(*, members: bool, neighbours: bool, tiles: bool, centred: bool) -> list[Spec]:
     """All variants that a run needs."""
     found: list[Spec] = []
     for fmt in FORMATS:
@@ -238,12 +225,16 @@ def specs(*, members: bool, neighbours: bool, tiles: bool) -> list[Spec]:
         if members:
             for clause in (fmt.clause, "plain"):
                 found.append(Spec(fmt.dtype, replace(fmt, clause=clause, arrays=True)))
+        if centred:
+            other = replace(fmt, clause=f"{fmt.clause}, centred")
+            found += [Spec(fmt.dtype, other, words) for words in HOTSPOT_WORDS.values()]
+            found.append(Spec(fmt.dtype, replace(other, arrays=True)))
         if tiles:
             for option in TILES.values():
                 found.append(Spec(fmt.dtype, None, (), (option,)))
             for option in (*TILES.values(), *UNTILED.values()):
                 found.append(Spec(fmt.dtype, fmt, ("temperature",), (option,)))
-    return found + [Spec(fmt.dtype, fmt) for _, fmt in NEIGHBOURS if neighbours]
+    return found + (accuracy.specs() if neighbours else [])
 
 
 def main() -> int:
@@ -257,6 +248,7 @@ def main() -> int:
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--tiles", action="store_true")
     parser.add_argument("--neighbours", action="store_true")
+    parser.add_argument("--centred", action="store_true", help="that code beside the other")
     parser.add_argument("--repeat", type=int, default=0, metavar="N")
     args = parser.parse_args()
     found: dict[str, Any] = {}
@@ -266,7 +258,8 @@ def main() -> int:
         if args.json is not None:
             args.json.write_text(json.dumps(found, indent=1))
 
-    prepare(specs(members=not args.no_cuda, neighbours=args.neighbours, tiles=args.tiles))
+    wanted = {"neighbours": args.neighbours, "tiles": args.tiles, "centred": args.centred}
+    prepare(specs(members=not args.no_cuda, **wanted))
     everything = [Variants(fmt) for fmt in FORMATS]
     with tempfile.TemporaryDirectory() as directory:
         cuda = CudaVersions(Path(directory), enabled=not args.no_cuda)
@@ -276,7 +269,11 @@ def main() -> int:
     found["rows"] = [asdict(row) for row in rows]
     write()
     if args.neighbours:
-        found["neighbours"] = neighbours()
+        found["neighbours"] = accuracy.neighbours()
+        found["temperatures"] = accuracy.temperatures()
+        write()
+    if args.centred:
+        found["centred"] = [asdict(row) for fmt in FORMATS for row in centred(fmt, args.scale)]
     if args.tiles:
         found["tiles"] = [asdict(row) for fmt in FORMATS for row in tiles(fmt, args.scale)]
     write()
