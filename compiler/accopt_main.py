@@ -36,7 +36,7 @@ from .diagnostics import (
     error,
     render,
 )
-from .driver_options import add_compile_arguments, options_from_arguments
+from .driver_options import add_compile_arguments, compile_options
 from .emit import TEXT_STAGES, emit_text
 from .executable import front_end
 from .internal_error import guarded
@@ -229,8 +229,8 @@ def _print_schedules(args: argparse.Namespace, options: CompileOptions) -> int:
 def _run(args: argparse.Namespace) -> int:
     try:
         if args.schedules:
-            return _print_schedules(args, options_from_arguments(args))
-        return AccoptMain(args, options_from_arguments(args)).run()
+            return _print_schedules(args, compile_options(args))
+        return AccoptMain(args, compile_options(args)).run()
     except (CompileError, VerifyException, DiagnosticException) as e:
         print(_error_text(e), file=sys.stderr)
         return 1

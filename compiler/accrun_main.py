@@ -11,25 +11,29 @@ does not compile exits with status 1 before anything runs.
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING
 
-from ..runtime.errors import AccRuntimeError
 from ..runtime.trace import TraceOptions
-from .at_exit import AtExit
-from .diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
-from .driver_options import add_compile_arguments, options_from_arguments
+from .customary_options import translate
+from .diagnostics import DiagnosticSink
+from .driver_options import add_compile_arguments, compile_options
 from .internal_error import guarded
+from .run_program import (
+    device_number,
+    for_this_machine,
+    in_place,
+    print_diagnostics,
+    profile_libraries,
+    run_program,
+)
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-
-    from .api import Program
 
 
 def _argument_parser() -> argparse.ArgumentParser:
@@ -93,14 +97,8 @@ def _split_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(argv), []
 
 
-def _report(sink: DiagnosticSink) -> None:
-    for diagnostic in sink.diagnostics:
-        print(render(diagnostic), file=sys.stderr)
-    sink.diagnostics.clear()
-
-
 def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
-    from .api import Program, RunOptions, choose_target
+    from .api import RunOptions
     from .executable import build
 
     sink = DiagnosticSink()
@@ -111,12 +109,8 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         if stage == REMARKS_STAGE:
             sink.diagnostics += remarks_of(module, options.target)
 
-    number = args.device if args.device is not None else _device_number()
-    wanted = _device_type() if args.target == "auto" else args.target
-    args.target, capability = choose_target(wanted, number)
-    options = options_from_arguments(args)
-    if capability is not None and args.sm is None:
-        options = replace(options, sm=capability)
+    number = args.device if args.device is not None else device_number()
+    options = for_this_machine(compile_options(args), args.target, args.sm, number)
     trace = TraceOptions.from_environment(os.environ)
     if args.compression_report:
         trace = replace(trace, compression=True)
@@ -125,7 +119,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
             [Path(s) for s in args.sources], options, sink, after_stage if args.remarks else None
         )
     finally:
-        _report(sink)
+        print_diagnostics(sink)
     run_options = RunOptions(
         device_number=number,
         libraries=tuple(args.libraries),
@@ -135,77 +129,16 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         checks=not args.no_checks,
         counters=args.report,
         trace=trace,
-        profile_libraries=tuple(filter(None, os.environ.get("ACC_PROFLIB", "").split(";"))),
+        profile_libraries=profile_libraries(),
     )
-    program = Program(executable, run_options)
-    report = AtExit(lambda status: _simulated(program, status)) if options.target == "sim" else None
-    status = program.main([args.sources[0], *program_arguments])
-    if report is not None:
-        status = report(status)
-    program.close()
-    return status
-
-
-def _simulated(program: Program, status: int) -> int:
-    """Prints the simulator's report, if it made one; its findings turn success into failure."""
-    from ..runtime.sim.counters import table
-
-    lines = program.simulator.lines
-    if lines:
-        print(table(lines), file=sys.stderr)
-    return status or int(bool(program.simulator.findings))
-
-
-def _device_type() -> Literal["auto", "nvptx", "host"]:
-    """The target that the environment variable ACC_DEVICE_TYPE asks for (OpenACC 3.4, 4.1)."""
-    text = os.environ.get("ACC_DEVICE_TYPE", "")
-    match text.lower().removeprefix("acc_device_"):
-        case "" | "default":
-            return "auto"
-        case "host" | "multicore":
-            return "host"
-        case "nvidia" | "not_host":
-            return "nvptx"
-        case _:
-            raise error(
-                UNKNOWN_LOC,
-                f"ACC_DEVICE_TYPE is '{text}', which is no device of this implementation",
-                "set it to nvidia, host or default",
-            )
-
-
-def _device_number() -> int:
-    text = os.environ.get("ACC_DEVICE_NUM", "0")
-    if not text.isdigit():
-        raise error(UNKNOWN_LOC, f"ACC_DEVICE_NUM is '{text}'", "set it to a device number")
-    return int(text)
-
-
-def _leave(status: int) -> NoReturn:
-    """Ends the process as a C program does: C's buffers are written, `atexit` functions run."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    ctypes.CDLL(None).exit(status)
-    raise AssertionError("exit returned")
+    return run_program(executable, run_options, [args.sources[0], *program_arguments])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accrun` command. Leaves the process with the program's exit status."""
     own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
-    args = _argument_parser().parse_args(own)
-    return guarded(lambda: _run_and_leave(args, program_arguments))
-
-
-def _run_and_leave(args: argparse.Namespace, program_arguments: list[str]) -> int:
-    try:
-        status = _run(args, program_arguments)
-    except CompileError as e:
-        print("\n".join(render(d) for d in e.diagnostics), file=sys.stderr)
-        return 1
-    except AccRuntimeError as e:
-        print(e.render(), file=sys.stderr)
-        return 1
-    _leave(status)
+    args = _argument_parser().parse_intermixed_args(translate(own))
+    return guarded(lambda: in_place(lambda: _run(args, program_arguments)))
 
 
 if __name__ == "__main__":

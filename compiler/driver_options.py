@@ -78,10 +78,10 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
     )
 
 
-def options_from_arguments(args: argparse.Namespace) -> CompileOptions:
-    """The compile options in parsed arguments; `args.target` must not be `auto` any more."""
+def compile_options(args: argparse.Namespace) -> CompileOptions:
+    """The compile options in parsed arguments; `nvptx` where the machine is to choose the target."""
     return CompileOptions(
-        target=args.target,
+        target="nvptx" if args.target == "auto" else args.target,
         sm=args.sm or DEFAULT_SM,
         opt_level=args.opt_level,
         fma=not args.no_fma,

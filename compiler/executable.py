@@ -114,6 +114,18 @@ def build(
     from .c.program import preprocess_program
 
     sources = preprocess_program(paths, preprocess_options(options), sink)
+    return build_sources(sources, options, sink, after_stage, cached=cached)
+
+
+def build_sources(
+    sources: Sequence[PreprocessedSource],
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    after_stage: StageCallback | None = None,
+    *,
+    cached: bool = True,
+) -> Executable:
+    """As `build`, from files that are preprocessed."""
     texts = [part for source in sources for part in (source.file, source.text)]
     assembler = str(find_ptxas()) if options.target == "nvptx" else ""
     key = content_key("program", compiler_fingerprint(), assembler, repr(options), *texts)

@@ -58,7 +58,7 @@ def test_every_folder_is_a_package() -> None:
 
 @pytest.mark.parametrize(
     ("group", "names"),
-    [("console_scripts", {"accopt", "accrun"}), ("xdsl.universe", {"accopt"})],
+    [("console_scripts", {"accopt", "accrun", "accc"}), ("xdsl.universe", {"accopt"})],
 )
 def test_entry_points_load(group: str, names: set[str]) -> None:
     ours = [point for point in entry_points(group=group) if point.value.startswith("accopt.")]

@@ -1,0 +1,182 @@
+"""`accc`: separate compilation, archives and linking, as Makefiles do them, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from accopt.compiler import accc_main, accrun_main
+from accopt.compiler.customary_options import translate
+from accopt.compiler.linked_program import read_program
+
+MAIN = """
+#include <stdio.h>
+#include "twice.h"
+int main(int argc, char **argv)
+{
+    int a[10];
+#pragma acc parallel loop copyout(a)
+    for (int i = 0; i < 10; i++)
+        a[i] = twice(i) + OFFSET;
+    printf("%d %d %s %s\\n", a[9], argc, argv[1], NAME);
+    return a[0];
+}
+"""
+TWICE = """
+#include "twice.h"
+int twice(int x) { return FACTOR * x; }
+"""
+HEADER = "#pragma acc routine seq\nint twice(int x);\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two C files and a header, which becomes the current one."""
+    (tmp_path / "include").mkdir()
+    (tmp_path / "main.c").write_text(MAIN)
+    (tmp_path / "twice.c").write_text(TWICE)
+    (tmp_path / "include" / "twice.h").write_text(HEADER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def accc(*arguments: str) -> None:
+    """Runs the command, which must succeed."""
+    assert accc_main.main(arguments) == 0
+
+
+def outcome(program: Path, *arguments: str) -> tuple[str, int]:
+    """Output and exit status of an executable file."""
+    command = [str(program), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout + done.stderr, done.returncode
+
+
+def archive(name: Path, *members: Path) -> None:
+    """What `ar rcs` writes: an index, and members padded to even sizes."""
+    data = b"!<arch>\n"
+    for path in (None, *members):
+        content = path.read_bytes() if path else b"\0\0\0\0\0"
+        header = (
+            f"{path.name + '/' if path else '/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}"
+        )
+        data += header.encode() + b"`\n" + content + b"\n" * (len(content) % 2)
+    name.write_bytes(data)
+
+
+COMMON = ("-O2", "-Wall", "-std=c99", "-acc", "-Iinclude", "--target=host")
+
+
+def compile_objects() -> None:
+    accc("-c", *COMMON, "-DFACTOR=2", "twice.c")
+    accc(*COMMON, "-DOFFSET=3", '-DNAME="n"', "-c", "main.c", "-o", "start.o", "-MMD", "-MP")
+
+
+def test_separate_compilation(project: Path) -> None:
+    compile_objects()
+    accc("-o", "prog", "start.o", "twice.o", "-lm")
+    assert outcome(project / "prog", "-c") == ("21 2 -c n\n", 3)
+    linked = read_program(project / "prog")
+    assert (linked.target, linked.options.opt_level) == ("host", 2)
+
+
+@pytest.mark.parametrize("name", ["libtwice.a", "-ltwice"])
+def test_archives(project: Path, name: str) -> None:
+    compile_objects()
+    archive(project / "libtwice.a", project / "twice.o")
+    accc("start.o", "-L.", name, "-lm")
+    assert outcome(project / "a.out", "x") == ("21 2 x n\n", 3)
+
+
+def test_without_objects_in_a_foreign_folder(project: Path, tmp_path: Path) -> None:
+    accc(*COMMON, "main.c", "-DFACTOR=1", "-DOFFSET=0", '-DNAME=""', "twice.c", "-o", "prog")
+    (tmp_path / "numpy.py").write_text("raise SystemExit('not the module you mean')")
+    assert outcome(project / "prog", "y") == ("9 2 y \n", 0)
+
+
+def test_dependencies(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compile_objects()
+    rule = (project / "start.d").read_text()
+    assert rule == "start.o: main.c include/twice.h\ninclude/twice.h:\n"
+    accc("-MM", "-Iinclude", "-DFACTOR=2", "-MT", "obj/twice.o", "twice.c")
+    assert capsys.readouterr().out == "obj/twice.o: twice.c include/twice.h\n"
+
+
+def test_preprocessed_text_is_an_input(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    accc("-E", *COMMON, "-DFACTOR=2", "twice.c", "-o", "twice.i")
+    accc("-c", *COMMON, "twice.i")
+    accc("-E", "-Iinclude", "-DFACTOR=77", "twice.c")
+    assert "return 77 * x" in " ".join(capsys.readouterr().out.split())
+    assert (project / "twice.o").exists()
+
+
+def test_mistakes_show_when_a_file_is_compiled(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "bad.c").write_text("void f(int *a) {\n#pragma acc parallel lop\n  a[0] = 1; }\n")
+    assert accc_main.main(["-c", "bad.c"]) == 1
+    assert "bad.c:2:22: error:" in capsys.readouterr().err
+    assert not (project / "bad.o").exists()
+
+
+def test_a_warning_is_given_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "old.c").write_text(
+        "int main(void) { int a[3];\n#pragma acc data pcopyout(a)\n a[0] = 0; return 0; }\n"
+    )
+    accc("-c", "old.c", "--target=host")
+    assert capsys.readouterr().err.count("deprecated") == 1
+    accc("old.o")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "no input files"),
+        (["none.o"], "cannot read 'none.o'"),
+        (["foreign.o"], "'foreign.o' is no object file of accc"),
+        (["twice.c", "-Iinclude", "-DFACTOR=2", "--target=host"], "no function 'main'"),
+        (["-shared", "twice.c"], "no option -shared"),
+        (["-S", "twice.c"], "no option -S"),
+        (["-c", "twice.c", "main.c", "-o", "x.o"], "-o with several files"),
+        (["-c", "twice.c", "-Iinclude", "-DFACTOR=2", "-o", "no/where.o"], "cannot write"),
+    ],
+)
+def test_refused(
+    project: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "foreign.o").write_bytes(b"\x7fELF")
+    assert accc_main.main(arguments) == 1
+    message = capsys.readouterr().err
+    assert words in message and "help:" in message
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (
+            "-Wall -Wextra -w -std=gnu99 -pedantic -pipe -march=native -fopenacc -acc -Mpreprocess",
+            "",
+        ),
+        ("-Ofast", "-O3 --fast-math"),
+        ("-O -g3", "-O1 -g"),
+        ("-gpu=cc80", "--sm=80"),
+        ("-ta=tesla:cc70", "--sm=70"),
+        ("-ta=multicore", "--target=host"),
+        ("-Minfo=accel -ffp-contract=off", "--remarks --no-fma"),
+        ("-isystem include -DA=1 -lm", "-I include -DA=1 -lm"),
+        ("-c -MMD -MF x.d -fsyntax-only", "-c -MMD -MF x.d -fsyntax-only"),
+    ],
+)
+def test_customary_options(given: str, meant: str) -> None:
+    assert translate(given.split()) == meant.split()
+
+
+def test_accrun_takes_them_too() -> None:
+    example = Path(__file__).parents[2] / "examples" / "saxpy.c"
+    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=host", "-Wall"]
+    done = subprocess.run([*command, "-O2", str(example), "-acc", "-lm"], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert callable(accrun_main.main)
