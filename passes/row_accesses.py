@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ..dialects.accx import VOLATILE
 from .analysis.acc_ops import MAPPING_OPS
-from .analysis.affine import ZERO, Affine, Monomial
+from .analysis.affine import ZERO, Affine, Monomial, product
 from .analysis.device_functions import PURE_FUNCTIONS
 from .analysis.layout import member_offset, size_of
 from .analysis.region_values import RegionSymbols
@@ -178,8 +178,8 @@ def _tap(op: llvm.LoadOp | llvm.StoreOp, found: Survey) -> Tap:
 
 def known_part(monomial: Monomial, symbols: RegionSymbols) -> tuple[Monomial, Monomial]:
     """The factors of a product that are known before the construct, and the others (loop variables)."""
-    inner = tuple(s for s in monomial if isinstance(s, SSAValue) and symbols.is_inside(s))
-    return tuple(s for s in monomial if s not in inner), inner
+    inner = product(s for s in monomial if isinstance(s, SSAValue) and symbols.is_inside(s))
+    return product(s for s in monomial if s not in inner), inner
 
 
 def strides(rows: Iterator[Row], symbols: RegionSymbols) -> list[Affine]:

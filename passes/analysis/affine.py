@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import arith, llvm
 from xdsl.ir import Attribute, SSAValue
@@ -17,11 +18,38 @@ from xdsl.ir import Attribute, SSAValue
 from .acc_ops import bit_width, constant_value
 
 Monomial = tuple[Hashable, ...]
-"""Symbols multiplied with one another, in a canonical order; `()` is the constant term."""
+"""Symbols multiplied with one another, made by `product`; `()` is the constant term."""
 
 
-def _ordered(symbols: Iterable[Hashable]) -> Monomial:
-    return tuple(sorted(symbols, key=lambda s: (hash(s), id(s))))
+class _Product(tuple[Hashable, ...]):
+    """
+    Two or more symbols, listed as they were multiplied and equal in any order: what is emitted for them
+    then follows from the program, not from hashes, which differ from run to run.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple) or len(self) != len(cast(Monomial, other)):
+            return False
+        left = list(cast(Monomial, other))
+        for symbol in self:
+            if symbol not in left:
+                return False
+            left.remove(symbol)
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(sum(hash(symbol) for symbol in self))
+
+
+def product(symbols: Iterable[Hashable]) -> Monomial:
+    """The monomial of these symbols; equal to that of the same symbols in another order."""
+    monomial = tuple(symbols)
+    return _Product(monomial) if len(monomial) > 1 else monomial
 
 
 @dataclass(frozen=True)
@@ -56,7 +84,7 @@ class Affine:
         terms: dict[Monomial, int] = {}
         for m1, c1 in self.terms.items():
             for m2, c2 in other.terms.items():
-                monomial = _ordered(m1 + m2)
+                monomial = product(m1 + m2)
                 terms[monomial] = terms.get(monomial, 0) + c1 * c2
         return Affine({m: c for m, c in terms.items() if c})
 
@@ -82,7 +110,7 @@ class Affine:
             if occurrences == 0:
                 rest[monomial] = coefficient
             elif occurrences == 1:
-                factor[tuple(s for s in monomial if s != symbol)] = coefficient
+                factor[product(s for s in monomial if s != symbol)] = coefficient
             else:
                 return None
         return Affine(rest), Affine(factor)

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from .affine import ZERO, Affine, Monomial
+from .affine import ZERO, Affine, Monomial, product
 from .ranges import LoopRange, extremes
 
 
@@ -95,7 +95,7 @@ def _contains(monomial: Monomial, factor: Monomial) -> Monomial | None:
         if symbol not in rest:
             return None
         rest.remove(symbol)
-    return tuple(rest)
+    return product(rest)
 
 
 def divide(poly: Affine, divisor: Affine) -> tuple[Affine, Affine] | None:

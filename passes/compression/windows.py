@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.accx import ELEMENTS
 from ..analysis.acc_ops import has_level
-from ..analysis.affine import ZERO, Affine
+from ..analysis.affine import ZERO, Affine, product
 from ..analysis.layout import size_of
 from ..analysis.region_values import RegionSymbols
 from ..building import constant_value
@@ -274,8 +274,8 @@ def _multiples(
         for monomial, coefficient in place.bytes.terms.items():
             if not monomial or monomial == (column,):
                 continue
-            loops = tuple(s for s in monomial if isinstance(s, SSAValue) and symbols.is_inside(s))
-            rest = tuple(s for s in monomial if s not in loops)
+            loops = product(s for s in monomial if isinstance(s, SSAValue) and symbols.is_inside(s))
+            rest = product(s for s in monomial if s not in loops)
             factors[loops] = factors.get(loops, ZERO) + Affine({rest: coefficient})
         for factor in factors.values():
             known = factor.as_constant

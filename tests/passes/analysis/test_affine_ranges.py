@@ -89,3 +89,12 @@ def test_union_keeps_the_tighter_of_comparable_bounds():
     both = left.union(right)
     assert both.lows == (Affine.constant(0),)
     assert both.highs == (n - 1,)
+
+
+def test_products_are_equal_in_any_order_and_listed_as_multiplied():
+    n, m = Affine.symbol("n"), Affine.symbol("m")
+    assert n * m == m * n and hash(n * m) == hash(m * n)
+    assert (n * m - m * n).as_constant == 0
+    assert list((n * m + m * n).terms.items()) == [(("n", "m"), 2)]
+    assert [*next(iter((n * m).terms))] == ["n", "m"] and [*next(iter((m * n).terms))] == ["m", "n"]
+    assert n * n != n * m and n * m * n != n * m * m
