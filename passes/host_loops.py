@@ -331,7 +331,8 @@ def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
     if all(select_device_type(level) is None for level in (loop.gang, loop.worker, loop.vector)):
         return
     accesses: list[Operation] = []
-    simple = not loop.reduction_operands
+    # LLVM counts the iterations of loops with constant steps only.
+    simple = not loop.reduction_operands and constant_value(innermost.step) is not None
     for op in innermost.body.walk():
         match op:
             case scf.ForOp() | scf.WhileOp() | acc.LoopOp() | scf.ExecuteRegionOp():

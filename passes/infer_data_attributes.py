@@ -62,7 +62,7 @@ from .analysis.data_attributes import DataAction, VariableFacts, VariableKind, d
 from .analysis.layout import size_of
 from .analysis.recipes import firstprivate_recipe
 from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
-from .analysis.sections import PointerUses, Section, pointer_uses, section_of
+from .analysis.sections import STORED, PointerUses, Section, pointer_uses, section_of
 from .analysis.visible_data import visible_default, visible_entry
 
 Globals = dict[str, llvm.GlobalOp]
@@ -429,7 +429,8 @@ def _infer(construct: ComputeOp, globals_: Globals) -> None:
         kind = _kind(value, globals_)
         section = section_of(uses, symbols)
         variable = _Variable(value, name, kind, uses, section, visible)
-        if kind is VariableKind.POINTER and not uses.accesses and not uses.escapes:
+        is_value = not uses.accesses and set(uses.escapes) <= {STORED}
+        if kind is VariableKind.POINTER and is_value:
             clause = clause or acc.DataClause.ACC_NO_CREATE
         facts = VariableFacts(
             kind=kind,

@@ -9,7 +9,8 @@ Leaves: each `llvm.func` with a body that is called, or whose address is taken, 
 Fails:  a call of a function that is neither defined, declared as a routine nor known on devices; a
         static local or an undeclared global variable in a routine; a call of a routine from a loop
         that is already partitioned at the routine's level or a narrower one; a call through a
-        pointer that host code made; a call of a `nohost` routine by host code.
+        pointer that host code made; a call of a `nohost` routine by host code; a loop or call in a
+        routine at a wider level than its directive gives; data, compute and host directives in a routine.
 
 Before:
   llvm.func @square(%v: f32) -> f32 { ... }
@@ -49,6 +50,20 @@ from .analysis.levels import (
     routine_level,
     set_level,
 )
+
+HOST_DIRECTIVES = (
+    *COMPUTE_OPS,
+    acc.DataOp,
+    acc.EnterDataOp,
+    acc.ExitDataOp,
+    acc.HostDataOp,
+    acc.InitOp,
+    acc.SetOp,
+    acc.ShutdownOp,
+    acc.UpdateOp,
+    acc.WaitOp,
+)
+"""What only host code may do."""
 
 
 @dataclass
@@ -235,6 +250,36 @@ def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
             parent = parent.parent_op()
 
 
+def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
+    """What stands in a routine is no wider than its level, and belongs to device code (2.15.1)."""
+    for name, level in levels.items():
+        for op in program.functions[name].walk():
+            wanted, what, instead = Level.SEQ, "", ""
+            if isinstance(op, acc.LoopOp):
+                wanted = max(loop_levels(op), default=Level.SEQ)
+                what, instead = f"a {LEVEL_NAMES[wanted]} loop", "take the level off the loop"
+            elif isinstance(op, llvm.CallOp) and op.callee is not None:
+                callee = op.callee.string_value()
+                wanted = levels.get(callee, program.level(callee))
+                what = f"a call of '{callee}', which has level {LEVEL_NAMES[wanted]},"
+                instead = "call it in the compute construct"
+            elif isinstance(op, HOST_DIRECTIVES):
+                raise error(
+                    source_loc(op),
+                    f"'{op.name.removeprefix('acc.').replace('_', ' ')}' in '{name}', which device"
+                    " code calls",
+                    "only loop, atomic and cache can stand in device code: call it from a function"
+                    " of its own",
+                )
+            if wanted > level:
+                raise error(
+                    source_loc(op),
+                    f"{what} stands in '{name}', a routine of level {LEVEL_NAMES[level]}",
+                    f"give '{name}' the level {LEVEL_NAMES[wanted]}, or {instead}",
+                    [(source_loc(program.routines[name]), "the directive is here")],
+                )
+
+
 def _check_indirect(module: ModuleOp) -> None:
     """A function's address on the host means nothing on the device."""
     for construct in constructs_of(module, COMPUTE_OPS):
@@ -287,6 +332,7 @@ class InferRoutinesPass(ModulePass):
         reached = _reach(program)
         levels = _infer_levels(program, reached)
         _check_nesting(levels, program)
+        _check_bodies(levels, program)
         for name in reached:
             if name not in program.routines:
                 function = program.functions[name]

@@ -9,6 +9,7 @@ from .records import (
     DirectiveKind,
     ExprClause,
     GangClause,
+    ReductionClause,
     VarListClause,
 )
 from .rules import (
@@ -36,10 +37,11 @@ def check_directive(directive: Directive, rule: DirectiveRule) -> None:
     _check_exclusive(directive)
     _check_needed(directive, rule)
     _check_names_once(directive)
+    _check_one_copy(directive)
     if directive.is_compute:
         _check_gangs(directive)
     if directive.is_combined:
-        _check_level_arguments(directive)
+        check_level_arguments(directive, directive)
 
 
 def _check_repeats(directive: Directive, rule: DirectiveRule) -> None:
@@ -116,6 +118,26 @@ def _check_names_once(directive: Directive) -> None:
             seen[item.name] = clause
 
 
+def _check_one_copy(directive: Directive) -> None:
+    """A variable has one kind of private copy on a directive that is not combined (2.5.14, 2.9.10)."""
+    seen: dict[str, Clause] = {}
+    for clause in directive.clauses:
+        copies = clause.name == "private" or (
+            clause.name in ("firstprivate", "reduction") and not directive.is_combined
+        )
+        if not copies or not isinstance(clause, VarListClause | ReductionClause):
+            continue
+        for item in clause.items:
+            first = seen.setdefault(item.name, clause)
+            if first.name != clause.name:
+                raise error(
+                    item.loc,
+                    f"'{item.name}' in '{first.name}' and in '{clause.name}'",
+                    "name it in one of them",
+                    [(first.loc, f"'{first.name}' is here")],
+                )
+
+
 def _check_gangs(directive: Directive) -> None:
     """Several arguments of num_gangs forbid reduction (2.5.13)."""
     for sizes in directive.all("num_gangs", ExprClause):
@@ -131,19 +153,21 @@ def _check_gangs(directive: Directive) -> None:
                 )
 
 
-def _check_level_arguments(directive: Directive) -> None:
+def check_level_arguments(directive: Directive, parent: Directive | None) -> None:
     """
-    Arguments of gang, worker and vector on a combined construct (2.9.2 to 2.9.4): sizes of levels
-    only in kernels and only without the construct's own clause; `dim` not in kernels.
+    Arguments of gang, worker and vector on a loop in the compute construct `parent`, itself if it is
+    combined, None for an orphaned loop (2.9.2 to 2.9.4): sizes of levels only in kernels and only
+    without the construct's own clause, but a vector length in parallel too; `dim` not in kernels.
     """
-    construct = directive.kind.value.split()[0]
+    construct = "parallel" if parent is None else parent.kind.value.split()[0]
+    where = "orphaned loops" if parent is None else f"'{parent.kind.value}'"
     for clause in directive.clauses:
         sized = False
         if isinstance(clause, GangClause):
             sized = clause.num is not None
             if clause.dim is not None and construct == "kernels":
                 raise error(
-                    clause.dim.loc, "'gang(dim:)' is not allowed on 'kernels loop'", "remove 'dim:'"
+                    clause.dim.loc, f"'gang(dim:)' is not allowed on {where}", "remove 'dim:'"
                 )
         elif clause.name in ("worker", "vector") and isinstance(clause, ExprClause):
             sized = bool(clause.args)
@@ -154,10 +178,10 @@ def _check_level_arguments(directive: Directive) -> None:
             remedy = f"write {size}(…)" if construct == "parallel" else "remove the argument"
             raise error(
                 clause.loc,
-                f"'{clause.name}' takes no size on '{directive.kind.value}'",
+                f"'{clause.name}' takes no size on {where}",
                 remedy,
             )
-        if construct == "kernels" and directive.has(size):
+        if construct == "kernels" and parent is not None and parent.has(size):
             raise error(
                 clause.loc,
                 f"'{clause.name}' takes no size beside '{size}'",

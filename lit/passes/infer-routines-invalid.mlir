@@ -99,3 +99,42 @@ llvm.func @main() {
   }
   llvm.return
 }
+
+// -----
+
+// A loop wider than the level of its routine.
+// CHECK: error: a vector loop stands in 'fill', a routine of level seq
+// CHECK: help: give 'fill' the level vector
+acc.routine @r func(@fill) seq
+llvm.func @fill(%n: i32) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  acc.loop vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    acc.yield
+  } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+  llvm.return
+}
+
+// -----
+
+// A call wider than the level of its routine.
+// CHECK: error: a call of 'wide', which has level worker, stands in 'narrow', a routine of level seq
+acc.routine @r func(@wide) worker
+llvm.func @wide() {
+  llvm.return
+}
+acc.routine @s func(@narrow) seq
+llvm.func @narrow() {
+  llvm.call @wide() : () -> ()
+  llvm.return
+}
+
+// -----
+
+// Directives for the host in a routine.
+// CHECK: error: 'wait' in 'waits', which device code calls
+acc.routine @r func(@waits) seq
+llvm.func @waits() {
+  acc.wait
+  llvm.return
+}

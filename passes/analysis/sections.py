@@ -43,6 +43,10 @@ class Access:
         return Access(self.op, i8, index, self.writes, self.width * size)
 
 
+STORED = "its address is stored"
+"""Why not every access is known, of a pointer that is written to memory which outlives the region."""
+
+
 @dataclass
 class PointerUses:
     """Everything a region does with a pointer."""
@@ -118,12 +122,22 @@ def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -
                     found.as_variable.append(op)
                 case llvm.ICmpOp() | llvm.PtrToIntOp() | acc.LoopOp():
                     pass
+                case llvm.StoreOp() if not _is_local(op.ptr, construct):
+                    found.escapes.append(STORED)
                 case llvm.CallOp():
                     name = op.callee.string_value() if op.callee else "a function pointer"
                     found.escapes.append(f"it is passed to '{name}'")
                 case _:
                     found.escapes.append(f"its address is used by '{op.name}'")
     return found
+
+
+def _is_local(pointer: SSAValue, construct: Operation) -> bool:
+    """Whether `pointer` leads into a variable of the region."""
+    owner = pointer.owner
+    while isinstance(owner, llvm.GEPOp):
+        owner = owner.ptr.owner
+    return isinstance(owner, llvm.AllocaOp) and is_inside(owner, construct)
 
 
 def _access(op: Operation, place: _Place, type_: Attribute, writes: bool) -> Access:

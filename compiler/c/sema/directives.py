@@ -38,8 +38,10 @@ from ..ast import (
     Storage,
     VarRef,
 )
+from .clause_values import check_values
 from .clauses import ClauseResolver
 from .literals import string_literal
+from .nesting import check_nesting
 from .unit import Target, Unit
 
 _ACC = re.compile(r"acc\b[ \t]*")
@@ -77,6 +79,7 @@ class DirectiveChecker:
     def _resolve(self, directive: Directive) -> None:
         """Types all clauses, and keeps those that hold on the target."""
         self.clauses.resolve(directive)
+        check_values(directive)
         select_clauses(directive, self.unit.target)
         chosen = directive.find("device_type", DeviceTypeClause)
         if directive.kind is DirectiveKind.SET and chosen is not None:
@@ -181,6 +184,10 @@ class DirectiveChecker:
                 self.require_no_pending()
             return [], index
         self._resolve(directive)
+        state = self.unit.function
+        assert state is not None, "statements stand in functions"
+        in_loop = any(target.kind == "loop" for target in state.targets)
+        check_nesting(directive, state.directives, in_loop=in_loop)
         if directive.kind is DirectiveKind.DECLARE and self._declares_statics(directive):
             return [], index
         if not directive.has_body:
@@ -245,9 +252,11 @@ class DirectiveChecker:
             state.next_construct += 1
             state.constructs = (*outer, state.next_construct)
             state.targets.append(Target("construct", directive.kind.value))
+            state.directives.append(directive)
         stmts, index = self.unit.statements.item(nodes, index)
         if is_construct:
             state.targets.pop()
+            state.directives.pop()
             state.constructs = outer
         self._check_body(directive, stmts)
         return stmts[0], index

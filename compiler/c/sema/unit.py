@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...diagnostics import DiagnosticSink, SourceLoc
+from ...directives.records import Directive
 from ..ast import FunctionDecl, TranslationUnit
 from ..types import IntType
 from .scopes import Scope
@@ -51,6 +52,8 @@ class FunctionState:
     labels: dict[str, Jump] = field(default_factory=dict[str, Jump])
     gotos: list[tuple[str, Jump]] = field(default_factory=list[tuple[str, Jump]])
     targets: list[Target] = field(default_factory=list[Target])
+    directives: list[Directive] = field(default_factory=list[Directive])
+    """The constructs around the current statement, outermost first."""
     constructs: tuple[int, ...] = ()
     next_construct: int = 0
     switch_values: list[dict[int | None, SourceLoc]] = field(

@@ -1,0 +1,91 @@
+"""
+Where a directive may stand among the constructs around it in its function (OpenACC 3.4, 2.5 to 2.14).
+What holds across functions is checked on the whole program (`passes/infer_routines.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...diagnostics import error
+from ...directives.checks import check_level_arguments
+from ...directives.records import (
+    Directive,
+    DirectiveKind,
+    ReductionClause,
+    VarListClause,
+    VarRefItem,
+)
+from ..ast import VarDecl, VarRef
+
+_IN_DEVICE_CODE = frozenset(
+    (
+        DirectiveKind.LOOP,
+        DirectiveKind.ATOMIC,
+        DirectiveKind.CACHE,
+        DirectiveKind.DECLARE,
+        DirectiveKind.ROUTINE,
+    )
+)
+"""What may stand in a compute construct; everything else is for the host."""
+
+
+def check_nesting(directive: Directive, around: Sequence[Directive], *, in_loop: bool) -> None:
+    """
+    Raise `CompileError` if `directive` may not stand in the constructs `around`, outermost first.
+    `in_loop`: whether a C loop is around it.
+    """
+    construct = next((d for d in reversed(around) if d.is_compute), None)
+    if construct is not None and directive.kind not in _IN_DEVICE_CODE:
+        raise error(
+            directive.loc,
+            f"'{directive.kind.value}' inside a '{construct.kind.value}' construct",
+            "only loop, atomic and cache can stand there: move it out",
+            [(construct.loc, "the construct is here")],
+        )
+    if directive.kind is DirectiveKind.CACHE and construct is not None and not in_loop:
+        raise error(
+            directive.loc,
+            "'cache' is not inside a loop",
+            "put it at the top of the body of the loop whose iterations reuse the data",
+        )
+    if directive.kind is DirectiveKind.LOOP:
+        check_level_arguments(directive, construct)
+        _check_operators(directive, around)
+
+
+def _check_operators(directive: Directive, around: Sequence[Directive]) -> None:
+    """A reduction that spans nested loops has one operator (2.9.11)."""
+    for clause in directive.clauses:
+        if not isinstance(clause, ReductionClause):
+            continue
+        for item in clause.items:
+            outer = _reduction_around(_variable(item), around)
+            if outer is not None and outer.operator != clause.operator:
+                raise error(
+                    item.loc,
+                    f"'{item.name}' is reduced with '{clause.operator}' inside a reduction of it"
+                    f" with '{outer.operator}'",
+                    "use one operator, or a variable of its own for the inner loop",
+                    [(outer.loc, "the outer reduction is here")],
+                )
+
+
+def _reduction_around(
+    variable: VarDecl | None, around: Sequence[Directive]
+) -> ReductionClause | None:
+    """The innermost reduction around that `variable` belongs to; none if it is private inside it."""
+    for directive in reversed(around) if variable is not None else ():
+        for clause in directive.clauses:
+            if isinstance(clause, ReductionClause | VarListClause):
+                mine = any(_variable(item) is variable for item in clause.items)
+                if mine and isinstance(clause, ReductionClause):
+                    return clause
+                if mine and clause.name in ("private", "firstprivate"):
+                    return None
+    return None
+
+
+def _variable(item: VarRefItem) -> VarDecl | None:
+    base = item.base.expr
+    return base.decl if isinstance(base, VarRef) else None
