@@ -8,6 +8,7 @@ Every function takes and gives scalars or arrays. What is undefined in C gives w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,19 @@ def uitofp(a: Value, dtype: Any) -> Value:
 
 def ext_unsigned(a: Value, dtype: Any) -> Value:
     return unsigned(a).astype(dtype)
+
+
+def join_bytes(parts: Sequence[Value], dtype: Any) -> Value:
+    """The number of these unsigned bytes, the lowest first."""
+    total = parts[0].astype(dtype)
+    for number, part in enumerate(parts[1:], 1):
+        total = total | part.astype(dtype) << dtype(8 * number)
+    return total
+
+
+def byte_of(a: Value, number: int) -> Value:
+    """A byte of a number, counted from the lowest, unsigned."""
+    return (a >> a.dtype.type(8 * number)).astype(np.uint8)
 
 
 def popcount(a: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -12,11 +13,11 @@ from ...dialects import llvm_ext, nvvm
 from ...dialects.llvm_ext.atomics import AtomicOrdering
 from .atomics import KINDS
 from .codegen import FunctionCompiler, Unsupported, scalar_dtype
-from .expressions import zero
+from .expressions import type_name, zero
 from .library import LIBRARY
 from .liveness import Flag
 from .mathlib import math_function
-from .types import dtype_of, element, elements, size_align
+from .types import dtype_of, element, elements, odd_bytes, size_align
 
 _DIMENSIONS = {gpu.DimensionEnum.X: 0, gpu.DimensionEnum.Y: 1, gpu.DimensionEnum.Z: 2}
 
@@ -62,6 +63,10 @@ def _load(
         dtype = dtype_of(type)
         if dtype is None:
             raise Unsupported(f"a load of type {type}")
+        if (size := odd_bytes(type)) is not None:
+            access = f.access(op, pointer, np.uint8, not inside, _is_atomic(op))
+            bytes = [f"rt.load({f.threads}, {name} + {n}, {access})" for n in range(size)]
+            return f"ar.join_bytes(({', '.join(bytes)}), {type_name(type)})"
         return f"rt.load({f.threads}, {name}, {f.access(op, pointer, dtype, not inside, _is_atomic(op))})"
     loads = [_load(f, op, pointer, f"({name} + {offset})", part, True) for part, offset in parts]
     return f"({', '.join(loads)},)" if loads else "()"
@@ -85,6 +90,11 @@ def store(f: FunctionCompiler, op: Operation) -> None:
 def _store(f: FunctionCompiler, op: llvm.StoreOp, to: str, value: str, type: Attribute) -> None:
     parts = elements(type)
     if parts is None:
+        if (size := odd_bytes(type)) is not None:
+            access = f.access(op, op.ptr, np.uint8, True, _is_atomic(op))
+            for n in range(size):
+                f.put(f"rt.store({f.threads}, {to} + {n}, ar.byte_of({value}, {n}), {access})")
+            return
         access = f.access(op, op.ptr, scalar_dtype_of(type), True, _is_atomic(op))
         f.put(f"rt.store({f.threads}, {to}, {value}, {access})")
         return

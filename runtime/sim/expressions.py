@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Operation
 from ...dialects import llvm_ext
 from ...dialects.dense import integers
 from . import arithmetic, mathlib
-from .types import dtype_of, elements
+from .types import dtype_of, elements, odd_bytes
 
 NAMESPACE: dict[str, Any] = {
     "np": np,
@@ -106,6 +106,12 @@ _ONE_BIT = {
     "maxs": "{0} & {1}",
 }
 """On i1, where -1 is true."""
+
+_UNSIGNED = frozenset(
+    ("add", "sub", "mul", "and", "or", "xor", "divu", "remu", "shl", "shru", "minu", "maxu")
+)
+_TYPELESS = frozenset(("arith.select", "llvm.select", "llvm.freeze", "llvm.intr.expect"))
+"""What can be done to integers of an odd number of bytes."""
 
 _SIMPLE = {
     "arith.floordivsi": "ar.floordivs({0}, {1})",
@@ -219,7 +225,20 @@ def type_name(type: Attribute) -> str | None:
     )
 
 
+def _kept(template: str | None, type: Attribute) -> str | None:
+    """`template`, without what an integer of an odd number of bytes does not hold."""
+    size = odd_bytes(type)
+    return template if template is None or size is None else f"({template}) & {(1 << 8 * size) - 1}"
+
+
 def _convert(how: str, source: Attribute, target: Attribute) -> str | None:
+    odd = odd_bytes(source), odd_bytes(target)
+    if (odd[0] and how not in ("unsigned", "truncate")) or (odd[1] and how.startswith("float")):
+        return None
+    return _kept(_conversion(how, source, target), target)
+
+
+def _conversion(how: str, source: Attribute, target: Attribute) -> str | None:
     to = type_name(target)
     frm = type_name(source)
     if to is None or frm is None:
@@ -245,6 +264,8 @@ def _compare(op: Operation, predicate: int) -> str | None:
     type = op.operands[0].type
     name = type_name(type)
     if name is None:
+        return None
+    if odd_bytes(type) and 2 <= predicate < 6:
         return None
     sign = _COMPARE_INTEGERS[predicate]
     if predicate >= 6:
@@ -274,9 +295,12 @@ def expression(op: Operation) -> str | None:
         type = op.operands[0].type
         if isinstance(type, IntegerType) and type.width.data == 1 and kind in _ONE_BIT:
             return _ONE_BIT[kind]
-        return _INTEGER[kind] if type_name(type) is not None else None
+        if odd_bytes(type) and kind not in _UNSIGNED:
+            return None
+        return _kept(_INTEGER[kind], type) if type_name(type) is not None else None
     if (template := _SIMPLE.get(name)) is not None:
-        return template
+        odd = name not in _TYPELESS and any(odd_bytes(v.type) for v in op.operands)
+        return None if odd else template
     if (how := _CONVERSIONS.get(name)) is not None:
         return _convert(how, op.operands[0].type, op.results[0].type)
     match op:
@@ -324,6 +348,8 @@ def constant(value: Attribute, type: Attribute) -> Any:
     match value:
         case IntegerAttr() if dtype is not None:
             number = value.value.data
+            if (size := odd_bytes(type)) is not None:
+                number &= (1 << 8 * size) - 1
             return (
                 dtype.type(number & 1)
                 if dtype.kind == "b"

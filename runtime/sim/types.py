@@ -1,4 +1,10 @@
-"""What IR types are in NumPy and in memory (x86-64 and NVPTX64 agree)."""
+"""
+What IR types are in NumPy and in memory (x86-64 and NVPTX64 agree).
+
+Integers of three, five, six and seven bytes, which hold packed numbers (docs/compression.md), are
+values of the next wider type whose upper bits are zero: what can be done to them is what does not
+look at a sign. They are loaded and stored byte by byte, as a GPU does it.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +25,21 @@ _INTEGERS: dict[int, type[Any]] = {
     1: np.bool_,
     8: np.int8,
     16: np.int16,
+    24: np.int32,
     32: np.int32,
+    40: np.int64,
+    48: np.int64,
+    56: np.int64,
     64: np.int64,
 }
+_ODD = frozenset((24, 40, 48, 56))
+
+
+def odd_bytes(type: Attribute) -> int | None:
+    """The bytes of an integer of three, five, six or seven; None for all other types."""
+    if not isinstance(type, IntegerType):
+        return None
+    return type.width.data // 8 if type.width.data in _ODD else None
 
 
 def dtype_of(type: Attribute) -> np.dtype[Any] | None:

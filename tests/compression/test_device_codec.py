@@ -22,7 +22,7 @@ from accopt.runtime.device import PackedPlace, Strips
 from accopt.runtime.native_transfer import NOT_READY
 from accopt.runtime.packed import Code, PackedFormat, coefficients
 
-from .test_saturation import FORMATS, UNSIMULATED, WIDE_FORMATS, program
+from .test_saturation import FORMATS, WIDE_FORMATS, program
 
 codec = functools.cache(Codec)
 SIZES = {"float": 32, "double": 64}
@@ -103,7 +103,9 @@ def test_host_kernels_encode_as_the_codec(real: str, code: str):
     check_kernel("host", real, code, 1003)
 
 
-@pytest.mark.parametrize(("real", "code"), [c for c in CASES if c[1] not in UNSIMULATED])
+@pytest.mark.parametrize(
+    ("real", "code"), [*CASES, ("double", "bits44"), ("double", "bits50:centred")]
+)
 def test_simulated_kernels_encode_as_the_codec(real: str, code: str):
     check_kernel("sim", real, code, 203)
 
