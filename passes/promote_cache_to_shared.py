@@ -240,16 +240,12 @@ class PromoteCacheToSharedPass(ModulePass):
 
     def _versions(self, made: Sequence[Version], choices: Choices, notes: _Notes) -> None:
         """Rewrites the versions of a construct; what is declined is so in all of them."""
-        shapes = ", ".join(" × ".join(map(str, outputs)) for _, outputs in made)
-        for construct, outputs in made:
+        sizes = ", ".join(f"{s.size[0]} × {s.size[1]}" for _, s in made)
+        chosen = f"; the host chooses at launch, by the number of blocks, from blocks of {sizes} iterations"
+        for construct, shape in made:
             ((loop, ops),) = _groups(construct)
-            plan = plan_nest(
-                _nest_of(loop, construct), ops, choices, _said_already, outputs=outputs
-            )
+            plan = plan_nest(_nest_of(loop, construct), ops, choices, _said_already, shape=shape)
             rewrite(plan)
-            chosen = (
-                f"; chosen at launch, by the number of blocks, from {shapes} outputs per thread"
-            )
             notes.texts += [(p.cached.op, plan.remark(p) + chosen) for p in plan.planned]
             note(construct, notes.texts)
             notes = _Notes(self.strict, [])

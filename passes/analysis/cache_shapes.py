@@ -144,6 +144,8 @@ class Numbers(Protocol[T]):
 
     def constant(self, value: int) -> T: ...
 
+    def subtract(self, a: T, b: T) -> T: ...
+
     def multiply(self, a: T, b: T) -> T: ...
 
     def ceil_divide(self, a: T, b: T) -> T: ...
@@ -158,6 +160,9 @@ class Integers:
 
     def constant(self, value: int) -> int:
         return value
+
+    def subtract(self, a: int, b: int) -> int:
+        return a - b
 
     def multiply(self, a: int, b: int) -> int:
         return a * b
@@ -175,72 +180,84 @@ class Integers:
 @dataclass(frozen=True)
 class Shape:
     """
-    `outputs` of each of the 256 threads of a block that multiplies. Of its time for one term: `alone`,
-    as the only block on a multiprocessor; `each`, where `resident` of them keep it busy together.
+    Threads of a block that multiplies, outputs of each, and buffers of its tiles. Of the time it takes for
+    one term: `alone`, as the only block on a multiprocessor; `round`, if as many as `resident` (1 or 2), or
+    a share of more, keep one another waiting.
     """
 
+    threads: tuple[int, int]
     outputs: tuple[int, int]
-    resident: int
     alone: int
-    each: int
+    round: int
+    resident: int = 1
+    stages: int = 2
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Iterations of a block along both loops."""
+        return self.threads[0] * self.outputs[0], self.threads[1] * self.outputs[1]
 
 
 _PRODUCTS: dict[int, tuple[Shape, ...]] = {
     4: (
-        Shape((8, 8), 1, 1050, 1050),
-        Shape((4, 4), 2, 630, 405),
-        Shape((2, 2), 4, 450, 160),
+        Shape((16, 16), (8, 8), 1100, 1060),
+        Shape((8, 16), (8, 4), 390, 655, 2),
+        Shape((8, 8), (4, 4), 250, 145),
+        Shape((8, 8), (2, 2), 170, 53),
     ),
-    8: (Shape((8, 4), 1, 1060, 1060), Shape((4, 2), 2, 700, 450), Shape((2, 2), 4, 500, 280)),
+    8: (
+        Shape((8, 16), (8, 4), 650, 545),
+        Shape((8, 8), (4, 4), 390, 235),
+        Shape((8, 8), (2, 2), 300, 95),
+    ),
 }
-"""By bytes of an element, most outputs first. (Measured on an H200, tenths of a nanosecond.)"""
+"""
+By bytes of an element, largest blocks first. (Measured on an H200, in tenths of a nanosecond, with square
+products of 128 to 4096.)
+"""
 
 
 def product_shapes(outputs: Sequence[int], threads: Sequence[int], bytes: int) -> tuple[Shape, ...]:
     """
-    The shapes to choose from for a product whose tiles a loop renews, where its threads would have
-    `outputs` if there are enough blocks. Empty: none but this one.
+    The shapes to choose from, by the number of blocks, for a product whose tiles a loop renews, if without a
+    choice its blocks had `threads` with `outputs` each. Empty: none but this one.
     """
-    if len(outputs) != 2 or prod(threads) != prod(ROOMY_BLOCK):
+    wanted = (8, 8) if bytes <= 4 else (8, 4)
+    if tuple(outputs) != wanted or tuple(threads) != ROOMY_BLOCK:
         return ()
-    known = _PRODUCTS[4 if bytes <= 4 else 8]
-    return known if known[0].outputs == tuple(outputs) else ()
+    return _PRODUCTS[4 if bytes <= 4 else 8]
 
 
 def time_of(
-    shape: Shape,
-    threads: Sequence[int],
-    trips: Sequence[T],
-    around: T,
-    numbers: Numbers[T],
-    multiprocessors: int,
+    shape: Shape, trips: Sequence[T], around: T, numbers: Numbers[T], multiprocessors: int
 ) -> T:
     """
     The time that a product takes for one term: `trips` iterations along the mapped axes, `around` of the
-    loops outside of these. Every multiprocessor has its share of the blocks, as many as fit at a time.
+    loops outside of these. Every multiprocessor has its share of the blocks, in rounds of those that fit.
     """
     blocks = around
-    for count, size, own in zip(trips, threads, shape.outputs, strict=True):
-        along = numbers.ceil_divide(count, numbers.constant(size * own))
+    for count, size in zip(trips, shape.size, strict=True):
+        along = numbers.ceil_divide(count, numbers.constant(size))
         blocks = numbers.multiply(blocks, along)
-    share = numbers.ceil_divide(blocks, numbers.constant(multiprocessors))
-    rounds = numbers.ceil_divide(share, numbers.constant(shape.resident))
-    waiting = numbers.multiply(rounds, numbers.constant(shape.alone))
-    working = numbers.multiply(share, numbers.constant(shape.each))
-    return numbers.maximum(waiting, working)
+    constant, both = numbers.constant, numbers.constant(2)
+    rounds = numbers.ceil_divide(blocks, constant(multiprocessors * shape.resident))
+    busy = numbers.multiply(rounds, constant(shape.round))
+    if shape.alone < shape.round:
+        share = numbers.ceil_divide(blocks, constant(multiprocessors))
+        missing = numbers.subtract(both, numbers.minimum(share, both))
+        busy = numbers.subtract(
+            busy, numbers.multiply(missing, constant(shape.round - shape.alone))
+        )
+    return numbers.maximum(busy, constant(shape.alone))
 
 
 def fastest(
-    shapes: Sequence[Shape],
-    threads: Sequence[int],
-    trips: Sequence[int],
-    around: int,
-    multiprocessors: int,
+    shapes: Sequence[Shape], trips: Sequence[int], around: int, multiprocessors: int
 ) -> Shape:
     """The shape that takes least time for a known number of iterations; of equal ones the first."""
     numbers = Integers()
 
     def time(shape: Shape) -> int:
-        return time_of(shape, threads, trips, around, numbers, multiprocessors)
+        return time_of(shape, trips, around, numbers, multiprocessors)
 
     return min(shapes, key=time)

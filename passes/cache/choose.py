@@ -72,12 +72,12 @@ def plan_nest(
     refuse: Refuse,
     *,
     shaped: bool = False,
-    outputs: tuple[int, ...] | None = None,
+    shape: Shape | None = None,
 ) -> NestPlan:
     """
     Decides on a nest. Directives that cannot be honoured alone go to `refuse`; raises `Declined` if
     none is left or the nest has no suitable form. `shaped`: the construct's threads are decided;
-    `outputs`: those of a thread are.
+    `shape`: so is what a block is to be like.
     """
     if choices.promote == "never":
         raise Declined("promote=never")
@@ -99,18 +99,13 @@ def plan_nest(
     found = _shape(nest, cached, sharing, choices, given, product=product)
     if (shaped or nest.within) and prod(found.threads) != prod(given):
         raise Declined(f"other code of the construct needs {prod(given)} threads")
-    result = NestPlan(
-        nest,
-        sharing,
-        found.threads,
-        outputs or found.outputs,
-        [],
-        {},
-        _gives_gangs(nest.construct),
-    )
+    gives_gangs = _gives_gangs(nest.construct)
+    result = NestPlan(nest, sharing, found.threads, found.outputs, [], {}, gives_gangs)
     result = replace(result, sets=choices.sets, ways=choices.ways, width=choices.width)
     result.form, result.shares_grid = _form(nest)
-    if outputs is None and found.measured and _has_grid_of_its_own(result):
+    if shape is not None:
+        result = _shaped(result, shape)
+    elif found.measured and _has_grid_of_its_own(result):
         result = _for_blocks(result, found.measured, choices)
     result = _with_tiles(result, cached, choices, refused)
     check_body(nest)
@@ -158,10 +153,11 @@ def _shape(
         crowded = not any(given) and shapes.is_crowded(threads, outputs, choices.tuning)
         return _BlockShape(shapes.ROOMY_BLOCK if crowded else threads, outputs)
 
-    if product and renewed and not (choices.tuning.rows or choices.tuning.columns):
+    tuned = choices.tuning != Tuning(padding=choices.tuning.padding) or choices.stages
+    if product and renewed and not tuned and not any(given):
         most = shape_for([replace(axis, trips=None) for axis in nest.axes])
         if measured := shapes.product_shapes(most.outputs, most.threads, element_bytes):
-            return replace(most, measured=measured)
+            return replace(shape_for(nest.axes), measured=measured)
     return shape_for(nest.axes)
 
 
@@ -180,14 +176,12 @@ def _for_blocks(result: NestPlan, measured: tuple[Shape, ...], choices: Choices)
         return replace(result, alternatives=measured)
     mapped = result.sharing.axes
     around = prod(count for position, count in enumerate(known) if position not in mapped)
-    best = shapes.fastest(
-        measured,
-        result.threads,
-        [known[position] for position in mapped],
-        around,
-        choices.multiprocessors,
-    )
-    return replace(result, outputs=best.outputs)
+    own = [known[position] for position in mapped]
+    return _shaped(result, shapes.fastest(measured, own, around, choices.multiprocessors))
+
+
+def _shaped(result: NestPlan, shape: Shape) -> NestPlan:
+    return replace(result, threads=shape.threads, outputs=shape.outputs, stages=shape.stages)
 
 
 def _with_tiles(
@@ -219,7 +213,7 @@ def _with_tiles(
         result = replace(result, outputs=fewer, planned=[], reasons={})
         result.planned = [_plan_one(each, nest, result, choices) for each in usable]
     in_bulk = any(planned.bulk for planned in result.planned)
-    if shapes.buffers(result.outputs, choices.stages) == 2 and not in_bulk:
+    if shapes.buffers(result.outputs, choices.stages or result.stages) == 2 and not in_bulk:
         result.planned = fetched_ahead(nest, result.planned, result.thread_count)
     if choices.width == "fixed":
         for number, position in enumerate(result.sharing.axes):

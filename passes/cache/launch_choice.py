@@ -1,6 +1,6 @@
 """
-Versions of a construct with different numbers of iterations per thread, of which the host chooses one at
-launch: many iterations save loads from tiles, few leave more blocks to fill the device with.
+Versions of a construct with blocks of different shapes, of which the host chooses one at launch: large blocks
+with many iterations per thread save loads, small ones are more to fill the device with.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects import acc, arith
 from xdsl.ir import SSAValue
 
-from ..analysis.cache_shapes import time_of
+from ..analysis.cache_shapes import Shape, time_of
 from ..analysis.region_values import HostEmitter
 from ..analysis.trip_counts import Arithmetic, Count
 from ..building import Cursor
@@ -30,13 +30,13 @@ class _HostNumbers(Arithmetic):
         return value
 
 
-Version = tuple[acc.ParallelOp, tuple[int, ...]]
+Version = tuple[acc.ParallelOp, Shape]
 
 
 def make_versions(plan: NestPlan, multiprocessors: int) -> list[Version] | str:
     """
-    Replaces the construct of a plan with alternatives by a version for each, most outputs per thread
-    first, which are still to be rewritten; or why there is only one.
+    Replaces the construct of a plan with alternatives by a version for each, the largest
+    blocks first, which are still to be rewritten; or why there is only one.
     """
     construct = plan.nest.construct
     if not can_have_versions(construct) or not queue_outside(construct):
@@ -48,9 +48,9 @@ def make_versions(plan: NestPlan, multiprocessors: int) -> list[Version] | str:
     at = Cursor.before(construct)
     for shape, condition in zip(plan.alternatives, conditions, strict=False):
         then, at = branches(at, condition)
-        made.append((copy_construct(construct, then), shape.outputs))
+        made.append((copy_construct(construct, then), shape))
     move_construct(construct, at)
-    return [*made, (construct, plan.alternatives[-1].outputs)]
+    return [*made, (construct, plan.alternatives[-1])]
 
 
 def _conditions(plan: NestPlan, multiprocessors: int) -> list[SSAValue] | None:
@@ -68,10 +68,7 @@ def _conditions(plan: NestPlan, multiprocessors: int) -> list[SSAValue] | None:
         if position not in mapped:
             around = math.multiply(around, count)
     own = [trips[position] for position in mapped]
-    times = [
-        time_of(shape, plan.threads, own, around, math, multiprocessors)
-        for shape in plan.alternatives
-    ]
+    times = [time_of(shape, own, around, math, multiprocessors) for shape in plan.alternatives]
     conditions: list[SSAValue] = []
     least = times[-1]
     for time in reversed(times[:-1]):

@@ -24,7 +24,8 @@ class NestPlan:
     `given_gangs`: the grid is the user's; `shares_grid`: other loops of the construct use it too.
     `width`: how a block knows how many iterations it has. `launched`: the tiles are larger than what a
     kernel may declare, so that the launch asks for them.
-    `alternatives`: shapes of which the host chooses one by the number of blocks.
+    `stages`: buffers of renewed tiles, 0 by analysis. `alternatives`: shapes of which the host chooses
+    one by the number of blocks.
     `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
     """
 
@@ -42,6 +43,7 @@ class NestPlan:
     launched: bool = False
     width: Width = "auto"
     alternatives: tuple[Shape, ...] = ()
+    stages: int = 0
 
     @property
     def thread_count(self) -> int:

@@ -16,11 +16,18 @@ from itertools import product
 from nest_model import HEAD, Array, Linear, Loop, Nest, Range, variable
 
 
+MOST_TURNS = 100
+"""Of a loop over a section."""
+LARGE_SEED = 5000
+"""From here on there are long sections, for tiles that only the launch can ask for, and while loops."""
+
+
 class Generator:
     """Makes one nest from a seed."""
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
+        self.large = seed >= LARGE_SEED
         self.lines: list[str] = []
         self.indent = 1
         self.strict_indices = True
@@ -126,6 +133,8 @@ class Generator:
                     lower = lower.plus(self._moving(loops))
             lowers.append(lower.plus(self.pick(-2, -1, 0, 0, 0, 1)))
             lengths.append(length)
+        if self.large and rank == 1 and sequential < 0 and self.chance(0.2):
+            lengths = [self.pick(300, 5000, 7000, 13000)]
         flat = rank == 2 and lengths[0] == 1 and self.chance(0.5)
         array = Array(name, self._element(False), lowers, lengths, flat=flat)
         array.fixed = not flat and self.chance(0.3)
@@ -235,13 +244,20 @@ class Generator:
             inside = [a for a in reads if self._uses_k(a)]
             if not self.around_lanes:
                 self._directives(outside)
-            self.add(f"for (int k = 0; k < p; k += {self.block}) {{")
+            counts = self.large and self.chance(0.1)
+            if counts:
+                self.add("int k = 0;")
+                self.add("while (k < p) {")
+            else:
+                self.add(f"for (int k = 0; k < p; k += {self.block}) {{")
             self.indent += 1
             self._directives(inside)
             if inside:
                 self._renewed(inside)
             if outside and self.chance(0.5):
                 self._reads(self.random.choice(outside))
+            if counts:
+                self.add(f"k += {self.block};")
             self.indent -= 1
             self.add("}")
             reads = outside
@@ -308,6 +324,8 @@ class Generator:
         heads: list[str] = []
         for d, length in enumerate(array.lengths):
             form = self.random.random()
+            if length > MOST_TURNS:
+                form = 0.3 if form < 0.5 else 0.9
             if form < 0.35:
                 index[d] = index[d].plus(self.random.randrange(length))
             elif form < 0.65:

@@ -15,13 +15,28 @@ from accopt.compiler.diagnostics import DiagnosticSink
 from accopt.compiler.executable import Executable, build
 from accopt.compiler.options import CompileOptions
 from accopt.runtime.sim.findings import Fault
-from generator import Nest, make_nest, make_options
+from generator import Nest, make_nest
+from generator import make_options as nest_options
+from product_generator import Product
+from product_generator import make_options as product_options
 
 PASS = "promote-cache-to-shared"
+PRODUCTS = 100_000
+"""The first seed that stands for a product."""
 
 
-def compile_nest(source: Path, target: str, options: str = "", plain: bool = False) -> Executable:
-    """The nest for a target, or for the host without its directives."""
+def make(seed: int) -> tuple[Nest | Product, str]:
+    """The program of a seed, and options of the pass."""
+    if seed >= PRODUCTS:
+        return Product(seed), product_options(seed)
+    nest = make_nest(seed)
+    return nest, nest_options(seed, strict_indices=nest.strict_indices)
+
+
+def compile_nest(
+    source: Path, target: str, options: str = "", plain: bool = False, checks: bool = False
+) -> Executable:
+    """The nest for a target, or for the host without its directives; `checks`: as `--check-cache` does."""
     return build(
         [source],
         CompileOptions(
@@ -29,12 +44,13 @@ def compile_nest(source: Path, target: str, options: str = "", plain: bool = Fal
             pass_options=(f"{PASS}{{{options}}}",) if options else (),
             defines=("NO_CACHE",) if plain else (),
             verify=target == "sim",
+            check_cache=checks,
         ),
         DiagnosticSink(),
     )
 
 
-def results(executable: Executable, nest: Nest, seed: int) -> list[np.ndarray]:
+def results(executable: Executable, nest: Nest | Product, seed: int) -> list[np.ndarray]:
     """All arrays after a call for each choice of sizes. Raises `AssertionError` for a race."""
     found: list[np.ndarray] = []
     for number, sizes in enumerate(nest.sizes):
@@ -56,13 +72,16 @@ def results(executable: Executable, nest: Nest, seed: int) -> list[np.ndarray]:
 
 def check(seed: int, target: str, folder: Path) -> None:
     """Raises `AssertionError` if the directives of a seed change what its arrays hold."""
-    nest = make_nest(seed)
+    nest, options = make(seed)
     source = folder / f"nest{seed}.c"
     source.write_text(nest.text)
-    options = make_options(seed, strict_indices=nest.strict_indices) if target != "host" else ""
+    options = options if target != "host" else ""
     print(f"{source} --pass-option '{PASS}{{{options}}}'", flush=True)
     expected = results(compile_nest(source, "host", plain=True), nest, seed)
-    found = results(compile_nest(source, target, options), nest, seed)
+    checks = (
+        seed % 5 == 2 and nest.strict_indices
+    )  # no access lies outside, so that nothing is found
+    found = results(compile_nest(source, target, options, checks=checks), nest, seed)
     for want, have in zip(expected, found, strict=True):
         np.testing.assert_array_equal(have, want)
 

@@ -16,6 +16,9 @@ import pytest
 QUICK = range(24)
 SLOW = range(1000, 2000, 20)
 GPU = range(3000, 3080, 20)
+LONG = range(5000, 5200, 20)
+"""Sections of thousands of elements, and while loops around directives."""
+PRODUCTS = 100_000
 FOUND = (1023, 3004)
 """Seeds that showed errors once."""
 
@@ -38,16 +41,20 @@ def test_in_the_simulator(tmp_path: Path) -> None:
 
 
 def test_on_the_host(tmp_path: Path) -> None:
-    check("host", QUICK[::4], tmp_path)
+    check("host", [*QUICK[::4], *range(PRODUCTS, PRODUCTS + 3)], tmp_path)
+
+
+def test_products(tmp_path: Path) -> None:
+    check("sim", range(PRODUCTS, PRODUCTS + 12), tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", SLOW)
+@pytest.mark.parametrize("first", [*SLOW, *LONG, *range(PRODUCTS + 1000, PRODUCTS + 1200, 20)])
 def test_many(first: int, tmp_path: Path) -> None:
     check("sim", range(first, first + 20), tmp_path)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("first", GPU)
+@pytest.mark.parametrize("first", [*GPU, LONG[0], PRODUCTS, PRODUCTS + 20])
 def test_on_the_gpu(first: int, tmp_path: Path) -> None:
     check("nvptx", range(first, first + 20), tmp_path)
