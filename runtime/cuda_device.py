@@ -17,6 +17,7 @@ from .cuda_codec import KEY_BYTES, CudaPacker
 from .cuda_driver import INVALID_CONTEXT, INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
 from .cuda_staging import THRESHOLD, StagingCopier
 from .device import (
+    CELL_BYTES,
     CellPage,
     Conversion,
     CubinImage,
@@ -37,9 +38,6 @@ DEFAULT_SHARED_LIMIT = 48 << 10
 """Dynamic shared memory a kernel may use without asking for more."""
 
 JIT_LOG_BYTES = 16 << 10
-
-CELL_BYTES = 64 << 10
-"""Pinned memory for reduction results: 4096 of them."""
 
 
 class CudaQueue:

@@ -47,6 +47,10 @@ class CubinImage:
     data: bytes
 
 
+CELL_BYTES = 64 << 10
+"""Memory for reduction results: 4096 of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class CellPage:
     """

@@ -19,6 +19,7 @@ from itertools import accumulate, pairwise
 
 from .abi import DeviceType
 from .device import (
+    CELL_BYTES,
     CellPage,
     Conversion,
     DeviceProperties,
@@ -173,6 +174,7 @@ class HostDevice:
         )
         self._libc.free.argtypes = (ctypes.c_void_p,)
         self._live: dict[int, int] = {}
+        self._cells: ctypes.Array[ctypes.c_int64] | None = None
 
     def new_queue(self) -> Queue:
         queue = ThreadQueue(f"accopt-queue-{len(self._queues)}")
@@ -235,7 +237,12 @@ class HostDevice:
         _submit(queue, store)
 
     def cells(self) -> CellPage | None:
-        return None
+        if self.shares_memory:
+            return None
+        if self._cells is None:
+            self._cells = (ctypes.c_int64 * (CELL_BYTES // 8))()
+        address = ctypes.addressof(self._cells)
+        return CellPage(address, address, CELL_BYTES)
 
     def load(self, image: ModuleImage) -> None:
         if not isinstance(image, NativeImage):

@@ -9,7 +9,7 @@ followed to the next dimension, have a negative stride; `parts` are the requests
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,22 @@ if TYPE_CHECKING:
     from .mapping import Request
 
 Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """
+    A block of pointers, or a row: `bytes` from `base + offset`, where `base` is the value of the pointer at
+    `pointer` (0 if that is unknown); `shape` of a row of several dimensions.
+    """
+
+    base: int
+    offset: int
+    bytes: int
+    pointer: int
+    shape: tuple[Triple, ...]
+    is_block: bool
+
 
 _BLOCK_KINDS = {
     DataKind.COPY: DataKind.CREATE,
@@ -41,20 +57,27 @@ def parts(
     kind = _BLOCK_KINDS.get(request.kind, request.kind)
     if leaving and request.dynamic and request.kind == DataKind.COPYOUT:
         kind = DataKind.DELETE
-    plain = replace(request, flags=request.flags & ~DataFlag.ROWS, shape=())
-    found = _expand(plain, request.base, request.pointer, request.shape, kind, read_pointer)
     updates = request.kind in (DataKind.UPDATE_SELF, DataKind.UPDATE_DEVICE)
-    return [part for part, is_block in found if not (updates and is_block)]
+    return [
+        replace(
+            request,
+            base=part.base,
+            offset=part.offset,
+            bytes=part.bytes,
+            pointer=part.pointer,
+            shape=part.shape,
+            kind=kind if part.is_block else request.kind,
+            flags=request.flags & ~DataFlag.ROWS,
+        )
+        for part in expand(request.base, request.pointer, request.shape, read_pointer)
+        if not (updates and part.is_block)
+    ]
 
 
-def _expand(
-    plain: Request,
-    base: int,
-    pointer: int,
-    dims: Sequence[Triple],
-    kind: DataKind,
-    read_pointer: Callable[[int], int],
-) -> Iterator[tuple[Request, bool]]:
+def expand(
+    base: int, pointer: int, dims: Sequence[Triple], read_pointer: Callable[[int], int]
+) -> Iterator[Part]:
+    """The parts of the section `dims` from `base`, which stands at `pointer`; the block of pointers first."""
     last = next((i for i, (_, _, stride) in enumerate(dims) if stride < 0), None)
     head = list(dims) if last is None else [(a, n, abs(s)) for a, n, s in dims[: last + 1]]
     offset = sum(lower * stride for lower, _, stride in head)
@@ -62,16 +85,12 @@ def _expand(
         size = 0
     else:
         size = head[-1][2] + sum((extent - 1) * stride for _, extent, stride in head)
-    block = replace(plain, base=base, offset=offset, bytes=size, pointer=pointer)
     if last is None:
-        block.shape = tuple(head) if len(head) > 1 else ()
-        yield block, False
+        yield Part(base, offset, size, pointer, tuple(head) if len(head) > 1 else (), False)
         return
-    block.kind = kind
-    yield block, True
+    yield Part(base, offset, size, pointer, (), True)
     if base == 0 or size == 0:
         return
     for position in product(*(range(lower, lower + extent) for lower, extent, _ in head)):
         address = base + sum(i * stride for i, (_, _, stride) in zip(position, head, strict=True))
-        row = read_pointer(address)
-        yield from _expand(plain, row, address, dims[last + 1 :], kind, read_pointer)
+        yield from expand(read_pointer(address), address, dims[last + 1 :], read_pointer)

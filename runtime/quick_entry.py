@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .abi import (
@@ -23,8 +24,9 @@ from .abi import (
 )
 from .cells import Cell, Cells
 from .compression import Answer, answer_for
-from .mapping import POINTER_BYTES
-from .native_data import NativeData
+from .mapping import POINTER_BYTES, read_host_pointer
+from .native_data import NativeData, Region
+from .pointer_rows import Part, expand
 from .present import Entry, PresentTable
 
 _LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
@@ -37,7 +39,9 @@ _NOT_SIMPLE = int(
 )
 _COMPRESSED = int(DataFlag.COMPRESSED)
 _CELL = int(DataFlag.CELL)
+_ROWS = int(DataFlag.ROWS)
 _DEVICE = struct.Struct("=q")
+_TRIPLE = struct.Struct("=qqq")
 _unpack = RECORD_FORMAT.unpack_from
 _string_at = ctypes.string_at
 
@@ -52,6 +56,14 @@ class _Found:
     device: int
     cell: Cell | None = None
     answer: Answer | None = None
+    rows: Sequence[_Found] = ()
+    """What a section through an array of pointers maps besides the array (`entry`)."""
+    watched: Sequence[tuple[int, bytes]] = ()
+    """Addresses of the pointers and sizes of such a section, and what they held."""
+
+    def all(self) -> tuple[_Found, ...]:
+        """This and its rows."""
+        return (self, *self.rows)
 
 
 @dataclass(slots=True)
@@ -67,6 +79,16 @@ class _Remembered:
     cells: list[Cell]
     answers: list[Answer]
     """What compressed arrays' descriptors are told."""
+    watched: list[tuple[int, bytes]]
+
+    def as_region(self) -> Region:
+        """What native code is to know of it."""
+        attached = [
+            (found.attachments, found.pointer)
+            for found in self.attached
+            if found.attachments is not None
+        ]
+        return Region(self.after, self.entries, self.cells, self.answers, attached, self.watched)
 
 
 class QuickEntry:
@@ -99,6 +121,7 @@ class QuickEntry:
             or (raw != known.before and raw != known.after)
             or not all(_attached(found) for found in known.attached)
             or not all(answer.agrees() for answer in known.answers)
+            or any(_string_at(address, len(held)) != held for address, held in known.watched)
             or (known.cells and not (synchronous and _free(known.cells)))
         ):
             done = self._enter_each(site, records, count, raw, synchronous)
@@ -113,7 +136,7 @@ class QuickEntry:
             for answer in known.answers:
                 answer.give()
         if self.native is not None and _stays_present(known):
-            self.native.arm(site, known.after, known.entries, known.cells, known.answers)
+            self.native.arm(site, known.as_region())
         return count
 
     def exit(self, site: int, records: int, count: int) -> int:
@@ -146,7 +169,7 @@ class QuickEntry:
         all_found: list[_Found] = []
         for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
             found = self._find(raw, at, site if synchronous else None)
-            if found is None or not _attached(found):
+            if found is None or not all(_attached(part) for part in found.all()):
                 break
             if found.cell is not None:
                 found.cell.store()
@@ -164,13 +187,15 @@ class QuickEntry:
         if all_found:
             ctypes.memmove(records, bytes(after), RECORD_BYTES * len(all_found))
         if len(all_found) == count:
-            entries = [found.entry for found in all_found]
-            attached = [found for found in all_found if found.attachments is not None]
+            parts = [part for found in all_found for part in found.all()]
+            entries = [part.entry for part in parts]
+            attached = [part for part in parts if part.attachments is not None]
+            watched = [watch for found in all_found for watch in found.watched]
             cells = [found.cell for found in all_found if found.cell is not None]
             answers = [found.answer for found in all_found if found.answer is not None]
             epoch = self._table.epoch
             self._remembered[site] = _Remembered(
-                epoch, raw, bytes(after), entries, attached, cells, answers
+                epoch, raw, bytes(after), entries, attached, cells, answers, watched
             )
         return len(all_found)
 
@@ -185,7 +210,10 @@ class QuickEntry:
             if found is None or _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0] != found.device:
                 return index + 1
             _count(found, -1)
-            if found.entry.structured < 0 or not found.entry.live or not _attached(found):
+            if any(
+                part.entry.structured < 0 or not part.entry.live or not _attached(part)
+                for part in found.all()
+            ):
                 _count(found, 1)
                 return index + 1
         return 0
@@ -206,8 +234,10 @@ class QuickEntry:
         cell of the site `cells_of`.
         """
         base, offset, size, pointer, _, kind, flags, _, dims, shape = _unpack(raw, at)
-        if dims or size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
+        if size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
             return None
+        if dims:
+            return self._find_rows(raw, at)
         entry = self._table.containing(base + offset, size)
         answer = None
         packed = entry.packed if entry is not None else None
@@ -226,17 +256,58 @@ class QuickEntry:
         attachments = holder.attachments if holder is not None else None
         return _Found(entry, attachments, pointer, entry.device_address(base), answer=answer)
 
+    def _find_rows(self, raw: bytes, at: int) -> _Found | None:
+        """What the record at `at` stands for if it is a section through an array of pointers."""
+        base, _, _, pointer, _, _, flags, _, dims, shape = _unpack(raw, at)
+        if not flags & _ROWS or flags & _COMPRESSED:
+            return None
+        triples = _string_at(shape, _TRIPLE.size * dims)
+        watched = [(shape, triples)]
+        found: list[_Found] = []
+        dimensions = list(_TRIPLE.iter_unpack(triples))
+        for part in expand(base, pointer, dimensions, read_host_pointer):
+            answer = None if part.shape else self._find_part(part)
+            if answer is None:
+                return None
+            found.append(answer)
+            if part.is_block:
+                start = part.base + part.offset
+                watched.append((start, _string_at(start, part.bytes)))
+        found[0].rows, found[0].watched = found[1:], watched
+        return found[0]
+
+    def _find_part(self, part: Part) -> _Found | None:
+        start, holder = part.base + part.offset, None
+        entry = self._table.containing(start, part.bytes) if part.base and part.bytes > 0 else None
+        if entry is None or entry.packed is not None:
+            return None
+        if part.pointer:
+            holder = self._table.containing(part.pointer, POINTER_BYTES)
+        attachments = holder.attachments if holder is not None else None
+        return _Found(entry, attachments, part.pointer, entry.device_address(part.base))
+
 
 def _stays_present(known: _Remembered) -> bool:
     """
-    Whether the data just entered is held by something else as well, so that its exit only counts.
+    Whether the data just entered is held, and its pointers attached, by something else as well, so that
+    its exit only counts.
     """
-    if known.attached or not known.entries:
+    if not known.entries or not _stay_attached(known.attached):
         return False
     held = {id(e): 0 if e.pinned else e.structured + e.dynamic for e in known.entries}
     for entry in known.entries:
         held[id(entry)] -= 1
     return all(e.pinned or held[id(e)] > 0 for e in known.entries)
+
+
+def _stay_attached(attached: list[_Found]) -> bool:
+    counts: dict[tuple[int, int], int] = {}
+    for found in attached:
+        counters = found.attachments
+        assert counters is not None
+        place = (id(counters), found.pointer)
+        counts[place] = counts.get(place, counters.get(found.pointer, 0)) - 1
+    return all(count > 0 for count in counts.values())
 
 
 def _free(cells: list[Cell]) -> bool:
@@ -260,9 +331,10 @@ def _count_all(known: _Remembered, step: int) -> None:
 
 
 def _count(found: _Found, step: int) -> None:
-    found.entry.structured += step
-    if found.attachments is not None:
-        _count_attachment(found, step)
+    for part in found.all():
+        part.entry.structured += step
+        if part.attachments is not None:
+            _count_attachment(part, step)
 
 
 def _count_attachment(found: _Found, step: int) -> None:

@@ -132,21 +132,22 @@ def test_records_that_differ_in_anything_go_to_python(data: Fixture) -> None:
 
 
 def test_swapped_arrays_are_both_remembered(data: Fixture) -> None:
-    assert WAYS == 2
-    calls = []
-    for step in range(6):
-        records = data.records(*((0, 1) if step % 2 else (1, 0)))
+    versions = [(0, 1), (1, 0), (0,), (1,)]
+    assert len(versions) == WAYS
+    calls: list[str] = []
+    for step in range(12):
+        records = data.records(*versions[step % 4])
         calls += data.enter(records) + data.leave(records)
-    assert calls == ["enter", "enter"]
+    assert calls == ["enter"] * 4
     assert data.counters() == [1, 1]
 
 
 def test_more_versions_than_slots(data: Fixture) -> None:
     opened = []
-    for which in ((0,), (1,), (0, 1), (1, 0)):
+    for which in ((0,), (1,), (0, 1), (1, 0), (0, 0), (1, 1)):
         opened.append(data.records(*which))
         data.enter(opened[-1])
-    assert data.counters() == [4, 4]
+    assert len(opened) > WAYS and data.counters() == [6, 6]
     for records in opened:
         data.leave(records)
     assert data.counters() == [1, 1]

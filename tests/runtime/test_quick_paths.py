@@ -3,7 +3,7 @@
 import ctypes
 
 import numpy as np
-from accopt.runtime.abi import DataKind
+from accopt.runtime.abi import DataFlag, DataKind
 from accopt.runtime.host_device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from hypothesis import given, settings
@@ -18,13 +18,14 @@ REGION_KINDS = [
     DataKind.NO_CREATE,
 ]
 clauses = st.lists(
-    st.tuples(st.integers(0, 3), st.sampled_from(REGION_KINDS)), min_size=1, max_size=4
+    st.tuples(st.integers(0, 4), st.sampled_from(REGION_KINDS)), min_size=1, max_size=4
 )
 programs = st.lists(
     st.one_of(
         st.tuples(st.just("construct"), st.integers(0, 1), clauses),
         st.tuples(st.just("data"), st.integers(0, 1), clauses),
         st.tuples(st.just("end"), st.just(0), st.just([])),
+        st.tuples(st.just("swap"), st.just(0), st.just([])),
         st.tuples(st.just("enter"), st.just(0), clauses),
         st.tuples(st.just("leave"), st.just(0), clauses),
     ),
@@ -46,7 +47,11 @@ def interpret(steps, fast, native=False, look=1):
     arrays = [np.full(4, i, np.int32) for i in range(3)]
     holders = np.array([0, arrays[1].ctypes.data, arrays[2].ctypes.data, 0], np.int64)
     arrays.append(holders)
-    pointers = [0, holders.ctypes.data + 8, holders.ctypes.data + 16, 0]
+    pointers = [0, holders.ctypes.data + 8, holders.ctypes.data + 16, 0, 0]
+    rows = [np.full(2, i, np.int32) for i in range(5, 8)]
+    block = np.array([row.ctypes.data for row in rows], np.int64)
+    arrays.append(block)
+    shape = np.array([0, 3, -8, 0, 2, 4], np.int64)  # what a clause on block[0:3][0:2] brings
     bump = 10
     for number, (what, site, listed) in enumerate(steps):
         flags = DYNAMIC if what in ("enter", "leave") else 0
@@ -56,6 +61,12 @@ def interpret(steps, fast, native=False, look=1):
             record(arrays[i].ctypes.data, arrays[i].nbytes, kind, flags, pointer=pointers[i])
             for i, kind in listed
         ]
+        for r in records:
+            if r.base == block.ctypes.data:
+                r.flags, r.dims, r.shape = r.flags | DataFlag.ROWS, 2, shape.ctypes.data
+        if what == "swap":
+            block[[0, 1]] = block[[1, 0]]
+            continue
         if what == "end":
             if opened:
                 site, records = opened.pop()
@@ -68,7 +79,7 @@ def interpret(steps, fast, native=False, look=1):
             continue
         program.data("data_enter", records, site=site)
         for (i, _), r in zip(listed, records, strict=True):
-            if r.device != arrays[i].ctypes.data:
+            if r.device != arrays[i].ctypes.data and i < 4:
                 bump += 1
                 ctypes.memset(r.device, bump % 200, 16 if i < 3 else 8)
         if what == "construct":
@@ -80,10 +91,13 @@ def interpret(steps, fast, native=False, look=1):
         if number % look:
             continue
         table = runtime.current.table
-        trail.append([(e.structured, e.dynamic) for x in arrays if (e := table.at(x.ctypes.data))])
-        entry = table.at(holders.ctypes.data)
-        first = holders.ctypes.data
-        trail.append({a - first: n for a, n in entry.attachments.items()} if entry else None)
+        everything = [*arrays, *rows]
+        trail.append(
+            [(e.structured, e.dynamic) for x in everything if (e := table.at(x.ctypes.data))]
+        )
+        for held in (holders, block):
+            entry, first = table.at(held.ctypes.data), held.ctypes.data
+            trail.append({a - first: n for a, n in entry.attachments.items()} if entry else None)
     runtime.finish()
     return trail
 
