@@ -15,7 +15,6 @@ from itertools import product
 
 from nest_model import HEAD, Array, Linear, Loop, Nest, Range, variable
 
-
 MOST_TURNS = 100
 """Of a loop over a section."""
 LARGE_SEED = 5000
