@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from .test_programs import data, loop, output, run
+from .test_program_errors import data, loop
+from .test_programs import output, run
 
 STREAM = """
 #ifndef REAL
