@@ -183,6 +183,9 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
         spec = ArgSpec(name, {"redux": (options.sm >= REDUX_SM,), **spec.parameters})
     if options.check_cache and name == "check-cache-sections":
         spec = ArgSpec(name, {"enabled": (True,), **spec.parameters})
+    if options.check_cache and name == "inline-cached-routines":
+        # Accesses are looked at in constructs, on the host too.
+        spec = ArgSpec(name, {**spec.parameters, "target": ("nvptx",)})
     if name == "promote-cache-to-shared":
         machine = {"shared_limit": (largest_shared(options.sm),), "sm": (options.sm,)}
         spec = ArgSpec(name, {**machine, **spec.parameters})

@@ -209,7 +209,7 @@ MEASURED = (
 """Every kernel, in the order of the table."""
 
 SIZES = {
-    "gemm16": (512, 1024, 2048, 4096),
+    "gemm16": (128, 256, 512, 1024, 2048, 4096),
     "nbody": (4096, 16384, 65536),
     "jacobi": (1024, 2048, 4096, 8192),
     "stencil30": (1 << 20, 1 << 23, 1 << 26),

@@ -73,6 +73,20 @@ static void both(int w)
     }
 }
 
+#pragma acc routine seq
+static float around(int i, int w, const float *restrict r)
+{
+#pragma acc cache(r[i-3:7])
+    return r[i - w] + r[i]; /* routine */
+}
+
+static void routine(int w)
+{
+#pragma acc parallel loop copyin(a) copy(b)
+    for (int i = 8; i < N - 8; i++)
+        b[i] = around(i, w, a);
+}
+
 int main(int argc, char **argv)
 {
     int which = atoi(argv[1]), w = atoi(argv[2]);
@@ -84,6 +98,7 @@ int main(int argc, char **argv)
     case 2: rows(w); break;
     case 3: gang(w); break;
     case 4: both(w); break;
+    case 5: routine(w); break;
     }
     printf("done\n");
     return 0;
@@ -100,6 +115,8 @@ CASES = (
     (3, 12, ("gang", "'a' is accessed at index", ":60]")),
     (4, 0, None),
     (4, 10, ("both", "'a' is accessed at index", ":10]")),
+    (5, 3, None),
+    (5, 4, ("routine", "'r' is accessed at index", ":7]")),
 )
 
 
