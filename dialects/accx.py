@@ -22,7 +22,8 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
 | `accx.inferred` | `acc.data`, data operations | of an inferred region: entered whole or not at all |
 | `accx.data_region` | `acc.data`, host loops | what infer-data-regions did or left here, for remarks |
-| `accx.from_kernels` | `acc.parallel` | a part of a kernels construct: its rules for scalars apply |
+| `accx.from_kernels` | `acc.parallel`, `acc.data` | of a kernels construct: its rules for scalars apply |
+| `accx.from_serial` | `acc.parallel` | a serial construct, which tools that profile know it as |
 | `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
 | `accx.pointers` | `acc.bounds` | the section's elements are pointers, to what the next bounds describe |
 | `accx.speculative` | `llvm.load` | may read elements not written, and 16 bytes in which an array ends |
@@ -61,6 +62,7 @@ SIMD = "accx.simd"
 UNROLL = "accx.unroll"
 ACCESS_GROUPS = "accx.access_groups"
 FROM_KERNELS = "accx.from_kernels"
+FROM_SERIAL = "accx.from_serial"
 ATOMIC = "accx.atomic"
 VOLATILE = "accx.volatile"
 SPECULATIVE = "accx.speculative"

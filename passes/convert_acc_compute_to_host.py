@@ -39,7 +39,7 @@ from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import SourceLoc
 from ..dialects.accx import KERNEL, SITE, LaunchHostOp
-from .analysis.sites import SiteTable
+from .analysis.sites import SiteTable, construct_name
 from .building import PTR, Cursor, constant_value, erase
 from .device_symbols import DeviceSymbols, Gangs
 from .gang_partials import SCRATCH_NAME, GangPartials, declare_scratch
@@ -100,6 +100,7 @@ class _Kernels:
             SourceLoc.from_attr(construct.location),
             function.sym_name.data,
             kernel=name,
+            construct=construct_name(construct),
         )
         outer = Cursor.before(construct)
         queue = construct_queue(construct, outer)

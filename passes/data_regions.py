@@ -17,11 +17,11 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ..compiler.diagnostics import SourceLoc
-from ..dialects.accx import SITE, LaunchHostOp
+from ..dialects.accx import FROM_KERNELS, SITE, LaunchHostOp
 from ..dialects.accx_compress import COMPRESSION_OPS, CoefficientsOp
 from ..runtime.abi import ASYNC_NOVAL, NOT_GIVEN, DataFlag, DeviceOperation, DeviceType
 from .analysis.layout import size_of
-from .analysis.sites import SiteKind, SiteTable
+from .analysis.sites import SiteKind, SiteTable, construct_name
 from .building import Cursor, erase
 from .compression.records import read_coefficients
 from .data_records import EXIT_OPS, EntryOp, Record, RecordArray, entry_record, exit_record
@@ -154,11 +154,15 @@ class FunctionLowering:
         return Cursor(InsertPoint.before(first), self.function.location)
 
     def _site(self, kind: SiteKind, op: Operation, records: Sequence[Record] = ()) -> int:
+        construct = construct_name(op)
+        if isinstance(site := op.attributes.get(SITE), IntegerAttr):
+            construct = self.sites.sites[site.value.data].construct
         return self.sites.add(
             kind,
             SourceLoc.from_attr(op.location),
             self.function.sym_name.data,
             [record.variable for record in records],
+            construct=construct,
         )
 
     def _make(
@@ -289,7 +293,8 @@ class FunctionLowering:
         entries = entries_of(op.data_clause_operands)
         if entries:
             records = [entry_record(e) for e in entries]
-            group = self._make("data", op, entries, records, at, queue, op.if_cond)
+            kind = "compute" if FROM_KERNELS in op.attributes else "data"
+            group = self._make(kind, op, entries, records, at, queue, op.if_cond)
             if not _has_exit(op, self.groups, group):
                 self._exit(Cursor.after(op, op.location), group)
         return inline_region(op)

@@ -10,7 +10,7 @@ Before:
 After:
   %one = arith.constant 1 : i32
   acc.parallel dataOperands(%x : !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32)
-      vector_length(%one : i32) { ... }
+      vector_length(%one : i32) { ... } attributes {accx.from_serial}
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, UnitAttr, i32
 from xdsl.ir import Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ..dialects.accx import FROM_SERIAL
 from .analysis.acc_ops import NONE, constant_i32, operand_groups
 
 CLAUSE_PROPERTIES = (
@@ -95,5 +96,6 @@ class LegalizeSerialPass(ModulePass):
             one = constant_i32(1, serial.location)
             one.result.name_hint = "one"
             parallel = single_gang_parallel(serial, serial.detach_region(0), one.result)
+            parallel.attributes[FROM_SERIAL] = UnitAttr()
             block.insert_ops_before([one, parallel], serial)
             block.erase_op(serial)

@@ -273,6 +273,7 @@ def _wrap(kernels: acc.KernelsOp, block: Block, constructs: list[Operation]) -> 
         async_only=kernels.async_only,
         default_attr=kernels.default_attr,
     )
+    data.attributes[FROM_KERNELS] = UnitAttr()
     data.location = kernels.location
     return [data]
 

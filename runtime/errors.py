@@ -35,12 +35,16 @@ class ErrorClass(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the program a runtime call comes from: a construct, or an `acc_*` routine."""
+    """
+    Where in the program a runtime call comes from: a construct, or an `acc_*` routine. `directive` is
+    `serial` or `kernels` for these compute constructs.
+    """
 
     construct: str
     file: str = ""
     line: int = 0
     function: str = ""
+    directive: str = ""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line > 0 else ""

@@ -4,7 +4,8 @@ actions. Every method is called only while some callback is registered (`Profile
 
 A compute construct reaches the runtime as entry of its data, launches, exit of its data; one
 without data to enter is its launch alone. What the construct's exit will be is known at its entry:
-`deviceptr` alone has none.
+`deviceptr` alone has none. Between entry and exit of a kernels construct its parts enter and leave
+data of their own, all of it implicit and present, of which nothing is said.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from .state import DeviceState
 
 _CONSTRUCTS = {
     COMPUTE: Construct.PARALLEL,
+    "serial": Construct.SERIAL,
+    "kernels": Construct.KERNELS,
     "data construct": Construct.DATA,
     "enter data": Construct.ENTER_DATA,
     "exit data": Construct.EXIT_DATA,
@@ -71,13 +74,17 @@ class _Cause:
 
     @property
     def construct(self) -> Construct:
-        return _CONSTRUCTS.get(self.place.construct, Construct.RUNTIME_API)
+        name = self.place.directive or self.place.construct
+        return _CONSTRUCTS.get(name, Construct.RUNTIME_API)
 
 
 class _PerThread(threading.local):
+    """`construct` is the compute construct that runs; `parts`: how often data has been entered in it."""
+
     def __init__(self) -> None:
         self.cause: _Cause | None = None
         self.construct: tuple[_Cause, EventInfo] | None = None
+        self.parts = 0
 
 
 class Profile:
@@ -155,7 +162,7 @@ class Profile:
         is_compute = place.construct == COMPUTE
         if is_compute and what == "enter":
             self._open_construct(_Cause(place, state, number))
-        if place.construct == "host_data":
+        if place.construct == "host_data" or (is_compute and self._thread.parts > 1):
             yield
         else:
             with self._pair(_REGIONS[what], cause):
@@ -218,13 +225,16 @@ class Profile:
     # Compute constructs
 
     def _open_construct(self, cause: _Cause) -> None:
-        self._close_construct()
+        self._thread.parts += 1
+        if self._thread.parts > 1:
+            return
         info = EventInfo()
         self._fire(Event.COMPUTE_CONSTRUCT_START, cause, info)
         self._thread.construct = (cause, info)
 
     def _close_construct(self) -> None:
-        if self._thread.construct is not None:
+        self._thread.parts = max(self._thread.parts - 1, 0)
+        if self._thread.parts == 0 and self._thread.construct is not None:
             cause, info = self._thread.construct
             self._thread.construct = None
             self._fire(Event.COMPUTE_CONSTRUCT_START + 1, cause, info)

@@ -44,7 +44,7 @@ class Site:
     @staticmethod
     def from_dict(fields: Mapping[str, Any]) -> Site:
         """
-        Reads the dictionary form: `kind`, `file`, `line`, `function`, `vars`, `kernel`,
+        Reads the dictionary form: `kind`, `construct`, `file`, `line`, `function`, `vars`, `kernel`,
         `arg_bytes`, `declare` (host symbol, device symbol, bytes, and a `DataKind` where it is not
         create). Everything but `kind` may be absent.
         """
@@ -54,6 +54,7 @@ class Site:
             str(fields.get("file", "")),
             int(fields.get("line", 0)),
             str(fields.get("function", "")),
+            str(fields.get("construct", "")),
         )
         declared = tuple(
             Declared(host, device, int(size), DataKind(*kind) if kind else DataKind.CREATE)

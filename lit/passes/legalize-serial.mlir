@@ -5,7 +5,7 @@
 // CHECK:       %one = arith.constant 1 : i32
 // CHECK-NEXT:  acc.parallel dataOperands(%x_dev : !llvm.ptr) async(%q : i32) num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%one : i32) {
 // CHECK-NEXT:    llvm.store %v, %x_dev : f32, !llvm.ptr
-// CHECK:       } attributes {defaultAttr = #acc<defaultvalue none>}
+// CHECK:       } attributes {accx.from_serial, defaultAttr = #acc<defaultvalue none>}
 llvm.func @clauses(%x: !llvm.ptr, %v: f32, %q: i32) {
   %x_dev = acc.copyin varPtr(%x : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "x"}
   acc.serial dataOperands(%x_dev : !llvm.ptr) async(%q : i32) {

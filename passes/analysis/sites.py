@@ -7,6 +7,7 @@ do not apply):
 | key | value |
 |---|---|
 | `kind` | one of `SiteKind` |
+| `construct` | `serial` or `kernels`, where the site comes from such a construct |
 | `file`, `line`, `function` | the directive's place and the C function around it |
 | `vars` | names of the data records' variables, indexed by `DataRecord.var` |
 | `types` | element type of each variable, as `"f32"`, `"i32"`, `"struct.point"` |
@@ -32,10 +33,10 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from ...compiler.diagnostics import SourceLoc
-from ...dialects.accx import SITES
+from ...dialects.accx import FROM_KERNELS, FROM_SERIAL, SITES
 from ...runtime.abi import DataKind
 
 SiteKind = Literal[
@@ -92,6 +93,7 @@ class Site:
     kernel: str | None = None
     arg_bytes: tuple[int, ...] = ()
     declared: tuple[DeclaredVariable, ...] = ()
+    construct: str | None = None
 
     def to_attr(self) -> DictionaryAttr:
         """The entry as it stands in the IR."""
@@ -109,6 +111,8 @@ class Site:
             )
         if self.kernel is not None:
             entry["kernel"] = StringAttr(self.kernel)
+        if self.construct is not None:
+            entry["construct"] = StringAttr(self.construct)
         if self.arg_bytes:
             entry["arg_bytes"] = ArrayAttr([IntegerAttr(n, i64) for n in self.arg_bytes])
         if self.declared:
@@ -133,7 +137,15 @@ class Site:
             kernel=_text(entry.get("kernel")),
             arg_bytes=tuple(_numbers(entry.get("arg_bytes"))),
             declared=tuple(DeclaredVariable.from_attr(d) for d in _items(declared)),
+            construct=_text(entry.get("construct")),
         )
+
+
+def construct_name(op: Operation) -> str | None:
+    """Which construct the user wrote in place of `op`: `serial`, `kernels`, or None for what it is."""
+    if FROM_KERNELS in op.attributes:
+        return "kernels"
+    return "serial" if FROM_SERIAL in op.attributes else None
 
 
 def _text(attr: Attribute | None) -> str | None:
@@ -181,13 +193,14 @@ class SiteTable:
         kernel: str | None = None,
         arg_bytes: Sequence[int] = (),
         declared: Sequence[DeclaredVariable] = (),
+        construct: str | None = None,
     ) -> int:
         """Adds an entry for the directive at `loc` and gives its index."""
         place = SourceLoc.from_attr(loc) if isinstance(loc, Attribute) else loc
         self.sites.append(
             Site(
                 kind, place.file, place.line, function, tuple(variables), kernel, tuple(arg_bytes),
-                tuple(declared),
+                tuple(declared), construct,
             )
         )  # fmt: skip
         return len(self.sites) - 1

@@ -37,7 +37,7 @@ from ..analysis.block_shape import (
 from ..analysis.layout import size_of, type_name
 from ..analysis.loop_partition import Mode
 from ..analysis.reduction_strategy import ExchangeOption, StrategyOption
-from ..analysis.sites import DeclaredVariable, SiteTable, SiteVariable
+from ..analysis.sites import DeclaredVariable, SiteTable, SiteVariable, construct_name
 from ..building import PTR, Cursor, constant_value
 from ..device_symbols import declare_kind
 from ..outline import (
@@ -125,7 +125,13 @@ class ModuleLowering:
         self.device.names.add(name)
         outlined = outline_region(construct, name)
         function_name = enclosing_function(construct).sym_name.data
-        site = self.sites.add("launch", construct.location, function_name, kernel=name)
+        site = self.sites.add(
+            "launch",
+            construct.location,
+            function_name,
+            kernel=name,
+            construct=construct_name(construct),
+        )
         cursor = Cursor.before(construct)
         launch = _launch_sizes(cursor, construct, outlined, self._workers_synchronise(outlined))
         k, function = self._kernel(outlined, launch)

@@ -121,6 +121,51 @@ static void constructs(void) {
   CHECK(a[0] == 4 - !separate_memory() && sum == N * (N - 1) / 2 + 3 * N - !separate_memory() * N);
 }
 
+/* The construct that events name; a kernels construct is one, whatever it is made of. */
+static void parents(void) {
+  int a[N], b[N], i;
+  acc_event_t start = acc_ev_compute_construct_start, launch = acc_ev_enqueue_launch_end;
+  for (i = 0; i < N; i++)
+    a[i] = b[i] = i;
+  memset(count, 0, sizeof count);
+  all(acc_prof_register);
+#pragma acc serial copy(a)
+  a[0] = 3;
+  CHECK(count[start] == 1 && parent[start] == acc_construct_serial);
+  CHECK(parent[launch] == acc_construct_serial && parent[acc_ev_exit_data_end] == acc_construct_serial);
+#pragma acc serial loop
+  for (i = 0; i < N; i++)
+    a[i] += 1;
+  CHECK(count[start] == 2 && parent[start] == acc_construct_serial);
+#pragma acc kernels copy(a, b)
+  {
+    for (i = 0; i < N; i++)
+      a[i] += 1;
+    for (i = 1; i < N; i++)
+      b[i] = b[i - 1] + a[i];
+    b[0] = 5;
+  }
+  CHECK(count[start] == 3 && count[acc_ev_compute_construct_end] == 3);
+  CHECK(count[acc_ev_enter_data_start] == 3 && count[acc_ev_exit_data_end] == 3 && count[launch] >= 4);
+  CHECK(parent[start] == acc_construct_kernels && parent[launch] == acc_construct_kernels);
+  CHECK(parent[acc_ev_enter_data_start] == acc_construct_kernels);
+#pragma acc kernels loop
+  for (i = 0; i < N; i++)
+    a[i] += 1;
+  CHECK(count[start] == 4 && parent[launch] == acc_construct_kernels);
+#pragma acc parallel loop
+  for (i = 0; i < N; i++)
+    a[i] += 1;
+  CHECK(count[start] == 5 && parent[launch] == acc_construct_parallel);
+#pragma acc data copy(a)
+  CHECK(parent[acc_ev_enter_data_end] == acc_construct_data);
+#pragma acc enter data copyin(a)
+  CHECK(parent[acc_ev_enter_data_end] == acc_construct_enter_data);
+#pragma acc exit data delete(a)
+  CHECK(parent[acc_ev_exit_data_end] == acc_construct_exit_data);
+  all(acc_prof_unregister);
+}
+
 static void one(void) {
   int x = 1;
 #pragma acc parallel copy(x)
@@ -187,6 +232,7 @@ static void routines(void) {
 
 int main(void) {
   constructs();
+  parents();
   registration();
   routines();
   return report();
