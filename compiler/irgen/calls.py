@@ -20,7 +20,7 @@ from ..c.types import (
     VoidType,
 )
 from ..diagnostics import SourceLoc, error
-from . import expressions, lvalues, objects
+from . import builtins, expressions, lvalues, objects
 from .function import FunctionState
 from .layout import TypeLowering
 
@@ -32,6 +32,8 @@ def function_address(fn: FunctionState, decl: c.FunctionDecl) -> SSAValue:
 
 def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
     """A direct or indirect call; None if the function returns nothing."""
+    if builtins.is_builtin(e):
+        return builtins.call(fn, e)
     direct = e.callee.decl if isinstance(e.callee, c.FunctionRef) else None
     pointer = None if direct is not None else expressions.rvalue(fn, e.callee)
     by_abi = direct is not None and not fn.module.is_defined(direct)

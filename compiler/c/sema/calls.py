@@ -34,6 +34,7 @@ from ..ast import (
     VaArg,
     VaOp,
 )
+from ..builtins import BUILTIN_TYPES
 from ..known_headers import header_of
 from ..types import (
     DOUBLE,
@@ -127,6 +128,10 @@ class CallChecker:
         if name in _FLOAT_CONSTANTS:
             value, t = _FLOAT_CONSTANTS[name]
             return FloatConst(type=t, loc=loc, value=value)
+        if name in BUILTIN_TYPES:
+            function = FunctionDecl(name, BUILTIN_TYPES[name], loc)
+            callee = decay(FunctionRef(type=function.type, loc=loc, decl=function))
+            return self._call(callee, arguments, loc)
         if name.startswith("__builtin_"):
             plain = name.removeprefix("__builtin_")
             symbol = self.unit.file_scope.find(_OTHER_NAMES.get(plain, plain))

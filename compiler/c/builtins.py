@@ -1,0 +1,41 @@
+"""
+GNU C's built-in functions that stand for an instruction, with their types: `__builtin_popcount` and its like.
+They are calls of functions without a body in the tree; IR generation (`irgen/builtins.py`) knows their names.
+"""
+
+from __future__ import annotations
+
+from .types import (
+    INT,
+    LONG,
+    SIZE_T,
+    UINT,
+    ULLONG,
+    ULONG,
+    USHORT,
+    VOID,
+    CType,
+    FunctionType,
+    pointer_to,
+)
+
+_COUNTS = ("popcount", "parity", "clz", "ctz", "ffs", "clrsb")
+_WIDTHS: tuple[tuple[str, CType], ...] = (("", UINT), ("l", ULONG), ("ll", ULLONG))
+_SWAPS: tuple[tuple[int, CType], ...] = ((16, USHORT), (32, UINT), (64, ULONG))
+_POINTER = pointer_to(VOID)
+
+BUILTIN_TYPES: dict[str, FunctionType] = {
+    **{
+        f"__builtin_{name}{suffix}": FunctionType(INT, (t,))
+        for name in _COUNTS
+        for suffix, t in _WIDTHS
+    },
+    **{f"__builtin_bswap{bits}": FunctionType(t, (t,)) for bits, t in _SWAPS},
+    "__builtin_alloca": FunctionType(_POINTER, (SIZE_T,)),
+    "__builtin_assume_aligned": FunctionType(_POINTER, (_POINTER, SIZE_T)),
+    "__builtin_prefetch": FunctionType(VOID, (_POINTER,), variadic=True),
+    "__builtin_unreachable": FunctionType(VOID, ()),
+    "__builtin_trap": FunctionType(VOID, ()),
+    "__builtin_expect_with_probability": FunctionType(LONG, (LONG, LONG), variadic=True),
+}
+"""Name → type."""

@@ -1,0 +1,2 @@
+/* What these headers declare (GNU): everything. */
+#pragma once
