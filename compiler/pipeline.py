@@ -47,12 +47,14 @@ _DATA = Stage(
         "infer-data-attributes",
         "lower-if-clauses",
         "infer-data-regions",
+        "guard-against-overlap",
     ),
     "Serial and kernels become parallel first, so that every later pass knows one compute construct. "
     "Routines come before data attributes because a callee's use of a global is a use by the region. "
     "Those with cached sections go into the loops that call them when their levels are known. "
     "If clauses come after them because a false condition must skip the data actions too. "
-    "Data regions come last: what a construct maps, and whether it runs on the device, is then all said.",
+    "Data regions come when what a construct maps, and whether it runs on the device, is all said. "
+    "Constructs get versions, for arrays that overlap and for others, when their data operations are final.",
 )
 _SCHEDULED = Stage(
     "scheduled",

@@ -15,6 +15,7 @@ PASS_CLASSES = {
     "infer-data-attributes": "InferDataAttributesPass",
     "lower-if-clauses": "LowerIfClausesPass",
     "infer-data-regions": "InferDataRegionsPass",
+    "guard-against-overlap": "GuardAgainstOverlapPass",
     "tile-loops": "TileLoopsPass",
     "split-static-gangs": "SplitStaticGangsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",

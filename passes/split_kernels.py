@@ -46,7 +46,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import FROM_KERNELS, WHY
+from ..dialects.accx import CONDITIONAL, FROM_KERNELS, WHY
 from .analysis.acc_ops import (
     COMPUTE_OPS,
     ENTRY_OPS,
@@ -59,11 +59,13 @@ from .analysis.acc_ops import (
     set_prop,
     variable_name,
 )
-from .analysis.loop_dependence import LoopLike, Verdict, judge_loop
+from .analysis.loop_dependence import Verdict, judge_loop
+from .analysis.loop_symbols import LoopLike
 from .analysis.recipes import private_recipe, reduction_recipe
 from .infer_data_attributes import infer_construct
 from .kernel_pieces import Piece, cut, fill
 from .legalize_serial import CLAUSE_PROPERTIES, single_gang_parallel
+from .versions import can_have_versions
 
 # Step 1: judge loops.
 
@@ -136,12 +138,9 @@ def _to_acc_loop(loop: scf.ForOp) -> acc.LoopOp:
     return directive
 
 
-def _settle(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
-    set_prop(loop, "auto_", None)
-    if verdict.independent:
-        set_prop(loop, "independent", NONE)
-        _privatize(loop, verdict, module)
-        return
+def run_in_order(loop: acc.LoopOp, why: str) -> None:
+    """Makes a loop `seq`, for the reason given."""
+    set_prop(loop, "independent", None)
     set_prop(loop, "seq", NONE)
     for name in ("gang", "worker", "vector"):
         set_prop(loop, name, None)
@@ -154,28 +153,46 @@ def _settle(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
         "vectorOperandsDeviceType",
     ):
         set_prop(loop, name, None)
-    loop.attributes[WHY] = StringAttr(f"auto: {verdict.why}")
+    loop.attributes[WHY] = StringAttr(why)
 
 
-def decide_loops(construct: Operation, module: ModuleOp, *, plain_loops: bool) -> None:
+def _settle(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
+    set_prop(loop, "auto_", None)
+    if verdict.independent:
+        set_prop(loop, "independent", NONE)
+        _privatize(loop, verdict, module)
+        _note_condition(loop, verdict)
+        return
+    run_in_order(loop, f"auto: {verdict.why}")
+
+
+def _note_condition(loop: acc.LoopOp, verdict: Verdict) -> None:
+    if verdict.conditional:
+        loop.attributes[CONDITIONAL] = UnitAttr()
+
+
+def decide_loops(parent: Operation, module: ModuleOp, *, plain_loops: bool) -> None:
     """
-    Decides the `auto` loops of a construct, outer before inner; with `plain_loops` counted loops
-    without a directive become independent `acc.loop`s where that is proven.
+    Decides the `auto` loops of a construct or function, outer before inner; with `plain_loops` counted
+    loops without a directive become independent `acc.loop`s where that is proven. What the host can
+    find out before a construct is left to it (`guard-against-overlap`).
     """
+    host = parent if isinstance(parent, COMPUTE_OPS) and can_have_versions(parent) else None
     candidates: list[LoopLike] = [
         op
-        for op in construct.walk()
+        for op in parent.walk()
         if (isinstance(op, acc.LoopOp) and has_level(op.auto_))
         or (plain_loops and isinstance(op, scf.ForOp))
     ]
     for loop in candidates:
-        verdict = judge_loop(loop)
+        verdict = judge_loop(loop, host)
         if isinstance(loop, acc.LoopOp):
             _settle(loop, verdict, module)
         elif verdict.independent:
             directive = _to_acc_loop(loop)
             directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
             _privatize(directive, verdict, module)
+            _note_condition(directive, verdict)
         else:
             loop.attributes[WHY] = StringAttr(f"runs in order: {verdict.why}")
 

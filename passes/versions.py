@@ -11,11 +11,17 @@ from xdsl.dialects import acc, arith, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..runtime.abi import ASYNC_NOVAL
-from .analysis.acc_ops import NONE, PRIVATIZING_OPS, set_operand_groups, set_prop
+from .analysis.acc_ops import (
+    NONE,
+    PRIVATIZING_OPS,
+    ComputeOp,
+    set_operand_groups,
+    set_prop,
+)
 from .building import Cursor, constant_value, erase
 
 
-def can_have_versions(construct: acc.ParallelOp) -> bool:
+def can_have_versions(construct: ComputeOp) -> bool:
     """Whether the construct may stand inside a choice: a wait clause concerns its data operations."""
     return not construct.wait_operands and construct.wait_only is None
 

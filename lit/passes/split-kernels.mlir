@@ -75,10 +75,10 @@ llvm.func @single(%n: i32, %x: !llvm.ptr {llvm.noalias}) {
   llvm.return
 }
 
-// Auto loops that are not proven stay in order and say why: parameters that may overlap, and a
-// recurrence.
+// Auto loops that are not proven stay in order and say why, or are left to a test in front of the
+// construct: parameters that may overlap, and a recurrence.
 // CHECK-LABEL: llvm.func @refused
-// CHECK:         auto: 'x' and 'y' may overlap: qualify them with restrict
+// CHECK:         attributes {accx.conditional, {{.*}}independent
 // CHECK:         auto: iterations may depend on each other through 'x'
 llvm.func @refused(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
   %c1 = arith.constant 1 : i32

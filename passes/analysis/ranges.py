@@ -8,13 +8,21 @@ of a coefficient is not known, both extremes are candidates and run-time code ta
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from .affine import Affine
 
 MAX_CANDIDATES = 8
 """More alternatives than this are not worth evaluating before a launch."""
+
+
+NotNegative = Callable[[Affine], bool]
+"""Whether a polynomial is known to be at least 0 where the loops run."""
+
+
+def _by_value(poly: Affine) -> bool:
+    return poly.as_constant is not None and poly.as_constant >= 0
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,9 @@ def _tightest(candidates: Sequence[Affine], direction: int) -> tuple[Affine, ...
     return tuple(kept)
 
 
-def _bound(poly: Affine, ranges: Sequence[LoopRange], direction: int) -> list[Affine] | None:
+def _bound(
+    poly: Affine, ranges: Sequence[LoopRange], direction: int, proves: NotNegative
+) -> list[Affine] | None:
     candidates = [poly]
     for loop in ranges:
         following: list[Affine] = []
@@ -65,25 +75,26 @@ def _bound(poly: Affine, ranges: Sequence[LoopRange], direction: int) -> list[Af
             parts = candidate.split(loop.variable)
             if parts is None:
                 return None
-            factor = parts[1].as_constant
-            if factor is None:
-                following += [parts[0] + parts[1] * loop.lower, parts[0] + parts[1] * loop.last]
-            else:
-                end = loop.last if factor * direction > 0 else loop.lower
-                following.append(parts[0] + parts[1] * end)
+            factor = parts[1] * direction
+            if not proves(-factor):
+                following.append(parts[0] + parts[1] * loop.last)
+            if not proves(factor) or not factor.terms:
+                following.append(parts[0] + parts[1] * loop.lower)
         candidates = list(_tightest(following, direction))
         if len(candidates) > MAX_CANDIDATES:
             return None
     return candidates
 
 
-def extremes(poly: Affine, ranges: Sequence[LoopRange]) -> Extremes | None:
+def extremes(
+    poly: Affine, ranges: Sequence[LoopRange], proves: NotNegative = _by_value
+) -> Extremes | None:
     """
     Bounds of `poly` with the variables of `ranges` (innermost first) replaced. None when it is not
     linear in one of them or there are too many candidates.
     """
-    lows = _bound(poly, ranges, -1)
-    highs = _bound(poly, ranges, 1)
+    lows = _bound(poly, ranges, -1, proves)
+    highs = _bound(poly, ranges, 1, proves)
     if lows is None or highs is None:
         return None
     return Extremes(tuple(lows), tuple(highs))

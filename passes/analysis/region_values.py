@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerType, i64
+from xdsl.dialects.builtin import IntegerType, i1, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
@@ -45,6 +45,25 @@ class LastIteration:
     lower: Affine
     upper: Affine
     step: Affine
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A signed operation that is no polynomial, on values known before the construct."""
+
+    operation: type[Operation]
+    operands: tuple[Affine, ...]
+
+
+_EXPRESSIONS = (
+    arith.DivSIOp,
+    arith.RemSIOp,
+    arith.MinSIOp,
+    arith.MaxSIOp,
+    arith.ShRSIOp,
+    arith.AndIOp,
+)
+"""What gives the same in 64 bits as in fewer, sign-extended."""
 
 
 def variable_of(pointer: SSAValue) -> SSAValue:
@@ -125,7 +144,25 @@ class RegionSymbols:
             )
             if known and key not in self.written:
                 return HostLoad(key, value.type)
+        if isinstance(owner, _EXPRESSIONS) and value.type != i1:
+            return self._expression(owner)
         return None
+
+    def _expression(self, op: Operation) -> Expression | None:
+        """`op` as a symbol, if the region computes it from nothing but what is known before."""
+        operands: list[Affine] = []
+        for operand in op.operands:
+            poly = self.affine(operand)
+            if poly is None or any(
+                isinstance(symbol, SSAValue) and self.is_inside(symbol) for symbol in poly.symbols
+            ):
+                return None
+            operands.append(poly)
+        if isinstance(op, arith.DivSIOp | arith.RemSIOp):
+            divisor = operands[1].as_constant
+            if divisor is None or divisor <= 0:
+                return None  # in front of the region it might divide by zero
+        return Expression(type(op), tuple(operands))
 
     def is_inside(self, value: SSAValue) -> bool:
         """Whether the region itself makes `value`."""
@@ -227,6 +264,11 @@ class HostEmitter:
             case HostLoad(variable=SSAValue() as pointer):
                 return self._extend(
                     self.insert(llvm.LoadOp(pointer, symbol.type), pointer.name_hint)
+                )
+            case Expression():
+                left, right = (self.emit(operand) for operand in symbol.operands)
+                return self.insert(
+                    symbol.operation.create(operands=[left, right], result_types=[i64])
                 )
             case LastIteration():
                 lower, step = self.emit(symbol.lower), self.emit(symbol.step)

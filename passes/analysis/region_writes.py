@@ -17,8 +17,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from .acc_ops import ENTRY_OPS
+from .accesses import may_alias, root_of
 from .device_functions import DEVICE_FUNCTIONS, PURE_FUNCTIONS
-from .loop_dependence import may_alias, root_of
 from .region_values import variable_key
 
 

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from .acc_ops import constant_value, is_inside
 from .affine import Affine
+from .inequalities import Facts
 from .layout import size_of
 from .ranges import Extremes, LoopRange, extremes
 from .region_values import RegionSymbols
@@ -185,7 +186,7 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> Section | str:
         if ranges is None:
             return "the bounds of a loop around it are not known before the construct"
         ranges = refine_by_conditions(ranges, access.op, symbols)
-        found = extremes(access.index, ranges)
+        found = extremes(access.index, ranges, Facts.of_loops(ranges).proves)
         if found is not None and access.width > 1:
             found = Extremes(found.lows, tuple(high + (access.width - 1) for high in found.highs))
         if found is None or _has_loop_variables(found, symbols):

@@ -1,0 +1,279 @@
+"""
+Let the host decide in front of a construct whether loops run in parallel that depend on how arrays lie.
+
+C lets two pointers overlap, and a stride be smaller than a row. Loops that are independent unless they do
+are `accx.conditional` since `split-kernels`; here such a construct becomes two, between which a few
+comparisons of addresses and sizes choose, right in front of the launch.
+
+Takes:  data level; loops marked `accx.conditional` that are independent if `analysis/loop_dependence.py`
+        finds so again, now on the construct's own data operations.
+Leaves: no `accx.conditional`. Such a construct stands in an `scf.if`: its first version is as it was, in
+        the second the marked loops are `seq`. The test compares what the loops access of each pair of
+        arrays, by device addresses: the section that their subscripts span, or else that of the data
+        clause. Where that cannot be computed before the construct, and in host code, the marked loops
+        are `seq` and there is one version.
+Fails:  never. `accx.note` and `accx.why` of the loops say what was done.
+
+Before:
+  %x_dev = acc.copy... %y_dev = acc.copyin ...
+  acc.parallel dataOperands(%x_dev, %y_dev) {
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) { x[i] = y[i + 1] }
+        attributes {independent, accx.conditional}
+  }
+After:
+  %apart = the end of one section is not after the beginning of the other
+  scf.if %apart {
+    acc.parallel ... { acc.loop ... attributes {independent} }
+  } else {
+    acc.parallel ... { acc.loop ... attributes {seq} }
+  }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.accx import CONDITIONAL, NOTE
+from .analysis.acc_ops import (
+    MAPPING_OPS,
+    is_defined_inside,
+    is_inside,
+    loops_in,
+    variable_name,
+)
+from .analysis.accesses import DERIVED, root_of
+from .analysis.dependence import Requirement
+from .analysis.layout import size_of
+from .analysis.loop_dependence import Overlap, Verdict, judge_loop
+from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
+from .analysis.sections import Section, pointer_uses, section_of
+from .building import Cursor
+from .split_kernels import run_in_order
+from .versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+
+
+@dataclass(frozen=True)
+class _Span:
+    """The bytes from address `begin` up to `end` (i64 values), of an array at `base`."""
+
+    base: SSAValue
+    begin: SSAValue
+    end: SSAValue
+
+
+class _Untestable(Exception):
+    """The host cannot find out what it has to, for the reason given."""
+
+
+def _marked(parent: Operation) -> list[acc.LoopOp]:
+    return [loop for loop in loops_in(parent) if CONDITIONAL in loop.attributes]
+
+
+# Where arrays lie.
+
+
+def _base(root: SSAValue, loop: acc.LoopOp, construct: acc.ParallelOp) -> SSAValue:
+    """The value from outside of the construct that the loop's accesses with this root go through."""
+    for op in loop.walk():
+        pointer = op.operands[-1] if isinstance(op, llvm.StoreOp) else None
+        if isinstance(op, llvm.LoadOp):
+            pointer = op.ptr
+        if pointer is None or variable_key(root_of(pointer)) != variable_key(root):
+            continue
+        while is_defined_inside(pointer, construct) and isinstance(pointer.owner, DERIVED):
+            owner = pointer.owner
+            pointer = owner.ptr if isinstance(owner, llvm.GEPOp) else owner.var
+        if pointer in construct.data_clause_operands:
+            return pointer
+    raise _Untestable(f"where '{variable_name(root)}' points is not known before the construct")
+
+
+class _Test:
+    """Writes the test for one construct, in front of it."""
+
+    def __init__(self, construct: acc.ParallelOp):
+        self.construct = construct
+        self.symbols = RegionSymbols(construct)
+        self.emit = HostEmitter(construct)
+        self.spans: dict[tuple[SSAValue, acc.LoopOp], _Span] = {}
+
+    def section(self, base: SSAValue, loop: acc.LoopOp) -> Section | None:
+        """What the loop accesses through `base`, in units; None if it is not known."""
+        uses = pointer_uses(base, self.construct, self.symbols)
+        inside = replace(uses, accesses=[a for a in uses.accesses if is_inside(a.op, loop)])
+        section = section_of(inside, self.symbols)
+        return section if isinstance(section, Section) else None
+
+    def span(self, root: SSAValue, loop: acc.LoopOp) -> _Span:
+        """The memory that `loop` accesses of the array with this root."""
+        base = _base(root, loop, self.construct)
+        if (base, loop) not in self.spans:
+            name = variable_name(root)
+            address = self.emit.insert(llvm.PtrToIntOp(base, i64), f"{name}_address")
+            first, past = self._offsets(base, loop, name)
+            self.spans[base, loop] = _Span(
+                address,
+                self.emit.insert(arith.AddiOp(address, first), f"{name}_begin"),
+                self.emit.insert(arith.AddiOp(address, past), f"{name}_end"),
+            )
+        return self.spans[base, loop]
+
+    def _offsets(self, base: SSAValue, loop: acc.LoopOp, name: str) -> tuple[SSAValue, SSAValue]:
+        section = self.section(base, loop)
+        if section is not None:
+            size = size_of(section.unit)
+            first = self.emit.minimum(tuple(low * size for low in section.bounds.lows))
+            past = tuple((high + 1) * size for high in section.bounds.highs)
+            return first, self.emit.maximum(past)
+        entry = base.owner
+        assert isinstance(entry, MAPPING_OPS)
+        if not entry.bounds:
+            if isinstance(entry, acc.DevicePtrOp | acc.NoCreateOp) or not _is_variable(entry.var):
+                raise _Untestable(f"which part of '{name}' it accesses is not known")
+            return self.emit.constant(0), self.emit.constant(size_of(entry.var_type))
+        bounds = entry.bounds[0].owner
+        assert isinstance(bounds, acc.DataBoundsOp)
+        if bounds.lowerbound is None or bounds.extent is None or bounds.stride is None:
+            raise _Untestable(f"which part of '{name}' it accesses is not known")
+        first = self.emit.insert(arith.MuliOp(bounds.lowerbound, bounds.stride))
+        length = self.emit.insert(arith.MuliOp(bounds.extent, bounds.stride))
+        return first, self.emit.insert(arith.AddiOp(first, length))
+
+    def apart(self, overlap: Overlap, loop: acc.LoopOp) -> SSAValue:
+        """Whether two arrays do not overlap, or are one array and may be."""
+        left, right = self.span(overlap.left, loop), self.span(overlap.right, loop)
+        before = self.emit.insert(arith.CmpiOp(left.end, right.begin, "ule"))
+        after = self.emit.insert(arith.CmpiOp(right.end, left.begin, "ule"))
+        apart = self.emit.insert(arith.OrIOp(before, after), "apart")
+        if overlap.same is None:
+            return apart
+        same = self.emit.insert(arith.CmpiOp(left.base, right.base, "eq"), "same")
+        for condition in self.requirement(overlap.same):
+            same = self.emit.insert(arith.AndIOp(same, condition))
+        return self.emit.insert(arith.OrIOp(apart, same))
+
+    def requirement(self, requirement: Requirement) -> list[SSAValue]:
+        """A condition for each clause."""
+        found: list[SSAValue] = []
+        for clause in requirement:
+            any_: SSAValue | None = None
+            for alternative in clause:
+                all_: SSAValue | None = None
+                for poly in alternative:
+                    value, zero = self.emit.emit(poly), self.emit.constant(0)
+                    holds = self.emit.insert(arith.CmpiOp(value, zero, "sge"))
+                    all_ = holds if all_ is None else self.emit.insert(arith.AndIOp(all_, holds))
+                assert all_ is not None
+                any_ = all_ if any_ is None else self.emit.insert(arith.OrIOp(any_, all_))
+            assert any_ is not None
+            found.append(any_)
+        return found
+
+    def condition(self, loops: Sequence[tuple[acc.LoopOp, Verdict]]) -> SSAValue:
+        """Whether all of these loops are independent (i1)."""
+        found: dict[SSAValue, None] = {}
+        done: set[object] = set()
+        for loop, verdict in loops:
+            for overlap in verdict.overlaps:
+                found[self.apart(overlap, loop)] = None
+            for clause in verdict.requirement:
+                if clause not in done:
+                    done.add(clause)
+                    found |= dict.fromkeys(self.requirement((clause,)))
+        total, *others = found
+        for condition in others:
+            total = self.emit.insert(arith.AndIOp(total, condition))
+        total.name_hint = "independent"
+        return total
+
+
+def _is_variable(value: SSAValue) -> bool:
+    """Whether a clause's variable is an object of its type."""
+    return isinstance(value.owner, llvm.AllocaOp | llvm.AddressOfOp)
+
+
+# Versions.
+
+
+def _wording(verdict: Verdict) -> str:
+    pairs = [
+        f"'{variable_name(overlap.left)}' and '{variable_name(overlap.right)}'"
+        for overlap in verdict.overlaps
+    ]
+    arrays = f"{', '.join(pairs)} do not overlap" if pairs else ""
+    sizes = "its subscripts do not meet" if verdict.requirement else ""
+    return " and ".join(text for text in (arrays, sizes) if text)
+
+
+def _settle(construct: acc.ParallelOp) -> None:
+    """Makes the versions of a construct with marked loops."""
+    judged = [(loop, judge_loop(loop, construct)) for loop in _marked(construct)]
+    reason = next((v.why for _, v in judged if not v.independent), None)
+    if reason is None and not (can_have_versions(construct) and queue_outside(construct)):
+        reason = "arrays may overlap, and what its clauses wait for stands between data and kernel"
+    if reason is None:
+        judged = [(loop, verdict) for loop, verdict in judged if verdict.conditional]
+    if reason is None and judged:
+        try:
+            condition = _Test(construct).condition(judged)
+        except _Untestable as untestable:
+            reason = str(untestable)
+        else:
+            _make_versions(construct, condition, judged)
+            return
+    for loop in _marked(construct):
+        del loop.attributes[CONDITIONAL]
+        if reason is not None:
+            run_in_order(loop, reason)
+
+
+def _make_versions(
+    construct: acc.ParallelOp, condition: SSAValue, judged: Sequence[tuple[acc.LoopOp, Verdict]]
+) -> None:
+    wordings = {loop: _wording(verdict) for loop, verdict in judged}
+    for loop in wordings:
+        loop.attributes[NOTE] = StringAttr(
+            f"in parallel where {wordings[loop]} (tested at launch), else in order"
+        )
+    then, other = branches(Cursor.before(construct), condition)
+    copy = copy_construct(construct, other)
+    for loop in _marked(copy):
+        del loop.attributes[CONDITIONAL]
+        loop.attributes.pop(NOTE, None)
+        run_in_order(loop, "the version for arrays that overlap")
+    move_construct(construct, then)
+    for loop in _marked(construct):
+        del loop.attributes[CONDITIONAL]
+
+
+@dataclass(frozen=True)
+class GuardAgainstOverlapPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "guard-against-overlap"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        marked: dict[acc.ParallelOp, None] = {}
+        for loop in _marked(op):
+            construct = _construct_of(loop)
+            if construct is None:
+                del loop.attributes[CONDITIONAL]
+                run_in_order(loop, "host code")
+            else:
+                marked[construct] = None
+        for construct in marked:
+            _settle(construct)
+
+
+def _construct_of(loop: acc.LoopOp) -> acc.ParallelOp | None:
+    parent = loop.parent_op()
+    while parent is not None and not isinstance(parent, acc.ParallelOp):
+        parent = parent.parent_op()
+    return parent
