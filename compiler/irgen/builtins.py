@@ -25,7 +25,7 @@ def is_builtin(e: c.Call) -> bool:
 def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
     """The value of such a call; None if it has none."""
     assert isinstance(e.callee, c.FunctionRef)
-    args = [value for arg in e.args if (value := expressions.rvalue(fn, arg)) is not None]
+    args = [expressions.rvalue(fn, arg) for arg in e.args]
     fn.b.at(e.loc)
     name = e.callee.decl.name.removeprefix("__builtin_")
     match name:

@@ -236,7 +236,7 @@ def test_host_headers_may_use_what_only_their_compiler_has() -> None:
     unit = check(
         '# 1 "/usr/include/x.h"\nextern int scan(int) __asm__("" "__isoc99_scan");\n'
         "struct m { char c; } __attribute__((aligned(8)));\n"
-        "static __inline int swap(int x) { return __builtin_bswap32(x); }\n"
+        "static __inline int swap(int x) { return __builtin_ia32_swap(x); }\n"
         '# 1 "main.c"\nint f(void) { return scan(1); }\n'
     )
     assert [(g.name, g.body is not None) for g in unit.functions] == [
