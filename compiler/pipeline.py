@@ -80,6 +80,7 @@ _SCHEDULED = Stage(
 _TRANSFORMED = Stage(
     "transformed",
     (
+        "expand-scans",
         "check-cache-sections",
         "promote-cache-to-shared",
         "compress-arrays",
@@ -96,6 +97,7 @@ _TRANSFORMED = Stage(
         "count-saturated-stores",
     ),
     "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole. "
+    "Scans come first: what they replace is no loop for the others. "
     "What lies outside of cached sections is looked for while directives still say what the sections are. "
     "Cached nests come next: they replace whole nests, keep several outputs per thread themselves, "
     "and what they leave alone must look to the jam as if there were no directive. "
@@ -156,6 +158,7 @@ TARGET_PASSES = frozenset(
         "order-cached-loops",
         "choose-lanes",
         "schedule-loops",
+        "expand-scans",
         "promote-cache-to-shared",
         "compress-arrays",
         "stage-transposed-accesses",

@@ -42,7 +42,7 @@ from xdsl.dialects.builtin import I32, I64, SymbolRefAttr
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
 
-from . import accx_bulk, accx_cache
+from . import accx_bulk, accx_cache, accx_scan
 from .accx_compress import COMPRESSION_OPS, PackedType
 
 GANG_DIM = "accx.gang_dim"
@@ -111,6 +111,12 @@ class LaunchHostOp(IRDLOperation):
 
 ACCX = Dialect(
     "accx",
-    [LaunchHostOp, *accx_cache.OPERATIONS, *accx_bulk.OPERATIONS, *COMPRESSION_OPS],
+    [
+        LaunchHostOp,
+        *accx_cache.OPERATIONS,
+        *accx_bulk.OPERATIONS,
+        *accx_scan.OPERATIONS,
+        *COMPRESSION_OPS,
+    ],
     [PackedType],
 )

@@ -7,8 +7,8 @@ loop around them side by side, tiles of what all threads read, unrolling.
 
 Takes:  data level, tile and collapse clauses already carried out.
 Leaves: no acc.loop that is `seq` for every device, stands inside of another acc.loop, holds none, has
-        no variables of its own and no cache directive: it is nested `scf.for`s, one for each variable, the
-        outermost with the reason for the remarks. Others are untouched.
+        no variables of its own, no cache directive and no scan: it is nested `scf.for`s, one for
+        each variable, the outermost with the reason for the remarks. Others are untouched.
 Fails:  never.
 
 Before:
@@ -34,6 +34,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
 from .analysis.acc_ops import has_level, loops_in
+from .analysis.scans import scan_step
 from .building import erase
 
 
@@ -56,6 +57,7 @@ def is_plain(loop: acc.LoopOp) -> bool:
     )
     whole = len(loop.region.blocks) == 1 and len(loop.lowerbound) > 0
     inner = any(True for _ in loops_in(loop))
+    whole = whole and scan_step(loop) is None
     return only_seq and not own and whole and not inner and _is_inside_loop(loop)
 
 

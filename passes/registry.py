@@ -24,6 +24,7 @@ PASS_CLASSES = {
     "hoist-invariant-loops": "HoistInvariantLoopsPass",
     "choose-lanes": "ChooseLanesPass",
     "schedule-loops": "ScheduleLoopsPass",
+    "expand-scans": "ExpandScansPass",
     "check-cache-sections": "CheckCacheSectionsPass",
     "promote-cache-to-shared": "PromoteCacheToSharedPass",
     "stage-transposed-accesses": "StageTransposedAccessesPass",

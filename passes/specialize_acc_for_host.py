@@ -6,7 +6,8 @@ Loops become `scf.for`; private variables stack slots; reductions work on the va
 `cache` has no effect; `acc.routine` and the recipes, which nothing reads any more, go.
 
 Takes:  IR without acc.parallel.
-Leaves: no acc.loop, acc.private, acc.firstprivate, acc.reduction, acc.cache, acc.routine, recipes.
+Leaves: no acc.loop, acc.private, acc.firstprivate, acc.reduction, acc.cache, acc.routine, recipes,
+        accx.scan.
 Fails:  never.
 
 Before:
@@ -26,8 +27,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from .building import erase
+from ..dialects.accx_scan import ScanOp
+from .building import Cursor, erase
 from .host_loops import LoopLowering
+from .scan_code import scan_in_order
 
 _LEFT_OVER = (acc.LoopOp, acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp, acc.CacheOp)
 _DECLARATIONS = (
@@ -42,6 +45,13 @@ def _needs_work(function: llvm.FuncOp) -> bool:
     return any(isinstance(op, _LEFT_OVER) for op in function.walk())
 
 
+def _run_scans(function: llvm.FuncOp) -> None:
+    """Scans of routines, whose device copies have been made."""
+    for scan in [op for op in function.walk() if isinstance(op, ScanOp)]:
+        scan_in_order(Cursor.before(scan), scan)
+        erase(scan)
+
+
 @dataclass(frozen=True)
 class SpecializeAccForHostPass(ModulePass):
     """Sequential host code for left-over acc operations; see the file's docstring."""
@@ -51,6 +61,8 @@ class SpecializeAccForHostPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         declarations: list[Operation] = []
         for top in list(op.body.block.ops):
+            if isinstance(top, llvm.FuncOp):
+                _run_scans(top)
             if isinstance(top, llvm.FuncOp) and _needs_work(top):
                 LoopLowering(top, {}).run(top.body)
             elif isinstance(top, _DECLARATIONS):

@@ -13,6 +13,7 @@ from ..directives.records import (
     ExprSlot,
     GangClause,
     ReductionClause,
+    ScanClause,
     TileClause,
     VarListClause,
     VarRefItem,
@@ -45,6 +46,8 @@ def clause_slots(clause: Clause) -> Iterator[ExprSlot]:
             slots = clause.sizes
         case WaitClause():
             slots = [*clause.queues, clause.devnum]
+        case ScanClause():
+            slots = [clause.identity]
         case _:
             pass
     yield from (s for s in slots if s is not None)

@@ -14,6 +14,7 @@ from .layout import size_of
 from .levels import Level, loop_levels
 from .loop_tree import LoopNode
 from .region_values import RegionSymbols
+from .scans import scan_step
 from .shared_work import InnerWork
 from .strides import count_accesses
 
@@ -212,7 +213,7 @@ def _visit(
         trip=constant_trip(loop),
         host_trip=_is_bound_of(loop, symbols),
         tight=_is_tight(loop, children),
-        reduction=bool(loop.reduction_operands),
+        reduction=bool(loop.reduction_operands) or scan_step(loop) is not None,
         gang_reduction=any(_is_of_gang(v, construct) for v in loop.reduction_operands),
         contiguous=counts.contiguous if counts else 0,
         strided=counts.strided if counts else 0,

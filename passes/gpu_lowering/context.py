@@ -33,6 +33,8 @@ from .barriers import Access, EffectTracker, Root, Space
 
 SHARED_PTR = llvm.LLVMPointerType(IntAttr(nvvm.ADDRESS_SPACE_SHARED))
 STATIC_SHARED_LIMIT = 48 * 1024
+TICKET_BYTES = 16
+"""At the start of scratch memory: the ticket of gangs that have finished."""
 EXCHANGE_RESERVE = 2048
 """Bytes of shared memory that private copies leave for the threads' exchange of values."""
 _DIMENSIONS = (gpu.DimensionEnum.X, gpu.DimensionEnum.Y, gpu.DimensionEnum.Z)
@@ -132,11 +134,13 @@ class ScratchArea:
 @dataclass
 class ScratchPlan:
     """
-    What a kernel needs of its site's scratch memory: the ticket and `bytes_per_gang` of partial
-    results, then the areas. `base` is the kernel's argument, None if nothing is needed.
+    What a kernel needs of its site's scratch memory: the ticket, `fixed_bytes` that keep their
+    contents from launch to launch, `bytes_per_gang` of partial results, then the areas. `base` is
+    the kernel's argument, None if nothing is needed.
     """
 
     base: SSAValue | None = None
+    fixed_bytes: int = 0
     bytes_per_gang: int = 0
     areas: list[ScratchArea] = field(default_factory=list[ScratchArea])
 
@@ -508,6 +512,16 @@ class Kernel(Cursor):
             with self.at(self.in_prologue()):
                 self._cache[key] = self.gang_scratch(bytes, purpose)
         return self._cache[key]
+
+    def launch_scratch(self, bytes: int, hint: str) -> SSAValue:
+        """
+        `bytes` bytes of the kernel's scratch memory for all gangs, aligned to 16; zero before the
+        first launch, and kept from one launch to the next.
+        """
+        base = self.scratch_base()
+        offset = TICKET_BYTES + self.scratch.fixed_bytes
+        self.scratch.fixed_bytes += -(-bytes // 16) * 16
+        return self.in_prologue().field(base, offset, hint)
 
     def gang_scratch(self, bytes: int, hint: str) -> SSAValue:
         """The gang's own `bytes` bytes of the kernel's scratch memory, aligned to 16."""

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Operation, Region, SSAValue
 
 from ...dialects import accx_cache, llvm_ext
+from ...dialects.accx_scan import ScanOp
 from ..analysis.acc_ops import has_level
 from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
 from .context import Kernel
@@ -144,6 +145,11 @@ class Summary:
                 self._loop(op)
                 return
             case accx_cache.GangThreadsOp():
+                self.effects.collective = True
+            case ScanOp():
+                self._read(op.source)
+                self._read(op.target)
+                self._write(op.target)
                 self.effects.collective = True
             case _:
                 pass

@@ -26,13 +26,11 @@ from ..analysis.loop_partition import Mode
 from ..analysis.reduction_strategy import Strategy, StrategyOption, choose_strategy, has_atomic
 from ..building import Cursor
 from .barriers import accesses
-from .context import Kernel
+from .context import TICKET_BYTES, Kernel
 from .operators import Leaf, ReductionSpec
 from .privatise import gang_results
 from .reductions import count_of, counted_once, for_each_scalar, load_leaf, section_start
 from .warp import REDUCE_BUFFER, all_reduce, by_leader, leader_branch
-
-TICKET_BYTES = 16
 
 
 @dataclass
@@ -181,7 +179,7 @@ def _slot_address(
         return k.element(slot.area, k.add(first, index), slot.leaf.combiner.type, "slot")
     wide_gangs = k.zero_extend(gangs, i64)
     start = k.mul(wide_gangs, k.constant(slot.offset, i64)) if slot.offset else None
-    base = k.field(k.scratch_base(), TICKET_BYTES)
+    base = k.field(k.scratch_base(), TICKET_BYTES + k.scratch.fixed_bytes)
     if start is not None:
         base = k.offset(base, start)
     number = k.zero_extend(gang, i64)

@@ -50,9 +50,9 @@ from ..outline import (
     outline_region,
 )
 from .arguments import argument_attributes, distinct_arguments, loads_pointers
-from .context import DeviceModule, Kernel, recompute
+from .context import TICKET_BYTES, DeviceModule, Kernel, recompute
 from .exchanges import leave_whole
-from .grid_reductions import TICKET_BYTES, finish_grid
+from .grid_reductions import finish_grid
 from .lower import RegionLowering
 from .routines import CallKind, Calls, DeviceSymbols, device_symbol
 from .specialise import Specialiser
@@ -314,7 +314,7 @@ def _scratch_operands(
         return []
     gangs = _product(cursor, launch.gangs)
     bytes = cursor.mul(gangs, cursor.i64(plan.bytes_per_gang))
-    bytes = cursor.add(bytes, cursor.i64(TICKET_BYTES), "scratch_bytes")
+    bytes = cursor.add(bytes, cursor.i64(TICKET_BYTES + plan.fixed_bytes), "scratch_bytes")
     values: dict[SSAValue, SSAValue] = {}
     inner: list[SSAValue] = list(k.entry.args)
     per = (

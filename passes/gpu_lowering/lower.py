@@ -21,6 +21,7 @@ from xdsl.traits import IsTerminator
 
 from ...compiler.diagnostics import SourceLoc, error
 from ...dialects import accx_bulk, accx_cache, llvm_ext
+from ...dialects.accx_scan import ScanOp
 from ..analysis.loop_partition import Mode
 from ..building import PTR, Cursor
 from . import bulk, cache, privatise
@@ -40,6 +41,7 @@ from .effects import (
 )
 from .reduction_copies import ReductionCopies
 from .routines import CallKind, callee_name, device_symbol
+from .scans import lower_scan
 from .specialise import Specialiser
 from .warp import by_leader
 
@@ -139,6 +141,8 @@ class RegionLowering:
                 cache.copy_async(k, op)
             case accx_cache.WaitCopiesOp():
                 cache.wait_copies(k)
+            case ScanOp():
+                lower_scan(k, op)
             case _ if isinstance(op, accx_bulk.OPERATIONS):
                 bulk.lower(k, op)
             case acc.YieldOp():

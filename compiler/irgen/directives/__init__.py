@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...directives.records import DirectiveKind
-from . import atomics, cache, common, compute, declarations, device, executable, loops, regions
+from . import atomics, cache, compute, declarations, device, executable, loops, regions
 
 if TYPE_CHECKING:
     from ...c import ast as c
@@ -31,7 +31,6 @@ _EMITTERS = {
 def emit(fn: FunctionState, s: c.AccStmt) -> None:
     """One directive with the statement it applies to."""
     directive = s.directive
-    common.check_supported(directive)
     fn.b.at(directive.loc)
     if directive.has(device.CLAUSE):
         for part in device.expand(fn, s):

@@ -17,18 +17,6 @@ from ..function import FunctionState
 NONE = acc.DeviceTypeAttr(acc.DeviceType.NONE)
 DEFAULT_DEVICE = ArrayAttr([NONE])
 
-_UNSUPPORTED = {
-    "scan": "write the prefix loop with 'seq'",
-}
-
-
-def check_supported(directive: Directive) -> None:
-    """Raises for clauses that this compiler does not honour yet."""
-    for clause in directive.clauses:
-        remedy = _UNSUPPORTED.get(clause.name)
-        if remedy is not None:
-            raise error(clause.loc, f"'{clause.spelling}' is not supported yet", remedy)
-
 
 def slot_value(fn: FunctionState, slot: ExprSlot) -> SSAValue:
     """The value of a clause argument."""

@@ -44,6 +44,7 @@ _LOOP_CLAUSES = frozenset(
         "tile",
         "private",
         "reduction",
+        "scan",
     ]
 )
 

@@ -16,7 +16,6 @@ from ...diagnostics import error
 from ...directives.records import Directive, DirectiveKind, VarListClause
 from ..function import FunctionState
 from . import data
-from .common import check_supported
 
 if TYPE_CHECKING:
     from ..symbols import ModuleState
@@ -31,7 +30,6 @@ def global_clauses(
     for directive in unit.directives:
         if directive.kind is not DirectiveKind.DECLARE:
             continue
-        check_supported(directive)
         for clause in directive.clauses:
             if not isinstance(clause, VarListClause):
                 continue
@@ -58,7 +56,6 @@ def function_scope(fn: FunctionState) -> Generator[None]:
     assert fn.function is not None
     for directive in fn.function.directives:
         if directive.kind is DirectiveKind.DECLARE:
-            check_supported(directive)
             _enter(fn, directive)
     yield
 

@@ -20,7 +20,9 @@ from ..counted import CountedLoop
 from ..counters import Counter, make_counter
 from ..facts import loop_depth
 from ..function import AllocaScope, FunctionState
+from ..scan_form import ScanForm, recognize, scan_clause
 from ..tree import int_constant, walk
+from . import scans
 from .common import DEFAULT_DEVICE, NONE, slot_i32
 from .privatization import Privates, privates
 
@@ -44,13 +46,20 @@ class Prepared:
     nest: list[c.For]
     counted: list[CountedLoop] | None
     counters: list[Counter] | None = None
+    scan: ScanForm | None = None
 
 
 def prepare(fn: FunctionState, directive: Directive, body: c.Stmt) -> Prepared:
     """Checks the loop nest of a `loop` directive."""
     depth = loop_depth(c.AccStmt(loc=directive.loc, directive=directive))
     nest = _nest(directive, body, depth)
-    return Prepared(nest, _counted(fn, directive, nest, seq=directive.has("seq")))
+    scan = scan_clause(directive)
+    counted = _counted(fn, directive, nest, seq=directive.has("seq") and scan is None)
+    if scan is None or counted is None:
+        return Prepared(nest, counted)
+    if len(counted) > 1:
+        raise error(scan.loc, "a scan runs along one loop", "put 'scan' on the inner loop")
+    return Prepared(nest, counted, scan=recognize(directive, scan, nest[0].body, counted[0]))
 
 
 def count_on_host(fn: FunctionState, loops: Prepared, named: set[c.VarDecl]) -> None:
@@ -85,6 +94,7 @@ def emit_loop(
     own = frozenset(loop.var for loop in counted)
     copies = privates(fn, directive, own)
     levels = _Levels(fn, directive)
+    identity = scans.identity(fn, loops.scan) if loops.scan is not None else None
     fn.b.at(directive.loc)
     block = Block(arg_types=[k.lower.type for k in counters])
     with fn.region(block, flat=False) as region, fn.construct("loop", "loop", directive.loc):
@@ -95,6 +105,8 @@ def emit_loop(
             fn.b.at(nest[0].loc)
             structured.enter_iteration(fn, loop, counter, arg)
         copies.bind(fn, nest[-1].body)
+        if loops.scan is not None:
+            scans.mark(fn, loops.scan, identity)
         statements.emit_iteration(fn, nest[-1].body)
         fn.loop_level -= 1
         fn.allocas.pop()
@@ -286,7 +298,7 @@ def _set_mode(op: acc.LoopOp, directive: Directive, enclosing: str) -> None:
         op.seq = ArrayAttr([NONE])
     elif directive.has("auto"):
         op.auto_ = ArrayAttr([NONE])
-    elif directive.has("independent"):
+    elif directive.has("independent") or directive.has("scan"):
         op.independent = ArrayAttr([NONE])
     elif enclosing == "kernels":
         op.auto_ = ArrayAttr([NONE])

@@ -26,7 +26,7 @@ from ..builder import Builder
 from ..layout import PTR, ir_size_align, is_integer_type
 from ..symbols import ModuleState
 
-_KINDS = {
+KINDS = {
     "+": acc.ReductionOpKind.ADD,
     "*": acc.ReductionOpKind.MUL,
     "max": acc.ReductionOpKind.MAX,
@@ -92,7 +92,7 @@ def reduction_recipe(
 ) -> SymbolRefAttr:
     """A recipe that makes a copy holding the identity and combines two copies into the first."""
     c_type = _first_integer(c_type)
-    kind = _KINDS[operator]
+    kind = KINDS[operator]
     unsigned = operator in ("max", "min") and isinstance(c_type, IntType) and not c_type.signed
     suffix = type_name(t)
     if unsigned:

@@ -11,7 +11,7 @@ from ...c import ast as c
 from ...diagnostics import error
 from ...directives.records import BindClause, Directive, DirectiveKind, GangClause
 from ..tree import int_constant
-from .common import DEFAULT_DEVICE, check_supported
+from .common import DEFAULT_DEVICE
 
 if TYPE_CHECKING:
     from ..symbols import ModuleState
@@ -25,7 +25,6 @@ def emit(state: ModuleState, unit: c.TranslationUnit, seen: dict[str, Directive]
         for directive in function.directives:
             if directive.kind is not DirectiveKind.ROUTINE:
                 continue
-            check_supported(directive)
             symbol = state.function_symbol(function)
             first = seen.setdefault(symbol, directive)
             if first is directive:

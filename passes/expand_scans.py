@@ -1,0 +1,138 @@
+"""
+Make prefixes computed in parallel of the loops under a `scan` clause (research extension).
+
+Takes:  scheduled level; an `accx.scan_step` in the body of a loop says what it computes.
+Leaves: no `accx.scan_step`. On a GPU a scan that threads share is one `accx.scan`, by the threads of
+        all gangs if the loop has gang. Elsewhere it is a plain loop: on the host one thread runs it
+        from start to end.
+Fails:  on a scan over gangs inside of another loop of the construct: there is no barrier between
+        gangs for the next one to begin.
+
+Options: `target` (`nvptx` or `host`), set by the pipeline.
+
+Before:
+  acc.loop gang vector control(%i : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) {
+    … accx.scan_step "add" %out_i, %in_i : i32 to i32 …
+  }
+After:
+  accx.scan "add" %out_0, %in_0 for %steps {gangs} : i32 to i32
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i1, i8, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..compiler.diagnostics import error
+from ..dialects.accx import WHY
+from ..dialects.accx_scan import ScanOp, ScanStepOp
+from .analysis.acc_ops import NONE, has_level, source_loc
+from .analysis.layout import size_of
+from .analysis.scans import scan_step
+from .building import Cursor, erase
+from .scan_code import scan_in_order
+
+
+def _in_first_iteration(at: Cursor, value: SSAValue, loop: acc.LoopOp) -> SSAValue:
+    """`value`, which the body computes of the loop's variable, for its first iteration."""
+    known: dict[SSAValue, SSAValue] = {loop.region.block.args[0]: loop.lowerbound[0]}
+
+    def copy(wanted: SSAValue) -> SSAValue:
+        owner = wanted.owner
+        if wanted in known or not isinstance(owner, Operation) or not _is_within(owner, loop):
+            return known.get(wanted, wanted)
+        again = owner.clone({operand: copy(operand) for operand in owner.operands})
+        at.insert(again)
+        known.update(zip(owner.results, again.results, strict=True))
+        return known[wanted]
+
+    return copy(value)
+
+
+def _is_within(op: Operation, loop: acc.LoopOp) -> bool:
+    parent = op.parent_op()
+    while parent is not None and parent is not loop:
+        parent = parent.parent_op()
+    return parent is loop
+
+
+def _element_before(at: Cursor, pointer: SSAValue, type: Attribute) -> SSAValue:
+    return at.value(llvm.GEPOp(pointer, [-size_of(type)], i8), pointer.name_hint)
+
+
+def whole_scan(loop: acc.LoopOp, step: ScanStepOp) -> ScanOp:
+    """The scan that `loop` is, in front of it."""
+    at = Cursor.before(loop)
+    target = _in_first_iteration(at, step.target, loop)
+    source = _in_first_iteration(at, step.source, loop)
+    target = _element_before(at, target, step.target_type)
+    if step.identity is None:
+        source = _element_before(at, source, step.source_type)
+    steps = at.sub(at.to_i64(loop.upperbound[0]), at.to_i64(loop.lowerbound[0]), "steps")
+    gangs = has_level(loop.gang)
+    return at.insert(ScanOp(step, target, source, steps, step.identity, gangs=gangs))
+
+
+def check_gangs(loop: acc.LoopOp) -> None:
+    """Raises `CompileError` if gangs share a scan that they come to more than once."""
+    if has_level(loop.gang) and not isinstance(loop.parent_op(), acc.ParallelOp):
+        raise error(
+            source_loc(loop),
+            "a scan over gangs stands inside of another loop or statement of the construct",
+            "give the scan worker and vector, or put it directly into the construct",
+        )
+
+
+def run_in_order(scan: ScanOp) -> None:
+    """Leaves the scan to one thread: of the first gang, where gangs share it."""
+    at = Cursor.before(scan)
+    if scan.gangs is not None:
+        body = Block(arg_types=[i32])
+        body.args[0].name_hint = "first"
+        zero, one = at.i32(0), at.i32(1)
+        loop = acc.LoopOp(
+            region=Region(body),
+            lowerbound=[zero],
+            upperbound=[one],
+            step=[one],
+            inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+            gang=NONE,
+            independent=NONE,
+        )
+        at.insert(loop)
+        loop.attributes[WHY] = StringAttr("one thread computes the prefix")
+        at = Cursor.at_end(body, scan.location)
+        at.insert(acc.YieldOp())
+        end = body.last_op
+        assert end is not None
+        at = Cursor.before(end, scan.location)
+    scan_in_order(at, scan)
+    erase(scan)
+
+
+@dataclass(frozen=True)
+class ExpandScansPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "expand-scans"
+
+    target: Literal["nvptx", "host"] = "nvptx"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
+            step = scan_step(loop)
+            if step is None:
+                continue
+            check_gangs(loop)
+            threads = has_level(loop.worker) or has_level(loop.vector)
+            shared = threads or has_level(loop.gang)
+            scan = whole_scan(loop, step)
+            erase(loop)
+            if not shared or self.target == "host":
+                run_in_order(scan)
