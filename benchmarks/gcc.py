@@ -22,6 +22,7 @@ from .specs import Array, Case, Kernel
 
 HERE = Path(__file__).parent
 FILES = ("streaming", "stencils", "compute", "reductions")
+"""What GCC can compile: it does not know `scan`."""
 RUNTIME = ("libgomp.so.1", "libgomp-plugin-nvptx.so.1")
 COMMAND = ("gcc-12", "-O3", "-ffast-math", "-fopenacc", "-shared", "-fPIC")
 OFFLOAD = (

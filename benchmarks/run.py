@@ -22,6 +22,7 @@ import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from .gcc import FILES as GCC_FILES
 from .gcc import GccSide
 from .harness import AccSide, CudaSide, Side, bandwidth_ceilings, check, differs
 from .specs import KERNELS, Case, Kernel
@@ -180,7 +181,7 @@ def main() -> int:
             acc = AccSide(source, tuple(args.pass_option), fast_math=args.fast_math)
             cuda = CudaSide(build_cuda(file, Path(directory)))
             ceilings = bandwidth_ceilings()
-            gcc = GccSide(args.gcc, file) if args.gcc else None
+            gcc = GccSide(args.gcc, file) if args.gcc and file in GCC_FILES else None
             for kernel in chosen:
                 if kernel.file == file:
                     row = measure(kernel, (cuda, acc), ceilings)

@@ -398,6 +398,33 @@ def _reduction(function: Callable[..., Any], arrays: int) -> Callable[[int], Cas
     return make
 
 
+def _scan(dtype: type[np.generic], *, exclusive: bool = False) -> Callable[[int], Case]:
+    def make(n: int) -> Case:
+        x = np.asarray(_uniform("x", n, np.float64) * 8, dtype)
+        x[0] = 0
+
+        def reference() -> dict[str, Array]:
+            sums = np.cumsum(x, dtype=np.float64)
+            return {"y": np.concatenate([[0.0], sums[:-1]]) if exclusive else sums}
+
+        args: dict[str, Array | int] = {"n": n, "x": x, "y": np.zeros_like(x)}
+        moved = 2.0 * x.nbytes
+        return Case(args, ("y",), reference, moved, tolerance=1e-4, long_ints=True)
+
+    return make
+
+
+def _scan_rows(n: int) -> Case:
+    x = _uniform("x", (n, n))
+    x[:, 0] = 0
+
+    def reference() -> dict[str, Array]:
+        return {"y": np.cumsum(x, axis=1, dtype=np.float64)}
+
+    args: dict[str, Array | int] = {"rows": n, "n": n, "x": x, "y": np.zeros_like(x)}
+    return Case(args, ("y",), reference, 2.0 * x.nbytes, tolerance=1e-4)
+
+
 KERNELS: tuple[Kernel, ...] = (
     Kernel("copy_f32", "streaming", _copy, 1 << 27, 1000),
     Kernel("vecprod_f32", "streaming", _vecprod(np.float32), 1 << 27, 1001),
@@ -444,5 +471,9 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel("sum_f32", "reductions", _reduction(np.sum, 1), 1 << 28, 10007),
     Kernel("max_f32", "reductions", _reduction(np.max, 1), 1 << 28, 10007),
     Kernel("dot_f32", "reductions", _reduction(np.dot, 2), 1 << 27, 10007),
+    Kernel("scan_f32", "scans", _scan(np.float32), 1 << 27, 10007),
+    Kernel("scan_f64", "scans", _scan(np.float64), 1 << 26, 10007),
+    Kernel("scan_exclusive", "scans", _scan(np.int32, exclusive=True), 1 << 27, 10007),
+    Kernel("scan_rows", "scans", _scan_rows, 8192, 999),
 )
 """Every kernel, in the order of the table."""
