@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from .customary_options import translate
 from .dependencies import add_dependency_arguments, write_dependencies
 from .diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
-from .driver_options import add_compile_arguments, compile_options
+from .driver_options import add_compile_arguments, add_version, compile_options
 from .internal_error import guarded
 from .object_file import ObjectFile, read_objects
 
@@ -56,19 +56,10 @@ def _argument_parser() -> argparse.ArgumentParser:
     repeated: dict[str, Any] = {"action": "append", "default": []}
     parser.add_argument("-l", dest="libraries", metavar="NAME", help="shared library", **repeated)
     parser.add_argument("-L", dest="library_dirs", metavar="DIR", help="its folder", **repeated)
-    parser.add_argument("--version", action="version", version=f"accc (accopt) {_version()}")
+    add_version(parser)
     add_dependency_arguments(parser)
     add_compile_arguments(parser, auto_target=True)
     return parser
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("accopt")
-    except PackageNotFoundError:
-        return "of a source tree"
 
 
 def _kept_arguments(args: argparse.Namespace) -> tuple[str, ...]:

@@ -6,6 +6,8 @@
     accopt prog.c --emit=data -p 'schedule-loops{target=host}'
     accopt saved.mlir --emit=ptx           continues from the stage the file was saved at
     accopt test.mlir -p infer-data-attributes --split-input-file --verify-diagnostics
+    accopt prog.c --emit=gpu --print-changes         what each pass did; --timing, --crash-reproducer
+    accopt prog.c --stop-before widen-rows           what a pass gets
 """
 
 from __future__ import annotations
@@ -14,36 +16,38 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import (
     DiagnosticException,
     ParseError,
     VerifyException,
 )
+from xdsl.utils.lexer import Span
 
-from ..passes.registry import all_passes
-from .added_passes import parse_passes
+from .added_passes import available_passes, parse_passes
 from .diagnostics import (
     UNKNOWN_LOC,
     CompileError,
     Diagnostic,
     DiagnosticSink,
     Severity,
+    SourceLoc,
     error,
     render,
 )
-from .driver_options import add_compile_arguments, compile_options
+from .driver_options import add_compile_arguments, add_version, compile_options
 from .emit import TEXT_STAGES, emit_text
 from .executable import front_end
-from .internal_error import guarded
+from .instrumentation import Instrumentation, Watch, pass_names
+from .internal_error import guarded, notes_of
 from .ir.context import make_context
 from .ir.printing import print_ir
 from .options import CompileOptions
-from .pipeline import ACC, run_to_stage, stage_of
+from .pipeline import ACC, run_to_stage, stage_names, stage_of
 from .remarks import REMARKS_STAGE, remarks_of
 
 
@@ -59,6 +63,7 @@ def _argument_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help=".c files of one program, or one .mlir file (default: IR from standard input)",
     )
+    add_version(parser)
     add_compile_arguments(parser)
     parser.add_argument(
         "--emit",
@@ -76,11 +81,6 @@ def _argument_parser() -> argparse.ArgumentParser:
         help="list the schedules that each construct of .c files may have, and what their kernels "
         "need if ptxas is installed",
     )
-    parser.add_argument("--list-passes", action="store_true", help="print the names of all passes")
-    parser.add_argument(
-        "--print-after-all", action="store_true", help="print the IR after every pass to stderr"
-    )
-    parser.add_argument("--print-debuginfo", action="store_true", help="print C locations")
     parser.add_argument(
         "--split-input-file", action="store_true", help="treat pieces between '// -----' apart"
     )
@@ -89,7 +89,79 @@ def _argument_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="print errors to standard output and go on, with status 0 (for tests)",
     )
+    _add_questions(parser)
+    _add_watching(parser)
     return parser
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("questions about passes")
+    group.add_argument("--list-passes", action="store_true", help="print all passes and their jobs")
+    group.add_argument(
+        "--help-pass", metavar="PASS", help="print the contract of a pass, and its options"
+    )
+    group.add_argument(
+        "--list-stages",
+        action="store_true",
+        help="print the stages of the target's pipeline and the passes that lead to each",
+    )
+
+
+def _add_watching(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("watching passes (printed to standard error)")
+    names: dict[str, Any] = {"metavar": "PASSES", "action": "append", "default": []}
+    group.add_argument("--print-before", help="print the IR before these passes", **names)
+    group.add_argument("--print-after", help="print the IR after these passes", **names)
+    group.add_argument(
+        "--print-before-all", action="store_true", help="print the IR before every pass"
+    )
+    group.add_argument(
+        "--print-after-all", action="store_true", help="print the IR after every pass"
+    )
+    group.add_argument(
+        "--print-changes", action="store_true", help="print what each pass changes, as a diff"
+    )
+    group.add_argument("--timing", action="store_true", help="print how long each pass took")
+    group.add_argument(
+        "--crash-reproducer",
+        metavar="FILE",
+        type=Path,
+        help="when a pass fails, write the IR it began with, and the command to repeat it",
+    )
+    group.add_argument(
+        "--stop-before",
+        metavar="PASS",
+        help="print what this pass of the pipeline would get, and stop (for -p, and for tests)",
+    )
+    group.add_argument("--print-debuginfo", action="store_true", help="print C locations")
+    group.add_argument(
+        "--print-op-generic", action="store_true", help="print IR in the generic syntax"
+    )
+
+
+def _watch(args: argparse.Namespace) -> Watch:
+    known = available_passes() if args.print_before or args.print_after else {}
+    before, after = pass_names(args.print_before), pass_names(args.print_after)
+    for name in sorted((before | after) - known.keys()):
+        raise error(
+            UNKNOWN_LOC, f"there is no pass '{name}'", "accopt --list-passes shows the names"
+        )
+    return Watch(
+        before,
+        after,
+        args.print_before_all,
+        args.print_after_all,
+        args.print_changes,
+        args.timing,
+        args.crash_reproducer,
+    )
+
+
+def _place_in(span: Span[str] | Span[bytes], name: str) -> SourceLoc:
+    """Where a span of the text of the file `name` begins."""
+    before = span.input.content[: span.start]
+    text = before.decode(errors="replace") if isinstance(before, bytes) else before
+    return SourceLoc(name, text.count("\n") + 1, len(text) - text.rfind("\n"))
 
 
 def _parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
@@ -98,7 +170,9 @@ def _parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
         module.verify()
     except ParseError as e:
         raise error(
-            UNKNOWN_LOC, f"cannot parse IR: {e}", "check the text at the place shown"
+            _place_in(e.span, name),
+            f"cannot parse IR: {e.msg}",
+            "check the text at the place shown",
         ) from e
     return module
 
@@ -111,35 +185,39 @@ class AccoptMain:
         self.options = options
         self.ctx = make_context()
         self.sink = DiagnosticSink()
-        self.out = sys.stdout
-
-    def after_pass(self, module_pass: ModulePass, module: ModuleOp) -> None:
-        if self.args.print_after_all:
-            print(f"// IR after {module_pass.name}:", file=sys.stderr)
-            print(print_ir(module), file=sys.stderr)
+        self.passes = Instrumentation(_watch(args), debug_info=args.print_debuginfo)
 
     def after_stage(self, stage: str, module: ModuleOp) -> None:
         if self.args.remarks and stage == REMARKS_STAGE:
             self.sink.diagnostics += remarks_of(module, self.options.target)
 
     def process(self, module: ModuleOp, default_stage: str) -> str:
-        stage = self.args.emit or default_stage
+        stop: str | None = self.args.stop_before
+        stage = self.args.emit or (stage_names(self.options.target)[-1] if stop else default_stage)
         text_stage = TEXT_STAGES.get(stage)
         run_to_stage(
-            self.ctx, module, text_stage or stage, self.options, self.after_pass, self.after_stage
+            self.ctx,
+            module,
+            text_stage or stage,
+            self.options,
+            self.passes.run,
+            self.after_stage,
+            stop_before=stop,
         )
         if stage == "ptx" and self.options.target == "host":
             raise error(UNKNOWN_LOC, "the target 'host' has no PTX", "leave out --target=host")
         if self.args.passes:
             self.run_passes(module)
-        if text_stage is not None:
-            return emit_text(module, stage, self.options)
-        return print_ir(module, debug_info=self.args.print_debuginfo)
+        if text_stage is not None and not stop:
+            with self.passes.phase(f"(text of {stage})"):
+                return emit_text(module, stage, self.options)
+        return print_ir(
+            module, debug_info=self.args.print_debuginfo, generic=self.args.print_op_generic
+        )
 
     def run_passes(self, module: ModuleOp) -> None:
         for module_pass in parse_passes(self.args.passes):
-            module_pass.apply(self.ctx, module)
-            self.after_pass(module_pass, module)
+            self.passes.run(self.ctx, module_pass, module)
             module.verify()
 
     def inputs(self) -> list[tuple[str, str | None]]:
@@ -157,7 +235,7 @@ class AccoptMain:
             raise error(
                 UNKNOWN_LOC, f"cannot read '{names[0]}': {e.strerror}", "check the path"
             ) from e
-        pieces = text.split("// -----") if self.args.split_input_file else [text]
+        pieces = _split(text) if self.args.split_input_file else [text]
         return [(names[0] if names else "<stdin>", piece) for piece in pieces]
 
     def report(self) -> None:
@@ -168,10 +246,12 @@ class AccoptMain:
     def run_piece(self, name: str, text: str | None) -> str:
         if text is None:
             paths = [Path(name) for name in self.args.inputs]
-            module = front_end(paths, self.options, self.sink)
+            with self.passes.phase("(front end)"):
+                module = front_end(paths, self.options, self.sink)
             default_stage = ACC.name
         else:
-            module = _parse_ir(self.ctx, text, name)
+            with self.passes.phase("(parse)"):
+                module = _parse_ir(self.ctx, text, name)
             default_stage = stage_of(module)
         return self.process(module, default_stage)
 
@@ -188,6 +268,7 @@ class AccoptMain:
                 output.append(_error_text(e) + "\n")
             finally:
                 self.report()
+        self.passes.report()
         self.write("".join(output))
         return 0
 
@@ -202,18 +283,25 @@ class AccoptMain:
             raise error(UNKNOWN_LOC, message, "check the path") from e
 
 
+def _split(text: str) -> list[str]:
+    """The pieces between `// -----`, each with the empty lines before it that keep its line numbers."""
+    pieces: list[str] = []
+    line = 0
+    for piece in text.split("// -----"):
+        pieces.append("\n" * line + piece)
+        line += piece.count("\n")
+    return pieces
+
+
 def _error_text(e: Exception) -> str:
     if isinstance(e, CompileError):
         return "\n".join(render(d) for d in e.diagnostics)
-    return render(Diagnostic(Severity.ERROR, UNKNOWN_LOC, f"invalid IR: {e}"))
+    return render(Diagnostic(Severity.ERROR, UNKNOWN_LOC, f"invalid IR{notes_of(e)}: {e}"))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accopt` command. Returns the exit status."""
     args = _argument_parser().parse_args(argv)
-    if args.list_passes:
-        print("\n".join(all_passes()))
-        return 0
     return guarded(lambda: _run(args))
 
 
@@ -226,8 +314,23 @@ def _print_schedules(args: argparse.Namespace, options: CompileOptions) -> int:
     return 0
 
 
+def _answer(args: argparse.Namespace) -> str | None:
+    """What was asked about passes, if anything was."""
+    if not (args.list_passes or args.help_pass or args.list_stages):
+        return None
+    from .pass_help import describe_pass, list_passes, list_stages
+
+    if args.list_passes:
+        return list_passes()
+    return describe_pass(args.help_pass) if args.help_pass else list_stages(compile_options(args))
+
+
 def _run(args: argparse.Namespace) -> int:
     try:
+        answer = _answer(args)
+        if answer is not None:
+            sys.stdout.write(answer)
+            return 0
         if args.schedules:
             return _print_schedules(args, compile_options(args))
         return AccoptMain(args, compile_options(args)).run()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from ..runtime.trace import TraceOptions
 from .customary_options import translate
 from .diagnostics import DiagnosticSink
-from .driver_options import add_compile_arguments, compile_options
+from .driver_options import add_compile_arguments, add_version, compile_options
 from .internal_error import guarded
 from .run_program import (
     device_number,
@@ -45,6 +45,7 @@ def _argument_parser() -> argparse.ArgumentParser:
         "2 for a mistake in the command line.",
     )
     parser.add_argument("sources", nargs="+", metavar="FILE.c", help="C files of the program")
+    add_version(parser)
     add_compile_arguments(parser, auto_target=True)
     group = parser.add_argument_group("running")
     group.add_argument(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,30 @@ def _sm(text: str) -> int:
             f"'{text}' is not a compute capability of {OLDEST_SM} or later"
         )
     return int(number)
+
+
+class _PrintVersion(argparse.Action):
+    """`--version`, which reads the installed packages only when it is given."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **rest: Any):
+        super().__init__(option_strings, dest, nargs=0, **rest)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            own = version("accopt")
+        except PackageNotFoundError:
+            own = "of a source tree"
+        print(
+            f"{parser.prog} (accopt) {own}, xdsl {version('xdsl')}, llvmlite {version('llvmlite')}"
+        )
+        parser.exit()
+
+
+def add_version(parser: argparse.ArgumentParser) -> None:
+    """Adds `--version`."""
+    parser.add_argument("--version", action=_PrintVersion, help="print the version and exit")
 
 
 def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool = False) -> None:
@@ -60,7 +85,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         action="store_true",
         help="report accesses outside of the sections of cache directives when the program runs",
     )
-    group.add_argument("--verify", action="store_true", help="check the IR after every stage")
+    group.add_argument(
+        "--verify",
+        action="store_true",
+        help="check the IR after every pass, and its contract after every stage",
+    )
     group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
     group.add_argument(
         "--pass-option",
@@ -74,6 +103,12 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         dest="added_passes",
         metavar="STAGE:PASS",
         help="run another pass (also a plugin's) when the pipeline has reached a stage",
+        **repeated,
+    )
+    group.add_argument(
+        "--skip-pass",
+        metavar="PASS",
+        help="leave a pass out of the pipeline (what it is worth: time the program without it)",
         **repeated,
     )
 
@@ -95,4 +130,5 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
         use_system_cpp=args.system_cpp,
         pass_options=tuple(args.pass_option),
         added_passes=tuple(args.added_passes),
+        skipped_passes=tuple(args.skip_pass),
     )

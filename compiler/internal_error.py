@@ -44,6 +44,11 @@ def place_of_failure(trace: TracebackType | None) -> SourceLoc:
     return found
 
 
+def notes_of(failure: Exception) -> str:
+    """What code on the way up has noted on a failure, such as the pass it came from."""
+    return "".join(f" {note}" for note in getattr(failure, "__notes__", ()))
+
+
 def describe(failure: Exception) -> Diagnostic:
     """The message for a failure that no part of accopt expected."""
     if isinstance(failure, RecursionError):
@@ -58,7 +63,7 @@ def describe(failure: Exception) -> Diagnostic:
     return Diagnostic(
         Severity.ERROR,
         place_of_failure(failure.__traceback__),
-        f"internal error of accopt ({what})",
+        f"internal error of accopt{notes_of(failure)} ({what})",
         f"please report this with the program; {DEBUG_VARIABLE}=1 shows where in accopt",
     )
 

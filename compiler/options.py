@@ -41,3 +41,5 @@ class CompileOptions:
     pass_options: tuple[str, ...] = ()
     added_passes: tuple[str, ...] = ()
     """`STAGE:PASSES`: passes to run after those of a stage."""
+    skipped_passes: tuple[str, ...] = ()
+    """Passes of the pipeline to leave out; what later ones need is missing then, and an error."""

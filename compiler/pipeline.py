@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
-from xdsl.utils.exceptions import ArgSpecParseError
+from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 
 from ..dialects.accx import STAGE
 from ..passes.analysis.cache_plan import largest_shared
 from ..passes.registry import load_pass
 from .added_passes import parse_added
-from .diagnostics import UNKNOWN_LOC, error
+from .diagnostics import UNKNOWN_LOC, CompileError, error
 from .ir.stages import check_stage
 from .options import CompileOptions, TargetName
 
@@ -175,7 +176,7 @@ TARGET_PASSES = frozenset(
 REDUX_SM = 80
 """The first compute capability with `redux.sync` (PTX ISA, redux.sync)."""
 
-PassCallback = Callable[[ModulePass, ModuleOp], None]
+PassRunner = Callable[[Context, ModulePass, ModuleOp], None]
 StageCallback = Callable[[str, ModuleOp], None]
 
 
@@ -203,7 +204,9 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
     try:
         return load_pass(name).from_spec(spec)
     except ValueError as e:
-        raise error(UNKNOWN_LOC, f"--pass-option {spec}: {e}", "its file lists its options") from e
+        raise error(
+            UNKNOWN_LOC, f"--pass-option {spec}: {e}", f"accopt --help-pass {name} lists them"
+        ) from e
 
 
 def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec]:
@@ -226,17 +229,78 @@ def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec
     return overrides
 
 
+def _known(names: Sequence[str], plan: Sequence[Stage], option: str) -> frozenset[str]:
+    """The names, if all are passes of the pipeline."""
+    known = {name for stage in plan for name in stage.passes}
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            raise error(
+                UNKNOWN_LOC,
+                f"{option}: '{name}' is not a pass of this target's pipeline",
+                f"did you mean '{near[0]}'?" if near else "accopt --list-stages shows them",
+            )
+    return frozenset(names)
+
+
+def pipeline_passes(options: CompileOptions) -> dict[str, tuple[ModulePass, ...]]:
+    """Stage → the passes that lead to it, with the options they would run with."""
+    plan = stages(options.target)
+    overrides = _overrides(options.pass_options, plan)
+    skipped = _known(options.skipped_passes, plan, "--skip-pass")
+    return {
+        stage.name: tuple(
+            _make_pass(name, options, overrides) for name in stage.passes if name not in skipped
+        )
+        for stage in plan
+    }
+
+
+def _verify(module: ModuleOp, after: str) -> None:
+    try:
+        module.verify()
+    except VerifyException as e:
+        raise error(
+            UNKNOWN_LOC,
+            f"internal: the pass '{after}' left invalid IR: {e}",
+            f"--print-after {after} shows it",
+        ) from e
+
+
+def _check(module: ModuleOp, stage: str, missing: Sequence[str]) -> None:
+    """Checks the contract of a stage that passes may be missing from."""
+    try:
+        check_stage(module, stage)
+    except CompileError as e:
+        if not missing:
+            raise
+        (found,) = e.diagnostics
+        raise error(
+            found.loc,
+            f"stage '{stage}' cannot be reached without {', '.join(missing)}:"
+            f" {found.message.removeprefix('internal: ')}",
+            "only optimisations can be left out: drop that --skip-pass",
+        ) from e
+
+
+def _apply(ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
+    module_pass.apply(ctx, module)
+
+
 def run_to_stage(
     ctx: Context,
     module: ModuleOp,
     last: str,
     options: CompileOptions,
-    after_pass: PassCallback | None = None,
+    run_pass: PassRunner = _apply,
     after_stage: StageCallback | None = None,
+    *,
+    stop_before: str | None = None,
 ) -> None:
     """
-    Takes `module` from the stage it is at to stage `last`, in place. The callbacks see the module
-    after every pass, and after every stage with the stage's name.
+    Takes `module` from the stage it is at to stage `last`, in place. `run_pass` applies each pass;
+    `after_stage` sees the module after every stage, with the stage's name. Before the pass
+    `stop_before`, everything stops: the module is what that pass would get.
 
     Raises `CompileError` if there is no such stage for the target, if the module is already past
     it, or for what the passes refuse.
@@ -259,22 +323,31 @@ def run_to_stage(
     overrides = _overrides(options.pass_options, plan)
     added = parse_added(options.added_passes, names)
 
+    skipped = _known(options.skipped_passes, plan, "--skip-pass")
+    if stop_before is not None:
+        within = plan[names.index(start) + 1 : names.index(last) + 1]
+        _known([stop_before], within, f"--stop-before (from stage '{start}' to '{last}')")
+
     def run(module_pass: ModulePass) -> None:
-        module_pass.apply(ctx, module)
-        if after_pass is not None:
-            after_pass(module_pass, module)
+        run_pass(ctx, module_pass, module)
+        if options.verify:
+            _verify(module, module_pass.name)
 
     if start == ACC.name:
         for module_pass in added.get(start, ()):
             run(module_pass)
     for stage in plan[names.index(start) + 1 : names.index(last) + 1]:
         for name in stage.passes:
+            if name == stop_before:
+                return
+            if name in skipped:
+                continue
             run(_make_pass(name, options, overrides))
         for module_pass in added.get(stage.name, ()):
             run(module_pass)
         module.attributes[STAGE] = StringAttr(stage.name)
-        if options.verify:
-            module.verify()
-            check_stage(module, stage.name)
+        missing = skipped.intersection(stage.passes)
+        if options.verify or missing:
+            _check(module, stage.name, sorted(missing))
         if after_stage is not None:
             after_stage(stage.name, module)

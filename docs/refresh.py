@@ -8,7 +8,6 @@ the tree, with the `accopt` and `accrun` of this Python environment. The table b
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import subprocess
@@ -21,18 +20,11 @@ README = ROOT / "README.md"
 
 _CONSOLE = re.compile(r"(```console\n)(.*?)(```\n)", re.DOTALL)
 _PASSES = re.compile(r"(<!-- passes -->\n)(.*?)(<!-- /passes -->\n)", re.DOTALL)
-_REFERENCE = re.compile(r" \((?:OpenACC 3\.4|our reference|docs/|PTX ISA)[^)]*\)")
-
-
-def job_of(path: Path) -> str:
-    """The first paragraph of a pass's docstring, without its references, as one line."""
-    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
-    text = " ".join(docstring.partition("\n\n")[0].split())
-    return _REFERENCE.sub("", text).rstrip(".")
 
 
 def pass_table() -> str:
     """The rows of the table of passes, in the order of the pipeline."""
+    from accopt.compiler.pass_help import job_of
     from accopt.passes.registry import PASS_CLASSES
 
     rows = ["| pass | job | file |", "|---|---|---|"]

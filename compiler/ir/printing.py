@@ -36,9 +36,12 @@ class RoundTripPrinter(Printer):
             self.print_function_type(op.operand_types, op.result_types)
 
 
-def print_ir(op: Operation, *, debug_info: bool = False) -> str:
-    """The text of `op`; with `debug_info`, every operation shows its C location."""
+def print_ir(op: Operation, *, debug_info: bool = False, generic: bool = False) -> str:
+    """
+    The text of `op`; with `debug_info`, every operation shows its C location. `generic`: in the syntax
+    that all operations share, which shows every attribute and needs no dialect to be read.
+    """
     out = StringIO()
-    printer = RoundTripPrinter(stream=out, print_debuginfo=debug_info)
+    printer = RoundTripPrinter(stream=out, print_debuginfo=debug_info, print_generic_format=generic)
     printer.print_op(op)
     return out.getvalue() + "\n"

@@ -51,7 +51,7 @@ def levels(name: str) -> dict[str, str]:
 
     module = front_end(PROGRAMS[name], OPTIONS, DiagnosticSink())
     keep("acc", module)
-    run_to_stage(make_context(), module, "nvvm", OPTIONS, None, keep)
+    run_to_stage(make_context(), module, "nvvm", OPTIONS, after_stage=keep)
     texts["device-llvm"] = emit_text(module, "device-llvm", OPTIONS)
     return texts
 
