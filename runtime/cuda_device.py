@@ -34,9 +34,6 @@ from .device import (
 )
 from .errors import AccRuntimeError, ErrorClass, NoDeviceError
 
-DEFAULT_SHARED_LIMIT = 48 << 10
-"""Dynamic shared memory a kernel may use without asking for more."""
-
 JIT_LOG_BYTES = 16 << 10
 
 
@@ -349,14 +346,14 @@ class CudaDevice:
     ) -> None:
         """
         The second try of a launch: from a new thread, of an empty grid (one gang runs what stands
-        outside the loops), or with more shared memory than a kernel has by default.
+        outside the loops), or with more shared memory, with what the kernel declares, than 48 KiB.
         """
         gx, gy, gz, bx, by, bz, shared, _, _, args = values
         grid = [max(1, n) for n in (gx, gy, gz)]
         if status not in (INVALID_CONTEXT, INVALID_VALUE):
             raise self.driver.failure(status, f"the launch of {symbol}")
         self.enter_thread()
-        if shared > DEFAULT_SHARED_LIMIT:
+        if shared:
             which = self.driver.api.CUfunction_attribute
             attribute = which.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.driver.call(self.driver.api.cuFuncSetAttribute, function, attribute, shared)
