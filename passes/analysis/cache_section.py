@@ -99,19 +99,22 @@ def _contains(monomial: Monomial, factor: Monomial) -> Monomial | None:
 
 
 def divide(poly: Affine, divisor: Affine) -> tuple[Affine, Affine] | None:
-    """`(quotient, rest)` for a divisor of one term, with the terms that it divides in the quotient."""
-    if len(divisor.terms) != 1:
+    """
+    `(quotient, rest)`, with the terms that the divisor's term of most factors divides in the quotient; None
+    where none such stands out (`n * m + 4` does, for rows of that length).
+    """
+    if not divisor.terms:
         return None
-    ((symbols, factor),) = divisor.terms.items()
+    symbols, factor = max(divisor.terms.items(), key=lambda term: len(term[0]))
+    if len(divisor.terms) > 1 and not symbols:
+        return None
     quotient: dict[Monomial, int] = {}
-    rest: dict[Monomial, int] = {}
     for monomial, coefficient in poly.terms.items():
         left = _contains(monomial, symbols)
-        if left is None or coefficient % factor:
-            rest[monomial] = coefficient
-        else:
+        if left is not None and coefficient % factor == 0:
             quotient[left] = coefficient // factor
-    return Affine(quotient), Affine(rest)
+    found = Affine(quotient)
+    return found, poly - found * divisor
 
 
 def element_of(section: Section, subscripts: Sequence[Subscript]) -> Element | None:

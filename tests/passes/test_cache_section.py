@@ -71,7 +71,15 @@ def test_a_pointer_into_the_middle_of_a_row_has_no_element() -> None:
 def test_division_keeps_what_does_not_divide() -> None:
     quotient, rest = divide(I * N * 8 + J * 4 + 12, N * 4) or (None, None)
     assert (quotient, rest) == (I * 2, J * 4 + 12)
-    assert divide(I, I + 1) is None
+    assert divide(I * 8, I * 0) is None
+
+
+def test_division_by_rows_with_a_rest() -> None:
+    """Rows of `n * k + 1` elements: the term of most factors decides."""
+    row = N * K * 4 + 4
+    quotient, rest = divide(I * row + J * N * 4 + 12, row) or (None, None)
+    assert (quotient, rest) == (I, J * N * 4 + 12)
+    assert divide(J * 4, row) == (I * 0, J * 4)
 
 
 def test_proofs() -> None:
