@@ -3,7 +3,7 @@ Preprocessed C text → pycparser tree, with errors at file, line and column.
 
 pycparser knows C11 but few GNU spellings, so `mask_gnu` first rewrites those that real headers and
 programs use, always to text of the same length: columns stay true. What would change meaning if it
-were dropped (`packed`, `aligned`, inline assembly, `typeof`) is refused by name.
+were dropped (`packed`, inline assembly) is refused by name.
 
 The parser subclass differs from pycparser's in three ways: errors carry a `SourceLoc`, operators
 have the position of the operator itself for unary expressions, and a lone expression (a clause argument) can
@@ -24,9 +24,10 @@ from typing import Any, NoReturn
 
 from pycparser import c_ast
 from pycparser.c_lexer import Token
-from pycparser.c_parser import Coord, CParser, _TokenStream
+from pycparser.c_parser import Coord, _TokenStream
 
 from ..diagnostics import SourceLoc, error
+from .gnu_syntax import GnuParser
 from .known_headers import header_of
 
 BUILTIN_TYPEDEFS = frozenset(
@@ -60,9 +61,6 @@ _SPELLINGS = {
 }
 
 _REFUSED = {
-    "typeof": "write the type itself",
-    "__typeof__": "write the type itself",
-    "__typeof": "write the type itself",
     "asm": "write the operation in C",
     "__asm": "write the operation in C",
     "__asm__": "write the operation in C",
@@ -75,7 +73,6 @@ _REFUSED = {
 # Attributes that change layout, linkage or control flow: dropping them would be wrong.
 _REFUSED_ATTRIBUTES = {
     "packed": "remove it, and copy members one by one where the layout matters",
-    "aligned": "write _Alignas(n) before the declaration",
     "vector_size": "use an array and a loop; accopt vectorises loops",
     "mode": "write the integer type itself",
     "constructor": "call the function at the start of main",
@@ -91,7 +88,7 @@ _TOKENS = re.compile(
     r'"(?:\\.|[^"\\\n])*"'
     r"|'(?:\\.|[^'\\\n])*'"
     r"|^[ \t]*\#[^\n]*"
-    r"|\b(?:__\w+|asm|typeof)\b",
+    r"|\b(?:__\w+|asm)\b",
     re.MULTILINE,
 )
 _LINE_MARKER = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"\n]*)")?', re.MULTILINE)
@@ -140,6 +137,31 @@ def _mask_attribute(text: str, start: int, end: int, filename: str) -> int:
     return close
 
 
+_ALIGNED = re.compile(r"\b(?:__aligned__|aligned)\b\s*(\()?")
+
+
+def _alignment(text: str, start: int, end: int, filename: str) -> str:
+    """What stands for the attribute list text[start:end], which `_mask_attribute` has passed."""
+    blank = _blank(text[start:end])
+    found = _ALIGNED.search(text, start, end)
+    if found is None:
+        return blank
+    loc = _place(text, found.start(), filename)
+    before = text[:start].rstrip()
+    if before.endswith(("}", "struct", "union")):
+        if is_system(loc):
+            return blank
+        raise error(
+            loc,
+            "attribute 'aligned' on a structure is not supported",
+            "give it a last member that fills it up, and align the variables with _Alignas(n)",
+        )
+    close = _closing_parenthesis(text, found.end() - 1) if found.group(1) else -1
+    value = text[found.end() - 1 : close] if close > 0 else "(16)"
+    words = f"_Alignas{value}"
+    return words + blank[len(words) :] if len(words) <= len(blank) else blank
+
+
 def mask_gnu(text: str, filename: str) -> str:
     """
     `text` with GNU spellings replaced by standard ones or spaces of the same length. Raises
@@ -154,7 +176,7 @@ def mask_gnu(text: str, filename: str) -> str:
         end = m.end()
         if word in ("__attribute__", "__attribute"):
             end = _mask_attribute(text, m.start(), m.end(), filename)
-            replacement = _blank(text[m.start() : end])
+            replacement = _alignment(text, m.start(), end, filename)
         elif word in _SPELLINGS:
             replacement = _SPELLINGS[word].ljust(len(word))
         elif word in _REFUSED and not _is_declared_use(text, m):
@@ -191,14 +213,14 @@ def _refuse(text: str, m: re.Match[str], filename: str) -> int:
 
 
 def _is_declared_use(text: str, m: re.Match[str]) -> bool:
-    """Whether `asm` or `typeof` (ordinary names in ISO C) is used as a name of the program's own."""
+    """Whether `asm` (an ordinary name in ISO C) is used as a name of the program's own."""
     if m.group().startswith("_"):
         return False
     following = re.compile(r"\s*(\w+|\S)").match(text, m.end())
     return following is None or following.group(1) not in ("(", "volatile", "goto", "__volatile__")
 
 
-class _Parser(CParser):
+class _Parser(GnuParser):
     """pycparser with our errors, unary operator positions, and a typedef oracle."""
 
     def __init__(self) -> None:

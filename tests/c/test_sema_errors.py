@@ -134,7 +134,7 @@ _Static_assert(sizeof(int) == 8, "wide int");
 ^ static assertion failed: wide int |
 void f(void) { void x; }
                     ^ variable 'x' has type void | use a type with values
-int f(k) int k; { return k; }
+int f(k) float k; { return k; }
     ^ old-style parameter declarations are not supported | inside the parentheses
 void f(int a, int a) { }
                   ^ parameter 'a' is declared twice | rename
@@ -164,11 +164,13 @@ void f(void) { int y = ({ 1; }); }
                         ^ statement expressions '({ … })' are not supported | static inline function
 void f(void) { asm("nop"); }
                ^ inline assembly is not supported | in C
-void f(void) { typeof(1) x; }
-               ^ 'typeof' is not supported | the type itself
+int f(int c) { switch (c) { case 3 ... 1: return 1; } return 0; }
+                            ^ 'case 3 ... 1' has no values, or more than 4096 | lower value first
+int a[9] = { [5 ... 2] = 1 };
+             ^ initialising 'a': an empty range | lower index first
 struct __attribute__((packed)) s { char c; };
                       ^ attribute 'packed' is not supported | remove it
-int x __attribute__((aligned(64)));
+struct s { int x; } __attribute__((aligned(64)));
                      ^ attribute 'aligned' is not supported | _Alignas
 void f(void) { __builtin_sqrt(1.0); }
                ^ built-in '__builtin_sqrt' is not supported | '#include <math.h>'

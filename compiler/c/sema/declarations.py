@@ -422,11 +422,7 @@ class DeclarationChecker:
         loc = self.unit.loc(decl_node)
         self._check_storage(decl_node)
         if node.param_decls:
-            raise error(
-                loc,
-                "old-style parameter declarations are not supported",
-                "write 'type name' inside the parentheses",
-            )
+            self._give_types(decl_node.type, node.param_decls)
         if not isinstance(decl_node.type, c_ast.FuncDecl):
             raise error(
                 loc,
@@ -462,6 +458,31 @@ class DeclarationChecker:
                 raise
             decl.body = None
         self.unit.function = None
+
+    def _give_types(self, function: Any, declarations: list[Any]) -> None:
+        """
+        Puts the types of old-style parameters (`int f(a) double a; { … }`, C11 6.9.1p6) where those of a
+        prototype stand. Calls before the definition pass promoted arguments: `float` is refused.
+        """
+        types = {d.name: d for d in declarations if isinstance(d, c_ast.Decl)}
+        names = function.args.params if function.args is not None else []
+        for at, name in enumerate(names):
+            if not isinstance(name, c_ast.ID):
+                continue
+            declared = types.get(name.name)
+            if declared is None:
+                word = c_ast.TypeDecl(
+                    name.name, [], None, c_ast.IdentifierType(["int"]), name.coord
+                )
+                declared = c_ast.Decl(name.name, [], [], [], [], word, None, None, name.coord)
+            simple = getattr(declared.type.type, "names", None)
+            if simple == ["float"] and isinstance(declared.type, c_ast.TypeDecl):
+                raise error(
+                    self.unit.loc(declared),
+                    f"old-style parameter '{name.name}' of type float",
+                    "write 'float " + name.name + "' inside the parentheses, and in a prototype",
+                )
+            names[at] = declared
 
     def _check_definition(self, decl: FunctionDecl, t: FunctionType, params: list[VarDecl]) -> None:
         if not t.result.is_complete and not isinstance(t.result, VoidType):

@@ -17,6 +17,7 @@ from pycparser import c_ast
 
 from ...diagnostics import SourceLoc, error
 from ..ast import Expr, FloatConst, Initializer, IntConst, StringLiteral
+from ..gnu_syntax import ArrayRange
 from ..types import ArrayType, ComplexType, CType, Field, IntType, RecordType
 from . import complex_numbers
 from .constants import AddressConstant, constant_value, integer_value
@@ -37,6 +38,15 @@ class _Cursor:
     def node(self) -> Any:
         """The next item, or None at the end."""
         return self._nodes[self._index] if self._index < len(self._nodes) else None
+
+    @property
+    def place(self) -> int:
+        """How many items have been taken."""
+        return self._index
+
+    def go_to(self, place: int) -> None:
+        """Goes back to where `place` was read."""
+        self._index = place
 
     def advance(self) -> None:
         self._index += 1
@@ -175,6 +185,8 @@ class _Builder:
     ) -> int:
         """`[i].m… = value` in `t`; the index that follows it (6.7.9p17)."""
         designator, rest = designators[0], designators[1:]
+        if isinstance(designator, ArrayRange):
+            return self._designated_range(t, item, designators, cursor, offset)
         if isinstance(designator, c_ast.ArrayDesignator):
             index = self._array_index(t, designator)
         else:
@@ -194,6 +206,30 @@ class _Builder:
             after = self._designated(element, item, rest, cursor, offset + inner_offset)
             self._aggregate(element, cursor, offset + inner_offset, braced=False, start=after)
         return index + 1
+
+    def _designated_range(
+        self,
+        t: ArrayType | RecordType,
+        item: Any,
+        designators: list[Any],
+        cursor: _Cursor,
+        offset: int,
+    ) -> int:
+        """`[first ... last] = value` (GNU C): the item once for each index."""
+        span, rest = designators[0], designators[1:]
+        first = self._array_index(t, span)
+        last = self._array_index(t, c_ast.ArrayDesignator(span.last, span.coord))
+        if last < first:
+            raise error(
+                self.unit.loc(span), f"{self.what}: an empty range", "write the lower index first"
+            )
+        start, after = cursor.place, last + 1
+        for index in range(first, last + 1):
+            cursor.go_to(start)
+            number = c_ast.Constant("int", str(index), span.coord)
+            single = c_ast.ArrayDesignator(number, span.coord)
+            after = self._designated(t, item, [single, *rest], cursor, offset)
+        return after
 
     def _designated_place(
         self, t: ArrayType | RecordType, index: int

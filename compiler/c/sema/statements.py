@@ -35,11 +35,14 @@ from ..ast import (
     Switch,
     While,
 )
+from ..gnu_syntax import CaseRange
 from ..types import IntType, VoidType
 from .constants import integer_value, wrap
 from .conversions import convert_assigned, promote, rvalue
 from .scopes import nearest
 from .unit import FunctionState, Jump, Target, Unit
+
+_LARGEST_CASE_RANGE = 4096
 
 _LOOP = Target("loop")
 _SWITCH = Target("switch")
@@ -231,31 +234,49 @@ class StatementChecker:
         if not state.switch_values:
             word = "default" if isinstance(node, c_ast.Default) else "case"
             raise error(loc, f"'{word}' outside 'switch'", "move it into a switch")
-        value: int | None = None
-        if isinstance(node, c_ast.Case):
-            value = integer_value(rvalue(self.unit.expressions.check(node.expr)))
-            if value is None:
+        values: list[int | None] = [None]
+        if isinstance(node, CaseRange):
+            values = list(self._case_range(node))
+        elif isinstance(node, c_ast.Case):
+            values = [self._case_value(node.expr, loc)]
+        seen = state.switch_values[-1]
+        for value in values:
+            if value in seen:
+                text = "default" if value is None else f"case {value}"
                 raise error(
                     loc,
-                    "the value of 'case' is not an integer constant",
-                    "use a constant, or an if",
+                    f"'{text}' appears twice in this switch",
+                    "remove one",
+                    [(seen[value], "first here")],
                 )
-            value = wrap(value, state.switch_types[-1])
-        seen = state.switch_values[-1]
-        if value in seen:
-            text = "default" if value is None else f"case {value}"
-            raise error(
-                loc,
-                f"'{text}' appears twice in this switch",
-                "remove one",
-                [(seen[value], "first here")],
-            )
-        seen[value] = loc
+            seen[value] = loc
         stmts = self.block(list(node.stmts or ()))
         first: Stmt = Null(loc=loc)
         if stmts and not isinstance(stmts[0], DeclStmt):
             first, *stmts = stmts
-        return [Case(loc=loc, value=value, body=first), *stmts]
+        for value in reversed(values):
+            first = Case(loc=loc, value=value, body=first)
+        return [first, *stmts]
+
+    def _case_value(self, node: Any, loc: SourceLoc) -> int:
+        value = integer_value(rvalue(self.unit.expressions.check(node)))
+        if value is None:
+            raise error(
+                loc, "the value of 'case' is not an integer constant", "use a constant, or an if"
+            )
+        return wrap(value, self._function.switch_types[-1])
+
+    def _case_range(self, node: CaseRange) -> range:
+        """The values of `case first ... last:` (GNU C)."""
+        loc = self.unit.loc(node)
+        first, last = self._case_value(node.expr, loc), self._case_value(node.last, loc)
+        if not first <= last < first + _LARGEST_CASE_RANGE:
+            raise error(
+                loc,
+                f"'case {first} ... {last}' has no values, or more than {_LARGEST_CASE_RANGE}",
+                "write the lower value first, or use an if",
+            )
+        return range(first, last + 1)
 
     # Jumps ------------------------------------------------------------------------------------
 

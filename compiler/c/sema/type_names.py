@@ -125,6 +125,10 @@ class TypeBuilder:
                     return QualType(self.function(node)[0])
             case c_ast.Typename() | c_ast.AttributedType():
                 return self.build(node.type)
+            case c_ast.TypeOf():
+                if isinstance(node.expr, c_ast.Typename):
+                    return self.build(node.expr)
+                return QualType(self.unit.expressions.check(node.expr).type)
             case _:
                 return self.qualified_specifier(node)
 
@@ -237,10 +241,12 @@ class TypeBuilder:
                 return QualType(self._enum(node))
             case c_ast.Typename() | c_ast.AttributedType():
                 return self.build(node.type)
+            case c_ast.TypeOf():
+                if isinstance(node.expr, c_ast.Typename):
+                    return self.build(node.expr)
+                return QualType(self.unit.expressions.check(node.expr).type)
             case _:
-                name = {"TypeOf": "typeof", "BitIntType": "_BitInt"}.get(
-                    type(node).__name__, "this type"
-                )
+                name = {"BitIntType": "_BitInt"}.get(type(node).__name__, "this type")
                 raise error(self._loc(node), f"{name} is not supported", "write a standard C type")
 
     def _basic(self, node: Any) -> QualType:

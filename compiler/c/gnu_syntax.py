@@ -1,0 +1,90 @@
+"""
+Syntax of GNU C that pycparser lacks: `typeof`, ranges in designators (`[0 ... 9] = x`) and case labels
+(`case 1 ... 5:`), and alignment after a declarator (`double a[N] __attribute__((aligned(64)))`, which
+`mask_gnu` makes an `_Alignas`).
+"""
+
+# pycparser has no type information: its trees are Any here.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportPrivateUsage=false
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycparser import c_ast
+from pycparser.c_parser import CParser
+
+
+class ArrayRange(c_ast.ArrayDesignator):
+    """`[expr ... last]`."""
+
+    __slots__ = ("last",)
+
+    def __init__(self, expr: Any, last: Any, coord: Any = None):
+        super().__init__(expr, coord)
+        self.last = last
+
+
+class CaseRange(c_ast.Case):
+    """`case expr ... last:`."""
+
+    __slots__ = ("last",)
+
+    def __init__(self, expr: Any, last: Any, stmts: Any, coord: Any = None):
+        super().__init__(expr, stmts, coord)
+        self.last = last
+
+
+class GnuParser(CParser):
+    """pycparser with these."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clex._keyword_map |= dict.fromkeys(("typeof", "__typeof", "__typeof__"), "TYPEOF")
+        self._alignments: list[tuple[Any, Any]] = []  # of declarators not yet in a declaration
+
+    def _parse_designator(self) -> Any:
+        node: Any = None
+        if self._peek_type() == "LBRACKET":
+            opening = self._advance()
+            node = c_ast.ArrayDesignator(
+                self._parse_constant_expression(), self._tok_coord(opening)
+            )
+            if self._accept("ELLIPSIS"):
+                node = ArrayRange(node.expr, self._parse_constant_expression(), node.coord)
+            self._expect("RBRACKET")
+            return node
+        return super()._parse_designator()
+
+    def _parse_labeled_statement(self) -> Any:
+        if self._peek_type() != "CASE":
+            return super()._parse_labeled_statement()
+        coord = self._tok_coord(self._advance())
+        first, last = self._parse_constant_expression(), None
+        if self._accept("ELLIPSIS"):
+            last = self._parse_constant_expression()
+        self._expect("COLON")
+        if self._starts_statement():
+            body = self._parse_pragmacomp_or_statement()
+        else:
+            body = c_ast.EmptyStatement(coord)
+        if last is not None:
+            return CaseRange(first, last, [body], coord)
+        return c_ast.Case(first, [body], coord)
+
+    def _parse_declarator_kind(self, kind: str, allow_paren: bool) -> Any:
+        decl: Any = super()._parse_declarator_kind(kind, allow_paren)
+        while self._peek_type() == "_ALIGNAS":
+            self._alignments.append((decl, self._parse_alignment_specifier()))
+        return decl
+
+    def _build_declarations(self, spec: Any, decls: Any, typedef_namespace: bool = False) -> Any:
+        declarators = [info["decl"] for info in decls]
+        built: Any = super()._build_declarations(spec, decls, typedef_namespace)
+        for node, declarator in zip(built, declarators, strict=True):
+            given = [align for decl, align in self._alignments if decl is declarator]
+            if given and isinstance(node, c_ast.Decl):
+                node.align = [*(node.align or ()), *given]
+        self._alignments.clear()
+        return built
