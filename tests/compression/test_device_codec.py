@@ -226,12 +226,15 @@ BUSY: dict[str, Callable[[int], bool]] = {
 def test_a_range_is_found_while_numbers_are_sent(real: str, count: int, busy: str):
     fmt = format_of(real, "bits16")
     staging = StagingCopier(Calls(busy=BUSY[busy]), 0)  # pyright: ignore[reportArgumentType]
-    for seed in range(3):
+    for seed in range(4):
         x = numbers(fmt, count + 12, 3.0, seed)[10:]
         if seed == 0:
             x[:] = np.nan
+            x[::3] = np.inf
         if seed == 1:
             x = np.abs(np.where(np.isfinite(x), x, 2))
+        if seed == 2:
+            x[-1] = -np.inf
         y = np.zeros_like(x)
         sent, limits = staging.find(y.ctypes.data, x.ctypes.data, count, fmt.base_bits, 0)
         assert limits == codec(fmt).scan(x.ctypes.data, count)

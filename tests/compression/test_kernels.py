@@ -26,7 +26,10 @@ FORMATS = {
     "bits16d": (np.float64, 2e-5),
     "bits40": (np.float64, 3e-12),
     "halfd": (np.float64, 6e-4),
+    "bits16, centred": (np.float32, 2e-5),
+    "bits32, centred, d": (np.float64, 3e-10),
 }
+"""Formats, those of doubles with a d behind them → type and tolerance."""
 P, Z, INT, L, S, F = (
     ctypes.c_void_p,
     ctypes.c_size_t,
@@ -37,10 +40,14 @@ P, Z, INT, L, S, F = (
 )
 
 
+def modifiers(fmt: str) -> str:
+    return fmt if fmt.endswith("centred") else fmt.removesuffix("d").removesuffix(", ")
+
+
 @functools.cache
 def program(fmt: str, *, wide: bool) -> Program:
     double = FORMATS[fmt][0] is np.float64
-    clause = f"compression({fmt.removesuffix('d')}: __VA_ARGS__)"
+    clause = f"compression({modifiers(fmt)}: __VA_ARGS__)"
     defines = (
         f"REAL={'double' if double else 'float'}",
         f"SQRT={'sqrt' if double else 'sqrtf'}",
@@ -63,7 +70,7 @@ class Arrays:
     def __init__(self, fmt: str, *, wide: bool):
         self.program = program(fmt, wide=wide)
         base = "float" if FORMATS[fmt][0] is np.float32 else "double"
-        self.type = f"{base}:{fmt.removesuffix('d')}".encode()
+        self.type = f"{base}:{modifiers(fmt).replace(', ', ':')}".encode()
         self.dtype, self.tolerance = FORMATS[fmt]
         self.live: list[np.ndarray] = []
         self.compress = self.program.function("acc_compress_copyin", P, (P, Z, S, P, INT, F, F))
