@@ -135,7 +135,7 @@ _Static_assert(sizeof(int) == 8, "wide int");
 void f(void) { void x; }
                     ^ variable 'x' has type void | use a type with values
 int f(k) float k; { return k; }
-    ^ old-style parameter declarations are not supported | inside the parentheses
+               ^ old-style parameter 'k' of type float | in a prototype
 void f(int a, int a) { }
                   ^ parameter 'a' is declared twice | rename
 void f(int) { }
@@ -171,7 +171,7 @@ int a[9] = { [5 ... 2] = 1 };
 struct __attribute__((packed)) s { char c; };
                       ^ attribute 'packed' is not supported | remove it
 struct s { int x; } __attribute__((aligned(64)));
-                     ^ attribute 'aligned' is not supported | _Alignas
+                                   ^ attribute 'aligned' on a structure is not supported | _Alignas
 void f(void) { __builtin_sqrt(1.0); }
                ^ built-in '__builtin_sqrt' is not supported | '#include <math.h>'
 int f(void) { int y = 1 return y; }
