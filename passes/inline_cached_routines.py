@@ -43,7 +43,7 @@ from xdsl.passes import ModulePass
 from ..dialects.accx import WHY
 from .analysis.acc_ops import COMPUTE_OPS, source_loc
 from .analysis.levels import Level, bound_symbol, routine_level
-from .building import Cursor, erase
+from .building import Cursor, constant_value, erase
 from .cache.notes import note
 from .cache.sections import drop
 
@@ -133,12 +133,9 @@ def _inline(call: llvm.CallOp, function: llvm.FuncOp, loop: acc.LoopOp) -> list[
             continue
         copy = op.clone(values)
         at = here
-        if isinstance(op, llvm.AllocaOp):
-            # Its size is a constant.
+        if isinstance(op, llvm.AllocaOp) and (size := constant_value(op.size)) is not None:
             at = front
-            size = values.get(op.size, op.size)
-            if isinstance(size.owner, Operation):
-                copy.operands[0] = front.value(size.owner.clone())
+            copy.operands[0] = front.constant(size, op.size.type)
         at.loc = op.location
         made.append(at.insert(copy))
     erase(call)
