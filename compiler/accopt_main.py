@@ -43,7 +43,7 @@ from .driver_options import add_compile_arguments, add_version, compile_options
 from .emit import TEXT_STAGES, emit_text
 from .executable import front_end
 from .instrumentation import Instrumentation, Watch, pass_names
-from .internal_error import guarded, notes_of
+from .internal_error import guarded, notes_of, operation_of_failure
 from .ir.context import make_context
 from .ir.printing import print_ir
 from .options import CompileOptions
@@ -296,7 +296,10 @@ def _split(text: str) -> list[str]:
 def _error_text(e: Exception) -> str:
     if isinstance(e, CompileError):
         return "\n".join(render(d) for d in e.diagnostics)
-    return render(Diagnostic(Severity.ERROR, UNKNOWN_LOC, f"invalid IR{notes_of(e)}: {e}"))
+    op = operation_of_failure(e.__traceback__)
+    where = UNKNOWN_LOC if op is None else SourceLoc.from_attr(op.location)
+    what = "" if op is None else f"'{op.name}': "
+    return render(Diagnostic(Severity.ERROR, where, f"invalid IR{notes_of(e)}: {what}{e}"))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,8 +12,12 @@ import sys
 import traceback
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from .diagnostics import UNKNOWN_LOC, Diagnostic, Severity, SourceLoc, render
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
 
 DEBUG_VARIABLE = "ACCOPT_DEBUG"
 
@@ -40,6 +44,19 @@ def place_of_failure(trace: TracebackType | None) -> SourceLoc:
             place = _place_of(value)
             if place.line > 0:
                 found = place
+        trace = trace.tb_next
+    return found
+
+
+def operation_of_failure(trace: TracebackType | None) -> Operation | None:
+    """The operation that the innermost method of one was working on."""
+    from xdsl.ir import Operation
+
+    found: Operation | None = None
+    while trace is not None:
+        value = trace.tb_frame.f_locals.get("self")
+        if isinstance(value, Operation):
+            found = value
         trace = trace.tb_next
     return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerAttr, StringAttr, i32, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -23,9 +23,7 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from .nvvm import ADDRESS_SPACE_SHARED
-
-SHARED_POINTER = LLVMPointerType(IntAttr(ADDRESS_SPACE_SHARED))
+from .nvvm import SHARED_POINTER
 
 
 @irdl_op_definition

@@ -16,6 +16,8 @@ from .address_spaces import (
     ADDRESS_SPACE_GLOBAL,
     ADDRESS_SPACE_LOCAL,
     ADDRESS_SPACE_SHARED,
+    GLOBAL_POINTER,
+    SHARED_POINTER,
 )
 from .async_copy import (
     CpAsyncCommitGroupOp,
@@ -90,12 +92,14 @@ __all__ = [
     "ADDRESS_SPACE_SHARED",
     "BLOCK_DIM",
     "BLOCK_ID",
+    "GLOBAL_POINTER",
     "GRID_DIM",
     "KERNEL",
     "MAXNTID",
     "MINCTASM",
     "NVVM",
     "REQNTID",
+    "SHARED_POINTER",
     "THREAD_ID",
     "Barrier0Op",
     "BarrierOp",

@@ -5,10 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import (
     I32,
     IntegerAttr,
-    NoneAttr,
     i32,
 )
-from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Operation,
@@ -28,7 +26,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from .address_spaces import ADDRESS_SPACE_GLOBAL, ADDRESS_SPACE_SHARED
+from .address_spaces import GLOBAL_POINTER, SHARED_POINTER
 
 
 class LoadCacheModifier(StrEnum):
@@ -52,8 +50,8 @@ class CpAsyncOp(IRDLOperation):
 
     name = "nvvm.cp.async.shared.global"
 
-    dst = operand_def(LLVMPointerType)
-    src = operand_def(LLVMPointerType)
+    dst = operand_def(SHARED_POINTER)
+    src = operand_def(GLOBAL_POINTER)
     cp_size = opt_operand_def(I32)
 
     size = prop_def(IntegerAttr[I32])
@@ -115,11 +113,6 @@ class CpAsyncOp(IRDLOperation):
             raise VerifyException(f"expected a size of 4, 8 or 16 bytes, got {size}")
         if modifier == LoadCacheModifier.CG and size != 16:
             raise VerifyException(f"the cache modifier cg needs 16 bytes, got {size}")
-        for operand, space in ((self.dst, ADDRESS_SPACE_SHARED), (self.src, ADDRESS_SPACE_GLOBAL)):
-            assert isinstance(operand.type, LLVMPointerType)
-            found = operand.type.addr_space
-            if isinstance(found, NoneAttr) or found.data != space:
-                raise VerifyException(f"expected !llvm.ptr<{space}>, got {operand.type}")
 
 
 @irdl_op_definition

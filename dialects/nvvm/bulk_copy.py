@@ -8,8 +8,7 @@ as many threads have arrived as `init` says and all bytes that they expect have 
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import I32, IntAttr, NoneAttr, i32
-from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.dialects.builtin import I32, i32
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
@@ -25,14 +24,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from .address_spaces import ADDRESS_SPACE_GLOBAL, ADDRESS_SPACE_SHARED
-
-
-def _check_space(operand: SSAValue, space: int) -> None:
-    assert isinstance(operand.type, LLVMPointerType)
-    found = operand.type.addr_space
-    if isinstance(found, NoneAttr) or found.data != space:
-        raise VerifyException(f"expected !llvm.ptr<{space}>, got {operand.type}")
+from .address_spaces import GLOBAL_POINTER, SHARED_POINTER
 
 
 @irdl_op_definition
@@ -41,15 +33,12 @@ class MBarrierInitOp(IRDLOperation):
 
     name = "nvvm.mbarrier.init"
 
-    addr = operand_def(LLVMPointerType)
+    addr = operand_def(SHARED_POINTER)
     count = operand_def(I32)
     assembly_format = "$addr `,` $count attr-dict `:` type($addr) `,` type($count)"
 
     def __init__(self, addr: SSAValue | Operation, count: SSAValue | Operation):
         super().__init__(operands=[addr, count])
-
-    def verify_(self) -> None:
-        _check_space(self.addr, ADDRESS_SPACE_SHARED)
 
 
 @irdl_op_definition
@@ -58,14 +47,11 @@ class MBarrierInvalOp(IRDLOperation):
 
     name = "nvvm.mbarrier.inval"
 
-    addr = operand_def(LLVMPointerType)
+    addr = operand_def(SHARED_POINTER)
     assembly_format = "$addr attr-dict `:` type($addr)"
 
     def __init__(self, addr: SSAValue | Operation):
         super().__init__(operands=[addr])
-
-    def verify_(self) -> None:
-        _check_space(self.addr, ADDRESS_SPACE_SHARED)
 
 
 @irdl_op_definition
@@ -77,15 +63,12 @@ class MBarrierArriveExpectTxOp(IRDLOperation):
 
     name = "nvvm.mbarrier.arrive.expect_tx"
 
-    addr = operand_def(LLVMPointerType)
+    addr = operand_def(SHARED_POINTER)
     txcount = operand_def(I32)
     assembly_format = "$addr `,` $txcount attr-dict `:` type($addr) `,` type($txcount)"
 
     def __init__(self, addr: SSAValue | Operation, txcount: SSAValue | Operation):
         super().__init__(operands=[addr, txcount])
-
-    def verify_(self) -> None:
-        _check_space(self.addr, ADDRESS_SPACE_SHARED)
 
 
 @irdl_op_definition
@@ -97,7 +80,7 @@ class MBarrierTryWaitParityOp(IRDLOperation):
 
     name = "nvvm.mbarrier.try_wait.parity"
 
-    addr = operand_def(LLVMPointerType)
+    addr = operand_def(SHARED_POINTER)
     phase = operand_def(I32)
     ticks = operand_def(I32)
     assembly_format = (
@@ -112,9 +95,6 @@ class MBarrierTryWaitParityOp(IRDLOperation):
     ):
         super().__init__(operands=[addr, phase, ticks])
 
-    def verify_(self) -> None:
-        _check_space(self.addr, ADDRESS_SPACE_SHARED)
-
 
 @irdl_op_definition
 class CpAsyncBulkOp(IRDLOperation):
@@ -125,9 +105,9 @@ class CpAsyncBulkOp(IRDLOperation):
 
     name = "nvvm.cp.async.bulk.shared.cluster.global"
 
-    dst = operand_def(LLVMPointerType)
-    src = operand_def(LLVMPointerType)
-    mbar = operand_def(LLVMPointerType)
+    dst = operand_def(SHARED_POINTER)
+    src = operand_def(GLOBAL_POINTER)
+    mbar = operand_def(SHARED_POINTER)
     size = operand_def(I32)
 
     def __init__(
@@ -156,15 +136,10 @@ class CpAsyncBulkOp(IRDLOperation):
         parser.parse_punctuation(":")
         dst = parser.parse_type()
         parser.parse_punctuation(",")
-        types = [dst, parser.parse_type(), LLVMPointerType(IntAttr(ADDRESS_SPACE_SHARED)), i32]
+        types = [dst, parser.parse_type(), SHARED_POINTER, i32]
         op = cls(*parser.resolve_operands(operands, types, parser.pos))
         op.attributes |= attributes
         return op
-
-    def verify_(self) -> None:
-        _check_space(self.dst, ADDRESS_SPACE_SHARED)
-        _check_space(self.src, ADDRESS_SPACE_GLOBAL)
-        _check_space(self.mbar, ADDRESS_SPACE_SHARED)
 
 
 @irdl_op_definition

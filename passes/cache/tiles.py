@@ -9,10 +9,8 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import SSAValue
 
-from ...dialects.accx_cache import (
-    SHARED_POINTER,
-    SharedTileOp,
-)
+from ...dialects.accx_cache import SharedTileOp
+from ...dialects.nvvm import SHARED_POINTER
 from ..analysis.affine import Affine
 from ..analysis.cache_plan import Method, TilePlan, WritePolicy
 from ..building import Cursor

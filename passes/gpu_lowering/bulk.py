@@ -5,7 +5,6 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from ...dialects import accx_bulk, llvm_ext, nvvm
-from .cache import GLOBAL_PTR
 from .context import Kernel
 
 SLEEP = 10_000_000
@@ -26,7 +25,7 @@ def lower(k: Kernel, op: Operation) -> None:
             bytes = k.i32(op.bytes.value.data)
             k.insert(nvvm.MBarrierArriveExpectTxOp(k.values[op.counter], bytes))
         case accx_bulk.CopyBulkOp():
-            source = k.value(llvm_ext.AddrSpaceCastOp(k.values[op.source], GLOBAL_PTR))
+            source = k.value(llvm_ext.AddrSpaceCastOp(k.values[op.source], nvvm.GLOBAL_POINTER))
             target, counter = k.values[op.target], k.values[op.counter]
             k.insert(nvvm.CpAsyncBulkOp(target, source, counter, k.i32(op.bytes.value.data)))
         case accx_bulk.WaitBytesOp():

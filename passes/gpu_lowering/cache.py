@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import acc, arith, gpu, llvm
-from xdsl.dialects.builtin import IntAttr, IntegerAttr, i8, i32
+from xdsl.dialects.builtin import IntegerAttr, i8, i32
 from xdsl.ir import Block, SSAValue
 
 from ...compiler.diagnostics import SourceLoc, error
@@ -16,12 +16,10 @@ from ...dialects import accx_cache, llvm_ext, nvvm
 from ...dialects.accx import DYNAMIC
 from ..analysis.loop_partition import Mode
 from .barriers import EffectTracker, accesses
-from .context import SHARED_PTR, Kernel
+from .context import Kernel
 from .effects import Effects
 from .operators import Combiner
 from .warp import all_reduce
-
-GLOBAL_PTR = llvm.LLVMPointerType(IntAttr(nvvm.ADDRESS_SPACE_GLOBAL))
 
 
 def coordinates(k: Kernel, op: accx_cache.GangThreadsOp) -> list[SSAValue]:
@@ -76,7 +74,7 @@ def shared_tile(k: Kernel, op: accx_cache.SharedTileOp) -> None:
         k.dynamic_bytes = max(k.dynamic_bytes, offset.value.data + size)
     else:
         k.shared_bytes += size
-    address = llvm.AddressOfOp(variable.sym_name, SHARED_PTR)
+    address = llvm.AddressOfOp(variable.sym_name, nvvm.SHARED_POINTER)
     k.values[op.result] = k.in_prologue().value(address, op.result.name_hint)
     k.shared_roots[k.values[op.result]] = op.result
 
@@ -98,7 +96,7 @@ def gang_sum(k: Kernel, op: accx_cache.GangSumOp) -> None:
 def copy_async(k: Kernel, op: accx_cache.CopyAsyncOp) -> None:
     """`cp.async`: the two sides get the address spaces it wants."""
     target = k.values[op.target]
-    source = k.value(llvm_ext.AddrSpaceCastOp(k.values[op.source], GLOBAL_PTR))
+    source = k.value(llvm_ext.AddrSpaceCastOp(k.values[op.source], nvvm.GLOBAL_POINTER))
     size = op.bytes.value.data
     modifier = nvvm.LoadCacheModifier.CG if size == 16 else nvvm.LoadCacheModifier.CA
     k.insert(nvvm.CpAsyncOp(target, source, size, modifier))

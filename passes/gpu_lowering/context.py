@@ -5,15 +5,14 @@ threads run the current code, and the device module's symbols.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.dialects import arith, gpu, llvm
 from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
-    IntAttr,
     IntegerAttr,
     IntegerType,
     LocationAttr,
@@ -28,10 +27,11 @@ from ...dialects import llvm_ext, nvvm
 from ..analysis.block_shape import WARP, BlockShape
 from ..analysis.loop_partition import Mode, Unit
 from ..analysis.reduction_strategy import ExchangeOption
-from ..building import PTR, Cursor, constant_value
+from ..building import PTR, Cursor
 from .barriers import Access, EffectTracker, Root, Space
+from .device_module import DeviceModule
+from .scratch import ScratchArea, ScratchPlan
 
-SHARED_PTR = llvm.LLVMPointerType(IntAttr(nvvm.ADDRESS_SPACE_SHARED))
 STATIC_SHARED_LIMIT = 48 * 1024
 TICKET_BYTES = 16
 """At the start of scratch memory: the ticket of gangs that have finished."""
@@ -41,108 +41,12 @@ _DIMENSIONS = (gpu.DimensionEnum.X, gpu.DimensionEnum.Y, gpu.DimensionEnum.Z)
 
 
 @dataclass
-class DeviceModule:
-    """The `gpu.module` and the names in it."""
-
-    op: gpu.ModuleOp
-    names: set[str] = field(default_factory=set[str])
-
-    def unique(self, stem: str) -> str:
-        """`stem`, with a number appended if it is taken; taken from now on."""
-        name, count = stem, 1
-        while name in self.names:
-            count += 1
-            name = f"{stem}_{count}"
-        self.names.add(name)
-        return name
-
-    def add(self, op: Operation) -> None:
-        """Appends a symbol to the module."""
-        self.op.body.block.add_op(op)
-
-    def shared_global(self, name: str, type: Attribute, loc: LocationAttr) -> llvm.GlobalOp:
-        """A new static variable in shared memory; `name` is a stem."""
-        op = llvm.GlobalOp(
-            type, self.unique(name), "internal", nvvm.ADDRESS_SPACE_SHARED, alignment=16
-        )
-        op.location = loc
-        block = self.op.body.block
-        if block.first_op is None:
-            block.add_op(op)
-        else:
-            block.insert_op_before(op, block.first_op)
-        return op
-
-
-@dataclass
 class SharedBuffer:
     """One internal buffer in shared memory, as large as its largest use."""
 
     name: str
     bytes: int
     op: llvm.GlobalOp
-
-
-HOST_ARITHMETIC = (
-    arith.AddiOp,
-    arith.SubiOp,
-    arith.MuliOp,
-    arith.DivSIOp,
-    arith.MaxSIOp,
-    arith.MinSIOp,
-    arith.ExtSIOp,
-    arith.ExtUIOp,
-    arith.TruncIOp,
-)
-"""What the host may compute again from a kernel's arguments for the length of an array."""
-
-
-def recompute(
-    cursor: Cursor, value: SSAValue, known: Mapping[SSAValue, SSAValue] | None = None
-) -> SSAValue:
-    """
-    A value that `HOST_ARITHMETIC` makes of a kernel's arguments, computed at `cursor`; `known` maps
-    the arguments to what they are there (themselves, if None).
-    """
-    if known is not None and value in known:
-        return known[value]
-    owner = value.owner
-    if isinstance(owner, Block):
-        return value
-    constant = constant_value(value)
-    if constant is not None:
-        return cursor.constant(constant, value.type)
-    assert isinstance(owner, HOST_ARITHMETIC)
-    again = {operand: recompute(cursor, operand, known) for operand in owner.operands}
-    return cursor.insert(owner.clone(again)).results[0]
-
-
-@dataclass(frozen=True, slots=True)
-class ScratchArea:
-    """
-    Device memory for private copies of a size known only at run time, or too large for shared
-    memory: `elements` (a number, or a value of the kernel's arguments) times `element_bytes` for each gang,
-    worker or thread (`per`); the kernel's argument `offset` (i64) says where it starts.
-    """
-
-    elements: int | SSAValue
-    element_bytes: int
-    per: Mode
-    offset: SSAValue
-
-
-@dataclass
-class ScratchPlan:
-    """
-    What a kernel needs of its site's scratch memory: the ticket, `fixed_bytes` that keep their
-    contents from launch to launch, `bytes_per_gang` of partial results, then the areas. `base` is
-    the kernel's argument, None if nothing is needed.
-    """
-
-    base: SSAValue | None = None
-    fixed_bytes: int = 0
-    bytes_per_gang: int = 0
-    areas: list[ScratchArea] = field(default_factory=list[ScratchArea])
 
 
 class Kernel(Cursor):
@@ -467,7 +371,7 @@ class Kernel(Cursor):
         The caller has checked that it fits.
         """
         op = self.device.shared_global(f"{self.name}_{hint}", type, self.loc)
-        address = self.in_prologue().value(llvm.AddressOfOp(op.sym_name, SHARED_PTR), hint)
+        address = self.in_prologue().value(llvm.AddressOfOp(op.sym_name, nvvm.SHARED_POINTER), hint)
         generic = self.in_prologue().value(llvm_ext.AddrSpaceCastOp(address, PTR), hint)
         self.shared_roots[generic] = key
         return generic
@@ -492,7 +396,7 @@ class Kernel(Cursor):
         name = known.op.sym_name
         return self._cached(
             ("buffer", purpose),
-            lambda at: at.value(llvm.AddressOfOp(name, SHARED_PTR), purpose),
+            lambda at: at.value(llvm.AddressOfOp(name, nvvm.SHARED_POINTER), purpose),
         )
 
     def _has_room(self, bytes: int) -> bool:

@@ -50,11 +50,13 @@ from ..outline import (
     outline_region,
 )
 from .arguments import argument_attributes, distinct_arguments, loads_pointers
-from .context import TICKET_BYTES, DeviceModule, Kernel, recompute
+from .context import TICKET_BYTES, Kernel
+from .device_module import DeviceModule
 from .exchanges import leave_whole
 from .grid_reductions import finish_grid
 from .lower import RegionLowering
 from .routines import CallKind, Calls, DeviceSymbols, device_symbol
+from .scratch import recompute
 from .specialise import Specialiser
 
 SCRATCH_FUNCTION = "__accopt_scratch"

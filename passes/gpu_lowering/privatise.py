@@ -19,15 +19,9 @@ from ..analysis.layout import size_of
 from ..analysis.loop_partition import Mode
 from ..building import Cursor, constant_value
 from .barriers import accesses
-from .context import (
-    EXCHANGE_RESERVE,
-    HOST_ARITHMETIC,
-    STATIC_SHARED_LIMIT,
-    Kernel,
-    ScratchArea,
-    recompute,
-)
+from .context import EXCHANGE_RESERVE, STATIC_SHARED_LIMIT, Kernel
 from .operators import CopyLayout, copy_layout
+from .scratch import HOST_ARITHMETIC, ScratchArea, recompute
 
 
 def local_variable(k: Kernel, op: llvm.AllocaOp) -> SSAValue:

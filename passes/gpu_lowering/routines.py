@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
 from xdsl.ir import Operation
 
 from ...compiler.diagnostics import SourceLoc, error
@@ -22,9 +22,7 @@ from ..analysis.device_functions import INTEGER, MATH_F32, MATH_F64, PREDICATES
 from ..analysis.levels import bound_symbol
 from ..building import PTR
 from ..outline import symbol_table
-from .context import DeviceModule
-
-GLOBAL_PTR = llvm.LLVMPointerType(IntAttr(nvvm.ADDRESS_SPACE_GLOBAL))
+from .device_module import DeviceModule
 
 
 class CallKind(Enum):
@@ -171,7 +169,7 @@ class DeviceSymbols:
         declared = variable.attributes.get("acc.declare")
         if isinstance(declared, acc.DeclareAttr):
             self._copy(variable, "weak")
-            return GLOBAL_PTR, is_link(declared)
+            return nvvm.GLOBAL_POINTER, is_link(declared)
         if variable.constant is None:
             raise error(
                 SourceLoc.from_attr(op.location),
@@ -179,7 +177,7 @@ class DeviceSymbols:
                 f"write '#pragma acc declare create({name})' (or copyin) after its declaration",
             )
         self._copy(variable, "internal")
-        return GLOBAL_PTR, False
+        return nvvm.GLOBAL_POINTER, False
 
     def declared_variables(self) -> list[llvm.GlobalOp]:
         """The program's global variables in a `declare` clause; each gets its device version."""
