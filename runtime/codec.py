@@ -16,6 +16,7 @@ from typing import Any
 
 from .codec_ir import codec_ir
 from .device import Conversion, NativeMove
+from .member_scan import member_scan_ir, records_of_row
 from .packed import Coefficients, PackedFormat
 
 PIECE = 1 << 18
@@ -46,7 +47,8 @@ class Codec:
         from ..compiler.backend.jit import HostProgram
 
         self.format = fmt
-        self._program = HostProgram(codec_ir(fmt), cache=DiskCache.default("host"))
+        text = codec_ir(fmt) + (member_scan_ir(fmt) if fmt.members > 1 else "")
+        self._program = HostProgram(text, cache=DiskCache.default("host"))
         types = (_I32, _PTR, _PTR, _I64, _F64, _F64, _I64)
         self._moves = {name: self._bind(name, *types) for name in MOVES}
         self._addresses = {name: self._program.address(name) for name in MOVES}
@@ -55,6 +57,8 @@ class Codec:
         types = (None, _PTR, _I64, _F64, _F64, _F64, _F64, _I64, _PTR)
         names = ("measure", "measure_strided")
         self._measure, self._measure_strided = (self._bind(name, *types) for name in names)
+        if fmt.members > 1:
+            self._scan_rows = self._bind("scan_members", None, _PTR, _I64, _PTR)
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
         self._pool = pool
 
@@ -136,8 +140,32 @@ class Codec:
 
     def scan_members(self, source: int, count: int) -> tuple[tuple[float, float], ...]:
         """The range of each member of `count` structures."""
-        members, step = self.format.members, self.format.base_bytes
-        return tuple(self.scan(source + m * step, count, members) for m in range(members))
+        fmt, together = self.format, records_of_row(self.format)
+        if fmt.members == 1 or count < together:
+            places = [source + m * fmt.base_bytes for m in range(fmt.members)]
+            return tuple(self.scan(place, count, fmt.members) for place in places)
+        lanes = together * fmt.members
+        real = ctypes.c_float if fmt.base_bits == 32 else ctypes.c_double
+
+        def rows(start: int, number: int) -> list[float]:
+            result = (real * (2 * lanes))()
+            self._scan_rows(start, number, ctypes.addressof(result))
+            return list(result)
+
+        def piece(at: int, length: int) -> list[float]:
+            return rows(source + at * together * fmt.record_bytes, length)
+
+        found = self._split(count // together, piece, lanes)
+        # The last row again, up to the last structure.
+        found.append(rows(source + (count - together) * fmt.record_bytes, 1))
+        ranges = [
+            (
+                min(min(f[m : lanes : fmt.members]) for f in found),
+                max(max(f[lanes + m :: fmt.members]) for f in found),
+            )
+            for m in range(fmt.members)
+        ]
+        return tuple((low, high) if low <= high else (0.0, 0.0) for low, high in ranges)
 
     def measure(self, source: int, count: int, coefs: Coefficients, stride: int = 1) -> Measured:
         """
@@ -155,9 +183,12 @@ class Codec:
         found = self._split(count, piece)
         return Measured(max(f[0] for f in found), max(f[1] for f in found))
 
-    def _split(self, count: int, piece: Callable[[int, int], Any]) -> list[Any]:
-        """Results of `piece(start, length)` over all elements, on several threads if it pays."""
-        parts = max(min(self._threads, count // PIECE), -(-count // LONGEST))
+    def _split(self, count: int, piece: Callable[[int, int], Any], weight: int = 1) -> list[Any]:
+        """
+        Results of `piece(start, length)` over all elements, each of so many numbers, on several threads
+        if it pays.
+        """
+        parts = max(min(self._threads, count * weight // PIECE), -(-count // LONGEST))
         if parts <= 1:
             return [piece(0, count)]
         if self._pool is None:

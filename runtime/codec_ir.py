@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from .packed import BFLOAT16_NAN, EXPONENT_OF_ONE, HALF_NAN, MANTISSA_BITS, Code, PackedFormat
 
-_GREATEST = {32: 2.0**128 - 2.0**104, 64: sys.float_info.max}
+GREATEST = {32: 2.0**128 - 2.0**104, 64: sys.float_info.max}
 
 
 def float_text(value: float) -> str:
@@ -276,8 +276,8 @@ def scan_loop(fmt: PackedFormat, after: str, *, strided: bool = False) -> Loop:
     real, base = _real(fmt), fmt.base_bits
     infinity = float_text(float("inf"))
     # Not infinity for what does not count: LLVM would make a select of the minimum, and not vectorise.
-    greatest = float_text(_GREATEST[base])
-    least = float_text(-_GREATEST[base])
+    greatest = float_text(GREATEST[base])
+    least = float_text(-GREATEST[base])
     extend = (
         "  %low_out = fpext float %low_end to double\n  %high_out = fpext float %high_end to double\n"
         if base == 32

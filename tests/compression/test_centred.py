@@ -180,3 +180,21 @@ def test_measure_and_scan_of_members(stride: int):
         measured = codec(fmt).measure(x.ctypes.data + 4 * member, len(own), coefs, stride)
         back = decode(fmt, encode(fmt.one_member, own, coefs)[0], coefs)
         assert measured.absolute == np.abs(back.astype(np.float64) - own).max()
+
+
+@pytest.mark.parametrize("base", [32, 64])
+@pytest.mark.parametrize("members", [2, 3, 5, 33, 127])
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 1000, 200_003])
+def test_the_range_of_each_member(base: int, members: int, count: int):
+    """Whole rows, what is left of one, several threads, and what is no number."""
+    if members > 5 and count > 1000:
+        count = 1003
+    fmt = PackedFormat(base, Code.CENTRED, 16, members)
+    word = np.uint32 if base == 32 else np.uint64
+    x = np.random.default_rng(count).integers(0, 2**base, count * members, word).view(real(fmt))
+    x[::7], x[3::11], x[4::13] = np.nan, np.inf, -np.inf
+    found = codec(fmt).scan_members(x.ctypes.data, count)
+    for member, limits in enumerate(found):
+        finite = x[member::members][np.isfinite(x[member::members])]
+        expected = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+        assert limits == expected
