@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from .diagnostics import UNKNOWN_LOC, error
+from .internal_error import PASS_NOTE
 from .ir.printing import print_ir
 
 _CONTEXT_LINES = 3
@@ -68,7 +69,7 @@ class Instrumentation:
             with self.phase(name):
                 module_pass.apply(ctx, module)
         except Exception as failure:
-            failure.add_note(f"in the pass '{name}'")
+            failure.add_note(f"{PASS_NOTE} '{name}'")
             if watch.reproducer is not None and original is not None:
                 self._save(watch.reproducer, module_pass, original, failure)
             raise

@@ -61,9 +61,14 @@ def operation_of_failure(trace: TracebackType | None) -> Operation | None:
     return found
 
 
+PASS_NOTE = "in the pass"
+"""How the note begins that a failure in a pass gets on its way up."""
+
+
 def notes_of(failure: Exception) -> str:
-    """What code on the way up has noted on a failure, such as the pass it came from."""
-    return "".join(f" {note}" for note in getattr(failure, "__notes__", ()))
+    """The pass that a failure came from; xDSL's own notes are whole modules, and left out."""
+    notes: list[str] = getattr(failure, "__notes__", [])
+    return "".join(f" {note}" for note in notes if note.startswith(PASS_NOTE))
 
 
 def describe(failure: Exception) -> Diagnostic:

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     i32,
 )
+from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Operation,
@@ -26,7 +27,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from .address_spaces import GLOBAL_POINTER, SHARED_POINTER
+from .address_spaces import GLOBAL_POINTER, SHARED_POINTER, check_pointer
 
 
 class LoadCacheModifier(StrEnum):
@@ -50,8 +51,8 @@ class CpAsyncOp(IRDLOperation):
 
     name = "nvvm.cp.async.shared.global"
 
-    dst = operand_def(SHARED_POINTER)
-    src = operand_def(GLOBAL_POINTER)
+    dst = operand_def(LLVMPointerType)
+    src = operand_def(LLVMPointerType)
     cp_size = opt_operand_def(I32)
 
     size = prop_def(IntegerAttr[I32])
@@ -113,6 +114,8 @@ class CpAsyncOp(IRDLOperation):
             raise VerifyException(f"expected a size of 4, 8 or 16 bytes, got {size}")
         if modifier == LoadCacheModifier.CG and size != 16:
             raise VerifyException(f"the cache modifier cg needs 16 bytes, got {size}")
+        check_pointer(self.dst, SHARED_POINTER)
+        check_pointer(self.src, GLOBAL_POINTER)
 
 
 @irdl_op_definition

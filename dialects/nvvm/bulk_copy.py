@@ -8,7 +8,10 @@ as many threads have arrived as `init` says and all bytes that they expect have 
 
 from __future__ import annotations
 
+from abc import ABC
+
 from xdsl.dialects.builtin import I32, i32
+from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
@@ -24,16 +27,24 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from .address_spaces import GLOBAL_POINTER, SHARED_POINTER
+from .address_spaces import GLOBAL_POINTER, SHARED_POINTER, check_pointer
+
+
+class _BarrierOp(IRDLOperation, ABC):
+    """An operation on a barrier in shared memory."""
+
+    addr = operand_def(LLVMPointerType)
+
+    def verify_(self) -> None:
+        check_pointer(self.addr, SHARED_POINTER)
 
 
 @irdl_op_definition
-class MBarrierInitOp(IRDLOperation):
+class MBarrierInitOp(_BarrierOp):
     """`mbarrier.init`: a barrier at which `count` threads arrive in a phase (PTX ISA 9.7.13.15.9)."""
 
     name = "nvvm.mbarrier.init"
 
-    addr = operand_def(SHARED_POINTER)
     count = operand_def(I32)
     assembly_format = "$addr `,` $count attr-dict `:` type($addr) `,` type($count)"
 
@@ -42,12 +53,11 @@ class MBarrierInitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MBarrierInvalOp(IRDLOperation):
+class MBarrierInvalOp(_BarrierOp):
     """`mbarrier.inval`: the memory is no barrier any more (PTX ISA 9.7.13.15.10)."""
 
     name = "nvvm.mbarrier.inval"
 
-    addr = operand_def(SHARED_POINTER)
     assembly_format = "$addr attr-dict `:` type($addr)"
 
     def __init__(self, addr: SSAValue | Operation):
@@ -55,7 +65,7 @@ class MBarrierInvalOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MBarrierArriveExpectTxOp(IRDLOperation):
+class MBarrierArriveExpectTxOp(_BarrierOp):
     """
     `mbarrier.arrive.expect_tx`: the phase waits for `txcount` bytes more, and the thread has arrived
     (PTX ISA 9.7.13.15.13).
@@ -63,7 +73,6 @@ class MBarrierArriveExpectTxOp(IRDLOperation):
 
     name = "nvvm.mbarrier.arrive.expect_tx"
 
-    addr = operand_def(SHARED_POINTER)
     txcount = operand_def(I32)
     assembly_format = "$addr `,` $txcount attr-dict `:` type($addr) `,` type($txcount)"
 
@@ -72,7 +81,7 @@ class MBarrierArriveExpectTxOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MBarrierTryWaitParityOp(IRDLOperation):
+class MBarrierTryWaitParityOp(_BarrierOp):
     """
     `mbarrier.try_wait.parity`, again and again until the phase of parity `phase` has completed;
     `ticks`: nanoseconds that the hardware may let the thread sleep (PTX ISA 9.7.13.15.16).
@@ -80,7 +89,6 @@ class MBarrierTryWaitParityOp(IRDLOperation):
 
     name = "nvvm.mbarrier.try_wait.parity"
 
-    addr = operand_def(SHARED_POINTER)
     phase = operand_def(I32)
     ticks = operand_def(I32)
     assembly_format = (
@@ -105,9 +113,9 @@ class CpAsyncBulkOp(IRDLOperation):
 
     name = "nvvm.cp.async.bulk.shared.cluster.global"
 
-    dst = operand_def(SHARED_POINTER)
-    src = operand_def(GLOBAL_POINTER)
-    mbar = operand_def(SHARED_POINTER)
+    dst = operand_def(LLVMPointerType)
+    src = operand_def(LLVMPointerType)
+    mbar = operand_def(LLVMPointerType)
     size = operand_def(I32)
 
     def __init__(
@@ -140,6 +148,11 @@ class CpAsyncBulkOp(IRDLOperation):
         op = cls(*parser.resolve_operands(operands, types, parser.pos))
         op.attributes |= attributes
         return op
+
+    def verify_(self) -> None:
+        check_pointer(self.dst, SHARED_POINTER)
+        check_pointer(self.src, GLOBAL_POINTER)
+        check_pointer(self.mbar, SHARED_POINTER)
 
 
 @irdl_op_definition

@@ -23,10 +23,10 @@ CASES = {
     "nvvm.cp.async.shared.global %s, %g, 8, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>":
         "cg needs 16 bytes, got 8",
     "nvvm.cp.async.shared.global %g, %s, 8, cache = ca : !llvm.ptr<1>, !llvm.ptr<3>":
-        "Expected attribute !llvm.ptr<3> but got",
-    "nvvm.mbarrier.inval %g : !llvm.ptr<1>": "Expected attribute !llvm.ptr<3> but got",
+        "expected !llvm.ptr<3>, got",
+    "nvvm.mbarrier.inval %g : !llvm.ptr<1>": "expected !llvm.ptr<3>, got",
     "nvvm.cp.async.bulk.shared.cluster.global %g, %s, %s, %i : !llvm.ptr<1>, !llvm.ptr<3>":
-        "Expected attribute !llvm.ptr<3> but got",
+        "expected !llvm.ptr<3>, got",
 }  # fmt: skip
 
 PARSE_ERRORS = {
