@@ -153,7 +153,7 @@ def _stencil(
             )
             for name in inputs
         }
-        out = np.zeros(shape, dtype)
+        out: Array = np.zeros(shape, dtype)
         inner = (slice(halo, -halo),) * rank
 
         def reference() -> Mapping[str, Array]:

@@ -10,7 +10,7 @@ whose gang has published the total of everything up to there; and publishes that
 Published values lie in a ring of `RING` slots in scratch memory. A word of 64 bits holds 32 bits of a
 value beside a tag, so that they become visible together and no fence is needed. A tag is the number of
 the tile, counted over all launches (so that nothing has to be cleared), and what the value is. The
-tiles that gangs still work on are among the latest `MAX_GANGS + 1`, and they look back no further than a
+tiles that gangs still work on are among the latest `MAX_GANGS`, and they look back no further than a
 window before these, so a slot is free again when its turn comes.
 
     scratch:  0 next tile (i64)   8 first tile of this launch (i64)   16 gangs that are done (i32)   32 ring

@@ -19,7 +19,7 @@ from ..analysis.loop_partition import Mode
 from ..building import Cursor
 from .context import Kernel
 from .operators import Combiner
-from .warp import MAX_THREADS, by_leader, leader_branch, shared_element, shuffle
+from .warp import MAX_THREADS, by_leader, shared_element, shuffle
 
 
 def either(
@@ -86,20 +86,6 @@ class Group:
         if self.width == 1:
             return make()
         return by_leader(self.k, [i64], lambda: [make()])[0]
-
-    def leave(self, make: Callable[[], SSAValue]) -> Callable[[], SSAValue]:
-        """
-        As `from_leader`, in two steps: the result reads the value. Where the group has several
-        warps, a barrier must stand between the steps, and another before the next value is left.
-        """
-        k = self.k
-        if not self.several:
-            value = self.from_leader(make)
-            return lambda: value
-        slot = k.buffer("scan_next", 8)
-        with k.at(leader_branch(k)):
-            k.store(make(), slot)
-        return lambda: k.load(slot, i64, "left")
 
     # Within a warp.
 

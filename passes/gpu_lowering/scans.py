@@ -141,24 +141,20 @@ class _Scan:
         shares = k.compare("ult", k.gang_number(), k.i32(MAX_GANGS), "shares")
         with k.at(k.if_then(shares)):
             look = LookBack.begin(k, self.group, self.combiner, state, self.initial)
-            before, after = Block(arg_types=[i64]), Block(arg_types=[i64])
-            tile = self.group.from_leader(look.take_tile)
-            k.insert(scf.WhileOp([tile], [i64], Region(before), Region(after)))
+            before, after = Block(), Block(arg_types=[i64])
+            k.insert(scf.WhileOp([], [i64], Region(before), Region(after)))
             with k.at(Cursor.at_end(before, k.loc)):
-                tile = before.args[0]
+                # Not before the last tile is finished: others wait for what was taken to be published.
+                tile = self.group.from_leader(look.take_tile)
                 more = k.compare("slt", k.mul(tile, self.tile), self.positions, "more")
                 k.insert(scf.ConditionOp(more, tile))
             with k.at(Cursor.at_end(after, k.loc)):
                 tile = after.args[0]
                 first = k.mul(tile, self.tile, "first")
-                rows = self._load(first)
-                # Asked for while the elements are on their way, and left where the exchange of the
-                # tile's total makes it visible: one barrier for both.
-                following = self.group.leave(look.take_tile)
-                prefixes, total = self._prefixes(rows)
-                following_tile = following()
+                prefixes, total = self._prefixes(self._load(first))
                 self._write(first, self._carry(look, tile, total), prefixes)
-                k.insert(scf.YieldOp(following_tile))
+                self.group.barrier()
+                k.insert(scf.YieldOp())
             look.end()
 
     def _carry(self, look: LookBack, tile: SSAValue, total: SSAValue) -> SSAValue:
