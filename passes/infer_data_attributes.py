@@ -63,7 +63,7 @@ from .analysis.layout import size_of
 from .analysis.recipes import firstprivate_recipe
 from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
 from .analysis.sections import STORED, PointerUses, Section, pointer_uses, section_of
-from .analysis.visible_data import visible_default, visible_entry
+from .analysis.visible_data import is_conditional, visible_default, visible_entry
 
 Globals = dict[str, llvm.GlobalOp]
 MappingOp = acc.CopyinOp | acc.PresentOp | acc.NoCreateOp | acc.DevicePtrOp
@@ -441,6 +441,7 @@ def _infer(construct: ComputeOp, globals_: Globals) -> None:
             writes=uses.writes,
             reduction=any(isinstance(op, acc.ReductionOp) for op in uses.as_variable),
             visible_clause=clause,
+            conditional=visible is not None and is_conditional(visible),
             section_known=isinstance(variable.section, Section),
             shared=_may_be_shared(value),
         )

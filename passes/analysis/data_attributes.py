@@ -37,8 +37,9 @@ class VariableFacts:
     What decides the attribute of one variable in one construct.
 
     `visible_clause`: the clause of a lexically visible `data` or `declare`, if there is one.
-    `section_known`: bounds of a pointer's section follow from the loops. `shared`: the variable may
-    already have a device copy (some data clause or a call sees its address).
+    `conditional`: that construct has an `if` clause, so its data may be absent. `section_known`:
+    bounds of a pointer's section follow from the loops. `shared`: the variable may already have a
+    device copy (some data clause or a call sees its address).
     """
 
     kind: VariableKind
@@ -48,6 +49,7 @@ class VariableFacts:
     writes: bool = True
     reduction: bool = False
     visible_clause: acc.DataClause | None = None
+    conditional: bool = False
     section_known: bool = True
     shared: bool = True
 
@@ -63,6 +65,8 @@ def decide(facts: VariableFacts) -> DataAction:
         return DataAction.DEVICEPTR
     if visible is acc.DataClause.ACC_NO_CREATE:
         return DataAction.NO_CREATE
+    if visible is not None and facts.conditional:
+        return DataAction.COPY if facts.writes else DataAction.COPYIN
     if visible is not None:
         return DataAction.PRESENT
     if facts.kind is VariableKind.SCALAR:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from xdsl.dialects import acc
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.accx import FROM_KERNELS
 from .acc_ops import ENTRY_OPS, ComputeOp, EntryOp, enclosing_function
 from .region_values import same_variable
 
@@ -29,6 +30,16 @@ def visible_entry(construct: Operation, value: SSAValue) -> EntryOp | None:
                     if entry is not None:
                         return entry
     return None
+
+
+def is_conditional(entry: EntryOp) -> bool:
+    """Whether `entry` belongs to a `data` construct with an `if` clause: it may not take place."""
+    return any(
+        isinstance(use.operation, acc.DataOp)
+        and use.operation.if_cond is not None
+        and FROM_KERNELS not in use.operation.attributes
+        for use in entry.acc_var.uses
+    )
 
 
 def _entry_for(operands: Iterable[SSAValue], value: SSAValue) -> EntryOp | None:

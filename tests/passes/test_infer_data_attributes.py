@@ -156,6 +156,10 @@ SCALAR, AGGREGATE, POINTER = VariableKind.SCALAR, VariableKind.AGGREGATE, Variab
             DataAction.PRESENT,
         ),
         (
+            VariableFacts(AGGREGATE, visible_clause=acc.DataClause.ACC_CREATE, conditional=True),
+            DataAction.COPY,
+        ),
+        (
             VariableFacts(POINTER, visible_clause=acc.DataClause.ACC_DEVICEPTR),
             DataAction.DEVICEPTR,
         ),
