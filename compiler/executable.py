@@ -151,7 +151,7 @@ def _translate(
     """Compiles preprocessed sources, twice where a GPU's registers do not suffice (`relieve`)."""
     if options.target != "nvptx":
         return _translate_once(sources, options, sink, after_stage)
-    from .register_pressure import may_retry, relieve, side_by_side
+    from .register_pressure import may_retry, relieve, side_by_side, tiled_places
 
     if not may_retry(options):
         return _translate_once(sources, options, sink, after_stage)
@@ -160,6 +160,9 @@ def _translate(
     def keep_counts(stage: str, module: ModuleOp) -> None:
         if stage == "scheduled":
             counts.update(side_by_side(module))
+        elif stage == "transformed":
+            for place in tiled_places(module):
+                counts.pop(place, None)
         if after_stage is not None:
             after_stage(stage, module)
 

@@ -51,6 +51,21 @@ def side_by_side(module: ModuleOp) -> dict[str, int]:
     return counts
 
 
+def tiled_places(module: ModuleOp) -> set[str]:
+    """
+    The places whose constructs share tiles, in a module at stage `transformed`: how many iterations
+    their threads have was decided with the tiles, and fewer in the schedule change nothing.
+    """
+    from ..dialects.accx_cache import GangThreadsOp
+    from ..passes.schedule_choices import construct_keys
+
+    return {
+        key.partition("#")[0]
+        for construct, key in construct_keys(module).items()
+        if any(isinstance(op, GangThreadsOp) for op in construct.walk())
+    }
+
+
 def strained(kernel: KernelCost) -> bool:
     """Whether the kernel needs more registers or shared memory than it should."""
     return kernel.resources.spill_stores > 0 or kernel.occupancy.share < LEAST_OCCUPANCY

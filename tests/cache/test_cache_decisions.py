@@ -3,13 +3,48 @@
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 
 import pytest
+from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.executable import build
+from accopt.compiler.options import CompileOptions
+from accopt.compiler.register_pressure import tiled_places
 from accopt.passes.analysis.affine import keeps_value
 from accopt.passes.analysis.cache_plan import SHARED_LIMIT, is_worth_launching, largest_shared
 from accopt.runtime.cache_sections import outside_error
 from xdsl.dialects import arith, test
-from xdsl.dialects.builtin import IntegerType, i1, i8, i32, i64
+from xdsl.dialects.builtin import IntegerType, ModuleOp, i1, i8, i32, i64
+
+LOOP = """
+void f(int n, const float *restrict a, float *restrict b)
+{
+#pragma acc parallel loop present(a[0:n], b[0:n])
+    for (int i = 0; i < n - 40; i++) {
+        float t = 0;
+        DIRECTIVE
+        for (int j = i; j < i + 40; j++)
+            t += a[j];
+        b[i] = t;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("directive, places", [("acc cache(a[i:40])", {"p.c:4"}), ("", set())])
+def test_kernels_with_tiles_are_not_compiled_again_for_registers(
+    tmp_path: Path, directive: str, places: set[str]
+) -> None:
+    source = tmp_path / "p.c"
+    source.write_text(LOOP.replace("DIRECTIVE", f"#pragma {directive}" if directive else ""))
+    found: list[set[str]] = []
+
+    def look(stage: str, module: ModuleOp) -> None:
+        if stage == "transformed":
+            found.append(tiled_places(module))
+
+    build([source], CompileOptions(target="nvptx"), DiagnosticSink(), look)
+    assert found[0] == places
 
 
 @pytest.mark.parametrize(
