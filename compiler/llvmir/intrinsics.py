@@ -227,6 +227,10 @@ def _sync_warp(p: FunctionPrinter, op: Operation) -> None:
     p.line(op, f"call void @llvm.nvvm.bar.warp.sync({p.typed(op.operands[0])})")
 
 
+def _nanosleep(p: FunctionPrinter, op: Operation) -> None:
+    p.line(op, f"call void @llvm.nvvm.nanosleep({p.typed(op.operands[0])})")
+
+
 def _shfl(p: FunctionPrinter, op: Operation) -> None:
     shuffle = cast(nvvm.ShflOp, op)
     suffix = "f32" if isinstance(shuffle.val.type, Float32Type) else "i32"
@@ -305,6 +309,7 @@ INTRINSIC_EMITTERS: dict[type[Operation], Emitter] = {
     nvvm.VoteSyncOp: _vote,
     nvvm.ReduxOp: _redux,
     nvvm.MemoryBarrierOp: _memory_barrier,
+    nvvm.NanosleepOp: _nanosleep,
     nvvm.CpAsyncOp: _cp_async,
     nvvm.CpAsyncCommitGroupOp: _cp_async_commit,
     nvvm.CpAsyncWaitGroupOp: _cp_async_wait,

@@ -32,6 +32,7 @@ from .barriers import (
     MemoryBarrierOp,
     MemScope,
     MemScopeAttr,
+    NanosleepOp,
     SyncWarpOp,
 )
 from .bulk_copy import (
@@ -128,6 +129,7 @@ __all__ = [
     "MemScope",
     "MemScopeAttr",
     "MemoryBarrierOp",
+    "NanosleepOp",
     "ReduxKind",
     "ReduxKindAttr",
     "ReduxOp",
@@ -163,6 +165,7 @@ NVVM = Dialect(
         CpAsyncOp,
         CpAsyncWaitGroupOp,
         MemoryBarrierOp,
+        NanosleepOp,
         ReduxOp,
         ShflOp,
         SyncWarpOp,

@@ -77,6 +77,18 @@ class SyncWarpOp(IRDLOperation):
         super().__init__(operands=[mask])
 
 
+@irdl_op_definition
+class NanosleepOp(IRDLOperation):
+    """`nanosleep`: the thread pauses for about `duration` ns, up to twice that (PTX ISA 9.7.20.4)."""
+
+    name = "nvvm.nanosleep"
+    duration = operand_def(I32)
+    assembly_format = "$duration attr-dict"
+
+    def __init__(self, duration: SSAValue | Operation):
+        super().__init__(operands=[duration])
+
+
 class MemScope(StrEnum):
     """The threads among which an operation orders memory (PTX ISA 8.5)."""
 

@@ -28,6 +28,7 @@ module {
     nvvm.barrier
     nvvm.barrier id = %arg2 number_of_threads = %arg2
     nvvm.bar.warp.sync %arg2 : i32
+    nvvm.nanosleep %arg2
     %4 = nvvm.shfl.sync  bfly %arg2, %arg4, %arg2, %arg2 : f32 -> f32
     %5 = nvvm.shfl.sync  down %arg2, %arg4, %arg2, %arg2 {return_value_and_is_valid} : f32 -> !llvm.struct<(f32, i1)>
     %6 = nvvm.shfl.sync  idx %arg2, %arg2, %arg2, %arg2 : i32 -> i32
@@ -76,6 +77,7 @@ module {
 // CHECK-NEXT:     nvvm.barrier
 // CHECK-NEXT:     nvvm.barrier id = %arg2 number_of_threads = %arg2
 // CHECK-NEXT:     nvvm.bar.warp.sync %arg2 : i32
+// CHECK-NEXT:     nvvm.nanosleep %arg2
 // CHECK-NEXT:     %4 = nvvm.shfl.sync bfly %arg2, %arg4, %arg2, %arg2 : f32 -> f32
 // CHECK-NEXT:     %5 = nvvm.shfl.sync down %arg2, %arg4, %arg2, %arg2 {return_value_and_is_valid} : f32 -> !llvm.struct<(f32, i1)>
 // CHECK-NEXT:     %6 = nvvm.shfl.sync idx %arg2, %arg2, %arg2, %arg2 : i32 -> i32

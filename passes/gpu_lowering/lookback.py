@@ -37,6 +37,8 @@ from .warp import leader_branch, shuffle
 MAX_GANGS = 2048
 """Gangs that share a scan; others have nothing to do. More than any device holds at once."""
 RING = 4096
+POLL_NS = 100
+"""Between two looks at what is not published yet, which would slow down those who publish."""
 _HEADER_BYTES = 32
 _TAG_BITS = 30
 _TOTAL, _PREFIX = 1, 2
@@ -219,7 +221,9 @@ class LookBack:
             ready = self.group.vote(nvvm.VoteSyncKind.ALL, valid)
             waiting = k.value(arith.XOrIOp(ready, k.constant(1, i1)), "waiting")
             k.insert(scf.ConditionOp(waiting, is_prefix, value))
-        Cursor.at_end(after, k.loc).insert(scf.YieldOp())
+        with k.at(Cursor.at_end(after, k.loc)):
+            k.insert(nvvm.NanosleepOp(k.i32(POLL_NS)))
+            k.insert(scf.YieldOp())
         return loop.results[0], loop.results[1]
 
     def _read(self, place: SSAValue, tag: SSAValue) -> list[SSAValue]:

@@ -246,6 +246,10 @@ def fence(f: FunctionCompiler, op: Operation) -> None:
     f.put(f"rt.clock.fence({f.threads})")
 
 
+def no_effect(f: FunctionCompiler, op: Operation) -> None:
+    """A pause: simulated threads have no clock."""
+
+
 # Blocks and warps
 
 
@@ -424,6 +428,7 @@ EFFECTS: dict[str, Callable[[FunctionCompiler, Operation], None]] = {
     "nvvm.barrier": named_barrier,
     "nvvm.bar.warp.sync": warp_barrier,
     "nvvm.memory.barrier": fence,
+    "nvvm.nanosleep": no_effect,
     "nvvm.shfl.sync": shuffle,
     "nvvm.vote.sync": vote,
     "nvvm.redux.sync": redux,

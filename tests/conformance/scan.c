@@ -194,7 +194,7 @@ int main(void)
     add_char(N), add_ushort(N), add_int(N), add_long(N), add_float(N), add_double(N);
     mul_uint(N), mul_double(64), max_short(N), max_uint(N), max_double(N), min_int(N);
     min_ulong(N), min_float(N), and_uint(N), or_long(N), xor_uchar(N), land_int(N), lor_int(N);
-    for (int n = 1; n < 20000; n = n * 3 + 1)
+    for (int n = 1; n < 100000; n = n * 3 + 1)
         add_int(n), exclusive(n, n);
     in_place();
     rows(1), rows(31), rows(700);
