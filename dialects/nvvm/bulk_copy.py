@@ -31,12 +31,10 @@ from .address_spaces import GLOBAL_POINTER, SHARED_POINTER, check_pointer
 
 
 class _BarrierOp(IRDLOperation, ABC):
-    """An operation on a barrier in shared memory."""
-
-    addr = operand_def(LLVMPointerType)
+    """An operation on a barrier in shared memory, its first operand."""
 
     def verify_(self) -> None:
-        check_pointer(self.addr, SHARED_POINTER)
+        check_pointer(self.operands[0], SHARED_POINTER)
 
 
 @irdl_op_definition
@@ -45,6 +43,7 @@ class MBarrierInitOp(_BarrierOp):
 
     name = "nvvm.mbarrier.init"
 
+    addr = operand_def(LLVMPointerType)
     count = operand_def(I32)
     assembly_format = "$addr `,` $count attr-dict `:` type($addr) `,` type($count)"
 
@@ -58,6 +57,7 @@ class MBarrierInvalOp(_BarrierOp):
 
     name = "nvvm.mbarrier.inval"
 
+    addr = operand_def(LLVMPointerType)
     assembly_format = "$addr attr-dict `:` type($addr)"
 
     def __init__(self, addr: SSAValue | Operation):
@@ -73,6 +73,7 @@ class MBarrierArriveExpectTxOp(_BarrierOp):
 
     name = "nvvm.mbarrier.arrive.expect_tx"
 
+    addr = operand_def(LLVMPointerType)
     txcount = operand_def(I32)
     assembly_format = "$addr `,` $txcount attr-dict `:` type($addr) `,` type($txcount)"
 
@@ -89,6 +90,7 @@ class MBarrierTryWaitParityOp(_BarrierOp):
 
     name = "nvvm.mbarrier.try_wait.parity"
 
+    addr = operand_def(LLVMPointerType)
     phase = operand_def(I32)
     ticks = operand_def(I32)
     assembly_format = (
