@@ -11,6 +11,7 @@ floating point too, so that the order of additions does not matter.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 
 from nest_model import HEAD, Array, Linear, Loop, Nest, Range, variable
@@ -20,6 +21,9 @@ MOST_TURNS = 100
 LARGE_SEED = 5000
 """From here on there are long sections, for tiles that only the launch can ask for, and while loops."""
 
+SPLIT_SEED = 8000
+"""From here on an array may be named by two sections."""
+
 
 class Generator:
     """Makes one nest from a seed."""
@@ -27,6 +31,7 @@ class Generator:
     def __init__(self, seed: int):
         self.random = random.Random(seed)
         self.large = seed >= LARGE_SEED
+        self.splits = seed >= SPLIT_SEED
         self.lines: list[str] = []
         self.indent = 1
         self.strict_indices = True
@@ -280,8 +285,34 @@ class Generator:
             count = self.random.randint(1, len(left))
             chosen, left = left[:count], left[count:]
             readonly = all(a.readonly for a in chosen)
-            names = ", ".join(a.section() for a in chosen)
-            self.add(f"CACHE({'readonly: ' if readonly else ''}{names})")
+            sections = [text for a in chosen for text in self._sections(a)]
+            prefix = "readonly: " if readonly else ""
+            if self.splits and self.chance(0.3):
+                for text in sections:
+                    self.add(f"CACHE({prefix}{text})")
+            else:
+                self.add(f"CACHE({prefix}{', '.join(sections)})")
+
+    def _sections(self, array: Array) -> list[str]:
+        """What a directive names of an array: its section, or two that may overlap or leave gaps."""
+        long = [d for d, length in enumerate(array.lengths) if length > 1]
+        if not self.splits or not long or array.flat or not self.chance(0.35):
+            return [array.section()]
+        d = self.random.choice(long)
+        length = array.lengths[d]
+        ends = self.random.randint(1, length), self.random.randint(0, length - 1)
+        first, second = list(array.lengths), list(array.lengths)
+        first[d], second[d] = ends[0], length - ends[1]
+        lowers = list(array.lowers)
+        lowers[d] = lowers[d].plus(ends[1])
+        if not array.written or ends[0] < ends[1]:
+            self.strict_indices = False
+        texts = [
+            replace(array, lengths=first).section(),
+            replace(array, lengths=second, lowers=lowers).section(),
+        ]
+        self.random.shuffle(texts)
+        return texts
 
     def _renewed(self, arrays: list[Array]) -> None:
         """Code in the sequential loop whose variable is `k`: `q` runs over the block."""
