@@ -16,7 +16,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -48,6 +48,7 @@ from .ir.context import make_context
 from .ir.printing import print_ir
 from .options import CompileOptions
 from .pipeline import ACC, run_to_stage, stage_names, stage_of
+from .process import run_command, without_collection
 from .remarks import REMARKS_STAGE, remarks_of
 
 
@@ -305,7 +306,13 @@ def _error_text(e: Exception) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accopt` command. Returns the exit status."""
     args = _argument_parser().parse_args(argv)
-    return guarded(lambda: _run(args))
+    with without_collection():
+        return guarded(lambda: _run(args))
+
+
+def command() -> NoReturn:
+    """The `accopt` command: `main`, and the end of the process."""
+    run_command(main)
 
 
 def _print_schedules(args: argparse.Namespace, options: CompileOptions) -> int:
@@ -345,4 +352,4 @@ def _run(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -18,6 +18,7 @@ from .backend.cache import DiskCache, content_key
 from .backend.toolkit import find_ptxas
 from .diagnostics import Diagnostic, DiagnosticSink, Severity, SourceLoc
 from .options import CompileOptions
+from .process import without_collection
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -136,7 +137,8 @@ def build_sources(
         return _from_json(found, options, sink)
     before = len(sink.diagnostics)
 
-    executable = _translate(sources, options, sink, after_stage)
+    with without_collection():
+        executable = _translate(sources, options, sink, after_stage)
     if cached and after_stage is None:
         store.put(key, _to_json(executable, sink.diagnostics[before:]))
     return executable

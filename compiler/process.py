@@ -1,0 +1,36 @@
+"""What a short process need not do: look for garbage as it compiles, and take its memory apart at the end."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import NoReturn
+
+
+@contextmanager
+def without_collection() -> Generator[None]:
+    """
+    No search for cycles of garbage inside. A compilation makes some hundred thousand objects that live to its
+    end; looking through them again and again takes an eighth of its time.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def run_command(main: Callable[[], int]) -> NoReturn:
+    """Runs a command and ends the process with its status, without destroying every object first."""
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = 1  # the reader of a pipe has gone; what is left to write is for nobody
+    sys.stderr.flush()
+    os._exit(status)
