@@ -59,6 +59,7 @@ from .analysis.acc_ops import (
     variable_name,
 )
 from .analysis.data_attributes import DataAction, VariableFacts, VariableKind, decide
+from .analysis.device_copies import may_have_device_copy, shared_globals
 from .analysis.layout import size_of
 from .analysis.recipes import firstprivate_recipe
 from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
@@ -213,16 +214,11 @@ def _kind(value: SSAValue, globals_: Globals) -> VariableKind:
     return VariableKind.POINTER
 
 
-def _may_be_shared(value: SSAValue) -> bool:
-    """Whether a local variable may have a device copy: a clause or any other code has its address."""
-    if not isinstance(value.owner, llvm.AllocaOp):
-        return True
-    return any(
-        not isinstance(use.operation, llvm.LoadOp)
-        and not (isinstance(use.operation, llvm.StoreOp) and use.index == 1)
-        and not isinstance(use.operation, PRIVATIZING_OPS)
-        for use in value.uses
-    )
+def _may_be_shared(value: SSAValue, shared: frozenset[str]) -> bool:
+    """Whether a variable may have a device copy; `shared`: the globals that may."""
+    if isinstance(value.owner, llvm.AddressOfOp):
+        return value.owner.global_name.string_value() in shared
+    return not isinstance(value.owner, llvm.AllocaOp) or may_have_device_copy((value,))
 
 
 # Step 3: operations for what was decided.
@@ -400,14 +396,14 @@ def _only_named(uses: PointerUses) -> bool:
 
 def infer_construct(construct: ComputeOp, module: ModuleOp) -> None:
     """Makes the data attributes of one construct explicit. Raises `CompileError` as the pass does."""
-    _infer(construct, _globals(module))
+    _infer(construct, _globals(module), shared_globals(module))
 
 
 def _globals(module: ModuleOp) -> Globals:
     return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, llvm.GlobalOp)}
 
 
-def _infer(construct: ComputeOp, globals_: Globals) -> None:
+def _infer(construct: ComputeOp, globals_: Globals, shared: frozenset[str]) -> None:
     _hoist_addresses(construct, globals_)
     values = _settle_live_ins(construct)
     default = visible_default(construct)
@@ -443,7 +439,7 @@ def _infer(construct: ComputeOp, globals_: Globals) -> None:
             visible_clause=clause,
             conditional=visible is not None and is_conditional(visible),
             section_known=isinstance(variable.section, Section),
-            shared=_may_be_shared(value),
+            shared=_may_be_shared(value, shared),
         )
         decided.append((variable, decide(facts)))
     emit = HostEmitter(construct)
@@ -473,7 +469,7 @@ class InferDataAttributesPass(ModulePass):
     name = "infer-data-attributes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        globals_ = _globals(op)
+        globals_, shared = _globals(op), shared_globals(op)
         for construct in constructs_of(op, COMPUTE_OPS):
-            _infer(cast(ComputeOp, construct), globals_)
+            _infer(cast(ComputeOp, construct), globals_, shared)
             _mark_cells(cast(ComputeOp, construct))
