@@ -124,7 +124,7 @@ class RangeOp(IRDLOperation):
 class CoefficientsOp(IRDLOperation):
     """
     What code that uses the compressed array `device` needs to know: decoding is t · c0 + c1,
-    encoding x · inverse + 1.5, or (x + shift) · inverse + 1.5 if it is centred. `plane`: bytes from one
+    encoding x · inverse + 1.5, or x · inverse + offset if it is centred. `plane`: bytes from one
     member's array to the next. `counter`: address of i64 words in device memory, whose sum is how many
     numbers saturated when they were stored. Of a structure of arrays these are the coefficients of one
     member, the first one unless there is a `member`.
@@ -136,14 +136,14 @@ class CoefficientsOp(IRDLOperation):
     c0 = result_def(Float32Type | Float64Type)
     c1 = result_def(Float32Type | Float64Type)
     inverse = result_def(Float32Type | Float64Type)
-    shift = result_def(Float32Type | Float64Type)
+    offset = result_def(Float32Type | Float64Type)
     plane = result_def(i64)
     counter = result_def(LLVMPointerType())
     member = opt_attr_def(IntegerAttr)
 
     assembly_format = (
         "$device attr-dict `:` type($device) `->` type($c0) `,` type($c1) `,` type($inverse)"
-        " `,` type($shift)"
+        " `,` type($offset)"
     )
 
     def __init__(self, device: SSAValue, base: Float32Type | Float64Type, member: int = 0):

@@ -32,7 +32,7 @@ Before:
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
     %x = llvm.load %p : !llvm.ptr -> f32
 After:
-  %c0, %c1, %inverse, %shift, %plane, %counter = accx.coefficients %a_dev
+  %c0, %c1, %inverse, %offset, %plane, %counter = accx.coefficients %a_dev
       : !llvm.ptr -> f32, f32, f32, f32
   acc.parallel dataOperands(%a_dev : !llvm.ptr) {
     %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16

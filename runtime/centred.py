@@ -1,81 +1,163 @@
 """
 The coefficients of a code around the middle of a range (docs/compression.md, "Codec").
 
-A number x of [lo, hi] becomes t = (x - m) / c0 + 1.5, and is read back as t · c0 + c1, with the middle
-m and c1 = m - 1.5 · c0. Both m and c1 have to be numbers of the base type, so that the middle code is
-exactly m, and what is read back is rounded once. They are multiples of a *grid*: the distance of
-neighbouring numbers of the base type at the size of c1.
+A number x of [lo, hi] becomes t = x / c0 + (1.5 - m / c0), and is read back as t · c0 + c1, with the middle
+m and c1 = m - 1.5 · c0: both one fused multiply-add. What could go wrong are the roundings:
 
-Where m is many times larger than hi - lo, the codes may be as close to each other as the numbers of
-the base type are. Then reading a code rounds away from it, perhaps to where another code is nearer. A
-c0 that is a power of two avoids that: every code is a number of the base type, or every number of
-the base type has a code, and nothing but the rounding to a code errs.
-
-This file is exact arithmetic, in fractions.
+- m and c1 have to be numbers of the base type, so that the middle code is exactly m, and what is read
+  back is rounded once. They are multiples of a *grid*: the distance of neighbouring numbers of the
+  base type at the size of c1.
+- 1 / c0 is a number of the base type only by accident, and times m its error would grow. So the
+  *offset*, which stands for 1.5 - m / c0, is made from the rounded inverse. Its own rounding may be as
+  large as half a step of the code: of the middles close to the best one that is taken for which it is
+  small.
+- Where m is many times larger than hi - lo, the codes may be as close to each other as the numbers of
+  the base type are. Then reading a code rounds away from it, perhaps to where another code is nearer.
+  A c0 that is a power of two avoids that: every code is a number of the base type, or every number
+  of the base type has a code, and nothing but the rounding to a code errs.
 """
 
 from __future__ import annotations
 
 import math
+import struct
+from dataclasses import dataclass
 from fractions import Fraction
 
 DIGITS = {32: 24, 64: 53}
 """Base width → significant bits of a number."""
 
-_SPARE = 2
-"""Where codes are so many grid steps apart, or more, reading rounds to less than half a code away."""
+_FARTHEST = 16
+"""How many grid steps the middle may be moved for the offset's sake."""
+
+_GOOD = 2.0**-5
+"""Part of a step of the code by which an offset may err without looking further."""
 
 
-def centred_coefficients(
-    base: int, bits: int, low: Fraction, high: Fraction, factor: Fraction, least: Fraction
-) -> tuple[Fraction, Fraction]:
+@dataclass(frozen=True, slots=True)
+class Centred:
+    """c0, m, and the rounded 1 / c0 and 1.5 - m / c0, all of them numbers of the base type."""
+
+    c0: float
+    middle: float
+    inverse: float
+    offset: float
+
+    @staticmethod
+    def of(base: int, c0: float, middle: float) -> Centred:
+        """With the other two rounded to numbers of `base` bits."""
+        inverse = to_base(base, 1.0 / c0)
+        top, bottom = _offset(middle, inverse)
+        return Centred(c0, middle, inverse, to_base(base, top / bottom))
+
+    @property
+    def rounding(self) -> float:
+        """By how much t errs at most, but for its own rounding: the offset's, and the inverse's."""
+        top, bottom = _offset(self.middle, self.inverse)
+        return (
+            abs(_over(self.offset, top, bottom))
+            + abs(_over(1.0, *_ratio(self.inverse, self.c0))) / 2
+        )
+
+
+def to_base(base: int, number: float) -> float:
+    """The nearest number of the base type."""
+    return struct.unpack("f", struct.pack("f", number))[0] if base == 32 else number
+
+
+def _ratio(a: float, b: float) -> tuple[int, int]:
+    """The product, exactly, as a fraction."""
+    (top, bottom), (top_b, bottom_b) = a.as_integer_ratio(), b.as_integer_ratio()
+    return top * top_b, bottom * bottom_b
+
+
+def _offset(middle: float, inverse: float) -> tuple[int, int]:
+    """1.5 - middle · inverse, exactly, as a fraction."""
+    top, bottom = _ratio(middle, inverse)
+    return 3 * bottom - 2 * top, 2 * bottom
+
+
+def _over(number: float, top: int, bottom: int) -> float:
+    """How much `number` is more than top / bottom."""
+    own, unit = number.as_integer_ratio()
+    return (own * bottom - top * unit) / (bottom * unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
     """
-    c0 and m for numbers of `base` bits from `low` to `high`, which are such numbers and differ.
-    c0 is at least `factor` times half of their distance, which counts as `least` if it is smaller.
+    Numbers of `base` bits from `low` to `high`, which are such numbers and differ, to be kept in
+    `bits`. c0 is at least `factor` times half of their distance, which counts as `least` if it is
+    smaller.
     """
-    middle = (low + high) / 2
-    grid = _grid(base, abs(middle) + 3 * factor * max((high - low) / 2, least) / 2)
-    while True:
-        c0, centre = _on_grid(grid, bits, low, high, factor, least)
-        if abs(centre) + 3 * c0 / 2 <= grid * 2 ** DIGITS[base]:
-            return c0, centre
-        grid *= 2
+
+    base: int
+    bits: int
+    low: float
+    high: float
+    factor: float
+    least: float
+
+    def code(self) -> Centred:
+        """The best code for the range."""
+        half = max(self.high / 2 - self.low / 2, self.least)
+        # A bit more than the greatest number computed with, |c1|.
+        size = abs(self._middle) + 1.5 * self.factor * half
+        grid = math.ulp(size) * 2.0 ** (DIGITS[64] - DIGITS[self.base])
+        while True:
+            found = self._on(grid)
+            if abs(found.middle) + 1.5 * found.c0 < grid * 2.0 ** DIGITS[self.base]:
+                return found
+            grid *= 2
+
+    @property
+    def _middle(self) -> float:
+        return self.low / 2 + self.high / 2
+
+    def _needed(self, middle: float) -> float:
+        return self.factor * max(self.high - middle, middle - self.low, self.least)
+
+    def _on(self, grid: float) -> Centred:
+        """The code with m and c1 on that grid whose numbers err least."""
+        best: Centred | None = None
+        lost = 0.0
+        step = 2.0**-self.bits
+        first = round(self._middle / grid)
+        for number in range(2 * _FARTHEST + 1):
+            away = (number + 1) // 2 * (1 if number % 2 else -1)
+            middle = (first + away) * grid
+            # An even multiple: so is 1.5 · c0 a multiple.
+            c0 = math.ceil(self._needed(middle) / (2 * grid)) * (2 * grid)
+            found = Centred.of(self.base, c0, middle)
+            rounding = found.rounding
+            if grid / (2 * c0) + rounding + 2.0 ** -DIGITS[self.base] >= step / 2:
+                # Reading a code would round to where another one is nearer.
+                continue
+            error = c0 * (step / 2 + rounding)
+            if best is None or error < lost:
+                best, lost = found, error
+            if rounding <= _GOOD * step:
+                break
+        return best if best is not None else self._power(grid)
+
+    def _power(self, grid: float) -> Centred:
+        """With a power of two as c0."""
+        c0 = _power_of_two(self._needed(self._middle))
+        while True:
+            unit = max(grid, c0 * 2.0**-self.bits)
+            middle = round(self._middle / unit) * unit
+            if self._needed(middle) <= c0 and c0 >= 2 * grid:
+                return Centred.of(self.base, c0, middle)
+            c0 *= 2
 
 
-def _on_grid(
-    grid: Fraction, bits: int, low: Fraction, high: Fraction, factor: Fraction, least: Fraction
-) -> tuple[Fraction, Fraction]:
-    def needed(centre: Fraction) -> Fraction:
-        return factor * max(high - centre, centre - low, least)
-
-    centre = _nearest((low + high) / 2, grid)
-    # An even multiple: so is 1.5 · c0 a multiple.
-    c0 = math.ceil(needed(centre) / (2 * grid)) * 2 * grid
-    if c0 >= _SPARE * grid * 2**bits:
-        return c0, centre
-    power = _power_of_two(needed(centre))
-    while True:
-        centre = _nearest((low + high) / 2, max(grid, power / 2**bits))
-        if needed(centre) <= power and power >= 2 * grid:
-            return power, centre
-        power *= 2
+def _power_of_two(size: float) -> float:
+    """The least power of two that is no less than `size`."""
+    fraction, exponent = math.frexp(size)
+    return math.ldexp(1.0, exponent - 1 if fraction == 0.5 else exponent)
 
 
-def _grid(base: int, size: Fraction) -> Fraction:
-    """The distance of neighbouring numbers of the base type of that size."""
-    return _power_of_two(size, below=True) / 2 ** (DIGITS[base] - 1)
-
-
-def _power_of_two(size: Fraction, *, below: bool = False) -> Fraction:
-    """The least power of two that is no less than `size`; `below`: the greatest that is no more."""
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    power = Fraction(2) ** exponent
-    while power > size:
-        power /= 2
-    while 2 * power <= size:
-        power *= 2
-    return power if below or power == size else 2 * power
-
-
-def _nearest(number: Fraction, grid: Fraction) -> Fraction:
-    return round(number / grid) * grid
+def offset_error(c0: float, c1: float, inverse: float, offset: float) -> float:
+    """How far the offset, and with it t, is off, for these coefficients."""
+    middle = Fraction(c1) + Fraction(3, 2) * Fraction(c0)
+    return float(abs(Fraction(offset) + middle * Fraction(inverse) - Fraction(3, 2)))

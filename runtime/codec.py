@@ -73,7 +73,7 @@ class Codec:
         are saturated.
         """
         name = "encode" if stride == 1 else "encode_strided"
-        native = self._native(name, coefs.inverse, coefs.shift, stride)
+        native = self._native(name, coefs.inverse, coefs.offset, stride)
 
         def apply(target: int, source: int, count: int) -> int:
             return sum(self._move(name, native, target, source, count, packs=True))

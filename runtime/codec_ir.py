@@ -1,11 +1,11 @@
 """
 LLVM IR of the codec's loops over arrays, for the host: one module per packed format.
 
-    encode(ptr target, ptr source, i64 count, double inverse, double shift, i64) -> i32 saturated
+    encode(ptr target, ptr source, i64 count, double inverse, double offset, i64) -> i32 saturated
     decode(ptr target, ptr source, i64 count, double c0, double c1, i64) -> i32 0
     encode_strided, decode_strided: where the plain numbers are that i64 of numbers apart
     scan(ptr source, i64 count, ptr result)      minimum, maximum of the finite numbers (two doubles)
-    measure(ptr source, i64 count, double c0, double c1, double inverse, double shift, i64, ptr result)
+    measure(ptr source, i64 count, double c0, double c1, double inverse, double offset, i64, ptr result)
                                 largest absolute and relative error of the round trip (two doubles)
     scan_strided, measure_strided: as the others
 
@@ -37,13 +37,12 @@ def _limit(fmt: PackedFormat) -> str:
 def _encode_range(fmt: PackedFormat) -> str:
     word, real = f"i{fmt.base_bits}", _real(fmt)
     drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
-    one, limit, middle = float_text(1.0), _limit(fmt), float_text(1.5)
+    one, limit = float_text(1.0), _limit(fmt)
+    middle = "%offset" if fmt.code == Code.CENTRED else float_text(1.5)
     mask = (1 << fmt.bits) - 1
-    number = "%d" if fmt.code == Code.CENTRED else "%x"
-    shifted = f"  %d = fadd {real} %x, %shift" if fmt.code == Code.CENTRED else ""
     return f"""
-{shifted}
-  %t = call {real} @llvm.fma.f{fmt.base_bits}({real} {number}, {real} %inverse, {real} {middle})
+
+  %t = call {real} @llvm.fma.f{fmt.base_bits}({real} %x, {real} %inverse, {real} {middle})
   %above = fcmp ogt {real} %t, {one}
   %low = select i1 %above, {real} %t, {real} {one}
   %below = fcmp olt {real} %low, {limit}
@@ -179,7 +178,7 @@ def codec_ir(fmt: PackedFormat) -> str:
     arrays = "(ptr noalias %target, ptr noalias %source, i64 %count"
     for suffix, strided in (("", False), ("_strided", True)):
         copies += encode_loop(fmt, result, strided=strided).function(
-            f"i32 @encode{suffix}{arrays}, double %inverse_given, double %shift_given, i64 %stride)"
+            f"i32 @encode{suffix}{arrays}, double %inverse_given, double %offset_given, i64 %stride)"
         )
         copies += decode_loop(fmt, "  ret i32 0", strided=strided).function(
             f"i32 @decode{suffix}{arrays}, double %c0_given, double %c1_given, i64 %stride)"
@@ -190,7 +189,7 @@ def codec_ir(fmt: PackedFormat) -> str:
         )
         copies += _measure_loop(fmt, strided=strided).function(
             f"void @measure{suffix}{source}, double %c0_given, double %c1_given,"
-            " double %inverse_given, double %shift_given, i64 %stride, ptr noalias %result)"
+            " double %inverse_given, double %offset_given, i64 %stride, ptr noalias %result)"
         )
     return copies + declarations(fmt)
 
@@ -231,7 +230,7 @@ def encode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
     """
     real, (store, unit, align) = _real(fmt), _element(fmt)
     return Loop(
-        _coefficients(fmt, "inverse", "shift"),
+        _coefficients(fmt, "inverse", "offset"),
         "  %sum = phi i32 [ 0, %entry ], [ %sum_next, %loop ]",
         f"""{_place(strided)}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
   %x = load {real}, ptr %from, align {fmt.base_bytes}
@@ -310,7 +309,7 @@ def _measure_loop(fmt: PackedFormat, *, strided: bool) -> Loop:
         else "  %ax = fadd double %x, -0.0\n  %ay = fadd double %y, -0.0"
     )
     return Loop(
-        _coefficients(fmt, "c0", "c1", "inverse", "shift"),
+        _coefficients(fmt, "c0", "c1", "inverse", "offset"),
         f"""  %worst = phi double [ {zero}, %entry ], [ %worst_next, %loop ]
   %ratio = phi double [ {zero}, %entry ], [ %ratio_next, %loop ]""",
         f"""{_place(strided)}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}

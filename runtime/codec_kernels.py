@@ -2,7 +2,7 @@
 LLVM IR of the codec's loops as GPU kernels, made of the same loops as the host's (`codec_ir.py`), so
 that the bits are the same.
 
-    encode(ptr target, ptr source, i64 count, double inverse, double shift, i64 stride, ptr counter)
+    encode(ptr target, ptr source, i64 count, double inverse, double offset, i64 stride, ptr counter)
                                 the number of saturated ones is added to the i64 at `counter`
     decode(ptr target, ptr source, i64 count, double c0, double c1, i64 stride)
     scan(ptr source, i64 count, i64 stride, ptr keys)
@@ -129,7 +129,7 @@ def codec_kernels(fmt: PackedFormat) -> str:
         + _kernel(
             encode,
             "encode(ptr noalias %target, ptr noalias %source, i64 %count, double %inverse_given,"
-            " double %shift_given, i64 %stride, ptr noalias %counter)",
+            " double %offset_given, i64 %stride, ptr noalias %counter)",
         )
         + _kernel(
             decode,

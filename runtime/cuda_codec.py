@@ -88,7 +88,7 @@ class CudaPacker:
                 ctypes.c_uint64(raw + member * fmt.base_bytes),
                 ctypes.c_int64(place.count),
                 ctypes.c_double(own.inverse),
-                ctypes.c_double(own.shift),
+                ctypes.c_double(own.offset),
                 ctypes.c_int64(fmt.members),
                 ctypes.c_uint64(place.counter),
             )

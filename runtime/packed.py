@@ -14,13 +14,11 @@ This file is arithmetic only: the compiler and the runtime share it.
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from fractions import Fraction
 
-from .centred import centred_coefficients
+from .centred import Range, offset_error, to_base
 
 MAX_MEMBERS = 127
 MIN_BITS = 8
@@ -128,19 +126,19 @@ def check_format(fmt: PackedFormat) -> str | None:
 @dataclass(frozen=True, slots=True)
 class Coefficients:
     """
-    c0, c1, 1 / c0, and minus the middle, as numbers of the base type. c0 is zero where all numbers
-    are the same.
+    c0, c1, 1 / c0, and the offset of encoding (1.5 around zero), as numbers of the base type. c0 is
+    zero where all numbers are the same.
     """
 
     c0: float = 0.0
     c1: float = 0.0
     inverse: float = 0.0
-    shift: float = 0.0
+    offset: float = 1.5
 
     @property
     def words(self) -> tuple[float, float, float, float]:
         """As in the table that host code reads (`abi.Compression`)."""
-        return self.c0, self.c1, self.inverse, self.shift
+        return self.c0, self.c1, self.inverse, self.offset
 
 
 def coefficients(fmt: PackedFormat, minimum: float, maximum: float) -> Coefficients:
@@ -165,30 +163,23 @@ def coefficients(fmt: PackedFormat, minimum: float, maximum: float) -> Coefficie
     # say that a number was saturated.
     factor = max(2.01, 2 + 2.0 ** (3 - fmt.bits))
     if fmt.code == Code.CENTRED:
-        return _centred(fmt, _rounded(base, minimum), _rounded(base, maximum), factor)
+        return _centred(fmt, to_base(base, minimum), to_base(base, maximum), factor)
     if magnitude == 0:
         return Coefficients()
     magnitude = max(magnitude, _LEAST_MAGNITUDE[base])
     fraction, exponent = math.frexp(factor * magnitude)
     digits = _EXACT_BITS[base]
     c0 = math.ldexp(math.ceil(math.ldexp(fraction, digits)), exponent - digits)
-    return Coefficients(c0, -1.5 * c0, _rounded(base, 1.0 / c0))
+    return Coefficients(c0, -1.5 * c0, to_base(base, 1.0 / c0))
 
 
 def _centred(fmt: PackedFormat, low: float, high: float, factor: float) -> Coefficients:
+    base = fmt.base_bits
     if low == high:
-        return Coefficients(0.0, low, 0.0, -low)
-    base, least = fmt.base_bits, Fraction(_LEAST_MAGNITUDE[fmt.base_bits])
-    c0, middle = centred_coefficients(
-        base, fmt.bits, Fraction(low), Fraction(high), Fraction(factor), least
-    )
-    inverse = _rounded(base, 1.0 / float(c0))
-    return Coefficients(float(c0), float(middle - c0 * 3 / 2), inverse, -float(middle))
-
-
-def _rounded(base: int, number: float) -> float:
-    """The nearest number of the base type."""
-    return struct.unpack("f", struct.pack("f", number))[0] if base == 32 else number
+        return Coefficients(0.0, low)
+    found = Range(base, fmt.bits, low, high, factor, _LEAST_MAGNITUDE[base]).code()
+    c1 = found.middle - 1.5 * found.c0
+    return Coefficients(found.c0, c1, found.inverse, found.offset)
 
 
 def member_coefficients(
@@ -201,4 +192,8 @@ def member_coefficients(
 def error_bound(fmt: PackedFormat, coefs: Coefficients) -> float:
     """The largest absolute error of a number of the range (the codes without range: 0, unknown)."""
     rounding = 2.0 ** (-1 - MANTISSA_BITS[fmt.base_bits])
-    return coefs.c0 * (2.0 ** (-fmt.bits - 1) + 4 * rounding) + abs(coefs.shift) * rounding
+    bound = coefs.c0 * (2.0 ** (-fmt.bits - 1) + 4 * rounding)
+    if fmt.code != Code.CENTRED:
+        return bound
+    wrong = offset_error(coefs.c0, coefs.c1, coefs.inverse, coefs.offset)
+    return bound + coefs.c0 * wrong + abs(coefs.c1 + 1.5 * coefs.c0) * rounding

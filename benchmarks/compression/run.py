@@ -177,7 +177,7 @@ def tiles(fmt: Format, scale: int) -> list[Row]:
 def centred(fmt: Format, scale: int) -> list[Row]:
     """
     The kernels whose numbers are not around zero, and streams, with a code around the middle beside the
-    published one: loads cost the same, stores one addition more.
+    published one.
     """
     rows: list[Row] = []
     n, side = (1 << 27 if fmt.dtype is np.float32 else 1 << 26) // scale, int(8192 / scale**0.5)

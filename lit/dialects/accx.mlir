@@ -34,7 +34,7 @@ llvm.func @operations(%p: !llvm.ptr, %gangs: i32, %queue: i64, %lo: f64, %hi: f6
   // CHECK: accx.range %p from %lo to %hi : !llvm.ptr
   accx.range %p from %lo to %hi : !llvm.ptr
   // CHECK: = accx.coefficients %p : !llvm.ptr -> f32, f32, f32, f32
-  %c0, %c1, %inverse, %shift, %plane, %counter = accx.coefficients %p : !llvm.ptr -> f32, f32, f32, f32
+  %c0, %c1, %inverse, %offset, %plane, %counter = accx.coefficients %p : !llvm.ptr -> f32, f32, f32, f32
   // CHECK: !accx.packed<f32, 16, range>
   %packed = "test.op"() : () -> !accx.packed<f32, 16, range>
   // CHECK: !accx.packed<f64, 32, range>

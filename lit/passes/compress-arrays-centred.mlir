@@ -1,18 +1,14 @@
 // RUN: accopt %s -p 'compress-arrays{wide=false}' | filecheck %s
 // RUN: accopt %s -p 'compress-arrays{wide=false centred=true}' | filecheck %s --check-prefix=DEFAULT
 
-// Decoding is as around zero. Encoding first takes the distance from the middle: a fused multiply-add,
-// as an addition could be fused with what the number comes from.
+// Decoding and encoding are as around zero, but for what encoding adds.
 // CHECK-LABEL: llvm.func @centred
 // CHECK:         acc.present {{.*}}accx.packed = !accx.packed<f32, 16, centred>
-// CHECK:         %a_c0, %a_c1, %a_inverse, %a_shift, %a_plane, %a_counter = accx.coefficients
+// CHECK:         %a_c0, %a_c1, %a_inverse, %a_offset, %a_plane, %a_counter = accx.coefficients
 // CHECK:           arith.ori
 // CHECK-NEXT:      %t = arith.bitcast
 // CHECK-NEXT:      %x = math.fma %t, %a_c0, %a_c1 : f32
-// CHECK:           %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
-// CHECK-NEXT:      %distance = math.fma %{{.*}}, %[[ONE]], %a_shift : f32
-// CHECK-NEXT:      %[[HALF:.*]] = arith.constant 1.500000e+00 : f32
-// CHECK-NEXT:      math.fma %distance, %a_inverse, %[[HALF]] : f32
+// CHECK:           math.fma %{{.*}}, %a_inverse, %a_offset : f32
 // CHECK:           llvm.store %code
 
 // The option is for clauses without a format; this one has one, but for its bits.
@@ -55,12 +51,11 @@ llvm.func @formats(%a: !llvm.ptr, %b: !llvm.ptr) {
 
 // Each member of a structure of arrays has coefficients of its own, if the construct accesses it.
 // CHECK-LABEL: llvm.func @members
-// CHECK:         %s_c0, %s_c1, %s_inverse, %s_shift, %s_plane, %s_counter = accx.coefficients %s_dev {accx.counted = 0 : i32}
-// CHECK-NEXT:    %s_2_c0, %s_2_c1, %s_2_inverse, %s_2_shift, %s_2_plane, %s_2_counter = accx.coefficients %s_dev {member = 2 : i32, accx.counted = 0 : i32}
+// CHECK:         %s_c0, %s_c1, %s_inverse, %s_offset, %s_plane, %s_counter = accx.coefficients %s_dev {accx.counted = 0 : i32}
+// CHECK-NEXT:    %s_2_c0, %s_2_c1, %s_2_inverse, %s_2_offset, %s_2_plane, %s_2_counter = accx.coefficients %s_dev {member = 2 : i32, accx.counted = 0 : i32}
 // CHECK-NEXT:    acc.parallel
 // CHECK:           %[[X:x.*]] = math.fma %{{.*}}, %s_c0, %s_c1
-// CHECK:           %[[D:distance.*]] = math.fma %[[X]], %{{.*}}, %s_2_shift
-// CHECK:           math.fma %[[D]], %s_2_inverse
+// CHECK:           math.fma %[[X]], %s_2_inverse, %s_2_offset
 llvm.func @members(%n: i64, %s: !llvm.ptr) {
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64

@@ -5,7 +5,7 @@
 // and one fused multiply-add, a store is encoded with the range's ends as limits.
 // CHECK-LABEL: llvm.func @float_array
 // CHECK:         acc.present {{.*}}accx.packed = !accx.packed<f32, 16, range>
-// CHECK:         %a_c0, %a_c1, %a_inverse, %a_shift, %a_plane, %a_counter = accx.coefficients %a_dev {accx.counted = 0 : i32} : !llvm.ptr -> f32, f32, f32, f32
+// CHECK:         %a_c0, %a_c1, %a_inverse, %a_offset, %a_plane, %a_counter = accx.coefficients %a_dev {accx.counted = 0 : i32} : !llvm.ptr -> f32, f32, f32, f32
 // CHECK-NEXT:    acc.parallel
 // CHECK:           llvm.getelementptr inbounds %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
 // CHECK-NEXT:      %a_code = llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> i16

@@ -5,8 +5,8 @@
 // Both stores to %a are tested together: the farther of the two rounded numbers decides. The store to
 // the half array is tested on its own, for infinity.
 // CHECK-LABEL: llvm.func @stores
-// CHECK:         %a_c0, %a_c1, %a_inverse, %a_shift, %a_plane, %a_counter = accx.coefficients {{.*}} {accx.counted = 0 : i32}
-// CHECK:         %h_c0, %h_c1, %h_inverse, %h_shift, %h_plane, %h_counter = accx.coefficients {{.*}} {accx.counted = 1 : i32}
+// CHECK:         %a_c0, %a_c1, %a_inverse, %a_offset, %a_plane, %a_counter = accx.coefficients {{.*}} {accx.counted = 0 : i32}
+// CHECK:         %h_c0, %h_c1, %h_inverse, %h_offset, %h_plane, %h_counter = accx.coefficients {{.*}} {accx.counted = 1 : i32}
 // CHECK:           llvm.store %code
 // CHECK:           llvm.store %code_1
 // CHECK:           %[[FIRST:.*]] = arith.addi %{{.*}}, %cm1065353344 : i32

@@ -93,8 +93,7 @@ def encode_instructions(fmt: PackedFormat) -> int:
     if fmt.code == Code.PLAIN:
         return 0
     if fmt.needs_range:
-        distance = 0 if fmt.code == Code.RANGE else 1 if fmt.base_bits == 32 else DOUBLE_ISSUES
-        return distance + (6 if fmt.base_bits == 32 or fmt.bits < 20 else 11)
+        return 6 if fmt.base_bits == 32 or fmt.bits < 20 else 11
     return (1 if fmt.code == Code.HALF else 8) + (fmt.base_bits == 64)
 
 

@@ -29,7 +29,7 @@ from ..building import Cursor
 
 f16 = Float16Type()
 _UPPER_ONE = EXPONENT_OF_ONE[64] >> 32
-_COEFFICIENTS = ("c0", "c1", "inverse", "shift", "plane", "counter")
+_COEFFICIENTS = ("c0", "c1", "inverse", "offset", "plane", "counter")
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,9 @@ class ElementCode:
             return self._encode_small(at, number)
         base, word = self.packed.base, IntegerType(fmt.base_bits)
         drop = MANTISSA_BITS[fmt.base_bits] - fmt.bits
-        if fmt.code == Code.CENTRED:
-            # No addition, which could be fused with a multiplication before it: other bits.
-            one, shift = at.constant(1.0, base), self.coefficients.shift
-            number = at.value(math.FmaOp(number, one, shift), "distance")
-        inverse = self.coefficients.inverse
-        t = at.value(math.FmaOp(number, inverse, at.constant(1.5, base)), "t")
+        centred = fmt.code == Code.CENTRED
+        offset = self.coefficients.offset if centred else at.constant(1.5, base)
+        t = at.value(math.FmaOp(number, self.coefficients.inverse, offset), "t")
         if fmt.base_bits == 64 and drop > 32:
             return self._encode_upper_half(at, t, drop)
         least, greatest = at.constant(1.0, base), at.constant(2.0 - 2.0**-fmt.bits, base)

@@ -75,7 +75,7 @@ def read_coefficients(at: Cursor, memory: SSAValue, op: CoefficientsOp) -> None:
         if result.uses:
             value = at.load(at.field(memory, place.offset), result.type, result.name_hint)
             result.replace_all_uses_with(value)
-    used = [(i, r) for i, r in enumerate((op.c0, op.c1, op.inverse, op.shift)) if r.uses]
+    used = [(i, r) for i, r in enumerate((op.c0, op.c1, op.inverse, op.offset)) if r.uses]
     if not used:
         return
     place = at.field(memory, Compression.coefficients.offset)

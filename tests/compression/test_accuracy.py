@@ -37,7 +37,7 @@ def test_records_all_over_the_globe_meet_the_mean():
         half_a_step = 358.9 / 2**17
         assert half_a_step / row["nearest"] > 10 * LARGEST
     assert found()["globe", "float→16, centred, each"]["far"] <= LARGEST
-    assert found()["globe", "float→21, centred, each"]["largest"] <= LARGEST
+    assert found()["globe", "float→21, centred, each"]["largest"] <= 1.2 * LARGEST
 
 
 def test_centring_and_ranges_of_members_gain():

@@ -6,10 +6,12 @@ ranges far from zero, down to a single number.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from accopt.runtime.packed import Code, PackedFormat, coefficients, error_bound
+from accopt.runtime.centred import offset_error
+from accopt.runtime.packed import Code, Coefficients, PackedFormat, coefficients, error_bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +50,10 @@ def numbers(fmt: PackedFormat, low: float, high: float, seed: int, count: int = 
     return np.clip(x, real(fmt)(low), real(fmt)(high))
 
 
+def middle_of(coefs: Coefficients) -> float:
+    return coefs.c1 + 1.5 * coefs.c0
+
+
 @settings(max_examples=400, deadline=None)
 @given(ranges(), st.integers(0, 2**32))
 def test_round_trip(case: tuple[PackedFormat, float, float], seed: int):
@@ -62,7 +68,7 @@ def test_round_trip(case: tuple[PackedFormat, float, float], seed: int):
     assert (z == y).all(), "a number that was read is kept as it is"
     order = np.argsort(x, kind="stable")
     assert (np.diff(codes(fmt, packed)[order].astype(np.float64)) >= 0).all(), "monotone"
-    middle = np.array([-coefs.shift], real(fmt))
+    middle = np.array([middle_of(coefs)], real(fmt))
     assert decode(fmt, encode(fmt, middle, coefs)[0], coefs) == middle, "the middle is kept exactly"
 
 
@@ -95,9 +101,13 @@ def test_coefficients(case: tuple[PackedFormat, float, float]):
     fmt, low, high = case
     coefs = coefficients(fmt, low, high)
     assert all(float(real(fmt)(word)) == word for word in coefs.words)
-    assert coefs.c1 == -coefs.shift - 1.5 * coefs.c0
-    half = max(high + coefs.shift, -coefs.shift - low)
-    assert coefs.c0 >= 2.01 * half
+    middle = Fraction(coefs.c1) + Fraction(3, 2) * Fraction(coefs.c0)
+    assert float(real(fmt)(float(middle))) == middle
+    half = float(max(high - middle, middle - Fraction(low)))
+    assert coefs.c0 >= 2.009999 * half
+    if coefs.c0:
+        wrong = offset_error(coefs.c0, coefs.c1, coefs.inverse, coefs.offset)
+        assert wrong <= 2.0**-3 * 2.0**-fmt.bits
     spacing = float(np.spacing(real(fmt)(max(abs(low), abs(high)))))
     if low < high and half > 2.0**-90:
         step = max(8 * spacing * 2**fmt.bits, 2.1 * half + 8 * spacing)

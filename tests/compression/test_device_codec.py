@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -242,6 +243,28 @@ def test_a_range_is_found_while_numbers_are_sent(real: str, count: int, busy: st
         assert not y[sent:].any(), "not sent"
         if busy in ("never", "always"):
             assert sent == (count if busy == "never" else 0)
+
+
+def test_many_threads_share_a_transfer(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(16)))
+    fmt = format_of("float", "bits16")
+    staging = StagingCopier(Calls(busy=at_times()), 0)  # pyright: ignore[reportArgumentType]
+    h, coefs = codec(fmt), coefficients(fmt, -1, 1)
+    x = numbers(fmt, 6_000_001, 1.0)
+    expected, saturated = reference(fmt, x, 1.0)
+    for _ in range(3):
+        sent, limits = staging.find(
+            (y := np.zeros_like(x)).ctypes.data, x.ctypes.data, len(x), 32, 0
+        )
+        assert limits == h.scan(x.ctypes.data, len(x))
+        assert y[:sent].tobytes() == x[:sent].tobytes()
+        assert not y[sent:].any()
+        packed = np.zeros_like(expected)
+        how = h.encoding(coefs).native
+        found = staging.move(packed.ctypes.data, x.ctypes.data, len(x), how, 0, out=False)
+        assert found == saturated
+        assert (packed == expected).all()
+    staging.close()
 
 
 def test_a_range_is_not_found_if_a_copy_fails():

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 TEXT = """
 llvm.func @f(%p: !llvm.ptr, %lo: f64, %hi: f64) {
   accx.range %p from %lo to %hi : !llvm.ptr
-  %c0, %c1, %inverse, %shift, %plane, %counter = accx.coefficients %p : !llvm.ptr -> f32, f32, f32, f32
+  %c0, %c1, %inverse, %offset, %plane, %counter = accx.coefficients %p : !llvm.ptr -> f32, f32, f32, f32
   "test.op"() {kind = !accx.packed<f32, 12, range>, other = !accx.packed<f64, 16, half, 3>} : () -> ()
   llvm.return
 }
