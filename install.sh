@@ -20,7 +20,7 @@ find_python() {
 # Debian splits ensurepip from Python: without it a pip outside the environment puts one into it.
 make_environment() {
   "$1" -m venv --without-pip .venv
-  .venv/bin/python -m ensurepip >/dev/null 2>&1 \
+  .venv/bin/python -m ensurepip --default-pip >/dev/null 2>&1 \
     || "$1" -m pip --python .venv/bin/python install -q --disable-pip-version-check pip
 }
 

@@ -15,12 +15,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+from accopt.runtime.errors import NoDeviceError
 
 from .gcc import FILES as GCC_FILES
 from .gcc import GccSide
@@ -173,6 +176,12 @@ def main() -> int:
     parser.add_argument("--fast-math", action="store_true", help="for the OpenACC side")
     parser.add_argument("--pass-option", action="append", default=[])
     args = parser.parse_args()
+    known = [kernel.name for kernel in KERNELS]
+    for name in args.kernels:
+        if name not in known:
+            parser.error(f"there is no kernel '{name}'; choose of {', '.join(known)}")
+    if shutil.which("nvcc") is None:
+        parser.error("nvcc is not in PATH")
     chosen = [k for k in KERNELS if not args.kernels or k.name in args.kernels]
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as directory:
@@ -199,4 +208,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except NoDeviceError as failure:
+        sys.exit(f"error: {failure}")

@@ -28,7 +28,7 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.utils.lexer import Span
 
-from .added_passes import available_passes, parse_passes
+from .added_passes import available_passes, no_such_pass, parse_passes
 from .diagnostics import (
     UNKNOWN_LOC,
     CompileError,
@@ -144,9 +144,7 @@ def _watch(args: argparse.Namespace) -> Watch:
     known = available_passes() if args.print_before or args.print_after else {}
     before, after = pass_names(args.print_before), pass_names(args.print_after)
     for name in sorted((before | after) - known.keys()):
-        raise error(
-            UNKNOWN_LOC, f"there is no pass '{name}'", "accopt --list-passes shows the names"
-        )
+        raise no_such_pass(name, known)
     return Watch(
         before,
         after,

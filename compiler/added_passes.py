@@ -5,14 +5,15 @@ xDSL's, or those of any installed package with an entry point `xdsl.universe`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..passes.registry import all_passes
-from .diagnostics import UNKNOWN_LOC, error
+from .diagnostics import UNKNOWN_LOC, CompileError, error
 
 PassLoader = Callable[[], type[ModulePass]]
 
@@ -22,6 +23,18 @@ def available_passes() -> dict[str, PassLoader]:
     from xdsl.universe import Universe
 
     return {**Universe.get_multiverse().all_passes, **all_passes()}
+
+
+def no_such_pass(name: str, known: Iterable[str]) -> CompileError:
+    """The error for a name that no pass in this environment has."""
+    near = get_close_matches(name, known, 1, cutoff=0.8)
+    return error(
+        UNKNOWN_LOC,
+        f"there is no pass '{name}'",
+        f"did you mean '{near[0]}'?"
+        if near
+        else "accopt --list-passes shows the names; a plugin's come with its package, once installed",
+    )
 
 
 def parse_passes(text: str) -> tuple[ModulePass, ...]:
@@ -34,6 +47,9 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
         ours = all_passes()
         # Entry points cost time: only for names that are not ours.
         loaders = ours if ours.keys() >= set(names) else available_passes()
+        for name in names:
+            if name not in loaders:
+                raise no_such_pass(name, loaders)
         return PassPipeline.parse_spec(loaders, text).passes
     except ArgSpecParseError as e:
         raise error(

@@ -32,9 +32,8 @@ class _PrintVersion(argparse.Action):
             own = version("accopt")
         except PackageNotFoundError:
             own = "of a source tree"
-        print(
-            f"{parser.prog} (accopt) {own}, xdsl {version('xdsl')}, llvmlite {version('llvmlite')}"
-        )
+        parts = f"(xDSL {version('xdsl')}, llvmlite {version('llvmlite')})"
+        print(f"{parser.prog} {own} {parts}")
         parser.exit()
 
 

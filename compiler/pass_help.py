@@ -7,7 +7,6 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from types import NoneType, UnionType
@@ -16,8 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from xdsl.passes import ModulePass, get_pass_option_infos
 
 from ..passes.registry import PASS_CLASSES
-from .added_passes import available_passes
-from .diagnostics import UNKNOWN_LOC, error
+from .added_passes import available_passes, no_such_pass
 from .options import CompileOptions
 from .pipeline import pipeline_passes, stages
 
@@ -57,12 +55,7 @@ def list_passes() -> str:
 def _load(name: str) -> type[ModulePass]:
     loaders: dict[str, Callable[[], type[ModulePass]]] = available_passes()
     if name not in loaders:
-        near = get_close_matches(name, loaders, 1)
-        raise error(
-            UNKNOWN_LOC,
-            f"there is no pass '{name}'",
-            f"did you mean '{near[0]}'?" if near else "accopt --list-passes shows the names",
-        )
+        raise no_such_pass(name, loaders)
     return loaders[name]()
 
 

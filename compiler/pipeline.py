@@ -234,7 +234,7 @@ def _known(names: Sequence[str], plan: Sequence[Stage], option: str) -> frozense
     known = {name for stage in plan for name in stage.passes}
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, 1)
+            near = get_close_matches(name, known, 1, cutoff=0.8)
             raise error(
                 UNKNOWN_LOC,
                 f"{option}: '{name}' is not a pass of this target's pipeline",

@@ -190,4 +190,4 @@ def test_generic_syntax_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert '"acc.parallel"(' in capsys.readouterr().out
     with pytest.raises(SystemExit) as left:
         accopt_main.main(["--version"])
-    assert left.value.code == 0 and "xdsl 0." in capsys.readouterr().out
+    assert left.value.code == 0 and "xDSL 0." in capsys.readouterr().out
