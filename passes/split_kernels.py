@@ -65,6 +65,7 @@ from .analysis.recipes import private_recipe, reduction_recipe
 from .infer_data_attributes import infer_construct
 from .kernel_pieces import Piece, cut, fill
 from .legalize_serial import CLAUSE_PROPERTIES, single_gang_parallel
+from .repeated_levels import settle_repeated_levels
 from .versions import can_have_versions
 
 # Step 1: judge loops.
@@ -310,6 +311,7 @@ def _use_host_values(kernels: acc.KernelsOp) -> None:
 
 
 def _split(kernels: acc.KernelsOp, module: ModuleOp) -> None:
+    settle_repeated_levels(kernels)
     decide_loops(kernels, module, plain_loops=True)
     block = kernels.parent_block()
     assert block is not None

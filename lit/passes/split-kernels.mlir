@@ -170,3 +170,27 @@ llvm.func @reads_behind(%n: i32) {
   }
   llvm.return
 }
+
+// Both loops name gang and vector, for blocks of two dimensions: the outer one keeps gang, the inner one vector.
+// CHECK-LABEL: llvm.func @blocks
+// CHECK:         acc.loop gang control(%i : i32)
+// CHECK:           acc.loop vector control(%j : i32)
+llvm.func @blocks(%n: i32) {
+  acc.kernels {
+    %a = llvm.mlir.addressof @a : !llvm.ptr
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c8 = arith.constant 8 : i32
+    %c16 = arith.constant 16 : i32
+    acc.loop gang({num=%c8 : i32}) vector(%c16 : i32) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop gang vector(%c16 : i32) control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %p = llvm.getelementptr inbounds %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        llvm.store %i, %p : i32, !llvm.ptr
+        acc.yield
+      } attributes {inclusiveUpperbound = array<i1: false>, independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {inclusiveUpperbound = array<i1: false>, independent = [#acc.device_type<none>]}
+    acc.terminator
+  }
+  llvm.return
+}
