@@ -173,8 +173,8 @@ llvm.func @reads_behind(%n: i32) {
 
 // Both loops name gang and vector, for blocks of two dimensions: the outer one keeps gang, the inner one vector.
 // CHECK-LABEL: llvm.func @blocks
-// CHECK:         acc.loop gang control(%i : i32)
-// CHECK:           acc.loop vector control(%j : i32)
+// CHECK:         acc.loop gang control(%{{.*}} : i32)
+// CHECK:           acc.loop vector control(%{{.*}} : i32)
 llvm.func @blocks(%n: i32) {
   acc.kernels {
     %a = llvm.mlir.addressof @a : !llvm.ptr
