@@ -207,20 +207,43 @@ class Product:
         if self.batch:
             loops.insert(0, ("z_", "for (int z_ = 0; z_ < Z; z_++)"))
         nested = self.triangle or rng.random() < 0.4
+        word, extra = self._construct(nested)
         lines: list[str] = []
+        region = rng.random() < 0.25 and all(sizes["p"] for sizes in self.sizes)
+        if region:
+            lines += [f"#pragma acc data {data}", "{"]
+            data = "default(present)"
         if nested:
             for number, (_, text) in enumerate(loops):
-                start = f"parallel loop {data}" if not number else "loop"
+                start = f"{word} loop {data}{extra}" if not number else "loop"
                 level = ("gang", "vector")[number] if self.triangle else ""
                 lines += [f"#pragma acc {start} {level}{clauses}", f"{text} {{"]
         else:
-            lines.append(f"#pragma acc parallel loop collapse({len(loops)}) {data}{clauses}")
+            lines.append(f"#pragma acc {word} loop collapse({len(loops)}) {data}{extra}{clauses}")
             lines += [text for _, text in loops]
             lines[-1] += " {"
         lines += self._iteration()
         lines += ["}" * (len(loops) if nested else 1)]
+        if "async" in extra:
+            lines.append("#pragma acc wait")
+        lines += ["}"] * region
         after = ["h[0] = s;", *(f"h[{k + 1}] = r[{k}];" for k in range(5))]
         return [head, "{", "double s = 2, r[5] = {1, 0, 3};", *lines, *after, "}"]
+
+    def _construct(self, nested: bool) -> tuple[str, str]:
+        """The construct and clauses of its own: of queues, conditions, sizes."""
+        rng = self.random
+        if rng.random() < 0.15 and not self.triangle:
+            return "kernels", " independent"
+        extra = rng.choice(("", "", "", " async", " async(3)", " if(n > 20)", " wait(1)"))
+        sizes = ("", "", "", "", " vector_length(64)", " num_gangs(7)")
+        if not nested:
+            sizes = (
+                *sizes,
+                " num_workers(8) vector_length(32)",
+                " num_workers(2) vector_length(16)",
+            )
+        return "parallel", extra + rng.choice(sizes)
 
     def _iteration(self) -> list[str]:
         rng = self.random
