@@ -112,6 +112,16 @@ CASES = {
         5,
         "not an 'atomic capture'",
     ),
+    "atomic write of a value that reads": (
+        "void f(int *a) {\n#pragma acc parallel\n{\n#pragma acc atomic write\na[0] = a[0] > 3 ? 3 : a[0]; } }",
+        5,
+        "reads the variable itself",
+    ),
+    "atomic capture and a write that reads": (
+        "void f(int *a) { int v;\n#pragma acc parallel\n{\n#pragma acc atomic capture\n{ v = *a; *a = *a > 3; } } }",
+        5,
+        "reads the variable itself",
+    ),
     "atomic bit-field": (
         "struct s { int x : 3; };\nvoid f(struct s *p) {\n#pragma acc parallel\n{\n#pragma acc atomic\np->x++; } }",
         6,

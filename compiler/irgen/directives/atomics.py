@@ -18,7 +18,7 @@ from ...diagnostics import CompileError, SourceLoc, error
 from ...directives.records import AtomicKind
 from .. import arithmetic, expressions, lvalues
 from ..function import FunctionState
-from ..tree import strip_casts
+from ..tree import strip_casts, walk
 from .common import condition_of
 
 _UPDATE_OPS = frozenset(["+", "-", "*", "/", "&", "^", "|", "<<", ">>"])
@@ -67,6 +67,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     elif kind is AtomicKind.WRITE:
         if not isinstance(e, c.Assign):
             raise _wrong_form(e.loc, kind)
+        _check_written(fn, e)
         value = expressions.rvalue(fn, e.value)
         target = _address(fn, e.target)
         fn.b.at(directive.loc)
@@ -79,6 +80,17 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         target = _address(fn, update.target)
         fn.b.at(directive.loc)
         fn.b.add(_update(fn, target, update.target.type, new, if_cond))
+
+
+def _check_written(fn: FunctionState, e: c.Assign) -> None:
+    """An expression that reads the variable would do so apart from the write (2.12)."""
+    parts = (part for part in walk(e.value) if isinstance(part, c.Expr))
+    if any(_same_object(fn, e.target, part) for part in parts):
+        raise error(
+            e.value.loc,
+            "the value written reads the variable itself, which is not part of the atomic write",
+            f"update it in one of the forms {_FORMS[AtomicKind.UPDATE]}",
+        )
 
 
 def _wrong_form(loc: SourceLoc, kind: AtomicKind) -> CompileError:
@@ -256,6 +268,7 @@ def _emit_capture(
     new = update.prepare() if update is not None else None
     value = None
     if write is not None:
+        _check_written(fn, write)
         value, target = expressions.rvalue(fn, write.value), write.target
     assert target is not None
     address = _address(fn, target)
