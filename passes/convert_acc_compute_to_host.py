@@ -39,6 +39,7 @@ from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import SourceLoc
 from ..dialects.accx import KERNEL, SITE, LaunchHostOp
+from .analysis.acc_ops import PRIVATIZING_OPS
 from .analysis.sites import SiteTable, construct_name
 from .building import PTR, Cursor, constant_value, erase
 from .device_symbols import DeviceSymbols, Gangs
@@ -46,7 +47,6 @@ from .gang_partials import SCRATCH_NAME, GangPartials, declare_scratch
 from .host_loops import LoopLowering
 from .loop_nests import GangRange
 from .outline import (
-    PRIVATISING,
     OutlinedKernel,
     construct_queue,
     emit_construct_wait,
@@ -63,7 +63,7 @@ _PURE_DIALECTS = (arith.Arith, math.Math)
 _PURE = tuple(op for dialect in _PURE_DIALECTS for op in dialect.operations)
 _HARMLESS = (
     *_PURE,
-    *PRIVATISING,
+    *PRIVATIZING_OPS,
     llvm.LoadOp,
     llvm.GEPOp,
     llvm.AddressOfOp,

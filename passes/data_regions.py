@@ -276,20 +276,25 @@ class FunctionLowering:
 
     # Data constructs
 
-    def _data(self, op: acc.DataOp) -> Operation | None:
-        """`acc.data`: enter, the region's operations in place, leave."""
-        at = Cursor.before(op)
+    def _queue_of(self, op: acc.DataOp | acc.UpdateOp, at: Cursor) -> SSAValue:
+        """The queue of a directive's async clause, once it has waited for those of its wait clause."""
         queue = queue_value(
             at, list(op.async_operands), op.async_operands_device_type, op.async_only
         )
-        self._wait_clause(
-            op, at, queue,
-            wait_argument(
-                list(op.wait_operands), op.wait_operands_device_type, op.wait_operands_segments,
-                op.has_wait_devnum, op.wait_only,
-            ),
-            op.if_cond,
-        )  # fmt: skip
+        waited = wait_argument(
+            list(op.wait_operands),
+            op.wait_operands_device_type,
+            op.wait_operands_segments,
+            op.has_wait_devnum,
+            op.wait_only,
+        )
+        self._wait_clause(op, at, queue, waited, op.if_cond)
+        return queue
+
+    def _data(self, op: acc.DataOp) -> Operation | None:
+        """`acc.data`: enter, the region's operations in place, leave."""
+        at = Cursor.before(op)
+        queue = self._queue_of(op, at)
         entries = entries_of(op.data_clause_operands)
         if entries:
             records = [entry_record(e) for e in entries]
@@ -329,17 +334,7 @@ class FunctionLowering:
 
     def _update(self, op: acc.UpdateOp) -> None:
         at = Cursor.before(op)
-        queue = queue_value(
-            at, list(op.async_operands), op.async_operands_device_type, op.async_only
-        )
-        self._wait_clause(
-            op, at, queue,
-            wait_argument(
-                list(op.wait_operands), op.wait_operands_device_type, op.wait_operands_segments,
-                op.has_wait_devnum, op.wait_only,
-            ),
-            op.if_cond,
-        )  # fmt: skip
+        queue = self._queue_of(op, at)
         flags = DataFlag.IF_PRESENT if op.if_present is not None else DataFlag(0)
         records = [
             _with_flags(entry_record(entry), flags)

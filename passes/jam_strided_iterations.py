@@ -56,7 +56,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import COVERS, ELEMENTS
-from .analysis.acc_ops import loops_in, set_operand_groups
+from .analysis.acc_ops import PRIVATIZING_OPS, loops_in, set_operand_groups
 from .analysis.region_values import HostEmitter, RegionSymbols
 from .analysis.shared_work import FULL_DEVICE, enough_iterations
 from .analysis.trip_counts import Arithmetic, trip_count
@@ -74,7 +74,6 @@ from .jamming import (
     set_bounds,
 )
 from .jamming import trip_count as device_trip_count
-from .outline import PRIVATISING
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,7 @@ def _branch_on(construct: acc.ParallelOp, condition: SSAValue) -> acc.ParallelOp
     own = [
         op
         for value in (*construct.private_operands, *construct.firstprivate_operands)
-        if isinstance(op := value.owner, PRIVATISING)
+        if isinstance(op := value.owner, PRIVATIZING_OPS)
     ]
     versions = Block(), Block()
     branch = scf.IfOp(condition, [], Region(versions[0]), Region(versions[1]))

@@ -24,7 +24,7 @@ from xdsl.ir import Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import FROM_SERIAL
-from .analysis.acc_ops import NONE, constant_i32, operand_groups
+from .analysis.acc_ops import NONE, constant_i32, operand_groups, set_operand_groups
 
 CLAUSE_PROPERTIES = (
     "asyncOperandsDeviceType",
@@ -39,35 +39,14 @@ CLAUSE_PROPERTIES = (
 )
 """Properties that mean the same on every compute construct."""
 
-CLAUSE_OPERANDS = (
-    "async_operands",
-    "wait_operands",
-    "if_cond",
-    "self_cond",
-    "reduction_operands",
-    "private_operands",
-    "firstprivate_operands",
-    "data_clause_operands",
-)
 
-
-def single_gang_parallel(
-    op: acc.SerialOp | acc.KernelsOp, region: Region, one: SSAValue
-) -> acc.ParallelOp:
-    """A parallel construct of one thread with the clauses of `op` and the body `region`."""
+def parallel_with_clauses(op: acc.SerialOp | acc.KernelsOp, region: Region) -> acc.ParallelOp:
+    """A parallel construct with the body `region` and all clauses of `op` but those on sizes."""
     groups = operand_groups(op)
-    if_cond, self_cond = groups["if_cond"], groups["self_cond"]
     parallel = acc.ParallelOp(
         region=region,
-        num_gangs=[one],
-        num_workers=[one],
-        vector_length=[one],
-        num_gangs_segments=DenseArrayBase.from_list(i32, [1]),
-        num_gangs_device_type=NONE,
-        num_workers_device_type=NONE,
-        vector_length_device_type=NONE,
-        if_cond=if_cond[0] if if_cond else None,
-        self_cond=self_cond[0] if self_cond else None,
+        if_cond=next(iter(groups["if_cond"]), None),
+        self_cond=next(iter(groups["self_cond"]), None),
         async_operands=groups["async_operands"],
         wait_operands=groups["wait_operands"],
         reduction_operands=groups["reduction_operands"],
@@ -80,6 +59,18 @@ def single_gang_parallel(
             parallel.properties[name] = op.properties[name]
     parallel.attributes.update(op.attributes)
     parallel.location = op.location
+    return parallel
+
+
+def single_gang_parallel(
+    op: acc.SerialOp | acc.KernelsOp, region: Region, one: SSAValue
+) -> acc.ParallelOp:
+    """A parallel construct of one thread with the clauses of `op` and the body `region`."""
+    parallel = parallel_with_clauses(op, region)
+    set_operand_groups(parallel, num_gangs=[one], num_workers=[one], vector_length=[one])
+    parallel.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])
+    for name in ("numGangsDeviceType", "numWorkersDeviceType", "vectorLengthDeviceType"):
+        parallel.properties[name] = NONE
     return parallel
 
 

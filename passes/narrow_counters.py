@@ -44,9 +44,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import VOLATILE
-from .analysis.acc_ops import is_inside
+from .analysis.acc_ops import PRIVATIZING_OPS, is_inside
 from .building import Cursor, constant_value, erase
-from .outline import PRIVATISING
 
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
 INT_MAX = (1 << 31) - 1
@@ -91,7 +90,7 @@ def _step(load: llvm.LoadOp, variable: SSAValue) -> Step | None:
 def _is_private(variable: SSAValue) -> bool:
     """Whether `variable` is a thread's own scalar that is only loaded and stored."""
     owner = variable.owner
-    if not isinstance(owner, (*PRIVATISING, llvm.AllocaOp)):
+    if not isinstance(owner, (*PRIVATIZING_OPS, llvm.AllocaOp)):
         return False
     for use in variable.uses:
         op = use.operation

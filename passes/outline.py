@@ -40,18 +40,11 @@ from ..compiler.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
 from ..dialects.dense import integers
 from ..runtime.abi import ASYNC_NOVAL, ASYNC_SYNC
+from .analysis.acc_ops import MAPPING_OPS, PRIVATIZING_OPS
 from .building import Cursor, erase
 
-PRIVATISING = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
-"""Operations that give a construct or loop its own copy of a variable."""
-
 DATA_ENTRY = (
-    acc.CopyinOp,
-    acc.CreateOp,
-    acc.PresentOp,
-    acc.NoCreateOp,
-    acc.AttachOp,
-    acc.DevicePtrOp,
+    *MAPPING_OPS,
     acc.UseDeviceOp,
     acc.DeclareDeviceResidentOp,
     acc.DeclareLinkOp,
@@ -162,7 +155,7 @@ class _Outliner:
         owner = value.owner
         if isinstance(owner, _REMADE):
             return self._remake(owner)
-        if isinstance(owner, PRIVATISING):
+        if isinstance(owner, PRIVATIZING_OPS):
             return self._privatise(owner)
         if isinstance(value.type, llvm.LLVMPointerType) and not isinstance(owner, DATA_ENTRY):
             mapped = self._mapped(value)
@@ -200,7 +193,7 @@ class _Outliner:
         rest = [self.resolve(operand) for operand in op.operands[1:]]
         result = self._remake(op, [variable, *rest])
         copy = result.owner
-        assert isinstance(copy, PRIVATISING)
+        assert isinstance(copy, PRIVATIZING_OPS)
         self.privatised.append(copy)
         return result
 
@@ -209,7 +202,7 @@ class _Outliner:
         inner = Cursor.before(self.anchor, op.location)
         if isinstance(op, acc.PrivateOp):
             return self._made(inner.insert(llvm.ZeroOp.create(result_types=[op.var.type])))
-        if isinstance(op.var.owner, DATA_ENTRY + PRIVATISING) or op.var in self.inside:
+        if isinstance(op.var.owner, DATA_ENTRY + PRIVATIZING_OPS) or op.var in self.inside:
             return self.resolve(op.var)
         if isinstance(op, acc.FirstprivateOp):
             if not op.bounds and not isinstance(
@@ -330,7 +323,7 @@ def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
 def erase_privatising(block: Block) -> None:
     """Erases the privatising operations and bounds of `block` that nothing uses any more."""
     for op in reversed(list(block.ops)):
-        if isinstance(op, (*PRIVATISING, acc.DataBoundsOp)) and not op.results[0].uses:
+        if isinstance(op, (*PRIVATIZING_OPS, acc.DataBoundsOp)) and not op.results[0].uses:
             erase(op)
 
 

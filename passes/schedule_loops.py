@@ -53,6 +53,7 @@ from .analysis.acc_ops import (
     NONE,
     bit_width,
     constant_value,
+    drop_levels,
     loops_in,
     set_operand_groups,
     set_prop,
@@ -305,24 +306,16 @@ WARP_TILE = 32
 
 def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
     """The levels of one loop, in place of its clauses."""
-    set_operand_groups(loop, gang_operands=[], worker_num_operands=[], vector_operands=[])
-    for name in (
-        "gangOperandsArgType",
-        "gangOperandsSegments",
-        "gangOperandsDeviceType",
-        "workerNumOperandsDeviceType",
-        "vectorOperandsDeviceType",
-        "auto_",
-        "independent",
-        "seq",
-    ):
+    drop_levels(loop)
+    for name in ("auto_", "independent", "seq"):
         set_prop(loop, name, None)
     for level, name in (
         (Level.GANG, "gang"),
         (Level.WORKER, "worker"),
         (Level.VECTOR, "vector"),
     ):
-        set_prop(loop, name, NONE if level in plan.levels else None)
+        if level in plan.levels:
+            set_prop(loop, name, NONE)
     set_prop(loop, "independent" if plan.levels else "seq", NONE)
     if Level.GANG in plan.levels and plan.gang_dim > 1:
         loop.attributes[GANG_DIM] = IntegerAttr(plan.gang_dim, i32)

@@ -52,8 +52,8 @@ from .analysis.acc_ops import (
     ENTRY_OPS,
     NONE,
     constant_i32,
+    drop_levels,
     has_level,
-    operand_groups,
     replace_inside,
     set_operand_groups,
     set_prop,
@@ -64,7 +64,7 @@ from .analysis.loop_symbols import LoopLike
 from .analysis.recipes import private_recipe, reduction_recipe
 from .infer_data_attributes import infer_construct
 from .kernel_pieces import Piece, cut, fill
-from .legalize_serial import CLAUSE_PROPERTIES, single_gang_parallel
+from .legalize_serial import parallel_with_clauses, single_gang_parallel
 from .repeated_levels import settle_repeated_levels
 from .versions import can_have_versions
 
@@ -143,17 +143,7 @@ def run_in_order(loop: acc.LoopOp, why: str) -> None:
     """Makes a loop `seq`, for the reason given."""
     set_prop(loop, "independent", None)
     set_prop(loop, "seq", NONE)
-    for name in ("gang", "worker", "vector"):
-        set_prop(loop, name, None)
-    set_operand_groups(loop, gang_operands=[], worker_num_operands=[], vector_operands=[])
-    for name in (
-        "gangOperandsArgType",
-        "gangOperandsSegments",
-        "gangOperandsDeviceType",
-        "workerNumOperandsDeviceType",
-        "vectorOperandsDeviceType",
-    ):
-        set_prop(loop, name, None)
+    drop_levels(loop)
     loop.attributes[WHY] = StringAttr(why)
 
 
@@ -201,35 +191,27 @@ def decide_loops(parent: Operation, module: ModuleOp, *, plain_loops: bool) -> N
 # Step 3: constructs. Step 2 is in `kernel_pieces`.
 
 
+_SIZE_PROPERTIES = (
+    "numGangsSegments",
+    "numGangsDeviceType",
+    "numWorkersDeviceType",
+    "vectorLengthDeviceType",
+)
+
+
 def _kernel(kernels: acc.KernelsOp, region: Region) -> acc.ParallelOp:
     """A parallel construct with all clauses and sizes of the kernels construct."""
-    groups = operand_groups(kernels)
-    parallel = acc.ParallelOp(
-        region=region,
-        async_operands=groups["async_operands"],
-        wait_operands=groups["wait_operands"],
-        num_gangs=groups["num_gangs"],
-        num_workers=groups["num_workers"],
-        vector_length=groups["vector_length"],
-        reduction_operands=groups["reduction_operands"],
-        private_operands=groups["private_operands"],
-        firstprivate_operands=groups["firstprivate_operands"],
-        data_clause_operands=groups["data_clause_operands"],
-        if_cond=next(iter(groups["if_cond"]), None),
-        self_cond=next(iter(groups["self_cond"]), None),
+    parallel = parallel_with_clauses(kernels, region)
+    set_operand_groups(
+        parallel,
+        num_gangs=kernels.num_gangs,
+        num_workers=kernels.num_workers,
+        vector_length=kernels.vector_length,
     )
-    for name in (
-        *CLAUSE_PROPERTIES,
-        "numGangsSegments",
-        "numGangsDeviceType",
-        "numWorkersDeviceType",
-        "vectorLengthDeviceType",
-    ):
+    for name in _SIZE_PROPERTIES:
         if name in kernels.properties:
             parallel.properties[name] = kernels.properties[name]
-    parallel.attributes.update(kernels.attributes)
     parallel.attributes[FROM_KERNELS] = UnitAttr()
-    parallel.location = kernels.location
     return parallel
 
 

@@ -60,6 +60,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import ELEMENTS
 from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
+from .analysis.acc_ops import PRIVATIZING_OPS
 from .analysis.device_functions import PURE_FUNCTIONS
 from .analysis.layout import size_of
 from .analysis.schedule import Target
@@ -79,7 +80,6 @@ from .jamming import (
     set_bounds,
     trip_count,
 )
-from .outline import PRIVATISING
 
 Values = dict[SSAValue, SSAValue]
 
@@ -115,7 +115,7 @@ def _is_own(access: llvm.LoadOp | llvm.StoreOp) -> bool:
     pointer = access.ptr
     while isinstance(pointer.owner, llvm.GEPOp):
         pointer = pointer.owner.ptr
-    return isinstance(pointer.owner, (*PRIVATISING, llvm.AllocaOp))
+    return isinstance(pointer.owner, (*PRIVATIZING_OPS, llvm.AllocaOp))
 
 
 def _changing(loop: acc.LoopOp) -> set[SSAValue]:

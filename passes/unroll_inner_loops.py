@@ -35,14 +35,14 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
+from .analysis.acc_ops import PRIVATIZING_OPS
 from .analysis.device_functions import PURE_FUNCTIONS
 from .analysis.schedule import Target
 from .analysis.unrolling import LoopBody, unroll_factor
 from .building import constant_value
-from .outline import PRIVATISING
 
 _LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)
-_REGISTERS = (*PRIVATISING, llvm.AllocaOp)
+_REGISTERS = (*PRIVATIZING_OPS, llvm.AllocaOp)
 """What makes scalars that end up in registers."""
 _CALL_OPERATIONS = 8
 """What a mathematical function counts as."""

@@ -42,6 +42,7 @@ EntryOp = (
     | acc.ReductionOp
 )
 PRIVATIZING_OPS = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
+"""Operations that give a construct or loop its own copy of a variable."""
 MAPPING_OPS = (
     acc.CopyinOp,
     acc.CreateOp,
@@ -303,3 +304,19 @@ def is_scalar(type_: Attribute) -> bool:
     if isinstance(type_, llvm.LLVMStructType):
         return type_.struct_name.data.startswith("struct._Complex")
     return not isinstance(type_, llvm.LLVMArrayType)
+
+
+def drop_levels(loop: acc.LoopOp) -> None:
+    """Takes the gang, worker and vector clauses off a loop."""
+    set_operand_groups(loop, gang_operands=[], worker_num_operands=[], vector_operands=[])
+    for name in (
+        "gang",
+        "gangOperandsArgType",
+        "gangOperandsSegments",
+        "gangOperandsDeviceType",
+        "worker",
+        "workerNumOperandsDeviceType",
+        "vector",
+        "vectorOperandsDeviceType",
+    ):
+        set_prop(loop, name, None)

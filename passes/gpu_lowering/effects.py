@@ -10,7 +10,7 @@ from xdsl.ir import Operation, Region, SSAValue
 
 from ...dialects import accx_cache, llvm_ext
 from ...dialects.accx_scan import ScanOp
-from ..analysis.acc_ops import has_level
+from ..analysis.acc_ops import PRIVATIZING_OPS, has_level
 from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
 from .context import Kernel
 from .operators import copy_layout
@@ -18,7 +18,6 @@ from .routines import CallKind, Calls
 
 ATOMICS = (llvm_ext.AtomicRMWOp, llvm_ext.CmpXchgOp)
 COPIES = (llvm_ext.MemcpyOp, llvm_ext.MemmoveOp)
-PRIVATISING = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
 
 
 @dataclass
@@ -60,7 +59,7 @@ def object_of(k: Kernel, pointer: SSAValue) -> tuple[Root | None, SSAValue]:
             array = isinstance(owner.elem_type, llvm.LLVMArrayType)
             shared = array and not _in_vector_loop(owner)
             return (Root(Space.SHARED, pointer, True) if shared else None), pointer
-        elif isinstance(owner, PRIVATISING):
+        elif isinstance(owner, PRIVATIZING_OPS):
             storage = copy_layout(owner).storage
             array = storage is None or isinstance(storage, llvm.LLVMArrayType)
             reduces = isinstance(owner, acc.ReductionOp)
