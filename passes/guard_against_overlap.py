@@ -36,16 +36,18 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i32, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import CONDITIONAL, NOTE
+from ..dialects.accx import CONDITIONAL, FROM_KERNELS, NOTE
 from .analysis.acc_ops import (
     MAPPING_OPS,
+    NONE,
     is_defined_inside,
     is_inside,
     loops_in,
+    set_operand_groups,
     variable_name,
 )
 from .analysis.accesses import DERIVED, root_of
@@ -55,7 +57,7 @@ from .analysis.loop_dependence import Overlap, Verdict, judge_loop
 from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
 from .analysis.sections import Section, pointer_uses, section_of
 from .building import Cursor
-from .split_kernels import run_in_order
+from .loop_order import confine_to_gang, run_in_order
 from .versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 
 
@@ -81,11 +83,11 @@ def _marked(parent: Operation) -> list[acc.LoopOp]:
 
 def _base(root: SSAValue, loop: acc.LoopOp, construct: acc.ParallelOp) -> SSAValue:
     """The value from outside of the construct that the loop's accesses with this root go through."""
-    for op in loop.walk():
-        pointer = op.operands[-1] if isinstance(op, llvm.StoreOp) else None
-        if isinstance(op, llvm.LoadOp):
-            pointer = op.ptr
-        if pointer is None or variable_key(root_of(pointer)) != variable_key(root):
+    for operand in (operand for op in loop.walk() for operand in op.operands):
+        pointer = operand
+        if not isinstance(pointer.type, llvm.LLVMPointerType):
+            continue
+        if variable_key(root_of(pointer)) != variable_key(root):
             continue
         while is_defined_inside(pointer, construct) and isinstance(pointer.owner, DERIVED):
             owner = pointer.owner
@@ -248,6 +250,11 @@ def _make_versions(
         del loop.attributes[CONDITIONAL]
         loop.attributes.pop(NOTE, None)
         run_in_order(loop, "the version for arrays that overlap")
+    confine_to_gang(copy)
+    if FROM_KERNELS in copy.attributes:
+        set_operand_groups(copy, num_gangs=[Cursor.before(copy).i32(1)])
+        copy.properties["numGangsDeviceType"] = NONE
+        copy.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])
     move_construct(construct, then)
     for loop in _marked(construct):
         del loop.attributes[CONDITIONAL]

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import acc, llvm
+from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from .analysis.acc_ops import has_level
 from .analysis.region_writes import Writes, writes_of
+from .kernel_loops import HostLoops, is_parallel_nest
 
 
 @dataclass
@@ -27,11 +27,11 @@ class Piece:
     mixed: bool = False
     """Loops and other code that share values: one gang runs all of it in order."""
 
-
-def _is_parallel_nest(op: Operation) -> bool:
-    return isinstance(op, acc.LoopOp) and any(
-        isinstance(inner, acc.LoopOp) and not has_level(inner.seq) for inner in op.walk()
-    )
+    def host_loop(self, host_loops: HostLoops) -> scf.ForOp | None:
+        """The loop that the host runs, if that is what the piece is."""
+        op = self.ops[0]
+        alone = len(self.ops) == 1 and self.loop and not self.mixed
+        return op if alone and isinstance(op, scf.ForOp) and op in host_loops else None
 
 
 def _is_movable(op: Operation, writes: Writes) -> bool:
@@ -47,10 +47,11 @@ def _is_movable(op: Operation, writes: Writes) -> bool:
     )
 
 
-def cut(ops: list[Operation]) -> tuple[list[Piece], list[Operation]]:
+def cut(ops: Sequence[Operation], host_loops: HostLoops) -> tuple[list[Piece], list[Operation]]:
     """
-    Pieces in order, and the movable operations that every piece may copy. Pieces between the
-    definition of a value that cannot be copied and its last use are merged.
+    Pieces in order, and the movable operations that every piece may copy. Loops that the host runs
+    are pieces of their own. Pieces between the definition of a value that cannot be copied and its
+    last use are merged.
     """
     writes = writes_of(ops)
     pieces: list[Piece] = []
@@ -61,7 +62,11 @@ def cut(ops: list[Operation]) -> tuple[list[Piece], list[Operation]]:
             movable.append(op)
         elif isinstance(op, llvm.LoadOp):
             loads.append(op)
-        elif _is_parallel_nest(op):
+        elif op in host_loops:
+            _add_code(pieces, loads)
+            pieces.append(Piece([op], loop=True))
+            loads = []
+        elif is_parallel_nest(op):
             own = writes_of([op])
             # Gangs run on their own: what one of them writes, another must not read as a bound.
             early = [load for load in loads if own.may_change(load)]
@@ -131,7 +136,7 @@ def fill(piece: Piece, movable: list[Operation], position: dict[Operation, int])
         block.add_op(op)
     following: Operation = acc.YieldOp()
     block.add_op(following)
-    for op in reversed(movable):
+    for op in sorted(movable, key=lambda op: position[op], reverse=True):
         users = [
             use
             for result in op.results

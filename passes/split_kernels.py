@@ -8,13 +8,15 @@ Leaves: no acc.kernels and no `auto` loop. Each top-level loop nest of a kernels
         several pieces, the data attributes of the region become explicit on an acc.data around
         them, so that data stays on the device in between. Parts are marked `accx.from_kernels`.
         Auto loops and plain counted loops proven independent are marked so, with private and
-        reduction clauses for their scalars; others are `seq` with the reason in `accx.why`.
+        reduction clauses for their scalars, and `accx.conditional` where it takes a test in front of
+        the construct (`guard-against-overlap`); others are `seq` with the reason in `accx.why`.
+        A loop that stays in order around parallel ones runs on the host if its bounds are known there.
 Fails:  as infer-data-attributes does.
 
 Steps, for each kernels construct:
 1. judge its loops, outer before inner;
-2. cut its block: values later pieces need are copied there when that is possible, otherwise the
-   pieces stay together in one gang;
+2. cut its block, and those of loops that the host runs: values that other pieces need are computed
+   there again when that is possible, otherwise they go through variables on the device;
 3. wrap the pieces in an acc.data when there are several.
 
 Before:
@@ -52,7 +54,6 @@ from .analysis.acc_ops import (
     ENTRY_OPS,
     NONE,
     constant_i32,
-    drop_levels,
     has_level,
     replace_inside,
     set_operand_groups,
@@ -62,9 +63,19 @@ from .analysis.acc_ops import (
 from .analysis.loop_dependence import Verdict, judge_loop
 from .analysis.loop_symbols import LoopLike
 from .analysis.recipes import private_recipe, reduction_recipe
+from .analysis.region_values import HostEmitter
 from .infer_data_attributes import infer_construct
+from .kernel_loops import (
+    HostLoops,
+    body_ops,
+    drop_dead_stores,
+    is_parallel_nest,
+    keep_on_device,
+    keep_values,
+)
 from .kernel_pieces import Piece, cut, fill
 from .legalize_serial import parallel_with_clauses, single_gang_parallel
+from .loop_order import confine_to_gang, run_in_order
 from .repeated_levels import settle_repeated_levels
 from .versions import can_have_versions
 
@@ -139,14 +150,6 @@ def _to_acc_loop(loop: scf.ForOp) -> acc.LoopOp:
     return directive
 
 
-def run_in_order(loop: acc.LoopOp, why: str) -> None:
-    """Makes a loop `seq`, for the reason given."""
-    set_prop(loop, "independent", None)
-    set_prop(loop, "seq", NONE)
-    drop_levels(loop)
-    loop.attributes[WHY] = StringAttr(why)
-
-
 def _settle(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
     set_prop(loop, "auto_", None)
     if verdict.independent:
@@ -186,6 +189,8 @@ def decide_loops(parent: Operation, module: ModuleOp, *, plain_loops: bool) -> N
             _note_condition(directive, verdict)
         else:
             loop.attributes[WHY] = StringAttr(f"runs in order: {verdict.why}")
+    if candidates and isinstance(parent, acc.ParallelOp):
+        confine_to_gang(parent)
 
 
 # Step 3: constructs. Step 2 is in `kernel_pieces`.
@@ -220,7 +225,7 @@ def _construct(kernels: acc.KernelsOp, piece: Piece, block: Block, one: SSAValue
     region = Region(block)
     if piece.loop and not piece.mixed:
         parallel = _kernel(kernels, region)
-    elif piece.mixed:
+    elif piece.mixed or any(is_parallel_nest(op) for op in block.walk()):
         parallel = _kernel(kernels, region)
         set_operand_groups(parallel, num_gangs=[one])
         parallel.properties["numGangsDeviceType"] = NONE
@@ -302,26 +307,25 @@ def _split(kernels: acc.KernelsOp, module: ModuleOp) -> None:
     if len(kernels.region.blocks) > 1:
         _single_piece(kernels, block, one)
         return
-    pieces, _ = cut(_body_ops(kernels))
-    if len(pieces) > 1:
+    drop_dead_stores(kernels)
+    host_loops = HostLoops(kernels)
+    kept = _part(_body_ops(kernels), host_loops)
+    pieces, _ = cut(_body_ops(kernels), host_loops)
+    several = len(pieces) > 1 or any(p.host_loop(host_loops) is not None for p in pieces)
+    if several:
         infer_construct(kernels, module)
+        keep_on_device(kernels, kept)
         _use_host_values(kernels)
-        pieces, movable = cut(_body_ops(kernels))
+        host_loops = HostLoops(kernels)
+        pieces, movable = cut(_body_ops(kernels), host_loops)
     else:
         movable = []
         if pieces:
             pieces = [Piece(_body_ops(kernels), pieces[0].loop, pieces[0].mixed)]
     block.insert_op_before(one, kernels)
-    constructs: list[Operation] = []
-    position = {op: index for index, op in enumerate(_body_ops(kernels))}
-    for index, piece in enumerate(pieces):
-        parallel = _construct(kernels, piece, fill(piece, movable, position), one.result)
-        if index:
-            _drop_wait(parallel)
-        if len(pieces) > 1:
-            set_operand_groups(parallel, data_clause_operands=[])
-        constructs.append(parallel)
-    if len(pieces) > 1:
+    builder = _Builder(kernels, one.result, several, host_loops)
+    constructs = builder.build(pieces, movable, HostEmitter(kernels))
+    if several:
         constructs = _wrap(kernels, block, constructs)
     elif not pieces:
         constructs = [single_gang_parallel(kernels, Region(Block([acc.YieldOp()])), one.result)]
@@ -330,6 +334,71 @@ def _split(kernels: acc.KernelsOp, module: ModuleOp) -> None:
         op.detach()
         op.erase()
     block.erase_op(kernels)
+
+
+def _part(ops: list[Operation], host_loops: HostLoops) -> list[SSAValue]:
+    """
+    Lets pieces that would otherwise have to stay together share values through variables, which are
+    returned.
+    """
+    kept: list[SSAValue] = []
+    pieces, movable = cut(ops, host_loops)
+    if any(piece.mixed for piece in pieces) and any(is_parallel_nest(op) for op in ops):
+        kept += keep_values(ops, movable)
+    for op in ops:
+        if isinstance(op, scf.ForOp) and op in host_loops:
+            kept += _part(body_ops(op), host_loops)
+    return kept
+
+
+class _Builder:
+    """Makes the constructs of a kernels construct's pieces, and the host's loops around some."""
+
+    def __init__(self, kernels: acc.KernelsOp, one: SSAValue, several: bool, host_loops: HostLoops):
+        self.kernels = kernels
+        self.one = one
+        self.several = several
+        self.host_loops = host_loops
+        self.position = {op: index for index, op in enumerate(kernels.walk())}
+        self.first = True
+
+    def build(
+        self, pieces: list[Piece], movable: list[Operation], emit: HostEmitter
+    ) -> list[Operation]:
+        """Host operations that run the pieces; bounds of loops are computed at `emit`'s place."""
+        built: list[Operation] = []
+        for piece in pieces:
+            loop = piece.host_loop(self.host_loops)
+            if loop is not None:
+                built.append(self._host_loop(loop, movable, emit))
+                continue
+            block = fill(piece, movable, self.position)
+            parallel = _construct(self.kernels, piece, block, self.one)
+            confine_to_gang(parallel)
+            if not self.first:
+                _drop_wait(parallel)
+            self.first = False
+            if self.several:
+                set_operand_groups(parallel, data_clause_operands=[])
+            built.append(parallel)
+        return built
+
+    def _host_loop(self, loop: scf.ForOp, movable: list[Operation], emit: HostEmitter) -> scf.ForOp:
+        """The loop on the host, with constructs for its body."""
+        lower, upper, step = (
+            self.host_loops.bound(value, emit) for value in (loop.lb, loop.ub, loop.step)
+        )
+        variable = loop.body.block.args[0]
+        end = scf.YieldOp()
+        block = Block([end], arg_types=[variable.type])
+        block.args[0].name_hint = variable.name_hint
+        pieces, inner = cut(body_ops(loop), self.host_loops)
+        variable.replace_all_uses_with(block.args[0])
+        for op in self.build(pieces, [*movable, *inner], HostEmitter(end)):
+            block.insert_op_before(op, end)
+        host = scf.ForOp(lower, upper, step, [], Region(block))
+        host.location = end.location = loop.location
+        return host
 
 
 def _single_piece(kernels: acc.KernelsOp, block: Block, one: Operation) -> None:
@@ -346,6 +415,7 @@ def _single_piece(kernels: acc.KernelsOp, block: Block, one: Operation) -> None:
     block.insert_op_before(one, kernels)
     parallel = single_gang_parallel(kernels, region, one.results[0])
     parallel.attributes[FROM_KERNELS] = UnitAttr()
+    confine_to_gang(parallel)
     block.insert_op_before(parallel, kernels)
     block.erase_op(kernels)
 

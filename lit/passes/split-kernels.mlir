@@ -107,12 +107,17 @@ llvm.func @refused(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
   llvm.return
 }
 
-// A value that one piece computes and a later loop needs: both stay in one gang.
+// A value that one piece computes and a later loop needs goes through a variable on the device.
 // CHECK-LABEL: llvm.func @shared_value
-// CHECK:         acc.parallel num_gangs({%{{.*}} : i32}) {
-// CHECK:           llvm.load
-// CHECK:           llvm.store
-// CHECK:           acc.loop
+// CHECK:         %k = llvm.alloca
+// CHECK:         %k_dev = acc.create varPtr(%k : !llvm.ptr)
+// CHECK:         acc.parallel num_gangs({%one{{.*}} : i32}) num_workers
+// CHECK:           %[[K:.*]] = llvm.load %c
+// CHECK-NEXT:      llvm.store %[[K]], %k : i32
+// CHECK:         acc.parallel {
+// CHECK:           %[[K2:.*]] = llvm.load %k : !llvm.ptr -> i32
+// CHECK:           acc.loop control(%{{.*}} : i32) = (%{{.*}} : i32) to (%[[K2]] : i32)
+// CHECK:         acc.delete accPtr(%k_dev : !llvm.ptr)
 llvm.func @shared_value(%x: !llvm.ptr {llvm.noalias}, %c: !llvm.ptr {llvm.noalias}) {
   %c1 = arith.constant 1 : i32
   %c0 = arith.constant 0 : i32
@@ -166,6 +171,40 @@ llvm.func @reads_behind(%n: i32) {
     %again = llvm.load %s : !llvm.ptr -> i32
     %less = arith.cmpi slt, %last, %again : i32
     llvm.store %less, %t : i1, !llvm.ptr
+    acc.terminator
+  }
+  %wanted = llvm.load %t : !llvm.ptr -> i1
+  "test.op"(%wanted) : (i1) -> ()
+  llvm.return
+}
+
+// A loop that stays in order around one that does not runs on the host, which knows its bounds: a kernel
+// for each of its iterations, all data on the device throughout. The final value of a loop variable that
+// nobody reads is not computed.
+// CHECK-LABEL: llvm.func @steps
+// CHECK:         acc.data
+// CHECK:           scf.for %t{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} : i32 {
+// CHECK-NEXT:        acc.parallel {
+// CHECK:               acc.loop control
+// CHECK-NOT:           llvm.store %n
+// CHECK:             } attributes {accx.from_kernels}
+// CHECK-NEXT:      }
+// CHECK-NEXT:      acc.terminator
+llvm.func @steps(%n: i32, %m: i32, %x: !llvm.ptr) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  %half = arith.constant 0.5 : f32
+  %last = llvm.alloca %c1 x i32 : (i32) -> !llvm.ptr
+  acc.kernels {
+    scf.for %t = %c0 to %m step %c1 : i32 {
+      scf.for %i = %c0 to %n step %c1 : i32 {
+        %p = llvm.getelementptr inbounds %x[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %v = llvm.load %p : !llvm.ptr -> f32
+        %w = arith.mulf %v, %half : f32
+        llvm.store %w, %p : f32, !llvm.ptr
+      }
+      llvm.store %n, %last : i32, !llvm.ptr
+    }
     acc.terminator
   }
   llvm.return

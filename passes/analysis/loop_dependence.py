@@ -21,6 +21,7 @@ from .acc_ops import (
     variable_name,
 )
 from .accesses import (
+    BYTES,
     Access,
     address_escapes,
     comparable,
@@ -30,10 +31,11 @@ from .accesses import (
     subscripts_of,
 )
 from .affine import Affine
+from .callees import is_harmless, reads_of_call
 from .dependence import LoopContext, Requirement, requirement
-from .device_functions import DEVICE_FUNCTIONS, OUTPUT, PURE_FUNCTIONS
 from .loop_scalars import reduction_kind, wanted_after, written_first
 from .loop_symbols import LoopLike, LoopSymbols, body_of
+from .private_arrays import Coverage, first_use_of_array, is_local_array
 from .region_values import variable_key
 
 
@@ -90,13 +92,9 @@ def _collect(loop: LoopLike, symbols: LoopSymbols, own: set[SSAValue]) -> _Body:
             case llvm.StoreOp():
                 _add(body, op, op.ptr, op.value.type, True, loop, symbols, own)
             case llvm.CallOp():
-                name = op.callee.string_value() if op.callee else None
-                pure = name in PURE_FUNCTIONS
-                known = name in DEVICE_FUNCTIONS and name not in OUTPUT
-                if not pure and not (known and not _has_pointer(op)):
-                    body.problem = (
-                        f"it calls '{name or 'a function pointer'}', which may have effects"
-                    )
+                if not is_harmless(op) and not _add_reads(body, op, loop, symbols, own):
+                    name = op.callee.string_value() if op.callee else "a function pointer"
+                    body.problem = f"it calls '{name}', which may have effects"
             case acc.AtomicReadOp():
                 _add(body, op, op.x, op.element_type, False, loop, symbols, own)
                 _add(body, op, op.v, op.element_type, True, loop, symbols, own)
@@ -112,8 +110,24 @@ def _collect(loop: LoopLike, symbols: LoopSymbols, own: set[SSAValue]) -> _Body:
     return body
 
 
-def _has_pointer(op: Operation) -> bool:
-    return any(isinstance(v.type, llvm.LLVMPointerType) for v in op.operands)
+def _add_reads(
+    body: _Body, call: llvm.CallOp, loop: LoopLike, symbols: LoopSymbols, own: set[SSAValue]
+) -> bool:
+    """Counts what a called function reads, somewhere in its arrays; False if it may do anything."""
+    reads = reads_of_call(call)
+    if reads is None:
+        return False
+    for read in reads:
+        if read.parameter is None:
+            return False  # a global, for which the construct has no value to compare
+        root = root_of(call.args[read.parameter])
+        if root in own:
+            continue
+        if is_defined_inside(root, loop) and isinstance(root.owner, llvm.AllocaOp):
+            continue
+        ranges = symbols.inner_ranges(call)
+        body.accesses.append(Access(call, root, (None,), (BYTES,), read.type, False, ranges))
+    return True
 
 
 def _may_write(op: Operation) -> bool:
@@ -215,6 +229,7 @@ class _Judge:
         self.symbols = LoopSymbols(loop, host)
         self.requirement: dict[tuple[tuple[Affine, ...], ...], None] = {}
         self.overlaps: dict[tuple[Hashable, Hashable], Overlap] = {}
+        self.private_arrays: list[SSAValue] = []
 
     def known(self, symbol: Hashable) -> bool:
         return self.host is not None and self.symbols.is_known_before(symbol)
@@ -236,6 +251,30 @@ class _Judge:
             own,
             None if inner == others else others,
         )
+
+    def pairs(self, variable: SSAValue, places: Sequence[_Place]) -> None:
+        """Takes note of what all pairs of places need, or raises `_Dependent`."""
+        for index, left in enumerate(places):
+            for right in places[index:]:
+                roots = left.access.root, right.access.root
+                if any(root in self.private_arrays for root in roots):
+                    continue
+                if not (left.writes or right.writes) or not (left.plain or right.plain):
+                    continue
+                try:
+                    self.pair(variable, left, right)
+                except _Dependent:
+                    if roots[0] is not roots[1] or not self.can_be_private(roots[0]):
+                        raise
+                    self.private_arrays.append(roots[0])
+
+    def can_be_private(self, root: SSAValue) -> bool:
+        """Whether every iteration may have its own copy of an array."""
+        if not is_local_array(root) or is_defined_inside(root, self.loop):
+            return False
+        if Coverage(root, self.symbols).reads_first(body_of(self.loop).block.ops):
+            return False
+        return not wanted_after(self.loop, root, first_use_of_array(self.symbols))
 
     def pair(self, variable: SSAValue, left: _Place, right: _Place) -> None:
         """Takes note of what two places need, or raises `_Dependent`."""
@@ -326,10 +365,8 @@ def judge_loop(loop: LoopLike, host: Operation | None = None) -> Verdict:
         privates, reductions = _scalar_clauses(loop, scalars)
         places = _places(arrays, loop, judge.symbols)
         for variable in block.args:
-            for index, left in enumerate(places):
-                for right in places[index:]:
-                    if (left.writes or right.writes) and (left.plain or right.plain):
-                        judge.pair(variable, left, right)
+            judge.pairs(variable, places)
+        privates += judge.private_arrays
     except _Dependent as reason:
         return Verdict(False, str(reason))
     overlaps = tuple(judge.overlaps.values())

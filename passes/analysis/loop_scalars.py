@@ -9,7 +9,7 @@ depend on it, always by one operator: `s += e`, `s = e * s`, `s = s - e`, `s = s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import cast
 
@@ -99,8 +99,14 @@ def written_first(body: Block, root: SSAValue) -> bool:
     return first_use(body.ops, root) is not Flow.READS
 
 
-def wanted_after(op: Operation, root: SSAValue) -> bool:
-    """Whether code that runs after `op` may read the variable before it is written again."""
+FirstUse = Callable[[Iterable[Operation], SSAValue], Flow]
+
+
+def wanted_after(op: Operation, root: SSAValue, first: FirstUse = first_use) -> bool:
+    """
+    Whether code that runs after `op` may read the variable before it is written again; `first` says
+    what code does first with it.
+    """
     child = op
     parent = op.parent_op()
     while parent is not None:
@@ -109,13 +115,13 @@ def wanted_after(op: Operation, root: SSAValue) -> bool:
         if block is None or region is None:
             return True
         if len(region.blocks) > 1:
-            return _read_in(region, child, root) or _wanted_outside(parent, root)
+            return _read_in(region, child, root, first) or _wanted_outside(parent, root, first)
         rest: list[Operation] = []
         following = child.next_op
         while following is not None:
             rest.append(following)
             following = following.next_op
-        flow = first_use(rest, root)
+        flow = first(rest, root)
         if flow is not Flow.UNTOUCHED:
             return flow is Flow.READS
         if isinstance(parent, llvm.FuncOp):
@@ -124,7 +130,7 @@ def wanted_after(op: Operation, root: SSAValue) -> bool:
             return False
         again = isinstance(parent, scf.ForOp | acc.LoopOp | scf.WhileOp)
         if again and any(
-            first_use(inner.block.ops, root) is Flow.READS
+            first(inner.block.ops, root) is Flow.READS
             for inner in parent.regions
             if len(inner.blocks) == 1
         ):
@@ -133,17 +139,17 @@ def wanted_after(op: Operation, root: SSAValue) -> bool:
     return True
 
 
-def _read_in(region: Region, except_for: Operation, root: SSAValue) -> bool:
+def _read_in(region: Region, except_for: Operation, root: SSAValue, first: FirstUse) -> bool:
     """Whether anything in a region with jumps may read the variable."""
     return any(
-        op is not except_for and _of_operation(op, root) is Flow.READS
+        op is not except_for and first([op], root) is Flow.READS
         for block in region.blocks
         for op in block.ops
     )
 
 
-def _wanted_outside(op: Operation, root: SSAValue) -> bool:
-    return not isinstance(op, llvm.FuncOp) and wanted_after(op, root)
+def _wanted_outside(op: Operation, root: SSAValue, first: FirstUse) -> bool:
+    return not isinstance(op, llvm.FuncOp) and wanted_after(op, root, first)
 
 
 # Reductions.

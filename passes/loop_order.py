@@ -1,0 +1,61 @@
+"""
+Loops that run in order, and what that means for parallel loops inside of them.
+
+Gangs do not wait for each other: when a loop in order reaches its next iteration, other gangs may still be
+at the one before. So a loop found independent inside of such a loop, with no parallel loop around both, is
+spread over the threads of one gang, which do wait.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, scf
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
+
+from ..dialects.accx import WHY
+from .analysis.acc_ops import NONE, child_loops, drop_levels, has_level, loops_in, set_prop
+
+_LEVELS = ("gang", "worker", "vector")
+
+
+def run_in_order(loop: acc.LoopOp, why: str) -> None:
+    """Makes a loop `seq`, for the reason given."""
+    set_prop(loop, "independent", None)
+    set_prop(loop, "seq", NONE)
+    drop_levels(loop)
+    loop.attributes[WHY] = StringAttr(why)
+
+
+def _is_parallel(op: Operation | None) -> bool:
+    return isinstance(op, acc.LoopOp) and not has_level(op.seq) and not has_level(op.auto_)
+
+
+def _is_open(loop: acc.LoopOp) -> bool:
+    """Whether a parallel loop's levels are the compiler's choice."""
+    operands = loop.gang_operands or loop.worker_num_operands or loop.vector_operands
+    return not operands and not any(has_level(getattr(loop, name)) for name in _LEVELS)
+
+
+def _is_within_order(loop: acc.LoopOp, construct: Operation) -> bool:
+    """Whether a loop in order is around `loop`, and no parallel loop around either."""
+    ordered = False
+    parent = loop.parent_op()
+    while parent is not None and parent is not construct:
+        if _is_parallel(parent):
+            return False
+        ordered = ordered or isinstance(parent, acc.LoopOp | scf.ForOp | scf.WhileOp)
+        parent = parent.parent_op()
+    return ordered
+
+
+def confine_to_gang(construct: Operation) -> None:
+    """Keeps parallel loops inside of loops in order to the threads of a gang, if they say no levels."""
+    for loop in loops_in(construct):
+        if not _is_parallel(loop) or not _is_open(loop) or not _is_within_order(loop, construct):
+            continue
+        inner = [child for child in child_loops(loop) if _is_parallel(child) and _is_open(child)]
+        set_prop(loop, "worker", NONE)
+        if not inner:
+            set_prop(loop, "vector", NONE)
+        for child in inner:
+            set_prop(child, "vector", NONE)
