@@ -246,18 +246,12 @@ class LoopLowering:
         self.gang_reductions.add(reduction)
 
     def _gang_range(self, loop: acc.LoopOp) -> GangRange | None:
+        """The gangs of a loop's dimension; None if one runs it all: a construct may lack the dimension."""
         if self.gangs is None or select_device_type(loop.gang) is None:
             return None
         attr = loop.attributes.get(GANG_DIM)
         dim = attr.value.data if isinstance(attr, IntegerAttr) else 1
-        gangs = self.gangs.get(dim)
-        if gangs is None:
-            raise error(
-                SourceLoc.from_attr(loop.location),
-                f"the loop is partitioned over gang dimension {dim}, which the construct lacks",
-                f"give num_gangs {dim} arguments",
-            )
-        return gangs
+        return self.gangs.get(dim)
 
     def _nest(
         self, loop: acc.LoopOp, dims: list[Dimension], gang: GangRange | None, at: Cursor

@@ -4,7 +4,8 @@ Make every data attribute of compute constructs explicit (OpenACC 3.4, 2.6.2 and
 Takes:  acc level with parallel (or serial, kernels) constructs.
 Leaves: every value from outside that a region uses is a constant, a non-pointer SSA value
         (firstprivate by value), or the result of a data, private, firstprivate or reduction
-        operation of that construct. New operations carry `implicit = true`. Only the operand of an
+        operation of that construct; scalars that are firstprivate and only read are such values
+        (`firstprivate_values.py`). New operations carry `implicit = true`. Only the operand of an
         `acc.private` in a region may still be a host address: it is a name, never read.
         Pointers used as arrays get the section their loops touch, computed before the construct,
         or an `acc.present`.
@@ -65,6 +66,7 @@ from .analysis.recipes import firstprivate_recipe
 from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
 from .analysis.sections import STORED, PointerUses, Section, pointer_uses, section_of
 from .analysis.visible_data import is_conditional, visible_default, visible_entry
+from .firstprivate_values import read_before
 
 Globals = dict[str, llvm.GlobalOp]
 MappingOp = acc.CopyinOp | acc.PresentOp | acc.NoCreateOp | acc.DevicePtrOp
@@ -445,6 +447,7 @@ def _infer(construct: ComputeOp, globals_: Globals, shared: frozenset[str]) -> N
     emit = HostEmitter(construct)
     for variable, action in decided:
         _map_variable(construct, variable, action, emit, globals_)
+    read_before(construct)
 
 
 def _mark_cells(construct: ComputeOp) -> None:

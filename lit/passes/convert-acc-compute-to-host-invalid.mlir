@@ -19,20 +19,3 @@ llvm.func @main(%x: !llvm.ptr) {
   }
   llvm.return
 }
-
-// -----
-
-// A loop over gang dimension 2 of a construct with one dimension.
-// CHECK: error: the loop is partitioned over gang dimension 2, which the construct lacks
-// CHECK: help: give num_gangs 2 arguments
-llvm.func @main(%n: i32) {
-  %c0 = arith.constant 0 : i32
-  %c1 = arith.constant 1 : i32
-  acc.parallel num_gangs({%c1 : i32}) num_workers(%c1 : i32) vector_length(%c1 : i32) {
-    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
-      acc.yield
-    } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>, accx.gang_dim = 2 : i32}
-    acc.yield
-  }
-  llvm.return
-}

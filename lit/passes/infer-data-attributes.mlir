@@ -31,11 +31,11 @@ llvm.func @sections(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
   llvm.return
 }
 
-// A global array is copied whole, a scalar is firstprivate, a reduction scalar is copied and the
+// A global array is copied whole, a scalar that is only read is a value, a reduction scalar is copied and the
 // loop's reduction names the device copy; the bound read from a global moves out for the section.
 // CHECK-LABEL: llvm.func @variables
 // CHECK:         %table = llvm.mlir.addressof @table
-// CHECK:         acc.firstprivate varPtr(%limit : !llvm.ptr) varType(i32) recipe(@firstprivate_i32) -> !llvm.ptr {implicit = true, name = "limit"}
+// CHECK:         %n{{.*}} = llvm.load %limit : !llvm.ptr -> i32
 // CHECK:         %s_dev = acc.copyin varPtr(%s : !llvm.ptr) varType(f32) -> !llvm.ptr {accx.cell, dataClause = #acc<data_clause acc_copy>, implicit = true, name = "s"}
 // CHECK:         acc.copyin varPtr(%table : !llvm.ptr) varType(!llvm.array<16 x f32>) -> !llvm.ptr {implicit = true, name = "table"}
 // CHECK:         acc.copyin varPtr(%{{.*}} : !llvm.ptr) varType(f32) bounds(%

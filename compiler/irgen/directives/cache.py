@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from xdsl.dialects import acc
 
 from ...c import ast as c
+from ...c.types import PointerType
 from ...directives.records import DirectiveKind, VarListClause
 from ..function import FunctionState
 from . import data
@@ -23,6 +24,14 @@ def emit_cache(fn: FunctionState, s: c.AccStmt) -> None:
         readonly = "readonly" in clause.modifiers
         kind = acc.DataClause.ACC_CACHE_READONLY if readonly else acc.DataClause.ACC_CACHE
         for item in clause.items:
+            base = item.base.expr
+            if base is not None and not item.sections and isinstance(base.type, PointerType):
+                fn.module.sink.warn(
+                    item.loc,
+                    f"'{item.name}' is a pointer: what 'cache' is to hold of its data is not said",
+                    f"write {item.name}[start:length]",
+                )
+                continue
             located = data.locate(fn, clause, item)
             fn.b.at(item.loc)
             view = data.entry(fn, acc.CacheOp, located, kind)
