@@ -52,11 +52,24 @@ from .process import run_command, without_collection
 from .remarks import REMARKS_STAGE, remarks_of
 
 
+_EPILOG = """\
+examples:
+  accopt prog.c --emit=ptx                          kernels, without a GPU
+  accopt prog.c --emit=scheduled --remarks          loops with their levels, and why
+  accopt saved.mlir --emit=gpu                      IR of any stage goes on from there
+  accopt prog.c --emit=data -p 'schedule-loops{rows=2}'
+  accopt prog.c --emit=gpu --print-changes -o /dev/null
+
+Exit status: 0; 1 for a mistake in the input; 2 for a mistake in the command line."""
+
+
 def _argument_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="accopt",
+        usage="accopt [OPTION ...] [FILE ...]",
         description="Compile OpenACC C to any stage of the pipeline, or run passes.",
-        epilog="Exit status: 0; 1 for a mistake in the input; 2 for a mistake in the command line.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "inputs",
@@ -69,7 +82,7 @@ def _argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--emit",
         metavar="STAGE",
-        help="stage to print: acc, data, scheduled, transformed, gpu or host, runtime, nvvm, "
+        help="stage to print (default: acc, or the one IR was saved at): acc, data, scheduled, transformed, gpu or host, runtime, nvvm, "
         + ", ".join(TEXT_STAGES),
     )
     parser.add_argument(

@@ -64,9 +64,18 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         help="LLVM's optimisation level, of host code and kernels (default 3)",
     )
     repeated: dict[str, Any] = {"action": "append", "default": []}
-    group.add_argument("-I", dest="include_dirs", metavar="DIR", type=Path, **repeated)
-    group.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", **repeated)
-    group.add_argument("-U", dest="undefines", metavar="NAME", **repeated)
+    group.add_argument(
+        "-I",
+        dest="include_dirs",
+        metavar="DIR",
+        type=Path,
+        help="folder of #include files",
+        **repeated,
+    )
+    group.add_argument(
+        "-D", dest="defines", metavar="NAME[=VALUE]", help="define a macro", **repeated
+    )
+    group.add_argument("-U", dest="undefines", metavar="NAME", help="forget a macro", **repeated)
     group.add_argument(
         "--system-cpp",
         action="store_true",
@@ -95,7 +104,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         action="append",
         default=[],
         metavar="'PASS{OPTION=VALUE}'",
-        help="options of a pass of the pipeline",
+        help="options of a pass of the pipeline (accopt --help-pass PASS lists them)",
     )
     group.add_argument(
         "--after",
