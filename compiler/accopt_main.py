@@ -51,7 +51,6 @@ from .pipeline import ACC, run_to_stage, stage_names, stage_of
 from .process import run_command, without_collection
 from .remarks import REMARKS_STAGE, remarks_of
 
-
 _EPILOG = """\
 examples:
   accopt prog.c --emit=ptx                          kernels, without a GPU
@@ -82,8 +81,8 @@ def _argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--emit",
         metavar="STAGE",
-        help="stage to print (default: acc, or the one IR was saved at): acc, data, scheduled, transformed, gpu or host, runtime, nvvm, "
-        + ", ".join(TEXT_STAGES),
+        help="stage to print (default: acc, or the one IR was saved at): acc, data, scheduled,"
+        " transformed, gpu or host, runtime, nvvm, " + ", ".join(TEXT_STAGES),
     )
     parser.add_argument(
         "-p", "--passes", default="", help="passes to run after reaching the stage, comma-separated"
