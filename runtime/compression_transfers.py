@@ -2,8 +2,9 @@
 How plain numbers of the host become packed ones on the device, and back.
 
 The host encodes and decodes while it copies to or from the buffers of a transfer. Where it would have
-to read an array twice, for its range, or to pick members out of structures, the numbers come to the
-device as they are, if it has kernels to pack them (`Device.packer`) and room.
+to pick members out of structures, the numbers come to the device as they are, if it has kernels to pack
+them (`Device.packer`) and room. Where the range has to be found, the first numbers do: the host reads
+the others while the bus is busy with these, and packs them once the range is known.
 """
 
 from __future__ import annotations

@@ -15,22 +15,32 @@ from typing import Any, Literal
 from .cuda_driver import Driver
 from .device import NativeMove
 from .native_scan import EMPTY, NativeScan, native_scan, union
+from .native_threads import MAX_THREADS
 from .native_transfer import BUFFERS, NativeTransfer, TransferJob
-from .native_transfer import MAX_THREADS as MOST
 
 PIECE = 2 << 20
-"""Bytes of a buffer."""
+"""Bytes of a buffer. The driver takes 15 µs for a piece of any size, and the bus 42 for such a one."""
 
-UNIT = 256 << 10
+LEAST_PIECE = 1 << 20
 """Bytes for which handing a copy to the driver pays."""
+
+PARTS = 8
+"""A thread that scans ahead looks at its buffers after so small a part of a piece."""
 
 THRESHOLD = 4 << 20
 """Transfers below this many bytes go straight to the driver."""
 
-BYTES_PER_THREAD = 2 << 20
-"""A thread pays for so many bytes to move on the host."""
+BLOCK = 4 << 10
+"""Bytes of the host that the codec is given at a time, while the memory of the next ones is asked for."""
 
-MAX_THREADS = MOST
+FEW_THREADS = 8
+"""
+Of more threads, one buffer of each on its way keeps the bus busy until the thread has filled the other;
+what more of them would wait for the bus had better be scanned, and cross it packed.
+"""
+
+BYTES_PER_THREAD = 1 << 20
+"""A thread pays for so many bytes to move on the host."""
 
 
 class StagingCopier:
@@ -75,8 +85,10 @@ class StagingCopier:
         As `copy_in` or `copy_out`, of `count` elements that change on their way. The sum of the
         results of their function.
         """
-        job = self._prepare(device, host, count, (how.host_step, how.device_step), stream)
+        job = self._prepare(device, host, count, (how.host_step, how.device_step), 1, stream)
         job.move, job.a, job.b, job.stride = how.function, how.a, how.b, how.stride
+        copies = how.host_step == how.device_step or how.stride != 1
+        job.block = max(1, count if copies else BLOCK // how.host_step)
         self._run(job, "out" if out else "in")
         return int(job.total)
 
@@ -89,30 +101,42 @@ class StagingCopier:
         takes while the threads read the others.
         """
         scan = self._scan(base_bits)
-        job = self._prepare(device, host, count, (scan.bytes, scan.bytes), stream)
+        job = self._prepare(device, host, count, (scan.bytes, scan.bytes), PARTS, stream)
         job.scan, job.scan_copy = scan.scan, scan.scan_copy
-        self._found[:] = EMPTY * self._threads
+        job.idle = int(job.threads > FEW_THREADS)
+        self._found[:] = EMPTY * (len(self._found) // 2)
         self._run(job, "find")
         found = self._found
         return job.sent, union(zip(found[::2], found[1::2], strict=True))
 
     def close(self) -> None:
-        """Releases the buffers; no transfer may be pending."""
+        """Releases the buffers and ends the threads; no transfer may be pending."""
+        self._native.close()
         for buffer, event in self._owned:
             self._driver.call(self._driver.api.cuEventDestroy, event)
             self._driver.call(self._driver.api.cuMemFreeHost, buffer)
         self._owned.clear()
 
     def _prepare(
-        self, device: int, host: int, count: int, steps: tuple[int, int], stream: int
+        self, device: int, host: int, count: int, steps: tuple[int, int], parts: int, stream: int
     ) -> TransferJob:
-        """The job of one transfer, but for what is done on the way."""
-        job = self._job
-        job.host_step, job.device_step = steps
-        threads = max(1, min(self._threads, count * max(steps) // BYTES_PER_THREAD))
+        """
+        The job of one transfer, but for what is done on the way: `steps` are the bytes of an element
+        on the host and on the device, `parts` the units of a piece.
+        """
+        bytes = count * max(steps)
+        threads = max(1, min(self._threads, bytes // BYTES_PER_THREAD))
         self._allocate(threads)
-        job.take_all(count, max(1, UNIT // job.device_step), PIECE // UNIT, threads)
-        job.host, job.device, job.stream = host, device, stream
+        # A few pieces per thread in smaller transfers, so that copying and sending overlap there too.
+        piece = min(PIECE, max(LEAST_PIECE, bytes // (BUFFERS * threads)))
+        unit = max(1, piece // max(steps) // parts)
+        job = self._job
+        job.count, job.unit, job.most, job.threads = count, unit, parts, threads
+        job.bounds = -(-count // unit) << 32
+        job.workers = job.total = job.status = 0
+        job.host, job.host_step = host, steps[0]
+        job.device, job.device_step = device, steps[1]
+        job.stream = stream
         return job
 
     def _run(self, job: TransferJob, worker: Literal["in", "out", "find"]) -> None:

@@ -2,18 +2,16 @@
 The loops of large transfers in native code: threads move pieces between pageable memory and pinned
 buffers while the DMA engine moves others.
 
-    transfer(ptr job, ptr worker, i32 threads)
     worker_in(ptr job), worker_out(ptr job), worker_find(ptr job)
 
-`transfer` runs `worker` in so many threads, itself being one, and returns when all are done. Each
-worker has two buffers and takes the next piece until none is left. What is done to a piece is a
-function `move`: `memcpy`, or one of the host codec's. All are called with the same arguments, those
-of the longest, as the C calling convention allows:
+Several threads (`native_threads.py`) run the same worker. Each has two buffers and takes the next
+piece until none is left. What is done to a piece is a function `move`: `memcpy`, or one of
+the host codec's. All are called with the same arguments, those of the longest, as the C calling
+convention allows:
 
     move(ptr target, ptr source, i64 count, double a, double b, i64 stride) -> i32
 
-A transfer counts in *units*. The first pieces and the last are single units, so that the bus has
-something to do soon, and all threads end together; those between are up to `most` units.
+A transfer counts in *units*, and a piece has up to `most` of them.
 
 `worker_find` sends numbers whose range is asked for. A worker that finds its buffer still on its way
 does not wait: it scans a unit at the back. Where front and back meet all numbers have been scanned,
@@ -26,9 +24,15 @@ copying 250 KB takes.
 from __future__ import annotations
 
 import ctypes
-from typing import Literal
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
-MAX_THREADS = 16
+from .native_threads import THREADS_IR, Team
+
+if TYPE_CHECKING:
+    from ..compiler.backend.jit import HostProgram
+
 BUFFERS = 2
 """Of each thread: one is filled while the other one's contents are on their way."""
 
@@ -36,45 +40,8 @@ NOT_READY = 600
 """CUDA_ERROR_NOT_READY: what `cuEventQuery` answers while the event is still ahead."""
 
 _IR = """
-declare i32 @pthread_create(ptr, ptr, ptr, ptr)
-declare i32 @pthread_join(i64, ptr)
 declare i64 @llvm.smin.i64(i64, i64)
-declare i64 @llvm.smax.i64(i64, i64)
-
-define void @transfer(ptr %job, ptr %worker, i32 %threads) {{
-entry:
-  %handles = alloca [{threads} x i64]
-  %more = sub i32 %threads, 1
-  br label %test
-test:
-  %i = phi i32 [ 0, %entry ], [ %next, %start ]
-  %begun = phi i32 [ 0, %entry ], [ %begun_next, %start ]
-  %some = icmp slt i32 %i, %more
-  br i1 %some, label %start, label %work
-start:
-  %at = getelementptr i64, ptr %handles, i32 %begun
-  %status = call i32 @pthread_create(ptr %at, ptr null, ptr %worker, ptr %job)
-  %good = icmp eq i32 %status, 0
-  %one = zext i1 %good to i32
-  %begun_next = add i32 %begun, %one
-  %next = add i32 %i, 1
-  br label %test
-work:
-  %own = call ptr %worker(ptr %job)
-  br label %join
-join:
-  %j = phi i32 [ 0, %work ], [ %j_next, %wait ]
-  %left = icmp slt i32 %j, %begun
-  br i1 %left, label %wait, label %done
-wait:
-  %handle_at = getelementptr i64, ptr %handles, i32 %j
-  %handle = load i64, ptr %handle_at
-  %joined = call i32 @pthread_join(i64 %handle, ptr null)
-  %j_next = add i32 %j, 1
-  br label %join
-done:
-  ret void
-}}
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 
 ; the calling worker's number, with the context current
 define internal i64 @begin(ptr %job) {{
@@ -106,7 +73,6 @@ define internal {{ i64, i64 }} @take(ptr %job, i1 %last) {{
 entry:
   %bounds = call ptr @at_bounds(ptr %job)
   %status_at = call ptr @at_status(ptr %job)
-  %threads = call i64 @get_threads(ptr %job)
   %most = call i64 @get_most(ptr %job)
   %unit = call i64 @get_unit(ptr %job)
   %count = call i64 @get_count(ptr %job)
@@ -122,10 +88,7 @@ look:
   %some = icmp sgt i64 %left, 0
   br i1 %some, label %try, label %none
 try:
-  %near = call i64 @llvm.smin.i64(i64 %front, i64 %left)
-  %share = udiv i64 %near, %threads
-  %least = call i64 @llvm.smax.i64(i64 %share, i64 1)
-  %piece = call i64 @llvm.smin.i64(i64 %least, i64 %most)
+  %piece = call i64 @llvm.smin.i64(i64 %most, i64 %left)
   %ahead = add i64 %word, %piece
   %behind = sub i64 %word, 4294967296
   %new = select i1 %last, i64 %behind, i64 %ahead
@@ -218,22 +181,64 @@ define internal ptr @place(ptr %job, {{ i64, i64 }} %range) {{
   ret ptr %place
 }}
 
-; moves a piece between its place on the host and a slot's buffer
+; moves a piece between its place on the host and a slot's buffer, block by block; the host's memory
+; of the next block is asked for meanwhile
 define internal void @move(ptr %job, i64 %slot, {{ i64, i64 }} %range, i1 %out) {{
 entry:
   %length = extractvalue {{ i64, i64 }} %range, 1
   %place = call ptr @place(ptr %job, {{ i64, i64 }} %range)
   %buffer = call ptr @buffer(ptr %job, i64 %slot)
-  %target = select i1 %out, ptr %place, ptr %buffer
-  %source = select i1 %out, ptr %buffer, ptr %place
+  %host_step = call i64 @get_host_step(ptr %job)
+  %device_step = call i64 @get_device_step(ptr %job)
+  %first_target = select i1 %out, ptr %place, ptr %buffer
+  %first_source = select i1 %out, ptr %buffer, ptr %place
+  %target_step = select i1 %out, i64 %host_step, i64 %device_step
+  %source_step = select i1 %out, i64 %device_step, i64 %host_step
   %a = call double @get_a(ptr %job)
   %b = call double @get_b(ptr %job)
   %stride = call i64 @get_stride(ptr %job)
   %function = call ptr @get_move(ptr %job)
-  %result = call i32 %function(ptr %target, ptr %source, i64 %length, double %a, double %b, i64 %stride)
-  %number = zext i32 %result to i64
+  %block = call i64 @get_block(ptr %job)
+  %target_bytes = mul i64 %block, %target_step
+  %source_bytes = mul i64 %block, %source_step
+  %host_bytes = mul i64 %block, %host_step
+  br label %look
+look:
+  %left = phi i64 [ %length, %entry ], [ %rest, %done ]
+  %target = phi ptr [ %first_target, %entry ], [ %next_target, %done ]
+  %source = phi ptr [ %first_source, %entry ], [ %next_source, %done ]
+  %sum = phi i64 [ 0, %entry ], [ %sum_next, %done ]
+  %next_target = getelementptr i8, ptr %target, i64 %target_bytes
+  %next_source = getelementptr i8, ptr %source, i64 %source_bytes
+  %next_host = select i1 %out, ptr %next_target, ptr %next_source
+  %number = call i64 @llvm.smin.i64(i64 %left, i64 %block)
+  %rest = sub i64 %left, %number
+  %more = icmp sgt i64 %rest, 0
+  br i1 %more, label %ask, label %go
+ask:
+  %at = phi i64 [ 0, %look ], [ %at_next, %asked ]
+  %line = getelementptr i8, ptr %next_host, i64 %at
+  br i1 %out, label %ask_to_write, label %ask_to_read
+ask_to_write:
+  call void @llvm.prefetch.p0(ptr %line, i32 1, i32 3, i32 1)
+  br label %asked
+ask_to_read:
+  call void @llvm.prefetch.p0(ptr %line, i32 0, i32 3, i32 1)
+  br label %asked
+asked:
+  %at_next = add i64 %at, 64
+  %asks = icmp slt i64 %at_next, %host_bytes
+  br i1 %asks, label %ask, label %go
+go:
+  %result = call i32 %function(ptr %target, ptr %source, i64 %number, double %a, double %b, i64 %stride)
+  %wide = zext i32 %result to i64
+  %sum_next = add i64 %sum, %wide
+  br label %done
+done:
+  br i1 %more, label %look, label %end
+end:
   %total = call ptr @at_total(ptr %job)
-  %old = atomicrmw add ptr %total, i64 %number monotonic
+  %old = atomicrmw add ptr %total, i64 %sum_next monotonic
   ret void
 }}
 
@@ -304,11 +309,14 @@ entry:
   %own_high = getelementptr double, ptr %own, i64 1
   %scan = call ptr @get_scan(ptr %job)
   %scan_copy = call ptr @get_scan_copy(ptr %job)
+  %idle = call i64 @get_idle(ptr %job)
   br label %look
 look:
   %turn = phi i64 [ 0, %entry ], [ %next_turn, %merge ]
   %slot = add i64 %base, %turn
-  %free = call i1 @free(ptr %job, i64 %slot)
+  %asked_turn = xor i64 %turn, %idle
+  %asked = add i64 %base, %asked_turn
+  %free = call i1 @free(ptr %job, i64 %asked)
   %back = xor i1 %free, true
   %range = call {{ i64, i64 }} @take(ptr %job, i1 %back)
   %length = extractvalue {{ i64, i64 }} %range, 1
@@ -348,10 +356,11 @@ done:
 class TransferJob(ctypes.Structure):
     """
     One transfer of `count` elements, in units of `unit`. The units not taken are those from the lower
-    half of `bounds` to its upper half. An element has `host_step` bytes of pageable
-    memory at `host`, and `device_step` at `device` and in the buffers. The results of `move` are added
-    up in `total`; the ranges that worker_find finds are in `found`, one for each worker, which begin
-    as empty. `status` is that of a driver call that failed.
+    half of `bounds` to its upper half. An element has `host_step` bytes of pageable memory at `host`, and
+    `device_step` at `device` and in the buffers. `move` is called with `block` elements at a time; its
+    results are added up in `total`. `idle`: how many of its buffers (0 or 1) a worker_find leaves unused
+    rather than have them queue for the bus. The ranges that worker_find finds are in `found`, one for each
+    worker, which begin as empty. `status` is that of a driver call that failed.
     """
 
     _fields_ = (
@@ -366,6 +375,7 @@ class TransferJob(ctypes.Structure):
         ("device", ctypes.c_int64),
         ("device_step", ctypes.c_int64),
         ("stream", ctypes.c_int64),
+        ("block", ctypes.c_int64),
         ("move", ctypes.c_void_p),
         ("a", ctypes.c_double),
         ("b", ctypes.c_double),
@@ -373,6 +383,7 @@ class TransferJob(ctypes.Structure):
         ("scan", ctypes.c_void_p),
         ("scan_copy", ctypes.c_void_p),
         ("found", ctypes.c_void_p),
+        ("idle", ctypes.c_int64),
         ("total", ctypes.c_int64),
         ("status", ctypes.c_int64),
         ("buffers", ctypes.c_void_p),
@@ -385,12 +396,6 @@ class TransferJob(ctypes.Structure):
         ("record", ctypes.c_void_p),
     )
 
-    def take_all(self, count: int, unit: int, most: int, threads: int) -> None:
-        """Sets the elements to be moved, and the sizes of pieces."""
-        self.count, self.unit, self.most, self.threads = count, unit, most, threads
-        self.bounds = -(-count // unit) << 32
-        self.workers = self.total = self.status = 0
-
     @property
     def sent(self) -> int:
         """The elements that were taken from the front."""
@@ -399,9 +404,13 @@ class TransferJob(ctypes.Structure):
 
 def _accessors() -> str:
     """IR functions for the fields of a job, all of which have 8 bytes: `at_…` and `get_…`."""
-    kinds = {ctypes.c_int64: "i64", ctypes.c_void_p: "ptr", ctypes.c_double: "double"}
+    kinds: dict[object, str] = {
+        ctypes.c_int64: "i64",
+        ctypes.c_void_p: "ptr",
+        ctypes.c_double: "double",
+    }
     text = ""
-    for name, kind in TransferJob._fields_:
+    for name, kind, *_ in TransferJob._fields_:
         at, type = getattr(TransferJob, name).offset, kinds[kind]
         text += f"""
 define internal ptr @at_{name}(ptr %job) alwaysinline {{
@@ -424,11 +433,14 @@ class NativeTransfer:
         from ..compiler.backend.cache import DiskCache
         from ..compiler.backend.jit import HostProgram
 
-        text = _IR.format(threads=MAX_THREADS, buffers=BUFFERS, not_ready=NOT_READY)
-        self._program = HostProgram(_accessors() + text, cache=DiskCache.default("host"))
-        self._transfer = self._program.function(
-            "transfer", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32
-        )
+        text = THREADS_IR + _accessors() + _IR.format(buffers=BUFFERS, not_ready=NOT_READY)
+        self._program = HostProgram(text, cache=DiskCache.default("host"))
+        pointer = ctypes.c_void_p
+        types = (pointer, pointer, pointer, ctypes.c_int64)
+        self._perform = self._program.function("perform", None, *types)
+        self._team = Team()
+        dismiss = self._program.function("dismiss", None, pointer)
+        self._dismiss = weakref.finalize(self, _dismiss, self._program, dismiss, self._team)
         self._workers = {
             name: self._program.address(f"worker_{name}") for name in ("in", "out", "find")
         }
@@ -439,4 +451,14 @@ class NativeTransfer:
         Performs the job in its `threads` (1 to `MAX_THREADS`). Its `status`, `total` and `found` are
         set then; copies to the device may still be on their way.
         """
-        self._transfer(ctypes.addressof(job), self._workers[worker], job.threads)
+        team, work = ctypes.addressof(self._team), self._workers[worker]
+        self._perform(team, work, ctypes.addressof(job), job.threads)
+
+    def close(self) -> None:
+        """Ends the threads."""
+        self._dismiss()
+
+
+def _dismiss(program: HostProgram, dismiss: Callable[[int], None], team: Team) -> None:
+    """Ends a team's threads; `program` is the one they run, which must outlive them."""
+    dismiss(ctypes.addressof(team))
