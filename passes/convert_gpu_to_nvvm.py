@@ -11,6 +11,8 @@ Fails:  on functions GPUs do not have (with the place of the call), on `long dou
 Variables in shared memory marked `accx.dynamic` become places in the memory that the launch asks for,
 which may be larger than what a kernel declares (`dynamic_shared.py`).
 
+After recursion, lanes wait for each other before they shuffle (`warp_convergence.py`).
+
 Thread and block indices are i32 and stay so: casts of them to i32 vanish, `index` is made only for
 other uses.
 
@@ -58,6 +60,7 @@ from .analysis.device_math import LLVM_OPERATIONS, MATH_OPERATIONS
 from .building import Cursor, erase
 from .dynamic_shared import place_dynamic_tiles
 from .gpu_library_calls import LibraryCalls
+from .warp_convergence import bring_lanes_together
 
 _DIMENSIONS = {gpu.DimensionEnum.X: 0, gpu.DimensionEnum.Y: 1, gpu.DimensionEnum.Z: 2}
 _MAX_BLOCK = (1024, 1024, 64)
@@ -285,6 +288,7 @@ def convert_module(module: gpu.ModuleOp, *, approximate: bool = False) -> None:
         lowering.region(func.body)
     calls.remove_declarations()
     place_dynamic_tiles(module)
+    bring_lanes_together(module)
     for func in functions:
         if isinstance(func, gpu.FuncOp):
             _convert_function(func)

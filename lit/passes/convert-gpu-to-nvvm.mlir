@@ -106,3 +106,43 @@ llvm.func @host(%x: f64) -> f64 {
     "gpu.return"() : () -> ()
   }) {sym_name = "tiles"} : () -> ()
 }) : () -> ()
+
+// Lanes leave a recursive function one by one: they wait for each other, once until the next call, before what
+// they do together. The mask is all lanes, but not a constant.
+// CHECK-LABEL: llvm.func @sums_of_recursion
+// CHECK:         llvm.call @depth
+// CHECK:         %below = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.lanemask.le"() : () -> i32
+// CHECK-NEXT:    %above = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.lanemask.gt"() : () -> i32
+// CHECK-NEXT:    %lanes = llvm.or %below, %above : i32
+// CHECK-NEXT:    nvvm.bar.warp.sync %lanes : i32
+// CHECK-NEXT:    nvvm.shfl.sync
+// CHECK-NEXT:    nvvm.shfl.sync
+// CHECK-LABEL: llvm.func @sums_without
+// CHECK-NOT:     nvvm.bar.warp.sync
+// CHECK:         llvm.return
+"gpu.module"() <{sym_name = "recursion"}> ({
+  llvm.func @depth(%n : i32) -> i32 {
+    %r = llvm.call @depth(%n) : (i32) -> i32
+    llvm.return %r : i32
+  }
+  "gpu.func"() <{function_type = (i32, !llvm.ptr) -> (), kernel}> ({
+  ^bb0(%n : i32, %p : !llvm.ptr):
+    %all = arith.constant -1 : i32
+    %c1 = arith.constant 1 : i32
+    %clamp = arith.constant 31 : i32
+    %r = llvm.call @depth(%n) : (i32) -> i32
+    %s = nvvm.shfl.sync bfly %all, %r, %c1, %clamp : i32 -> i32
+    %t = nvvm.shfl.sync bfly %all, %s, %c1, %clamp : i32 -> i32
+    llvm.store %t, %p : i32, !llvm.ptr
+    "gpu.return"() : () -> ()
+  }) {sym_name = "sums_of_recursion"} : () -> ()
+  "gpu.func"() <{function_type = (i32, !llvm.ptr) -> (), kernel}> ({
+  ^bb0(%n : i32, %p : !llvm.ptr):
+    %all = arith.constant -1 : i32
+    %c1 = arith.constant 1 : i32
+    %clamp = arith.constant 31 : i32
+    %s = nvvm.shfl.sync bfly %all, %n, %c1, %clamp : i32 -> i32
+    llvm.store %s, %p : i32, !llvm.ptr
+    "gpu.return"() : () -> ()
+  }) {sym_name = "sums_without"} : () -> ()
+}) : () -> ()
