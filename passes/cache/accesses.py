@@ -74,6 +74,7 @@ class Cached:
     """
     One section of a directive: the operation, what it names, and the accesses in its scope. `several`:
     other directives of the scope name the array too; `written`: and somebody writes it there.
+    `touched_elsewhere`, `stored_elsewhere`: so does code of the nest outside of the scope (`elsewhere.py`).
     """
 
     op: acc.CacheOp
@@ -81,6 +82,8 @@ class Cached:
     accesses: list[Access] = field(default_factory=list["Access"])
     several: bool = False
     written: bool = False
+    touched_elsewhere: bool = False
+    stored_elsewhere: bool = False
 
     @property
     def element_type(self) -> Attribute:

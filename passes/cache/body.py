@@ -385,7 +385,8 @@ class BlockBody:
         if group and loop is not None and loop in self.ahead:
             self.ahead[loop].turn(at, self.first)
         elif group:
-            again = op in self.renewed
+            stored = any(tile.planned.cached.stored_elsewhere for tile in group)
+            again = op in self.renewed or stored
             if self.counter is not None and any(tile.planned.bulk for tile in group):
                 bulk.fill(at, self.counter, group, self.block, self.first, again=again)
             else:

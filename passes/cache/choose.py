@@ -21,6 +21,7 @@ from ..analysis.cache_plan import Axis, Sharing, TilePlan, Tuning
 from ..analysis.cache_shapes import MULTIPROCESSORS, Shape
 from .accesses import Cached, Declined, read_accesses, read_section
 from .bulk import BULK_SM, why_not
+from .elsewhere import look_elsewhere
 from .extents import check_extent
 from .legality import check_accesses, check_body, check_place, check_uniform, choose_sections
 from .memory import emulated_cache, fit, room_for, total_bytes
@@ -256,6 +257,7 @@ def _readable(
         try:
             check_accesses(cached)
             check_extent(cached, nest.symbols)
+            look_elsewhere(cached, nest)
             good.append(cached)
         except Declined as reason:
             refused.append((cached.op, str(reason)))
@@ -381,6 +383,8 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
                 policy, reason = "mask", "other blocks hold the same elements"
         if method == "rbc" and policy == "back":
             policy = "mask"
+        if cached.touched_elsewhere:
+            policy, reason = "through", "code outside of the directive's scope uses the array, too"
         if policy == "mask":
             plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, 0)
             assert isinstance(plan, TilePlan)

@@ -95,7 +95,7 @@ def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threa
     if not all(planned.asynchronous for planned in group) and sum(words) > MAX_WAITING:
         return False
     for planned in group:
-        if planned.method == "ehc":
+        if planned.method == "ehc" or planned.cached.stored_elsewhere:
             return False
         stores = any(access.is_store for access in planned.cached.accesses)
         if stores or planned.communicate or may_be_written(planned.cached.base, written):

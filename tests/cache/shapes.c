@@ -572,3 +572,51 @@ void long_histogram(int n, const int *restrict a, int *restrict out)
     for (int i = 0; i < 500; i++)
         out[i] = h[i];
 }
+
+/* The scope ends before the iteration does: what it wrote is read behind it, and written before another one. */
+#pragma acc routine seq
+static void add_up(int i, int *restrict r)
+{
+    CACHE(r[i:1])
+    for (int k = 0; k < 5; k++)
+        r[i] += k;
+}
+
+void behind_scopes(int n, int *restrict w, int *restrict v, int *restrict out)
+{
+#pragma acc parallel loop copy(w[0:n], v[0:n]) copyout(out[0:n])
+    for (int i = 0; i < n; i += 2) {
+        add_up(i, w);
+        w[i + 1] = w[i];
+        {
+            CACHE(v[i:2])
+            for (int k = 0; k < 5; k++) {
+                v[i] += k;
+                v[i + 1] -= v[i];
+            }
+        }
+        out[i] = v[i] + w[i];
+        v[i + 1] += 3;
+        {
+            CACHE(v[i:2])
+            for (int k = 0; k < 5; k++)
+                v[i + 1] += v[i] % (k + 2);
+        }
+        out[i + 1] = v[i + 1];
+    }
+}
+
+void before_scopes(int n, int *restrict w, int *restrict out)
+{
+#pragma acc parallel loop copy(w[0:n]) copyout(out[0:n])
+    for (int i = 0; i < n; i += 2) {
+        w[i] = 2 * i;
+        w[i + 1] -= i;
+        CACHE(w[i:2])
+        int t = 0;
+        for (int k = 0; k < 5; k++)
+            t += w[i] * k + w[i + 1];
+        out[i] = t;
+        out[i + 1] = 0;
+    }
+}

@@ -80,6 +80,8 @@ CASES: tuple[tuple[str, list[Argument], str], ...] = (
     ("written_twice", [200, f32(200)], "shared"),
     ("written_parts", [1000, array(1000), array(1000)], "shared"),
     ("written_apart", [300, 300, array(600)], "left"),
+    ("behind_scopes", [300, array(300), array(300), array(300)], "shared"),
+    ("before_scopes", [700, array(700), array(700)], "shared"),
     ("histogram", [700, array(700), array(19)], "shared"),
     ("row_sums", [7, 150, array(7, 150), array(7, 4)], "shared"),
     ("plane_sums", [45, array(45, 45), array(5)], "shared"),
@@ -141,7 +143,14 @@ def test_remarks_say_what_became_of_each(case: tuple[str, list[Argument], str]) 
 
 
 @pytest.mark.parametrize(
-    "options", ["promote=always", "promote=always method=rbc rows=1", "width=synchronisation", ""]
+    "options",
+    [
+        "promote=always",
+        "promote=always method=rbc rows=1",
+        "promote=always write=back",
+        "width=synchronisation",
+        "",
+    ],
 )
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c[0])
 def test_same_output(case: tuple[str, list[Argument], str], options: str) -> None:
