@@ -32,6 +32,7 @@ from .device import (
     Queue,
     Strips,
 )
+from .device_stack import has_recursion, stack_bytes
 from .errors import AccRuntimeError, ErrorClass, NoDeviceError
 
 JIT_LOG_BYTES = 16 << 10
@@ -271,6 +272,8 @@ class CudaDevice:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT, f"a GPU cannot load a {type(image).__name__}"
             )
+        if has_recursion(image.text):
+            self._raise_stack_limit()
         log = bytearray(JIT_LOG_BYTES)
         option = api.CUjit_option
         options = [
@@ -383,6 +386,17 @@ class CudaDevice:
         threshold = api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         call(api.cuMemPoolSetAttribute, pool, threshold, api.cuuint64_t(2**64 - 1))
         return pool
+
+    def _raise_stack_limit(self) -> None:
+        api, call = self.driver.api, self.driver.call
+        which = api.CUdevice_attribute
+        threads = self._attribute(which.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) * self._attribute(
+            which.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
+        )
+        limit = api.CUlimit.CU_LIMIT_STACK_SIZE
+        wanted = stack_bytes(self.free_memory(), threads)
+        if wanted > int(call(api.cuCtxGetLimit, limit)):
+            call(api.cuCtxSetLimit, limit, wanted)
 
     def _attribute(self, which: Any) -> int:
         return int(self.driver.call(self.driver.api.cuDeviceGetAttribute, which, self._device))
