@@ -129,7 +129,10 @@ def compile_all(variants: Iterable[Variant]) -> None:
 
 
 def occupancies(side: AccSide) -> dict[str, tuple[int, int, float]]:
-    """Registers per thread, shared bytes per block and occupancy of every kernel of a variant."""
+    """
+    Registers per thread, shared bytes per block and occupancy of every function's kernel; of its largest
+    blocks where it has several versions.
+    """
     executable = side.executable
     module = call("cuModuleLoadData", executable.ptx.encode() + b"\0")
     found: dict[str, tuple[int, int, float]] = {}
@@ -138,7 +141,7 @@ def occupancies(side: AccSide) -> dict[str, tuple[int, int, float]]:
         if not kernel:
             continue
         function = call("cuModuleGetFunction", module, str(kernel).encode())
-        found[str(site["function"])] = occupancy(function)
+        found.setdefault(str(site["function"]), occupancy(function))
     call("cuModuleUnload", module)
     return found
 
