@@ -144,7 +144,7 @@ def _add_watching(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--stop-before",
         metavar="PASS",
-        help="print what this pass of the pipeline would get, and stop (for -p, and for tests)",
+        help="print what this pass of the pipeline would get, and stop; IR saved there goes on with it",
     )
     group.add_argument("--print-debuginfo", action="store_true", help="print C locations")
     group.add_argument(

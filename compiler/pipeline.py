@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 
-from ..dialects.accx import STAGE
+from ..dialects.accx import NEXT_PASS, STAGE
 from ..passes.analysis.cache_plan import largest_shared
 from ..passes.registry import load_pass
 from .added_passes import parse_added
@@ -283,6 +283,20 @@ def _check(module: ModuleOp, stage: str, missing: Sequence[str]) -> None:
         ) from e
 
 
+def _remaining(module: ModuleOp, stage: Stage) -> tuple[str, ...]:
+    """The passes to `stage` that have not run yet: all, unless the IR was saved before one of them."""
+    following = module.attributes.pop(NEXT_PASS, None)
+    if not isinstance(following, StringAttr):
+        return stage.passes
+    if following.data not in stage.passes:
+        raise error(
+            UNKNOWN_LOC,
+            f"the IR was saved before '{following.data}', which does not lead to stage '{stage.name}'",
+            "give the --target it was made for",
+        )
+    return stage.passes[stage.passes.index(following.data) :]
+
+
 def _apply(ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
     module_pass.apply(ctx, module)
 
@@ -300,7 +314,7 @@ def run_to_stage(
     """
     Takes `module` from the stage it is at to stage `last`, in place. `run_pass` applies each pass;
     `after_stage` sees the module after every stage, with the stage's name. Before the pass
-    `stop_before`, everything stops: the module is what that pass would get.
+    `stop_before`, everything stops: the module is what that pass would get, and goes on with it later.
 
     Raises `CompileError` if there is no such stage for the target, if the module is already past
     it, or for what the passes refuse.
@@ -333,12 +347,13 @@ def run_to_stage(
         if options.verify:
             _verify(module, module_pass.name)
 
-    if start == ACC.name:
+    if start == ACC.name and NEXT_PASS not in module.attributes:
         for module_pass in added.get(start, ()):
             run(module_pass)
     for stage in plan[names.index(start) + 1 : names.index(last) + 1]:
-        for name in stage.passes:
+        for name in _remaining(module, stage):
             if name == stop_before:
+                module.attributes[NEXT_PASS] = StringAttr(name)
                 return
             if name in skipped:
                 continue

@@ -16,6 +16,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
 | `accx.restrict` | data entry operations | the clause names a pointer declared `restrict` |
 | `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
+| `accx.next_pass` | `builtin.module` | the pass that IR saved within a stage goes on with |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
 | `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
@@ -58,6 +59,7 @@ INFERRED = "accx.inferred"
 DATA_REGION = "accx.data_region"
 RESTRICT = "accx.restrict"
 STAGE = "accx.stage"
+NEXT_PASS = "accx.next_pass"
 KERNEL = "accx.kernel"
 SIMD = "accx.simd"
 UNROLL = "accx.unroll"

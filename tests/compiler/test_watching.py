@@ -103,10 +103,13 @@ def test_times_add_up(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_a_pass_would_get(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved = tmp_path / "before.mlir"
-    assert accopt("--stop-before=schedule-loops", "-o", str(saved)) == 0
+    assert accopt("--stop-before=schedule-loops", "--print-debuginfo", "-o", str(saved)) == 0
     assert "gang vector" not in saved.read_text()
     assert accopt_main.main([str(saved), "-p", "schedule-loops"]) == 0
     assert "gang vector" in capsys.readouterr().out
+    assert accopt_main.main([str(saved), "--emit=ptx"]) == 0
+    continued = capsys.readouterr().out
+    assert accopt("--emit=ptx") == 0 and capsys.readouterr().out == continued
     assert accopt("--emit=data", "--stop-before=schedule-loops") == 1
     assert "'schedule-loops' is not a pass" in capsys.readouterr().err
 
