@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 
 import numpy as np
@@ -212,3 +213,32 @@ def test_coefficients_are_numbers_of_the_base_type():
         assert float(np.float32(coefs.c0)) == coefs.c0
         assert float(np.float32(coefs.c1)) == coefs.c1 == -1.5 * coefs.c0
         assert coefs.c0 >= 2.01 * magnitude
+
+
+DIGESTS = {
+    (32, 16): "5500f0af4d724cda",
+    (32, 8): "c5a10d3fd9d2d531",
+    (32, 12): "b0b8b9b58f488981",
+    (32, 21): "f5969e24c0e29cac",
+    (64, 32): "ca91e2e4c1ab2e93",
+    (64, 16): "ad57f98ab7d82a81",
+    (64, 20): "7433cb0a94012d2a",
+    (64, 50): "8a3d2847d6a0ea30",
+}
+"""Width and bits → what codes, numbers read back and coefficients come to."""
+
+
+@pytest.mark.parametrize(("base", "bits"), DIGESTS)
+def test_the_published_code_keeps_its_bits(base: int, bits: int):
+    fmt, digest = PackedFormat(base, Code.RANGE, bits), hashlib.sha256()
+    word = np.uint32 if base == 32 else np.uint64
+    rng = np.random.Generator(np.random.PCG64(7))
+    for low, high in ((-1.0, 1.0), (7.0, 71.0), (0.0, 359.0), (-3e-20, 1e-21), (0.0, 0.0)):
+        c = coefficients(fmt, low, high)
+        x = rng.integers(0, 2**base, 2000, dtype=word).view(real(fmt))
+        part = rng.integers(-(2**20), 2**20, 1500) * 2.0**-20
+        x[:1500] = (part * max(abs(low), abs(high))).astype(real(fmt))
+        packed, saturated = encode(fmt, x, c)
+        digest.update(packed.tobytes() + decode(fmt, packed, c).tobytes())
+        digest.update(repr((saturated, c.c0, c.c1, c.inverse)).encode())
+    assert digest.hexdigest()[:16] == DIGESTS[base, bits]
