@@ -8,7 +8,6 @@ is freed; kernels are launched with the parameter array that compiled host code 
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,6 +33,7 @@ from .device import (
 )
 from .device_stack import has_recursion, stack_bytes
 from .errors import AccRuntimeError, ErrorClass, NoDeviceError
+from .host_threads import PerThread
 
 JIT_LOG_BYTES = 16 << 10
 
@@ -96,7 +96,7 @@ class CudaDevice:
         label = call(api.cuDeviceGetName, 256, self._device)
         self._label = label.split(b"\0")[0].decode()
         self.name = f"{number} ({self._label})"
-        self._threads = threading.local()
+        self._threads = PerThread()
         self._context = call(api.cuDevicePrimaryCtxRetain, self._device)
         self.enter_thread()
         self._queues: list[CudaQueue] = []

@@ -11,7 +11,6 @@ data of their own, all of it implicit and present, of which nothing is said.
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from .abi import ASYNC_SYNC, DataFlag, DataKind, DeviceType
 from .device import Queue
 from .errors import Place
+from .host_threads import PerThread
 from .mapping import Request
 from .present import Entry
 from .profiling import (
@@ -78,10 +78,11 @@ class _Cause:
         return _CONSTRUCTS.get(name, Construct.RUNTIME_API)
 
 
-class _PerThread(threading.local):
+class _PerThread(PerThread):
     """`construct` is the compute construct that runs; `parts`: how often data has been entered in it."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.cause: _Cause | None = None
         self.construct: tuple[_Cause, EventInfo] | None = None
         self.parts = 0

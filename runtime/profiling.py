@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from .host_threads import PerThread
+
 VERSION = 202506
 
 
@@ -152,8 +154,9 @@ class _Registered:
     count: int = 1
 
 
-class _PerThread(threading.local):
+class _PerThread(PerThread):
     def __init__(self) -> None:
+        super().__init__()
         self.silenced: set[tuple[int, int]] = set()
         self.inside = False
 

@@ -33,6 +33,7 @@ from .device import Device, DeviceProvider, ModuleImage, Queue
 from .devices import Devices
 from .errors import API_PLACE, AccRuntimeError, ErrorClass, Place
 from .fatal import end_process
+from .host_threads import PerThread
 from .mapping import Request, no_watch
 from .mean_trips import MeanTrips
 from .native_entries import NativeEntries, address_of
@@ -49,10 +50,11 @@ _LAUNCH_BYTES = LAUNCH_FORMAT.size
 _DEVICE_FIELD = struct.Struct("=q")
 
 
-class _ThreadVariables(threading.local):
+class _ThreadVariables(PerThread):
     """The internal control variables, one set per host thread (2.3)."""
 
     def __init__(self, state: DeviceState):
+        super().__init__()
         self.state = state
         self.default_async = ASYNC_DEFAULT
 
@@ -247,9 +249,10 @@ class Runtime:
             state.sync_queue if number == ASYNC_SYNC else state.queue(number, thread.default_async)
         )
         scratch = state.uses_scratch(site)
-        if scratch:
-            self._order_scratch(state, site, queue)
-        launcher(values, queue)
+        with self.lock if scratch else nullcontext():  # one user of the memory after the other
+            if scratch:
+                self._order_scratch(state, site, queue)
+            launcher(values, queue)
         if queue is state.sync_queue:
             queue.wait()
         if len(self.devices) == 1:
@@ -425,14 +428,17 @@ class Runtime:
         known = self.sites[site]
         queue = state.queue(number, self.thread.default_async)
         name = state.device.name
-        if state.uses_scratch(site):
-            self._order_scratch(state, site, queue)
+        scratch = state.uses_scratch(site)
         launched = (
             self.profile.launch(known.place, state, number, known.kernel, values, queue)
             if self.profile.active
             else nullcontext()
         )
-        with launched, self.trace.action("launch", known.kernel, known.place, 0, queue, name):
+        alone = self.lock if scratch else nullcontext()
+        action = self.trace.action("launch", known.kernel, known.place, 0, queue, name)
+        with alone, launched, action:
+            if scratch:
+                self._order_scratch(state, site, queue)
             state.launcher(site)(values, queue)
             if queue is state.sync_queue:
                 queue.wait()

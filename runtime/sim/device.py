@@ -10,6 +10,7 @@ which is reported.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,6 +92,8 @@ class SimDevice:
         self._kernels: dict[str, SimKernel] = {}
         self._launches = 0
         self._stamps = 0
+        self._turn = threading.Lock()
+        """Kernels of several host threads run one after the other."""
         self._host = int(self.memory.bytes.data.ctypes.data)
         self._batches: dict[tuple[Any, ...], Batch] = {}
 
@@ -205,7 +208,8 @@ class SimDevice:
                 _argument(int(pointer), type)
                 for pointer, type in zip(pointers, kernel.argument_types, strict=True)
             ]
-            self.run(kernel, (x, y, z), (bx, by, bz), arguments)
+            with self._turn:
+                self.run(kernel, (x, y, z), (bx, by, bz), arguments)
 
         return launch
 
