@@ -22,7 +22,7 @@ LARGE_SEED = 5000
 """From here on there are long sections, for tiles that only the launch can ask for, and while loops."""
 
 SPLIT_SEED = 8000
-"""From here on an array may be named by two sections."""
+"""From here on an array may be named by two sections, and accessed outside of the directive's scope."""
 
 
 class Generator:
@@ -212,6 +212,8 @@ class Generator:
             sizes = f" vector_length({self.pick(32, 64, 128)})"
         elif self.chance(0.1) and rank == 2:
             sizes = f" num_workers({self.pick(2, 4)}) vector_length(32)"
+        if self.splits and self.chance(0.2):
+            sizes += f" num_gangs({self.pick(1, 2, 5)})"
         nested = self.around_lanes or (rank > 1 and self.chance(0.4))
         collapse = f" collapse({rank})" if rank > 1 and not nested else ""
         gang = " gang" if self.around_lanes or (nested and self.chance(0.3)) else ""
@@ -271,8 +273,20 @@ class Generator:
             for _ in range(self.pick(1, 1, 2)):
                 self._reads(array)
         for array in writes:
+            own = [
+                lower.plus(self.own[f"{array.name}{loop.name}"][0])
+                for lower, loop in zip(array.lowers, self.loops, strict=True)
+            ]
+            if self.splits and self.chance(0.4):
+                self.add(f"{array.access(own)} += {self.pick(1, 2)};")
+            inner = self.splits and self.chance(0.5)
+            self.add("{" if inner else ";")
             self._directives([array])
             self._writes(array)
+            self.add("}" if inner else ";")
+            if inner and self.chance(0.7):
+                self.add(f"sum += 2 * {array.access(own)};")
+                self.add(f"{array.access(own)} -= {self.pick(1, 2)};")
         self.add(f"{self.out.access(self.out.lowers)} += sum;")
 
     def _uses_k(self, array: Array) -> bool:

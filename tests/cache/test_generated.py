@@ -18,6 +18,8 @@ SLOW = range(1000, 2000, 20)
 GPU = range(3000, 3080, 20)
 LONG = range(5000, 5200, 20)
 """Sections of thousands of elements, and while loops around directives."""
+SPLIT = range(8200, 8400, 20)
+"""Arrays that two sections name, accesses outside of the scope."""
 PRODUCTS = 100_000
 FOUND = (1023, 3004)
 """Seeds that showed errors once."""
@@ -37,7 +39,7 @@ def check(target: str, seeds: Iterable[int], folder: Path) -> None:
 
 
 def test_in_the_simulator(tmp_path: Path) -> None:
-    check("sim", [*QUICK, *FOUND], tmp_path)
+    check("sim", [*QUICK, *FOUND, *range(8200, 8212)], tmp_path)
 
 
 def test_on_the_host(tmp_path: Path) -> None:
@@ -49,12 +51,14 @@ def test_products(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [*SLOW, *LONG, *range(PRODUCTS + 1000, PRODUCTS + 1200, 20)])
+@pytest.mark.parametrize(
+    "first", [*SLOW, *LONG, *SPLIT, *range(PRODUCTS + 1000, PRODUCTS + 1200, 20)]
+)
 def test_many(first: int, tmp_path: Path) -> None:
     check("sim", range(first, first + 20), tmp_path)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("first", [*GPU, LONG[0], PRODUCTS, PRODUCTS + 20])
+@pytest.mark.parametrize("first", [*GPU, LONG[0], SPLIT[0], PRODUCTS, PRODUCTS + 20])
 def test_on_the_gpu(first: int, tmp_path: Path) -> None:
     check("nvptx", range(first, first + 20), tmp_path)
