@@ -9,7 +9,8 @@ Leaves: every value from outside that a region uses is a constant, a non-pointer
         `acc.private` in a region may still be a host address: it is a name, never read.
         Pointers used as arrays get the section their loops touch, computed before the construct,
         or an `acc.present`.
-Fails:  never; `default(none)` is checked on the typed tree (`compiler/irgen/default_none.py`).
+Fails:  where a data construct maps several sections of a variable and the loops do not say which one
+        the region uses. `default(none)` is checked on the typed tree (`compiler/irgen/default_none.py`).
 
 Before:
   acc.parallel {
@@ -38,6 +39,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i8
 from xdsl.ir import Operation, OpResult, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
+from ..compiler.diagnostics import error
 from ..dialects.accx import CELL, FROM_KERNELS
 from ..dialects.accx_compress import DECODES, PACKED
 from .analysis.acc_ops import (
@@ -57,6 +59,7 @@ from .analysis.acc_ops import (
     parallel_construct_operands,
     replace_inside,
     set_operand_groups,
+    source_loc,
     variable_name,
 )
 from .analysis.data_attributes import DataAction, VariableFacts, VariableKind, decide
@@ -65,7 +68,7 @@ from .analysis.layout import size_of
 from .analysis.recipes import firstprivate_recipe
 from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
 from .analysis.sections import STORED, PointerUses, Section, pointer_uses, section_of
-from .analysis.visible_data import is_conditional, visible_default, visible_entry
+from .analysis.visible_data import has_other_section, is_conditional, visible_default, visible_entry
 from .firstprivate_values import read_before
 
 Globals = dict[str, llvm.GlobalOp]
@@ -235,9 +238,13 @@ class _Variable:
     section: Section | str
     visible: EntryOp | None
     """The operation of a data construct or declare around the construct."""
+    one_of_several: bool = False
+    """That operation maps one section, others map more: the construct uses the one it accesses."""
 
 
 def _variable_type(variable: _Variable, globals_: Globals) -> TypeAttribute:
+    if variable.one_of_several and isinstance(variable.section, Section):
+        return cast(TypeAttribute, variable.section.unit)
     if variable.visible is not None:
         return variable.visible.var_type
     owner = variable.value.owner
@@ -260,16 +267,16 @@ def _bounds(
     the bounds of the clause around the construct: its first elements need not be there.
     """
     owner = variable.value.owner
-    if variable.visible is not None:
+    if variable.visible is not None and not variable.one_of_several:
         return list(variable.visible.bounds)
-    if isinstance(owner, llvm.AllocaOp):
+    if not variable.one_of_several and isinstance(owner, llvm.AllocaOp):
         count = alloca_count(owner)
         if count == 1:
             return []
         lower = emit.constant(0)
         extent = emit.symbol(owner.size) if count is None else emit.constant(count)
     elif (
-        variable.kind is VariableKind.POINTER
+        (variable.kind is VariableKind.POINTER or variable.one_of_several)
         and action in (DataAction.COPY, DataAction.COPYIN, DataAction.PRESENT)
         and isinstance(variable.section, Section)
     ):
@@ -426,7 +433,14 @@ def _infer(construct: ComputeOp, globals_: Globals, shared: frozenset[str]) -> N
         name = variable_name(value)
         kind = _kind(value, globals_)
         section = section_of(uses, symbols)
-        variable = _Variable(value, name, kind, uses, section, visible)
+        several = visible is not None and has_other_section(visible)
+        variable = _Variable(value, name, kind, uses, section, visible, several)
+        if several and not isinstance(section, Section):
+            raise error(
+                source_loc(construct),
+                f"two sections of '{name}' are visible, and which one is used is not known: {section}",
+                f"add present({name}[start:length]) to the construct",
+            )
         is_value = not uses.accesses and set(uses.escapes) <= {STORED}
         if kind is VariableKind.POINTER and is_value:
             clause = clause or acc.DataClause.ACC_NO_CREATE

@@ -32,6 +32,19 @@ def visible_entry(construct: Operation, value: SSAValue) -> EntryOp | None:
     return None
 
 
+def has_other_section(entry: EntryOp) -> bool:
+    """Whether the construct that `entry` belongs to maps another section of the variable."""
+    return any(
+        other is not entry
+        and isinstance(other, ENTRY_OPS)
+        and not isinstance(other, acc.AttachOp)
+        and same_variable(other.var, entry.var)
+        for use in entry.acc_var.uses
+        if isinstance(use.operation, acc.DataOp | acc.DeclareEnterOp)
+        for other in (operand.owner for operand in use.operation.data_clause_operands)
+    )
+
+
 def is_conditional(entry: EntryOp) -> bool:
     """Whether `entry` belongs to a `data` construct with an `if` clause: it may not take place."""
     return any(
