@@ -44,6 +44,18 @@ class GnuParser(CParser):
         self.clex._keyword_map |= dict.fromkeys(("typeof", "__typeof", "__typeof__"), "TYPEOF")
         self._alignments: list[tuple[Any, Any]] = []  # of declarators not yet in a declaration
 
+    def _parse_external_declaration(self) -> Any:
+        token = self._peek()
+        if token is None or token.type != "ID":
+            return super()._parse_external_declaration()
+        declarator: Any = self._parse_id_declarator()  # `f(a) double a; { … }`, which returns int
+        if self._peek_type() != "LBRACE" and not self._starts_declaration():
+            self._parse_error("Invalid function definition", declarator.coord)
+        word = c_ast.IdentifierType(["int"], coord=declarator.coord)
+        names = ("qual", "alignment", "storage", "function", "type_attributes")
+        spec: Any = {**{name: [] for name in names}, "type": [word]}
+        return [self._parse_function_definition(spec, declarator)]
+
     def _parse_designator(self) -> Any:
         node: Any = None
         if self._peek_type() == "LBRACKET":

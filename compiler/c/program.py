@@ -93,6 +93,20 @@ def _is_defined(decl: FunctionDecl | VarDecl) -> bool:
     return decl.body is not None if isinstance(decl, FunctionDecl) else decl.is_defined
 
 
+def _make_common(old: FunctionDecl | VarDecl, decl: FunctionDecl | VarDecl) -> bool:
+    """
+    Lets two definitions of a variable be one if not both have an initialiser, as linkers do for headers
+    that define variables (C11 J.5.11).
+    """
+    if not isinstance(old, VarDecl) or not isinstance(decl, VarDecl):
+        return False
+    if old.init is not None and decl.init is not None:
+        return False
+    other = decl if decl.init is None else old
+    other.is_defined = False
+    return True
+
+
 def _check_pair(old: FunctionDecl | VarDecl, decl: FunctionDecl | VarDecl) -> None:
     from .sema.conversions import compatible
 
@@ -104,7 +118,7 @@ def _check_pair(old: FunctionDecl | VarDecl, decl: FunctionDecl | VarDecl) -> No
             "rename one of them",
             notes,
         )
-    if _is_defined(old) and _is_defined(decl):
+    if _is_defined(old) and _is_defined(decl) and not _make_common(old, decl):
         raise error(
             decl.loc,
             f"'{decl.name}' is defined in two files",

@@ -232,6 +232,20 @@ def test_warnings(text: str, message: str) -> None:
     assert warning.loc.line == 1 and warning.loc.column > 0 and warning.remedy
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ('printf("%d", 1)', "function 'printf' is not declared"),
+        ("g = sqrt(2)", "function 'sqrt' is not declared"),
+        ("elsewhere(1, 2.0f)", "function 'elsewhere' is not declared: taken to return int"),
+        ("later(3)", "function 'later' is not declared: taken to return int"),
+    ],
+)
+def test_functions_nobody_declares(call: str, message: str) -> None:
+    (warning,) = warnings(f"double g; void f(void) {{ {call}; }} int later(int x) {{ return x; }}")
+    assert warning.message == message and warning.remedy
+
+
 def test_host_headers_may_use_what_only_their_compiler_has() -> None:
     unit = check(
         '# 1 "/usr/include/x.h"\nextern int scan(int) __asm__("" "__isoc99_scan");\n'

@@ -12,8 +12,10 @@ int count; int f(void) { return cuont; }
                                 ^ 'cuont' is not declared | did you mean 'count'?
 int f(void) { return zork; }
                      ^ 'zork' is not declared | declare it before this line
-int f(void) { return printf("x"); }
-                     ^ function 'printf' is not declared | add '#include <stdio.h>'
+void compute(void); void f(void) { compte(); }
+                                   ^ function 'compte' is not declared | did you mean 'compute'
+int f(void) { return acc_get_num_devices(4); }
+                     ^ function 'acc_get_num_devices' is not declared | add '#include <openacc.h>'
 double f(void) { return M_PI; }
                         ^ 'M_PI' is not declared | add '#include <math.h>'
 int g(int a, int b); int f(void) { return g(1); }

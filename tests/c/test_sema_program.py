@@ -37,6 +37,17 @@ def test_files_that_agree(tmp_path: Path) -> None:
     )
 
 
+def test_a_header_may_define_variables_without_a_value(tmp_path: Path) -> None:
+    header = "int n; double *p; struct s { int a; } one; double table[4];"
+    texts = [f"{header} int f(void) {{ return n; }}", f"int n = 3; {header}", header]
+    paths = [tmp_path / f"{i}.c" for i in range(3)]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    units = load_program(paths, None, DiagnosticSink())
+    defined = [[v.name for v in unit.variables if v.is_defined] for unit in units]
+    assert defined == [["p", "one", "table"], ["n"], []]
+
+
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [

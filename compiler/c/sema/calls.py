@@ -59,6 +59,7 @@ from ..types import (
 from . import complex_numbers
 from .constants import constant_value, integer_value
 from .conversions import convert_assigned, decay, promote_argument, promoted_type, rvalue
+from .implicit import declare_implicitly
 from .unit import Unit
 
 VA_LIST_TAG = "__va_list_tag"
@@ -145,6 +146,10 @@ class CallChecker:
                 else f"use a library function instead of '{name}'"
             )
             raise error(loc, f"built-in '{name}' is not supported", remedy)
+        function = declare_implicitly(self.unit, name, node, loc)
+        if function is not None:
+            callee = decay(FunctionRef(type=function.type, loc=loc, decl=function))
+            return self._call(callee, arguments, loc)
         raise self.unit.expressions.undeclared(name, loc, "function")
 
     def _call(self, callee: Expr, arguments: list[Any], loc: SourceLoc) -> Expr:

@@ -63,6 +63,9 @@ def check_text(text: str, file: str, sink: DiagnosticSink, target: str = "host")
     """Parse and check preprocessed C text. Raises `CompileError` at the first mistake."""
     tree = parse_text(text, file)
     unit = new_unit(file, sink, target)
+    unit.functions_of_file = frozenset(
+        node.decl.name for node in tree.ext if isinstance(node, c_ast.FuncDef)
+    )
     for node in tree.ext:
         if isinstance(node, c_ast.Pragma):
             unit.directives.external(node)

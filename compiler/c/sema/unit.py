@@ -84,6 +84,8 @@ class Unit:
         self.scope = Scope()
         self.file_scope = self.scope
         self.function: FunctionState | None = None
+        self.functions_of_file: frozenset[str] = frozenset()
+        """Those that the file defines, also further down."""
         self._numbers = 0
 
     def loc(self, node: Any) -> SourceLoc:
