@@ -54,6 +54,7 @@ from .analysis.acc_ops import (
     ENTRY_OPS,
     NONE,
     constant_i32,
+    constant_value,
     has_level,
     replace_inside,
     set_operand_groups,
@@ -78,6 +79,9 @@ from .legalize_serial import parallel_with_clauses, single_gang_parallel
 from .loop_order import confine_to_gang, run_in_order
 from .repeated_levels import settle_repeated_levels
 from .versions import can_have_versions
+
+MOST_SHORT_ITERATIONS = 8
+"""Loops without a directive and this short stay in order inside of parallel ones."""
 
 # Step 1: judge loops.
 
@@ -165,6 +169,23 @@ def _note_condition(loop: acc.LoopOp, verdict: Verdict) -> None:
         loop.attributes[CONDITIONAL] = UnitAttr()
 
 
+def _is_short(loop: scf.ForOp) -> bool:
+    """Whether a loop is known to have too few iterations to give each a thread."""
+    lower, upper, step = (constant_value(value) for value in (loop.lb, loop.ub, loop.step))
+    if lower is None or upper is None or step is None or step <= 0:
+        return False
+    return upper - lower <= MOST_SHORT_ITERATIONS * step
+
+
+def _is_within_parallel(loop: scf.ForOp, construct: Operation) -> bool:
+    parent = loop.parent_op()
+    while parent is not None and parent is not construct:
+        if isinstance(parent, acc.LoopOp) and has_level(parent.independent):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
 def decide_loops(parent: Operation, module: ModuleOp, *, plain_loops: bool) -> None:
     """
     Decides the `auto` loops of a construct or function, outer before inner; with `plain_loops` counted
@@ -179,6 +200,9 @@ def decide_loops(parent: Operation, module: ModuleOp, *, plain_loops: bool) -> N
         or (plain_loops and isinstance(op, scf.ForOp))
     ]
     for loop in candidates:
+        if isinstance(loop, scf.ForOp) and _is_short(loop) and _is_within_parallel(loop, parent):
+            loop.attributes[WHY] = StringAttr("runs in order: it has few iterations")
+            continue
         verdict = judge_loop(loop, host)
         if isinstance(loop, acc.LoopOp):
             _settle(loop, verdict, module)

@@ -196,6 +196,8 @@ def address_escapes(variable: SSAValue) -> bool:
                     pass
                 case llvm.GEPOp() if use.index == 0:
                     work.append(op.result)
+                case _ if op.name in ("llvm.intr.memset", "llvm.intr.memcpy"):
+                    pass  # an initialiser
                 case _ if op.name.startswith("acc."):
                     work += [
                         result

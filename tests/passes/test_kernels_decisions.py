@@ -1,0 +1,50 @@
+"""Which loops of kernels constructs are found independent: comments in the programs say what is expected."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "conformance" / "serial"
+EXPECTED = re.compile(r" // (parallel|tested|in order)$")
+REMARK = re.compile(r"\.c:(\d+):\d+: remark: (loop .*)")
+
+
+def decisions(program: Path) -> dict[int, str]:
+    """For each line with loops: whether one runs in parallel, and if so, whether that takes a test."""
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.accopt_main",
+        "--emit=transformed",
+        "--remarks",
+    ]
+    done = subprocess.run([*command, str(program)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found: dict[int, set[str]] = {}
+    for line, text in REMARK.findall(done.stderr):
+        kinds = found.setdefault(int(line), {"in order"})
+        if "the version for arrays that overlap" in text:
+            continue
+        if "tested at launch" in text:
+            kinds.add("tested")
+        elif "mapped to gang" in text:
+            kinds.add("parallel")
+    order = ("tested", "parallel", "in order")
+    return {line: next(k for k in order if k in kinds) for line, kinds in found.items()}
+
+
+@pytest.mark.parametrize("name", ["kernels_loops", "kernels_dependences"])
+def test_decisions(name: str) -> None:
+    program = FOLDER / f"{name}.c"
+    expected = {
+        number: match[1]
+        for number, line in enumerate(program.read_text().splitlines(), 1)
+        if (match := EXPECTED.search(line)) is not None
+    }
+    assert len(expected) > 30
+    assert decisions(program) == expected
