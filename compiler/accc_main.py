@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +146,7 @@ class _Command:
         return ObjectFile(source, _kept_arguments(self.args), messages)
 
     def _link(self) -> None:
+        from ..runtime.errors import NoDeviceError
         from .executable import build_sources
         from .linked_program import LinkedProgram
         from .run_program import device_number, for_this_machine
@@ -154,7 +155,10 @@ class _Command:
         args = self._with_options_of(objects)
         options, sink = compile_options(args), DiagnosticSink()
         sources = tuple(compiled.source for compiled in objects)
-        here = for_this_machine(options, args.target, args.sm, device_number())
+        try:
+            here = for_this_machine(options, args.target, args.sm, device_number())
+        except NoDeviceError:  # the program may run on another machine
+            here = replace(options, target="nvptx")
         try:
             executable = build_sources(sources, here, sink, _remarks(sink, args, here.target))
         finally:

@@ -10,6 +10,7 @@ import pytest
 from accopt.compiler import accc_main, accrun_main
 from accopt.compiler.customary_options import translate
 from accopt.compiler.linked_program import read_program
+from accopt.runtime.errors import NoDeviceError
 
 MAIN = """
 #include <stdio.h>
@@ -80,6 +81,16 @@ def test_separate_compilation(project: Path) -> None:
     assert outcome(project / "prog", "-c") == ("21 2 -c n\n", 3)
     linked = read_program(project / "prog")
     assert (linked.target, linked.options.opt_level) == ("host", 2)
+
+
+def test_for_a_gpu_without_having_one(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_device(*_: object) -> None:
+        raise NoDeviceError("no GPU here")
+
+    monkeypatch.setattr("accopt.compiler.api.choose_target", no_device)
+    macros = ("-DFACTOR=2", "-DOFFSET=3", '-DNAME="n"')
+    accc("-Iinclude", "-acc=gpu", *macros, "main.c", "twice.c", "-o", "prog")
+    assert read_program(project / "prog").target == "nvptx"
 
 
 @pytest.mark.parametrize("name", ["libtwice.a", "-ltwice"])
