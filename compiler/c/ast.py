@@ -319,6 +319,14 @@ class Call(Expr):
 
 
 @dataclass(eq=False, kw_only=True)
+class StatementExpr(Expr):
+    """`({ body value; })` of GNU C, whose statements do not jump; `value` is None if it has none."""
+
+    body: list[Stmt]
+    value: Expr | None
+
+
+@dataclass(eq=False, kw_only=True)
 class SizeofVla(Expr):
     """`sizeof` of a variable-length array type, in bytes (`size_t`)."""
 

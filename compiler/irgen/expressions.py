@@ -21,7 +21,7 @@ from ..c.types import (
     is_scalar,
 )
 from ..diagnostics import error
-from . import arithmetic, calls, complex_numbers, lvalues, objects
+from . import arithmetic, calls, complex_numbers, lvalues, objects, statements
 from .function import FunctionState
 from .layout import PTR
 from .tree import describe, int_constant, walk
@@ -86,6 +86,10 @@ def _rvalue(fn: FunctionState, e: c.Expr) -> SSAValue | None:
         case c.Comma():
             discard(fn, e.lhs)
             return _rvalue(fn, e.rhs)
+        case c.StatementExpr():
+            for s in e.body:
+                statements.emit(fn, s)
+            return None if e.value is None else _rvalue(fn, e.value)
         case c.Call():
             return calls.call(fn, e)
         case c.SizeofVla():

@@ -223,6 +223,9 @@ class _Storage:
             elif isinstance(node, c.CompoundLiteral):
                 self.declare(node.decl)
                 self.memory.add(node.decl)
+            elif isinstance(node, c.DeclStmt):  # of a statement expression
+                for decl in node.decls:
+                    self.declare(decl)
             else:
                 var = assigned_variable(node)
                 if var is not None:

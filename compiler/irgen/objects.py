@@ -9,7 +9,7 @@ from ...dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
 from ..c import ast as c
 from ..c.types import ArrayType, PointerType, RecordType, is_arithmetic, is_scalar
 from ..diagnostics import error
-from . import expressions, lvalues
+from . import expressions, lvalues, statements
 from .function import FunctionState
 
 
@@ -26,6 +26,10 @@ def record_into(fn: FunctionState, target: SSAValue, e: c.Expr) -> None:
         case c.Comma():
             expressions.discard(fn, e.lhs)
             record_into(fn, target, e.rhs)
+        case c.StatementExpr(value=c.Expr() as value):
+            for s in e.body:
+                statements.emit(fn, s)
+            record_into(fn, target, value)
         case c.Cast():
             record_into(fn, target, e.operand)
         case _:

@@ -95,6 +95,10 @@ def children(node: Node) -> Iterator[Node]:
             yield from node.args
         case c.ComplexOp():
             yield from node.operands
+        case c.StatementExpr():
+            yield from node.body
+            if node.value is not None:
+                yield node.value
         case c.SizeofVla():
             yield from type_expressions(node.of)
         case c.VaArg():

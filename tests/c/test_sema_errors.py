@@ -162,8 +162,10 @@ _Thread_local int x;
                   ^ '_Thread_local' is not supported | global
 _Atomic int x;
             ^ _Atomic is not supported | #pragma acc atomic
-void f(void) { int y = ({ 1; }); }
-                        ^ statement expressions '({ … })' are not supported | static inline function
+void f(void) { int y = ({ return; 1; }); }
+                          ^ a statement expression '({ … })' with a jump in it | static inline function
+int y = ({ 1; });
+         ^ a statement expression '({ … })' outside a function | static inline function
 void f(void) { asm("nop"); }
                ^ inline assembly is not supported | in C
 int f(int c) { switch (c) { case 3 ... 1: return 1; } return 0; }

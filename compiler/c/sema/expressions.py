@@ -119,11 +119,7 @@ class ExpressionChecker:
             return checker(node)
         loc = self.unit.loc(node)
         if isinstance(node, c_ast.Compound):
-            raise error(
-                loc,
-                "statement expressions '({ … })' are not supported",
-                "write a static inline function",
-            )
+            return self.unit.statements.expression(node)
         if isinstance(node, c_ast.InitList):
             raise error(
                 loc, "a braced list is not an expression", "write a compound literal '(type){ … }'"

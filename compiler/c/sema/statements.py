@@ -10,7 +10,7 @@ the statements of a `case` in the case's own list.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pycparser import c_ast
@@ -31,18 +31,21 @@ from ..ast import (
     Label,
     Null,
     Return,
+    StatementExpr,
     Stmt,
     Switch,
     While,
 )
 from ..gnu_syntax import CaseRange
-from ..types import IntType, VoidType
+from ..types import VOID, IntType, VoidType
 from .constants import integer_value, wrap
 from .conversions import convert_assigned, promote, rvalue
 from .scopes import nearest
 from .unit import FunctionState, Jump, Target, Unit
 
 _LARGEST_CASE_RANGE = 4096
+
+_JUMPS = (c_ast.Break, c_ast.Continue, c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch)
 
 _LOOP = Target("loop")
 _SWITCH = Target("switch")
@@ -151,6 +154,29 @@ class StatementChecker:
             return self._pragma_body(items, loc)
         with self.unit.nested_scope():
             return Compound(loc=loc, body=self.block(items))
+
+    def expression(self, node: Any) -> Expr:
+        """`({ … })` (GNU C): the value of the last statement, if that is an expression."""
+        loc = self.unit.loc(node)
+        jump = next(_jumps(node), None)
+        if self.unit.function is None or jump is not None:
+            raise error(
+                loc if jump is None else self.unit.loc(jump),
+                "a statement expression '({ … })' "
+                + ("outside a function" if jump is None else "with a jump in it"),
+                "write a static inline function",
+            )
+        items: list[Any] = list(node.block_items or [])
+        with self.unit.nested_scope():
+            if (
+                not items
+                or type(items[-1]) in self._checkers
+                or isinstance(items[-1], _DECLARATIONS)
+            ):
+                return StatementExpr(type=VOID, loc=loc, body=self.block(items), value=None)
+            body = self.block(items[:-1])
+            value = self.unit.expressions.value(items[-1])
+        return StatementExpr(type=value.type, loc=loc, body=body, value=value)
 
     def _pragma_body(self, items: list[Any], loc: SourceLoc) -> Stmt:
         """`if (c) #pragma … statement`: pycparser wraps the pragmas and the statement."""
@@ -353,3 +379,11 @@ class StatementChecker:
             loc=loc,
             value=convert_assigned(value, result, f"returning from '{name}'", self.unit.sink),
         )
+
+
+def _jumps(node: Any) -> Iterator[Any]:
+    """The statements in `node` that may leave it or the order of its statements, and pragmas."""
+    if isinstance(node, (*_JUMPS, c_ast.Pragma)):
+        yield node
+    for child in node:
+        yield from _jumps(child)
