@@ -103,7 +103,9 @@ def _with_area(k: Kernel, slot: _Slot) -> _Slot:
     count, spec = slot.leaf.count, slot.reduction.spec
     if isinstance(count, int):
         return slot
-    return replace(slot, area=gang_results(k, spec.layout, count, f"{spec.name}_results"))
+    return replace(
+        slot, area=gang_results(k, slot.leaf.combiner.type, count, f"{spec.name}_results")
+    )
 
 
 def _gang_share(k: Kernel, slot: _Slot, index: SSAValue | None) -> SSAValue:

@@ -131,13 +131,15 @@ class Leaf:
     """
     A scalar, or `count` consecutive scalars (an i64 of the kernel's prologue where it is not
     constant), of a reduction variable: `path` are the constant
-    subscripts that lead to the first from a pointer to `container`.
+    subscripts that lead to the first from a pointer to `container`. `per_row`: how many of the `count`
+    are in a row, for a section of rows whose number is known only at run time.
     """
 
     combiner: Combiner
     container: Attribute
     path: tuple[int, ...]
     count: int | SSAValue
+    per_row: int = 1
 
     def address(self, at: Cursor, variable: SSAValue, index: SSAValue | None = None) -> SSAValue:
         """The address of the scalar (number `index`) in the variable at `variable`."""
@@ -260,17 +262,17 @@ def reduction_spec(op: acc.ReductionOp, recipe: Operation | None) -> ReductionSp
 
     if storage is None:
         assert isinstance(layout.length, SSAValue)
-        if isinstance(layout.element, llvm.LLVMStructType | llvm.LLVMArrayType) and not whole(
-            layout.element
-        ):
+        ((path, scalar, per_row), *others) = _flatten(layout.element, whole)
+        if path or others:
             raise error(
                 loc,
-                f"the section of reduction variable{name} has rows, and its length is not constant",
+                f"the section of reduction variable{name} has structures, and its length is not constant",
                 "give the section a constant length, or reduce into an array of scalars",
             )
-        combiner = Combiner(kind, layout.element, unsigned)
+        combiner = Combiner(kind, scalar, unsigned)
         _check(combiner, loc, name)
-        return ReductionSpec(op, layout, None, (Leaf(combiner, layout.element, (), layout.length),))
+        leaf = Leaf(combiner, scalar, (), layout.length, per_row)
+        return ReductionSpec(op, layout, None, (leaf,))
     for path, scalar, count in _flatten(storage, whole):
         combiner = Combiner(kind, scalar, unsigned)
         _check(combiner, loc, name)

@@ -168,9 +168,10 @@ def section_length(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> S
         return k.to_i64(recompute(k, length))
 
 
-def thread_section(k: Kernel, layout: CopyLayout, length: SSAValue, hint: str) -> SSAValue:
+def thread_section(k: Kernel, element: Attribute, length: SSAValue, hint: str) -> SSAValue:
     """Scratch memory of each thread's own for `length` elements, found in the prologue."""
     with k.at(k.in_prologue()):
+        layout = CopyLayout(element, length, None)
         start, bytes = _scratch_area(k, layout, length, Mode.THREAD, hint)
         number = k.to_i64(_unit_number(k, Mode.THREAD))
         address = k.value(llvm.GEPOp.from_mixed_indices(start, [k.mul(number, bytes)], i8), hint)
@@ -178,10 +179,10 @@ def thread_section(k: Kernel, layout: CopyLayout, length: SSAValue, hint: str) -
     return address
 
 
-def gang_results(k: Kernel, layout: CopyLayout, length: SSAValue, hint: str) -> SSAValue:
+def gang_results(k: Kernel, element: Attribute, length: SSAValue, hint: str) -> SSAValue:
     """Scratch memory for `length` results of every gang, gang after gang; found in the prologue."""
     with k.at(k.in_prologue()):
-        return _scratch_area(k, layout, length, Mode.GANG, hint)[0]
+        return _scratch_area(k, CopyLayout(element, length, None), length, Mode.GANG, hint)[0]
 
 
 def private_copy(k: Kernel, op: acc.PrivateOp) -> SSAValue:

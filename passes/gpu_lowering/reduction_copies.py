@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects import acc
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from .context import Kernel
@@ -39,7 +40,10 @@ class ReductionCopies:
         if spec.storage is not None:
             return spec
         length = section_length(self.k, spec.layout, spec.name, op)
-        return replace(spec, leaves=tuple(replace(leaf, count=length) for leaf in spec.leaves))
+        (leaf,) = spec.leaves
+        with self.k.at(self.k.in_prologue()):
+            count = self.k.mul(length, self.k.constant(leaf.per_row, i64), "elements")
+        return replace(spec, leaves=(replace(leaf, count=count),))
 
     def begin_construct(self, op: acc.ReductionOp) -> None:
         """The construct's reduction: a copy for the gang, the same in all threads."""

@@ -49,7 +49,7 @@ def thread_copy(k: Kernel, spec: ReductionSpec, hint: str) -> SSAValue:
         return k.stack_slot(spec.storage, hint)
     (leaf,) = spec.leaves
     assert isinstance(leaf.count, SSAValue)
-    return thread_section(k, spec.layout, leaf.count, hint)
+    return thread_section(k, leaf.combiner.type, leaf.count, hint)
 
 
 def initialise(k: Kernel, at: Cursor, spec: ReductionSpec, copy: SSAValue) -> None:
