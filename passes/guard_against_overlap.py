@@ -11,7 +11,7 @@ Leaves: no `accx.conditional`. Such a construct stands in an `scf.if`: its first
         the second the marked loops are `seq`. The test compares what the loops access of each pair of
         arrays, by device addresses: the section that their subscripts span, or else that of the data
         clause. Where that cannot be computed before the construct, and in host code, the marked loops
-        are `seq` and there is one version.
+        are `seq` and there is one version. A wait clause becomes an `acc.wait` before the data operations.
 Fails:  never. `accx.note` and `accx.why` of the loops say what was done.
 
 Before:
@@ -58,7 +58,15 @@ from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
 from .analysis.sections import Section, pointer_uses, section_of
 from .building import Cursor
 from .loop_order import confine_to_gang, run_in_order
-from .versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from .outline import emit_construct_wait
+from .versions import (
+    branches,
+    can_have_versions,
+    copy_construct,
+    drop_wait,
+    move_construct,
+    queue_outside,
+)
 
 
 @dataclass(frozen=True)
@@ -218,8 +226,8 @@ def _settle(construct: acc.ParallelOp) -> None:
     """Makes the versions of a construct with marked loops."""
     judged = [(loop, judge_loop(loop, construct)) for loop in _marked(construct)]
     reason = next((v.why for _, v in judged if not v.independent), None)
-    if reason is None and not (can_have_versions(construct) and queue_outside(construct)):
-        reason = "arrays may overlap, and what its clauses wait for stands between data and kernel"
+    if reason is None and not queue_outside(construct):
+        reason = "arrays may overlap, and its queue is not known before its data operations"
     if reason is None:
         judged = [(loop, verdict) for loop, verdict in judged if verdict.conditional]
     if reason is None and judged:
@@ -244,6 +252,9 @@ def _make_versions(
         loop.attributes[NOTE] = StringAttr(
             f"in parallel where {wordings[loop]} (tested at launch), else in order"
         )
+    if not can_have_versions(construct):
+        emit_construct_wait(construct)
+        drop_wait(construct)
     then, other = branches(Cursor.before(construct), condition)
     copy = copy_construct(construct, other)
     for loop in _marked(copy):

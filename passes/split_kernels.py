@@ -78,7 +78,7 @@ from .kernel_pieces import Piece, cut, fill
 from .legalize_serial import parallel_with_clauses, single_gang_parallel
 from .loop_order import confine_to_gang, run_in_order
 from .repeated_levels import settle_repeated_levels
-from .versions import can_have_versions
+from .versions import drop_wait
 
 MOST_SHORT_ITERATIONS = 8
 """Loops without a directive and this short stay in order inside of parallel ones."""
@@ -192,7 +192,7 @@ def decide_loops(parent: Operation, module: ModuleOp, *, plain_loops: bool) -> N
     loops without a directive become independent `acc.loop`s where that is proven. What the host can
     find out before a construct is left to it (`guard-against-overlap`).
     """
-    host = parent if isinstance(parent, COMPUTE_OPS) and can_have_versions(parent) else None
+    host = parent if isinstance(parent, COMPUTE_OPS) else None
     candidates: list[LoopLike] = [
         op
         for op in parent.walk()
@@ -258,13 +258,6 @@ def _construct(kernels: acc.KernelsOp, piece: Piece, block: Block, one: SSAValue
         parallel = single_gang_parallel(kernels, region, one)
         parallel.attributes[FROM_KERNELS] = UnitAttr()
     return parallel
-
-
-def _drop_wait(parallel: acc.ParallelOp) -> None:
-    """Only the first piece waits: the others follow it in the same queue."""
-    set_operand_groups(parallel, wait_operands=[])
-    for name in ("waitOperandsDeviceType", "waitOperandsSegments", "hasWaitDevnum", "waitOnly"):
-        set_prop(parallel, name, None)
 
 
 def _data_condition(kernels: acc.KernelsOp, block: Block) -> SSAValue | None:
@@ -400,7 +393,7 @@ class _Builder:
             parallel = _construct(self.kernels, piece, block, self.one)
             confine_to_gang(parallel)
             if not self.first:
-                _drop_wait(parallel)
+                drop_wait(parallel)  # the others follow it in the same queue
             self.first = False
             if self.several:
                 set_operand_groups(parallel, data_clause_operands=[])

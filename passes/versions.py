@@ -14,16 +14,22 @@ from ..runtime.abi import ASYNC_NOVAL
 from .analysis.acc_ops import (
     NONE,
     PRIVATIZING_OPS,
-    ComputeOp,
     set_operand_groups,
     set_prop,
 )
 from .building import Cursor, constant_value, erase
 
 
-def can_have_versions(construct: ComputeOp) -> bool:
+def can_have_versions(construct: acc.ParallelOp) -> bool:
     """Whether the construct may stand inside a choice: a wait clause concerns its data operations."""
     return not construct.wait_operands and construct.wait_only is None
+
+
+def drop_wait(construct: acc.ParallelOp) -> None:
+    """Takes the wait clause off a construct."""
+    set_operand_groups(construct, wait_operands=[])
+    for name in ("waitOperandsDeviceType", "waitOperandsSegments", "hasWaitDevnum", "waitOnly"):
+        set_prop(construct, name, None)
 
 
 def queue_outside(construct: acc.ParallelOp) -> bool:

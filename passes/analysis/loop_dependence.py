@@ -230,6 +230,7 @@ class _Judge:
         self.requirement: dict[tuple[tuple[Affine, ...], ...], None] = {}
         self.overlaps: dict[tuple[Hashable, Hashable], Overlap] = {}
         self.private_arrays: list[SSAValue] = []
+        self.known_pairs: dict[Hashable, Requirement | None] = {}
 
     def known(self, symbol: Hashable) -> bool:
         return self.host is not None and self.symbols.is_known_before(symbol)
@@ -300,9 +301,12 @@ class _Judge:
         sides = comparable(one, other)
         if sides is None:
             return None
-        first, second, widths = sides
-        context = self.context(variable, one, other)
-        return requirement(first, second, context, self.known, widths)
+        key = variable, sides, one.ranges, other.ranges
+        if key not in self.known_pairs:
+            first, second, widths = sides
+            context = self.context(variable, one, other)
+            self.known_pairs[key] = requirement(first, second, context, self.known, widths)
+        return self.known_pairs[key]
 
     def overlap(self, variable: SSAValue, left: _Place, right: _Place) -> None:
         one, other = left.access, right.access
