@@ -38,6 +38,7 @@ def has_other_section(entry: EntryOp) -> bool:
         other is not entry
         and isinstance(other, ENTRY_OPS)
         and not isinstance(other, acc.AttachOp)
+        and bool(other.bounds and entry.bounds)
         and same_variable(other.var, entry.var)
         for use in entry.acc_var.uses
         if isinstance(use.operation, acc.DataOp | acc.DeclareEnterOp)
