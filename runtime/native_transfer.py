@@ -135,7 +135,7 @@ define internal void @await(ptr %job, i64 %slot) {{
 }}
 
 ; whether it is
-define internal i1 @free(ptr %job, i64 %slot) {{
+define internal i1 @ready(ptr %job, i64 %slot) {{
   %event = call ptr @event(ptr %job, i64 %slot)
   %function = call ptr @get_query(ptr %job)
   %status = call i32 %function(ptr %event)
@@ -316,7 +316,7 @@ look:
   %slot = add i64 %base, %turn
   %asked_turn = xor i64 %turn, %idle
   %asked = add i64 %base, %asked_turn
-  %free = call i1 @free(ptr %job, i64 %asked)
+  %free = call i1 @ready(ptr %job, i64 %asked)
   %back = xor i1 %free, true
   %range = call {{ i64, i64 }} @take(ptr %job, i1 %back)
   %length = extractvalue {{ i64, i64 }} %range, 1
