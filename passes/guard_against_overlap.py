@@ -52,6 +52,7 @@ from .analysis.acc_ops import (
 )
 from .analysis.accesses import DERIVED, root_of
 from .analysis.dependence import Requirement
+from .analysis.host_scalars import HostScalars
 from .analysis.layout import size_of
 from .analysis.loop_dependence import Overlap, Verdict, judge_loop
 from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
@@ -119,7 +120,10 @@ class _Test:
         uses = pointer_uses(base, self.construct, self.symbols)
         inside = replace(uses, accesses=[a for a in uses.accesses if is_inside(a.op, loop)])
         section = section_of(inside, self.symbols)
-        return section if isinstance(section, Section) else None
+        if not isinstance(section, Section):
+            return None
+        bounds = (*section.bounds.lows, *section.bounds.highs)
+        return section if HostScalars(self.construct).knows_all(bounds) else None
 
     def span(self, root: SSAValue, loop: acc.LoopOp) -> _Span:
         """The memory that `loop` accesses of the array with this root."""

@@ -15,6 +15,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType, LocationAttr
 from xdsl.ir import Operation, SSAValue
 
+from ..dialects.accx import VOLATILE
 from .analysis.acc_ops import (
     constant_i32,
     constant_value,
@@ -26,6 +27,7 @@ from .analysis.acc_ops import (
     is_inside,
 )
 from .analysis.accesses import address_escapes, is_scalar_variable, root_of
+from .analysis.host_scalars import HostScalars
 from .analysis.loop_scalars import wanted_after
 from .analysis.region_values import Expression, HostEmitter, HostLoad, RegionSymbols
 
@@ -51,6 +53,7 @@ class HostLoops:
     def __init__(self, kernels: acc.KernelsOp):
         self.kernels = kernels
         self.symbols = RegionSymbols(kernels)
+        self.scalars = HostScalars(kernels)
 
     def __contains__(self, op: Operation) -> bool:
         """Whether the host should run `op`, which stands in the region or in another such loop."""
@@ -62,7 +65,9 @@ class HostLoops:
 
     def _is_known(self, value: SSAValue) -> bool:
         poly = self.symbols.affine(value)
-        return poly is not None and all(self._has_value(symbol) for symbol in poly.symbols)
+        if poly is None or not self.scalars.knows_all([poly]):
+            return False
+        return all(self._has_value(symbol) for symbol in poly.symbols)
 
     def _has_value(self, symbol: Hashable) -> bool:
         match symbol:
@@ -114,6 +119,8 @@ def drop_dead_stores(kernels: acc.KernelsOp) -> None:
             continue
         root = root_of(op.ptr)
         if op.ptr is not root or not isinstance(root.owner, llvm.AllocaOp):
+            continue
+        if VOLATILE in op.attributes:
             continue
         if not is_scalar_variable(root) or address_escapes(root):
             continue

@@ -18,6 +18,7 @@ from .acc_ops import bit_width, is_defined_inside
 from .accesses import place_key
 from .affine import Affine
 from .dependence import Subscripts, Unknown
+from .host_scalars import HostScalars
 from .ranges import LoopRange
 from .region_values import (
     Expression,
@@ -56,6 +57,7 @@ class LoopSymbols(RegionSymbols):
         super().__init__(loop)
         self.loop = loop
         self.before = None if host is None else RegionSymbols(host)
+        self.scalars = None if host is None else HostScalars(host)
         self.stored_types = _stored_types(loop)
         self.ranges_of: dict[Operation, tuple[LoopRange, ...]] = {}
         self.outer_ranges = self._ranges(loop, None)
@@ -78,7 +80,9 @@ class LoopSymbols(RegionSymbols):
                 inside = isinstance(symbol.variable, SSAValue) and self.before.is_inside(
                     symbol.variable
                 )
-                return symbol.variable not in self.before.written and not inside
+                if symbol.variable in self.before.written or inside:
+                    return False
+                return self.scalars is not None and self.scalars.knows(symbol)
             case Expression():
                 return all(self.is_known_before(s) for p in symbol.operands for s in p.symbols)
             case _:

@@ -103,6 +103,26 @@ static double filled(double *a, double *b, int n)
     return last[0];
 }
 
+/* Bounds that are another number on the device than on the host. */
+static double steps(void)
+{
+    double sum = 0;
+    int n = 10, counts[40] = {0};
+
+#pragma acc data copy(n, counts)
+    {
+#pragma acc serial
+        n = 20;
+#pragma acc kernels
+        for (int t = 0; t < n; t++)
+            for (int i = 0; i < n; i++)
+                counts[i] += 1;
+    }
+    for (int i = 0; i < 40; i++)
+        sum += counts[i];
+    return sum;
+}
+
 /* The same on the host: what a call of the function makes of `expected` where it lies in `memory`. */
 static void begin(void)
 {
@@ -218,6 +238,7 @@ int main(void)
     test_members(7, 0);
     test_members(5, 5);
 
+    CHECK_EQ(steps(), 400);
     begin();
     reversed(memory + 3, 51);
     for (i = 0; i < 51; i++)
