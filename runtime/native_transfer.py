@@ -24,6 +24,7 @@ copying 250 KB takes.
 from __future__ import annotations
 
 import ctypes
+import os
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
@@ -440,7 +441,9 @@ class NativeTransfer:
         self._perform = self._program.function("perform", None, *types)
         self._team = Team()
         dismiss = self._program.function("dismiss", None, pointer)
-        self._dismiss = weakref.finalize(self, _dismiss, self._program, dismiss, self._team)
+        self._dismiss = weakref.finalize(
+            self, _dismiss, self._program, dismiss, self._team, os.getpid()
+        )
         self._workers = {
             name: self._program.address(f"worker_{name}") for name in ("in", "out", "find")
         }
@@ -459,6 +462,12 @@ class NativeTransfer:
         self._dismiss()
 
 
-def _dismiss(program: HostProgram, dismiss: Callable[[int], None], team: Team) -> None:
-    """Ends a team's threads; `program` is the one they run, which must outlive them."""
-    dismiss(ctypes.addressof(team))
+def _dismiss(
+    program: HostProgram, dismiss: Callable[[int], None], team: Team, process: int
+) -> None:
+    """
+    Ends a team's threads; `program` is the one they run, which must outlive them. A forked process has
+    the team's memory without its threads.
+    """
+    if os.getpid() == process:
+        dismiss(ctypes.addressof(team))

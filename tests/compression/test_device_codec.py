@@ -9,7 +9,10 @@ import ctypes
 import functools
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -265,6 +268,29 @@ def test_many_threads_share_a_transfer(monkeypatch: pytest.MonkeyPatch):
         assert found == saturated
         assert (packed == expected).all()
     staging.close()
+
+
+def test_a_forked_process_ends():
+    code = """
+import os, sys
+import numpy as np
+os.sched_getaffinity = lambda process: set(range(4))
+from accopt.runtime.cuda_staging import StagingCopier
+sys.path.insert(0, sys.argv[1])
+from tests.compression.test_device_codec import Calls
+staging = StagingCopier(Calls(), 0)
+x = np.ones(1 << 25, np.uint8)
+for _ in range(2):
+    y = np.zeros_like(x)
+    staging.copy_in(y.ctypes.data, x.ctypes.data, x.nbytes, 0)
+    assert (x == y).all()
+    child = os.fork()
+    if not child:
+        sys.exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+    root = str(Path(__file__).parents[2])
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code, root], check=True, timeout=60)
 
 
 def test_a_range_is_not_found_if_a_copy_fails():
