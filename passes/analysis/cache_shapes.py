@@ -107,6 +107,19 @@ def outputs_per_thread(
     return tuple(found)
 
 
+def window_shape(
+    threads: tuple[int, ...], outputs: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """
+    Threads and outputs of each for a large window, in place of the usual ones: rows and columns share what
+    they read in registers. (Measured on an H200, 8192²: 7 × 7 takes 406 µs against 632, 5 × 5 294 against
+    416; also at 256² it is faster.)
+    """
+    if (threads, outputs) == ((8, WARP), (4, 1)):
+        return (4, WARP), (4, 2)
+    return threads, outputs
+
+
 def resident_blocks(threads: Sequence[int], outputs: Sequence[int], *, ahead: bool) -> int:
     """
     Blocks that the registers of a multiprocessor should hold at the same time (0: as it comes). Without

@@ -159,7 +159,20 @@ def _shape(
         most = shape_for([replace(axis, trips=None) for axis in nest.axes])
         if measured := shapes.product_shapes(most.outputs, most.threads, element_bytes):
             return replace(shape_for(nest.axes), measured=measured)
-    return shape_for(nest.axes)
+    usual = shape_for(nest.axes)
+    if not (renewed or product or tuned or any(given) or nest.reductions) and _is_large(
+        cached, nest
+    ):
+        return _BlockShape(*shapes.window_shape(usual.threads, usual.outputs))
+    return usual
+
+
+def _is_large(cached: Sequence[Cached], nest: Nest) -> bool:
+    """Whether sections are windows that are only read, often enough for a tile to pay."""
+    uses = [uses_of(c, nest) for c in cached]
+    if any(use.stores or use.reads is None for use in uses):
+        return False
+    return plans.leave_alone(uses, len(nest.axes)) is None
 
 
 def _has_grid_of_its_own(result: NestPlan) -> bool:

@@ -10,6 +10,7 @@ from accopt.passes.analysis.cache_shapes import (
     fastest,
     product_shapes,
     time_of,
+    window_shape,
 )
 
 FLOATS = product_shapes((8, 8), (16, 16), 4)
@@ -51,6 +52,12 @@ def test_a_batch_and_a_small_device_have_enough_blocks() -> None:
 
 def test_narrow_products_get_small_blocks() -> None:
     assert fastest(FLOATS, (16, 4096), 1, MULTIPROCESSORS).size == (16, 16)
+
+
+def test_large_windows_share_rows_and_columns() -> None:
+    assert window_shape((8, 32), (4, 1)) == ((4, 32), (4, 2))
+    assert window_shape((8, 32), (1, 1)) == ((8, 32), (1, 1))
+    assert window_shape((16, 16), (4, 1)) == ((16, 16), (4, 1))
 
 
 @pytest.mark.parametrize("shape", [*FLOATS, *DOUBLES], ids=str)
