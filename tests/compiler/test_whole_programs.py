@@ -38,6 +38,8 @@ PROGRAMS = {
 }
 OPTIONS = CompileOptions(target="nvptx", verify=True)
 UPSTREAM_STAGES = ("acc", "gpu", "nvvm")
+OWN_OPERATIONS = {("benchmarks-scans", "acc")}
+"""Stages with operations of research extensions, which upstream does not know."""
 MLIR_OPT = shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
 
 
@@ -66,6 +68,8 @@ def test_every_level_is_legal(name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_upstream_parses(name: str, stage: str) -> None:
     assert MLIR_OPT is not None
+    if (name, stage) in OWN_OPERATIONS:
+        pytest.skip("a research extension")
     done = subprocess.run(
         [MLIR_OPT, "-o", "/dev/null"],
         input=levels(name)[stage],
