@@ -55,6 +55,8 @@ from .analysis.acc_ops import (
     NONE,
     constant_i32,
     constant_value,
+    enclosing_function,
+    entry_block,
     has_level,
     replace_inside,
     set_operand_groups,
@@ -314,7 +316,23 @@ def _use_host_values(kernels: acc.KernelsOp) -> None:
             entry.erase()
 
 
+def _move_variables_out(kernels: acc.KernelsOp) -> None:
+    """Variables of the region in memory become the function's, which all pieces can name."""
+    function = enclosing_function(kernels)
+    assert function is not None
+    first = entry_block(function).first_op
+    assert first is not None
+    for op in list(kernels.region.block.ops) if len(kernels.region.blocks) == 1 else ():
+        if isinstance(op, llvm.AllocaOp) and (count := constant_value(op.size)) is not None:
+            size = arith.ConstantOp(IntegerAttr(count, op.size.type))
+            size.location = op.location
+            op.detach()
+            op.operands[0] = size.result
+            entry_block(function).insert_ops_before([size, op], first)
+
+
 def _split(kernels: acc.KernelsOp, module: ModuleOp) -> None:
+    _move_variables_out(kernels)
     settle_repeated_levels(kernels)
     decide_loops(kernels, module, plain_loops=True)
     block = kernels.parent_block()
