@@ -324,7 +324,7 @@ def _move_variables_out(kernels: acc.KernelsOp) -> None:
     assert first is not None
     for op in list(kernels.region.block.ops) if len(kernels.region.blocks) == 1 else ():
         if isinstance(op, llvm.AllocaOp) and (count := constant_value(op.size)) is not None:
-            size = arith.ConstantOp(IntegerAttr(count, op.size.type))
+            size = arith.ConstantOp(IntegerAttr(count, i32))
             size.location = op.location
             op.detach()
             op.operands[0] = size.result

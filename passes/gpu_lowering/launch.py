@@ -242,6 +242,10 @@ def _check(construct: acc.ParallelOp) -> None:
         )
 
 
+MAX_GRID_YZ = 65535
+"""Blocks of a grid in its second and third dimension, at most."""
+
+
 def _at_least_one(cursor: Cursor, value: SSAValue) -> SSAValue:
     constant = constant_value(value)
     if constant is not None:
@@ -264,6 +268,15 @@ def _launch_sizes(
 ) -> _Launch:
     """Grid and block of the launch, as values on the host."""
     gangs = [_at_least_one(cursor, cursor.to_integer(g, i32)) for g in outlined.num_gangs]
+    covered = {
+        attr.value.data
+        for loop in construct.walk()
+        if accx.COVERS in loop.attributes
+        and isinstance(attr := loop.attributes.get(accx.GANG_DIM), IntegerAttr)
+    }
+    for dim, number in enumerate(gangs[1:], 2):
+        if dim not in covered and not 0 < (constant_value(number) or 0) <= MAX_GRID_YZ:
+            gangs[dim - 1] = _at_most(cursor, number, cursor.i32(MAX_GRID_YZ))
     gangs += [cursor.i32(1)] * (3 - len(gangs))
 
     def requested(value: SSAValue | None) -> SSAValue:
