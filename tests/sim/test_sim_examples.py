@@ -1,4 +1,4 @@
-"""The examples and the conformance programs in the simulator: right answers, and no faults."""
+"""The examples in the simulator: right answers, and no faults."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ sys.path.insert(0, str(TESTS))
 
 from test_examples import EXAMPLES, PROGRAMS, assert_same_report  # noqa: E402
 
-CONFORMANCE = sorted((TESTS / "conformance").glob("*.c"))
-
 
 def accrun(sources: list[Path]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=sim"]
@@ -28,9 +26,3 @@ def test_example(name: str) -> None:
     done = accrun(PROGRAMS[name])
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert_same_report(done.stdout, (EXAMPLES / "expected" / f"{name}.txt").read_text())
-
-
-@pytest.mark.parametrize("program", CONFORMANCE, ids=lambda path: path.stem)
-def test_conformance(program: Path) -> None:
-    done = accrun([program])
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
