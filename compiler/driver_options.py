@@ -96,7 +96,12 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
     group.add_argument(
         "--verify",
         action="store_true",
-        help="check the IR after every pass, and its contract after every stage",
+        help="check the IR and its contract after every stage",
+    )
+    group.add_argument(
+        "--verify-each",
+        action="store_true",
+        help="check the IR after every pass, and its contract after every stage (slow)",
     )
     group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
     group.add_argument(
@@ -132,6 +137,7 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
         debug_info=args.debug_info,
         check_cache=args.check_cache,
         verify=args.verify,
+        verify_each=args.verify_each,
         include_dirs=tuple(args.include_dirs),
         defines=tuple(args.defines),
         undefines=tuple(args.undefines),

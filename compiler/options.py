@@ -23,7 +23,8 @@ class CompileOptions:
     reassociation, reciprocals instead of divisions and approximate functions, and lets GPU code
     take float denormals for zero. `debug_info` puts C
     lines into the machine code. `check_cache` reports accesses outside of the sections of `cache`
-    directives at run time. `verify` checks the IR and the contract of every stage.
+    directives at run time. `verify` checks the IR and the contract of every stage, `verify_each` the IR
+    after every pass, too.
     """
 
     target: TargetName = "host"
@@ -34,6 +35,7 @@ class CompileOptions:
     debug_info: bool = False
     check_cache: bool = False
     verify: bool = False
+    verify_each: bool = False
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     undefines: tuple[str, ...] = ()

@@ -256,15 +256,11 @@ def pipeline_passes(options: CompileOptions) -> dict[str, tuple[ModulePass, ...]
     }
 
 
-def _verify(module: ModuleOp, after: str) -> None:
+def _verify(module: ModuleOp, culprit: str, remedy: str) -> None:
     try:
         module.verify()
     except VerifyException as e:
-        raise error(
-            UNKNOWN_LOC,
-            f"internal: the pass '{after}' left invalid IR: {e}",
-            f"--print-after {after} shows it",
-        ) from e
+        raise error(UNKNOWN_LOC, f"internal: {culprit} left invalid IR: {e}", remedy) from e
 
 
 def _check(module: ModuleOp, stage: str, missing: Sequence[str]) -> None:
@@ -344,8 +340,9 @@ def run_to_stage(
 
     def run(module_pass: ModulePass) -> None:
         run_pass(ctx, module_pass, module)
-        if options.verify:
-            _verify(module, module_pass.name)
+        if options.verify_each:
+            name = module_pass.name
+            _verify(module, f"the pass '{name}'", f"--print-after {name} shows it")
 
     if start == ACC.name and NEXT_PASS not in module.attributes:
         for module_pass in added.get(start, ()):
@@ -362,7 +359,10 @@ def run_to_stage(
             run(module_pass)
         module.attributes[STAGE] = StringAttr(stage.name)
         missing = skipped.intersection(stage.passes)
-        if options.verify or missing:
+        if options.verify:
+            culprit = f"one of the passes to stage '{stage.name}'"
+            _verify(module, culprit, "--verify-each says which")
+        if options.verify or options.verify_each or missing:
             _check(module, stage.name, sorted(missing))
         if after_stage is not None:
             after_stage(stage.name, module)

@@ -133,14 +133,18 @@ def test_a_failing_pass_leaves_what_it_began_with(
 
 @pytest.mark.usefixtures("spoil")
 def test_invalid_ir_names_the_pass(capsys: pytest.CaptureFixture[str]) -> None:
-    assert accopt("--emit=data", "--after=acc:spoil{crash=false}", "--verify") == 1
+    assert accopt("--emit=data", "--after=acc:spoil{crash=false}", "--verify-each") == 1
     assert "the pass 'spoil' left invalid IR" in capsys.readouterr().err
+    assert accopt("--emit=data", "--after=data:spoil{crash=false}", "--verify") == 1
+    message = capsys.readouterr().err
+    assert "one of the passes to stage 'data' left invalid IR" in message
+    assert "--verify-each says which" in message
 
 
 @pytest.mark.parametrize("target", ["nvptx", "host"])
 def test_every_pass_leaves_valid_ir(target: str) -> None:
     source = Path(__file__).parents[1] / "passes" / "programs" / "stencils.c"
-    arguments = [str(source), f"--target={target}", "--emit=nvvm", "--verify", *SILENT]
+    arguments = [str(source), f"--target={target}", "--emit=nvvm", "--verify-each", *SILENT]
     assert accopt_main.main(arguments) == 0
 
 
