@@ -5,8 +5,8 @@ Takes:  scheduled level; an `accx.scan_step` in the body of a loop says what it 
 Leaves: no `accx.scan_step`. On a GPU a scan that threads share is one `accx.scan`, by the threads of
         all gangs if the loop has gang. Elsewhere it is a plain loop: on the host one thread runs it
         from start to end.
-Fails:  on a scan over gangs inside of another loop of the construct: there is no barrier between
-        gangs for the next one to begin.
+Fails:  on a scan over gangs inside of another loop of the construct or of a routine: there is no
+        barrier between gangs for the next one to begin. On long double on a GPU.
 
 Options: `target` (`nvptx` or `host`), set by the pipeline.
 
@@ -25,7 +25,7 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i1, i8, i32
+from xdsl.dialects.builtin import DenseArrayBase, Float80Type, ModuleOp, StringAttr, i1, i8, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -84,7 +84,8 @@ def check_gangs(loop: acc.LoopOp) -> None:
     if has_level(loop.gang) and not isinstance(loop.parent_op(), acc.ParallelOp):
         raise error(
             source_loc(loop),
-            "a scan over gangs stands inside of another loop or statement of the construct",
+            "a scan over gangs stands inside of another loop or statement of the construct, or of a"
+            " routine",
             "give the scan worker and vector, or put it directly into the construct",
         )
 
@@ -132,6 +133,8 @@ class ExpandScansPass(ModulePass):
             check_gangs(loop)
             threads = has_level(loop.worker) or has_level(loop.vector)
             shared = threads or has_level(loop.gang)
+            if shared and self.target == "nvptx" and isinstance(step.target_type, Float80Type):
+                raise error(source_loc(loop), "a GPU has no long double to scan", "use double")
             scan = whole_scan(loop, step)
             erase(loop)
             if not shared or self.target == "host":

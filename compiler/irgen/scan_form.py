@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..c import ast as c
-from ..c.types import CType, FloatType, IntType
+from ..c.types import BOOL, CType, FloatType, IntType
 from ..diagnostics import CompileError, SourceLoc, error
-from ..directives.records import Directive, ScanClause, VarRefItem
+from ..directives.records import Directive, GangClause, ScanClause, VarRefItem
 from .counted import CountedLoop
 from .tree import int_constant, strip_casts, walk
 
@@ -125,6 +125,7 @@ class _Recognizer:
         self.loop = loop
 
     def run(self, body: c.Stmt) -> ScanForm:
+        self._check_clauses()
         if self.loop.step != 1 or self.loop.down or not isinstance(self.loop.var.type, IntType):
             raise self._refuse(body.loc, "the loop of a scan must count up by one")
         target, a, b = self._statement(body)
@@ -141,6 +142,18 @@ class _Recognizer:
         self._check_types(target, previous, source)
         self._check_count(target)
         return ScanForm(self.clause, target, source, offset == -1)
+
+    def _check_clauses(self) -> None:
+        """Clauses that deal iterations out in another order than a scan needs."""
+        gang = self.directive.find("gang", GangClause)
+        static = gang is not None and (gang.static is not None or gang.static_any)
+        name = "tile" if self.directive.has("tile") else "gang(static:)" if static else None
+        if name is not None:
+            raise self._refuse(
+                self.directive.loc,
+                f"'{name}' deals out iterations of a scan, which continue from each other",
+                "leave it out",
+            )
 
     def _refuse(self, loc: SourceLoc, cause: str, remedy: str = _FORMS) -> CompileError:
         return error(loc, cause, remedy, [(self.clause.loc, "the scan clause is here")])
@@ -248,6 +261,16 @@ class _Recognizer:
                     "scan integers or floating point numbers",
                 )
         operator = self.clause.operator
+        if out == BOOL and taken != BOOL and operator not in ("&&", "||"):
+            raise self._refuse(
+                source.loc, f"'{taken}' elements cannot be scanned into '_Bool' ones", "use '||'"
+            )
+        if out == BOOL and operator in ("+", "*"):
+            raise self._refuse(
+                target.loc,
+                f"C makes 0 or 1 of every '{operator}' of '_Bool' elements",
+                f"write '{'||' if operator == '+' else '&&'}', which is the same",
+            )
         if operator in ("&&", "||") or _fits(taken, out, ordered=operator in ("max", "min")):
             return
         raise self._refuse(

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 
 from ...compiler.diagnostics import CompileError, SourceLoc, error
 from ...dialects.accx_cache import CopyAsyncOp
+from ...dialects.accx_scan import ScanOp
 from ..analysis.layout import type_name
 from ..building import Cursor, constant_value, erase
 from .element_code import ElementCode
@@ -70,6 +71,12 @@ class ArrayRewriter:
                 )
             case acc.AtomicReadOp() | acc.AtomicWriteOp() | acc.AtomicUpdateOp():
                 raise self._refusal(op, "is accessed atomically", "leave this array uncompressed")
+            case ScanOp():
+                raise self._refusal(
+                    op,
+                    "is scanned by several threads, which read plain numbers",
+                    "leave this array uncompressed, or give the scan 'seq'",
+                )
             case acc.PrivateOp() | acc.FirstprivateOp() | acc.ReductionOp():
                 raise self._refusal(op, "is private or a reduction", "name it in one clause only")
             case _:

@@ -83,6 +83,18 @@ def test_compile_errors(tmp_path: Path, case: str):
     assert "p0.c:" in done.stderr and "internal" not in done.stderr
 
 
+def test_scan_by_several_threads(tmp_path: Path):
+    """A scan by one thread decodes as other loops do."""
+    body = (
+        "float a[99], b[99];\nint main(void) {\n#pragma acc parallel loop %s ccopyin(a) copy(b)\n"
+        "for (int i = 1; i < 99; i++) b[i] = b[i-1] + a[i]; }"
+    )
+    for levels, status in (("", 1), ("seq ", 0)):
+        done = run(tmp_path, body % f"{levels}scan(+: a, b, 0, 99)", target="sim")
+        assert done.returncode == status, done.stderr
+        assert ("is scanned by several threads" in done.stderr) == (status == 1)
+
+
 def data(clause: str, kernel: str) -> str:
     return f"""
 int main(void) {{

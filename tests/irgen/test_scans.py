@@ -15,7 +15,7 @@ HEAD = """\
 #include <math.h>
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 struct s { int n; double *x, *y; };
-void f(int n, int m, int *restrict a, int *restrict b, long *c, float *d, double *e, unsigned *u, double (*rows)[64], struct s *p)
+void f(int n, int m, int *restrict a, int *restrict b, long *c, float *d, double *e, unsigned *u, double (*rows)[64], struct s *p, _Bool *t)
 {
 """
 
@@ -47,6 +47,8 @@ def steps(tmp_path: Path, clause: str, loop: str) -> list[ScanStepOp]:
         ("&&: d, b, 0, n", "for (int i = 1; i < n; i++) b[i] = b[i-1] && d[i];", "land", False),
         ("+: rows, rows, 0, 64", "for (int i = 1; i < 64; i++) rows[m][i] += rows[m][i-1];", "add", False),
         ("+: p->x, p->y, 0, p->n", "for (int i = 1; i < p->n; i++) p->y[i] = p->y[i-1] + p->x[i];", "add", False),
+        ("|: t, t, 0, n", "for (int i = 1; i < n; i++) t[i] = t[i-1] | t[i];", "ior", False),
+        ("||: a, t, 0, n", "for (int i = 1; i < n; i++) t[i] = t[i-1] || a[i];", "lor", False),
         ("+: e, e, 0, m", "for (int i = 1; i < m; i++) e[n * m + i] = e[n * m + i - 1] + e[n * m + i];", "add", False),
     ],
 )  # fmt: skip
@@ -81,6 +83,11 @@ def test_recognised(
         ("+: a, b, 0, 100", "for (int i = 1; i < 101; i++) b[i] = b[i-1] + a[i];", "the loop does not scan '100' elements"),
         ("+: a, b, p, n", "for (int i = 1; i < n; i++) b[i] = b[i-1] + a[i-1];", "'p' is not a number"),
         ("+: a, b, 0, n) collapse(2", "for (int j = 0; j < m; j++) for (int i = 1; i < n; i++) b[i] = b[i-1] + a[i];", "a scan runs along one loop"),
+        ("+: a, b, 0, n) tile(8", "for (int i = 1; i < n; i++) b[i] = b[i-1] + a[i];", "'tile' deals out iterations"),
+        ("+: a, b, 0, n) gang(static:4", "for (int i = 1; i < n; i++) b[i] = b[i-1] + a[i];", "'gang(static:)' deals out iterations"),
+        ("+: a, b, 0, n) gang(static:*", "for (int i = 1; i < n; i++) b[i] = b[i-1] + a[i];", "'gang(static:)' deals out iterations"),
+        ("+: t, t, 0, n", "for (int i = 1; i < n; i++) t[i] = t[i-1] + t[i];", "C makes 0 or 1 of every '+'"),
+        ("|: a, t, 0, n", "for (int i = 1; i < n; i++) t[i] = t[i-1] | a[i];", "'int' elements cannot be scanned into '_Bool' ones"),
     ],
 )  # fmt: skip
 def test_refused(tmp_path: Path, clause: str, loop: str, message: str) -> None:
