@@ -92,8 +92,14 @@ class DiagnosticSink:
 
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
 
-    def warn(self, loc: SourceLoc, message: str, remedy: str | None = None) -> None:
-        self.diagnostics.append(Diagnostic(Severity.WARNING, loc, message, remedy))
+    def warn(
+        self,
+        loc: SourceLoc,
+        message: str,
+        remedy: str | None = None,
+        notes: Sequence[tuple[SourceLoc, str]] = (),
+    ) -> None:
+        self.diagnostics.append(Diagnostic(Severity.WARNING, loc, message, remedy, tuple(notes)))
 
     def remark(self, loc: SourceLoc, message: str, remedy: str | None = None) -> None:
         self.diagnostics.append(Diagnostic(Severity.REMARK, loc, message, remedy))

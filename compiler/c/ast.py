@@ -66,8 +66,8 @@ class VarDecl:
 @dataclass(eq=False)
 class FunctionDecl:
     """
-    A function. `body` is None when only declared. `directives` are the `routine` and `declare`
-    directives that stand immediately before it (or name it).
+    A function. `body` is None when only declared. `directives` are the `routine` and `declare` directives
+    that stand immediately before it (or name it). `is_implicit` while only calls have made it known.
     """
 
     name: str
@@ -77,6 +77,7 @@ class FunctionDecl:
     body: Compound | None = None
     is_static: bool = False
     is_inline: bool = False
+    is_implicit: bool = False
     directives: list[Directive] = field(default_factory=list["Directive"])
     contains_goto_or_switch: bool = False
 

@@ -20,7 +20,7 @@ from ..c.types import (
     VoidType,
 )
 from ..diagnostics import SourceLoc, error
-from . import builtins, expressions, lvalues, objects
+from . import builtins, expressions, lvalues, mismatched_calls, objects
 from .function import FunctionState
 from .layout import TypeLowering
 
@@ -53,6 +53,9 @@ def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
             op = llvm.CallOp(symbol, *args, return_type=result, var_callee_type=variadic)
             value = fn.b.add(op, direct.name).returned
             return _result(fn, e, value, by_abi=by_abi)
+        definition = fn.module.definition(direct)
+        if definition is not None:
+            return mismatched_calls.call(fn, e, args, definition)
         pointer = fn.symbol_address(symbol, direct.name)
     assert pointer is not None
     op = indirect_call(pointer, args, signature)

@@ -21,7 +21,15 @@ from ..c.types import (
     is_scalar,
 )
 from ..diagnostics import error
-from . import arithmetic, calls, complex_numbers, lvalues, objects, statements
+from . import (
+    arithmetic,
+    calls,
+    complex_numbers,
+    lvalues,
+    mismatched_calls,
+    objects,
+    statements,
+)
 from .function import FunctionState
 from .layout import PTR
 from .tree import describe, int_constant, walk
@@ -35,6 +43,8 @@ def rvalue(fn: FunctionState, e: c.Expr) -> SSAValue:
     """The value of `e`, which is not void. A record is a first-class aggregate."""
     value = _rvalue(fn, e)
     if value is None:
+        if isinstance(e, c.Call):
+            mismatched_calls.refuse_result(fn, e)
         raise error(e.loc, "this expression has no value", "use an expression that has one")
     return value
 

@@ -111,9 +111,16 @@ class ModuleState:
                 self.function_types[name] = external_type(self.types, decl.type, decl.loc)
         return name
 
+    def definition(self, decl: c.FunctionDecl) -> c.FunctionDecl | None:
+        """The definition of this function in some file of the program."""
+        if decl.body is not None or decl.is_static:
+            return decl if decl.body is not None else None
+        found = self._defined.get(decl.name)
+        return found if isinstance(found, c.FunctionDecl) else None
+
     def is_defined(self, decl: c.FunctionDecl) -> bool:
         """Whether some file of the program defines this function."""
-        return decl.body is not None or (not decl.is_static and decl.name in self._defined)
+        return self.definition(decl) is not None
 
     def may_write(self, decl: c.FunctionDecl) -> bool:
         """Whether calling `decl` may change variables whose address nobody took."""

@@ -401,7 +401,10 @@ class DeclarationChecker:
     def _merge_function(
         self, old: FunctionDecl, node: Any, t: FunctionType, loc: SourceLoc
     ) -> None:
-        if not compatible(old.type, t):
+        known, old.is_implicit = not old.is_implicit, False
+        if not known and isinstance(t.result, VoidType):
+            old.type = t  # earlier calls keep the type they believed in; that is warned about there
+        elif not compatible(old.type, t):
             raise error(
                 loc,
                 f"'{old.name}' is declared as '{t}' here and as '{old.type}' before",

@@ -39,6 +39,8 @@ def declare_implicitly(unit: Unit, name: str, node: Any, loc: SourceLoc) -> Func
     function = c_ast.FuncDecl(None, word, node.coord)
     declaration = c_ast.Decl(name, [], [], [], [], function, None, None, node.coord)
     found = _declare(unit, [declaration], name)
+    if found is not None:
+        found.is_implicit = True
     unit.sink.warn(
         loc,
         f"function '{name}' is not declared: taken to return int",

@@ -1,0 +1,204 @@
+"""
+Whether the files of a program agree on the names they share (C11 6.2.7, 6.9p5).
+
+C leaves a program whose files disagree undefined, and linkers do not look: programs are full of an `enum`
+here and an `int` there, of functions declared without parameters, of structures that differ in a member's
+name. So declarations that differ are a warning, which names both places. An error is what no linker
+accepts (two definitions), or what cannot work: a function that is a variable elsewhere, and a variable
+declared larger than it is, or as a pointer where it is an array. A call that does not fit its function's
+definition is judged where it is made (`irgen/mismatched_calls.py`): a declaration that nobody uses harms
+nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..diagnostics import DiagnosticSink, SourceLoc, error
+from .ast import FunctionDecl, Storage, TranslationUnit, VarDecl
+from .types import (
+    INT,
+    ArrayType,
+    CType,
+    Field,
+    FunctionType,
+    PointerType,
+    QualType,
+    RecordType,
+    VoidType,
+)
+
+Declaration = FunctionDecl | VarDecl
+
+_ONE_HEADER = "declare it in one header that both files include"
+
+
+def check_agreement(units: Sequence[TranslationUnit], sink: DiagnosticSink) -> None:
+    """
+    Compare every declaration of an external name with its definition, or else with the first declaration.
+    Of several definitions of a variable without initialisers one remains. Differences are warnings in
+    `sink`; raises `CompileError` for what cannot be linked.
+    """
+    declared: dict[str, list[Declaration]] = {}
+    for unit in units:
+        for decl in (*unit.functions, *unit.variables):
+            if _is_external(decl):
+                declared.setdefault(decl.name, []).append(decl)
+    for decls in declared.values():
+        reference = _definition(decls)
+        for decl in decls:
+            if decl is not reference:
+                _check_pair(reference, decl, sink)
+
+
+def _is_external(decl: Declaration) -> bool:
+    if isinstance(decl, FunctionDecl):
+        return not decl.is_static
+    return decl.storage is Storage.GLOBAL
+
+
+def _is_defined(decl: Declaration) -> bool:
+    return decl.body is not None if isinstance(decl, FunctionDecl) else decl.is_defined
+
+
+def _definition(decls: Sequence[Declaration]) -> Declaration:
+    """The declaration to compare the others with: of definitions the initialised, then the largest one."""
+    found = decls[0]
+    for decl in decls[1:]:
+        _check_kind(found, decl)
+        if not _is_defined(decl):
+            continue
+        if not _is_defined(found) or _make_common(found, decl) is decl:
+            found = decl
+    return found
+
+
+def _make_common(old: Declaration, decl: Declaration) -> Declaration:
+    """
+    The one that remains of two definitions. Those of a variable are one if not both have an initialiser, as
+    linkers do for headers that define variables (C11 J.5.11). Raises `CompileError` for others.
+    """
+    if isinstance(old, VarDecl) and isinstance(decl, VarDecl) and not (old.init and decl.init):
+        larger = (decl.init is not None, _size(decl.type)) > (old.init is not None, _size(old.type))
+        kept, other = (decl, old) if larger else (old, decl)
+        other.is_defined = False
+        return kept
+    raise error(
+        decl.loc,
+        f"'{decl.name}' is defined in two files",
+        "make one 'static', or declare it 'extern' in all files but one",
+        _other(old),
+    )
+
+
+def _other(old: Declaration) -> list[tuple[SourceLoc, str]]:
+    return [(old.loc, "the definition" if _is_defined(old) else "the other declaration")]
+
+
+def _check_kind(old: Declaration, decl: Declaration) -> None:
+    if isinstance(old, FunctionDecl) != isinstance(decl, FunctionDecl):
+        raise error(
+            decl.loc,
+            f"'{decl.name}' is a function in one file and a variable in another",
+            "rename one of them",
+            _other(old),
+        )
+
+
+def _check_pair(old: Declaration, decl: Declaration, sink: DiagnosticSink) -> None:
+    if same_type(old.type, decl.type):
+        return
+    if isinstance(decl, FunctionDecl) and decl.is_implicit and _is_harmless(old.type):
+        return  # the call has been warned about
+    what = f"'{decl.name}' is '{decl.type}' here and '{old.type}' in another file"
+    if str(old.type) == str(decl.type):
+        what = f"'{decl.name}' is '{decl.type}' in two files, with different members"
+    if isinstance(old, VarDecl) and _cannot_be(old.type, decl.type):
+        raise error(decl.loc, what, _ONE_HEADER, _other(old))
+    sink.warn(decl.loc, what, _ONE_HEADER, _other(old))
+
+
+def _is_harmless(t: CType) -> bool:
+    """Whether a function of type `t` may be called as if it returned int, if nobody looks at the result."""
+    return isinstance(t, FunctionType) and (t.result == INT or isinstance(t.result, VoidType))
+
+
+def _cannot_be(old: CType, new: CType) -> bool:
+    """
+    Whether a variable of type `old` cannot be used as one of type `new`: a pointer is no array, and what
+    lies behind the variable is another's. Arrays of other lengths may be left alone behind their end.
+    """
+    if isinstance(old, ArrayType) and isinstance(new, ArrayType):
+        return _cannot_be(_element(old), _element(new))
+    if isinstance(old, ArrayType) != isinstance(new, ArrayType):
+        return True
+    return _size(new) > _size(old) > 0
+
+
+def _element(t: CType) -> CType:
+    while isinstance(t, ArrayType):
+        t = t.element.type
+    return t
+
+
+def _size(t: CType) -> int:
+    return t.size if t.is_complete and not isinstance(t, FunctionType) else 0
+
+
+def same_type(a: CType, b: CType) -> bool:
+    """
+    Whether types of two files are compatible (C11 6.2.7p1). Structures and unions are where their tags,
+    and, where both are complete, their members are the same.
+    """
+    return _same(a, b, set())
+
+
+def _same(a: CType, b: CType, assumed: set[tuple[int, int]]) -> bool:
+    """`assumed` holds the pairs of records that are being compared."""
+    match a, b:
+        case RecordType(), RecordType():
+            return _same_records(a, b, assumed)
+        case PointerType(), PointerType():
+            return _same_qualified(a.pointee, b.pointee, assumed)
+        case ArrayType(), ArrayType():
+            known = isinstance(a.length, int) and isinstance(b.length, int)
+            return (not known or a.length == b.length) and _same_qualified(
+                a.element, b.element, assumed
+            )
+        case FunctionType(), FunctionType():
+            return _same_functions(a, b, assumed)
+        case _:
+            return a == b
+
+
+def _same_qualified(a: QualType, b: QualType, assumed: set[tuple[int, int]]) -> bool:
+    same_words = (a.const, a.volatile) == (b.const, b.volatile)
+    return same_words and _same(a.type, b.type, assumed)
+
+
+def _same_functions(a: FunctionType, b: FunctionType, assumed: set[tuple[int, int]]) -> bool:
+    if not _same(a.result, b.result, assumed):
+        return False
+    if not (a.prototyped and b.prototyped):
+        return True
+    if a.variadic != b.variadic or len(a.params) != len(b.params):
+        return False
+    return all(_same(x, y, assumed) for x, y in zip(a.params, b.params, strict=True))
+
+
+def _same_records(a: RecordType, b: RecordType, assumed: set[tuple[int, int]]) -> bool:
+    if a is b or (id(a), id(b)) in assumed:
+        return True
+    if a.is_union != b.is_union or a.tag != b.tag:
+        return False
+    if a.fields is None or b.fields is None:
+        return True
+    assumed.add((id(a), id(b)))
+    return len(a.fields) == len(b.fields) and all(
+        _place(x) == _place(y) and _same_qualified(x.type, y.type, assumed)
+        for x, y in zip(a.fields, b.fields, strict=True)
+    )
+
+
+def _place(member: Field) -> tuple[str | None, int, int, int | None]:
+    return member.name, member.offset, member.bit_offset, member.bit_width

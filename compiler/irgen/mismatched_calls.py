@@ -1,0 +1,110 @@
+"""
+Calls that do not fit the definition of their function: made through a declaration without parameters,
+through one that another file has differently, or through none (C11 6.5.2.2p6 leaves them undefined).
+Machines pass integers and pointers in one kind of registers and floating-point numbers in another, and a
+function takes from its registers what it believes to be there. So integers and pointers fit each other,
+what is left over is not looked at, and what is missing has no value (here 0). Where a linker's program
+would read something else, this is an error that names both places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from xdsl.dialects import llvm
+from xdsl.dialects.llvm import LLVMVoidType
+from xdsl.ir import SSAValue
+
+from ..c import ast as c
+from ..c.types import CType, FloatType, IntType, PointerType, RecordType, VoidType
+from ..diagnostics import error
+from . import arithmetic, lvalues
+from .function import FunctionState
+
+
+def call(
+    fn: FunctionState, e: c.Call, args: Sequence[SSAValue], definition: c.FunctionDecl
+) -> SSAValue | None:
+    """
+    The call `e` of `definition` with these values of its arguments; None if the function returns nothing.
+    Raises `CompileError` for what cannot be passed.
+    """
+    t = definition.type
+    passed: list[SSAValue] = []
+    for i, param in enumerate(t.params):
+        if i >= len(args):
+            passed.append(fn.b.zero(fn.module.types.convert(param)))
+            continue
+        source = e.args[i].type
+        if not fits(source, param):
+            raise error(
+                e.args[i].loc,
+                f"argument {i + 1} of '{definition.name}' is '{source}' here and '{param}' in its definition",
+                f"declare the function before this call as it is defined: '{t}'",
+                [(definition.loc, "defined here")],
+            )
+        passed.append(_carry(fn, args[i], source, param))
+    if len(args) != len(t.params):
+        few = "few" if len(args) < len(t.params) else "many"
+        fn.module.sink.warn(
+            e.loc,
+            f"too {few} arguments to '{definition.name}': it takes {len(t.params)}, {len(args)} given",
+            f"declare the function before this call as it is defined: '{t}'",
+            [(definition.loc, "defined here")],
+        )
+    symbol = fn.module.function_symbol(definition)
+    ir_type = fn.module.function_types[symbol]
+    if ir_type.is_variadic:
+        passed += args[len(t.params) :]
+    output = None if isinstance(ir_type.output, LLVMVoidType) else ir_type.output
+    variadic = ir_type if ir_type.is_variadic else None
+    op = llvm.CallOp(symbol, *passed, return_type=output, var_callee_type=variadic)
+    value = fn.b.add(op, definition.name).returned
+    if value is None or isinstance(e.type, VoidType):
+        return None
+    if not fits(t.result, e.type):
+        # A result that nobody looks at may be anything; `refuse_result` speaks where one does.
+        return None
+    return _carry(fn, value, t.result, e.type)
+
+
+def fits(source: CType, target: CType) -> bool:
+    """Whether a function that takes a `target` finds there what a caller has passed as a `source`."""
+    match source, target:
+        case (IntType(), IntType() | PointerType()) | (PointerType(), PointerType()):
+            return True
+        case PointerType(), IntType():
+            return target.bits == 64
+        case FloatType(), FloatType():
+            return source.bits == target.bits
+        case RecordType(), RecordType():
+            return source.is_complete and target.is_complete and source.size == target.size
+        case _:
+            return False
+
+
+def refuse_result(fn: FunctionState, e: c.Call) -> NoReturn:
+    """Raises `CompileError` for a call whose value is used, but which has none that fits."""
+    definition = None
+    if isinstance(e.callee, c.FunctionRef):
+        definition = fn.module.definition(e.callee.decl)
+    if definition is None or isinstance(e.type, VoidType):
+        raise error(e.loc, "this call has no value", "call a function that returns one")
+    raise error(
+        e.loc,
+        f"'{definition.name}' returns '{definition.type.result}', and '{e.type}' is expected here",
+        f"declare the function before this call as it is defined: '{definition.type}'",
+        [(definition.loc, "defined here")],
+    )
+
+
+def _carry(fn: FunctionState, value: SSAValue, source: CType, target: CType) -> SSAValue:
+    if isinstance(source, RecordType):
+        ir_type = fn.module.types.convert(target)
+        if value.type == ir_type:
+            return value
+        return fn.b.load(lvalues.spill(fn, value, source, "arg"), ir_type)
+    if isinstance(source, FloatType):
+        return value
+    return arithmetic.convert(fn.b, value, source, target)

@@ -1,0 +1,147 @@
+"""
+Programs of several files that do not declare their functions alike, as C linkers take them: what works there works
+here, what cannot work is an error that names both places.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from accopt.compiler.c.program import load_program
+from accopt.compiler.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.irgen import generate_module
+
+DEFINITIONS = """
+typedef enum { no, yes } answer;
+struct pair { int a, b; };
+int an_enum(answer x) { return x == yes; }
+answer gives_enum(int x) { return x ? yes : no; }
+int old(a, b) long b; char a; { return a + (int)b; }
+double untyped_result(double *x) { return x[0]; }
+long counts(long x) { return x * 2; }
+int first(int *p) { return *p; }
+void sets(int *p) { *p = 7; }
+int sum(struct pair p) { return p.a * 10 + p.b; }
+int few(int a, int b) { return a; }
+char narrow(unsigned char c) { return c; }
+#pragma acc routine seq
+int on_device(unsigned x) { return x + 1; }
+"""
+CALLS = """
+#include <stdio.h>
+struct couple { int first, second; };
+int an_enum(int);
+int gives_enum();
+int old();
+double untyped_result();
+int counts(int);
+int first(void *);
+int sets(int *);
+int sum(struct couple);
+int few();
+int narrow(int);
+#pragma acc routine seq
+int on_device(int);
+int main(void)
+{
+    int seven = 0, a[4];
+    double x = 2.5;
+    struct couple c = {4, 2};
+    printf("%d %d ", an_enum(1), gives_enum(3));
+    printf("%d ", old('a', 2L));
+    printf("%g ", untyped_result(&x));
+    printf("%d %d ", counts(-21), first(&c));
+    sets(&seven);
+    implicit(&seven);
+    printf("%d %d %d %d ", seven, sum(c), few(5), few(6, 7, 8));
+    printf("%d", narrow(300));
+#pragma acc parallel loop copyout(a)
+    for (int i = 0; i < 4; i++)
+        a[i] = on_device(i);
+    printf(" %d\\n", a[3]);
+    return 0;
+}
+"""
+IMPLICIT = "void implicit(int *p) { *p += 1; }\n"
+EXPECTED = "1 1 99 2.5 -42 4 8 42 5 6 44 4\n"
+
+
+def write(folder: Path, *texts: str) -> list[Path]:
+    paths = [folder / f"{name}.c" for name in "abc"[: len(texts)]]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    return paths
+
+
+@pytest.mark.parametrize("target", ["host", "sim"])
+def test_calls_through_other_declarations(tmp_path: Path, target: str) -> None:
+    paths = write(tmp_path, CALLS, DEFINITIONS, IMPLICIT)
+    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}", *paths]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == EXPECTED
+    for name in ("an_enum", "gives_enum", "counts", "first", "sets", "sum", "narrow", "on_device"):
+        assert f"warning: '{name}' is" in done.stderr
+    assert "too few arguments to 'few': it takes 2, 1 given" in done.stderr
+    assert "too many arguments to 'few': it takes 2, 3 given" in done.stderr
+    assert "b.c" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "definition", "message"),
+    [
+        (
+            "void f(int); int main(void) { f(1); return 0; }",
+            "void f(double x) { }",
+            "argument 1 of 'f' is 'int' here and 'double' in its definition",
+        ),
+        (
+            "void f(); int main(void) { f(1.0f); return 0; }",
+            "void f(float x) { }",
+            "argument 1 of 'f' is 'double' here and 'float' in its definition",
+        ),
+        (
+            "void f(); int main(void) { int x; f(&x); return 0; }",
+            "void f(int x) { }",
+            "argument 1 of 'f' is 'int *' here and 'int' in its definition",
+        ),
+        (
+            "struct s { int x; }; void f(struct s); int main(void) { struct s v = {1}; f(v); return 0; }",
+            "struct s { int x[8]; }; void f(struct s v) { }",
+            "argument 1 of 'f' is 'struct s' here and 'struct s' in its definition",
+        ),
+        (
+            "int f(void); int main(void) { return f(); }",
+            "void f(void) { }",
+            "'f' returns 'void', and 'int' is expected here",
+        ),
+        (
+            "int main(void) { return f() != 0; }",
+            "char *f(void) { return 0; }",
+            "'f' returns 'char *', and 'int' is expected here",
+        ),
+        (
+            "double f(void); int main(void) { double x = f(); return x > 0; }",
+            "float f(void) { return 1; }",
+            "'f' returns 'float', and 'double' is expected here",
+        ),
+    ],
+)
+def test_calls_that_cannot_work(tmp_path: Path, call: str, definition: str, message: str) -> None:
+    sink = DiagnosticSink()
+    units = load_program(write(tmp_path, call, definition), None, sink)
+    with pytest.raises(CompileError) as caught:
+        generate_module(units, sink)
+    (d,) = caught.value.diagnostics
+    assert d.message == message and d.remedy
+    assert d.loc.file.endswith("a.c") and d.notes[0][0].file.endswith("b.c")
+
+
+def test_unused_results_may_be_anything(tmp_path: Path) -> None:
+    call = "int f(int); char *g(int); int main(void) { f(1); (void)g(1); return 0; }"
+    paths = write(tmp_path, call, "double f(int x) { return x; } void g(int x) { }")
+    sink = DiagnosticSink()
+    generate_module(load_program(paths, None, sink), sink)
+    assert [d.message.split()[0] for d in sink.diagnostics] == ["'f'", "'g'"]
