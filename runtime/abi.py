@@ -14,6 +14,8 @@ from enum import IntEnum, IntFlag
 ASYNC_NOVAL = -1
 ASYNC_SYNC = -2
 ASYNC_DEFAULT = -3
+DEFAULT_QUEUE = 0
+"""The queue that `acc_async_default` means, and a bare `async` until the program sets another."""
 
 NOT_GIVEN = -1
 """`type` and `number` of `__accopt_device` when the directive has no such clause."""

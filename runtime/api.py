@@ -22,6 +22,7 @@ from .compression_api import CompressionRoutines
 from .device import Queue, Strips
 from .errors import API_PLACE, AccRuntimeError, ErrorClass, HostRange, Place
 from .mapping import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
+from .ordering import Users
 from .present import Entry
 from .profiling import Event
 from .state import DeviceState
@@ -239,12 +240,13 @@ class Routines:
         self._runtime.wait_queues(self._state(device), None, waiter)
 
     def wait_any(self, count: int, queues: int, device: int = NOT_GIVEN) -> int:
-        """The index of a finished queue; -1 for none given."""
-        if count <= 0:
+        """The index of a finished queue; -1 if none is given besides `acc_async_sync`."""
+        numbers = (ctypes.c_int * count).from_address(queues) if count > 0 else ()
+        asked = [(i, number) for i, number in enumerate(numbers) if number != ASYNC_SYNC]
+        if not asked:
             return -1
-        numbers = (ctypes.c_int * count).from_address(queues)
         while True:
-            for index, number in enumerate(numbers):
+            for index, number in asked:
                 if self.async_test(number, device):
                     return index
             time.sleep(20e-6)
@@ -272,6 +274,7 @@ class Routines:
         if address:
             state.wait_all()
             state.device.free(address, state.sync_queue)
+            state.sync_queue.wait()
             if self._runtime.profile.active:
                 self._runtime.profile.memory(Event.FREE, API_PLACE, state, address, 0)
 
@@ -306,11 +309,17 @@ class Routines:
     ) -> None:
         """Between the device copies of two host addresses; across devices through the host."""
         to, origin = self._state(target_device), self._state(source_device)
-        target_address = self._present(to, target, size, "destination").device_address(target)
-        source_address = self._present(origin, source, size, "source").device_address(source)
+        target_entry = self._present(to, target, size, "destination")
+        source_entry = self._present(origin, source, size, "source")
+        target_address = target_entry.device_address(target)
+        source_address = source_entry.device_address(source)
         default = self._runtime.thread.default_async
         on = to.queue(queue, default)
         with self._runtime.lock:
+            for state, entry in ((to, target_entry), (origin, source_entry)):
+                ordering, own = state.mapper.ordering, state.queue(queue, default)
+                ordering.before_copy(entry.users, own)
+                ordering.use(entry.users, own)
             if to is origin:
                 to.device.copy_device(target_address, source_address, size, on)
             else:
@@ -374,6 +383,7 @@ class Routines:
                     overlapping=tuple(entry.range() for entry in held),
                 )
             entry = Entry(host, size, device, dynamic=1, pinned=True, origin="acc_map_data")
+            entry.users = Users(any=True)
             state.table.insert(entry)
 
     def unmap_data(self, host: int) -> None:
@@ -392,6 +402,7 @@ class Routines:
         entry = state.table.at(host)
         if entry is None:
             return host if state.device.shares_memory else 0
+        entry.users.any = True
         return entry.device_address(host)
 
     def hostptr(self, device: int) -> int:

@@ -141,8 +141,17 @@ class CudaDevice:
 
     def free_memory(self) -> int:
         self.enter_thread()
-        free, _ = self.driver.call(self.driver.api.cuMemGetInfo)
-        return int(free)
+        api, call = self.driver.api, self.driver.call
+        free, _ = call(api.cuMemGetInfo)
+        if self._pool is None:
+            return int(free)
+        # The pool keeps what the program gives back.
+        which = api.CUmemPool_attribute
+        kept = call(
+            api.cuMemPoolGetAttribute, self._pool, which.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
+        )
+        used = call(api.cuMemPoolGetAttribute, self._pool, which.CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+        return int(free) + int(kept) - int(used)
 
     def allocate(self, size: int, queue: Queue) -> int:
         self.enter_thread()

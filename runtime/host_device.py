@@ -167,13 +167,12 @@ class HostDevice:
         self._pool: ThreadPoolExecutor | None = None
         self._resolve: Callable[[str], int] | None = None
         self._libc = ctypes.CDLL(None)
-        self._libc.posix_memalign.argtypes = (
-            ctypes.POINTER(ctypes.c_void_p),
-            ctypes.c_size_t,
-            ctypes.c_size_t,
-        )
+        self._libc.calloc.argtypes = (ctypes.c_size_t, ctypes.c_size_t)
+        self._libc.calloc.restype = ctypes.c_void_p
         self._libc.free.argtypes = (ctypes.c_void_p,)
-        self._live: dict[int, int] = {}
+        self._free_at_start = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+        self._held = 0
+        self._live: dict[int, tuple[int, int]] = {}
         self._cells: ctypes.Array[ctypes.c_int64] | None = None
 
     def new_queue(self) -> Queue:
@@ -186,27 +185,32 @@ class HostDevice:
         return DeviceProperties("CPU", os.uname().machine, "accopt", memory, self.shares_memory)
 
     def free_memory(self) -> int:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+        """What was free at the start less what the program holds: its own steps show, others' do not."""
+        return max(self._free_at_start - self._held, 0)
 
     def allocate(self, size: int, queue: Queue) -> int:
-        address = ctypes.c_void_p()
-        status = self._libc.posix_memalign(ctypes.byref(address), ALIGNMENT, max(size, 1))
-        if status != 0 or address.value is None:
+        # Zeroed, as a GPU's memory is when a program first gets it.
+        block = self._libc.calloc(size + ALIGNMENT, 1)
+        if block is None:
             raise AccRuntimeError(
                 ErrorClass.OUT_OF_MEMORY, f"the host device cannot allocate {size} bytes"
             )
-        self._live[address.value] = size
+        address = -(-block // ALIGNMENT) * ALIGNMENT
+        self._live[address] = (block, size)
+        self._held += size
         if self.options.poison:
-            ctypes.memset(address.value, POISON, size)
-        return address.value
+            ctypes.memset(address, POISON, size)
+        return address
 
     def free(self, address: int, queue: Queue) -> None:
-        if self._live.pop(address, None) is None:
+        block, size = self._live.pop(address, (0, 0))
+        if not block:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT,
                 f"{address:#x} is not device memory of this program, or was freed before",
             )
-        _submit(queue, lambda: self._libc.free(address))
+        self._held -= size
+        _submit(queue, lambda: self._libc.free(block))
 
     def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
         _submit(queue, lambda: _copy_strips(device, host, strips))
@@ -284,8 +288,8 @@ class HostDevice:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
-        for address in self._live:
-            self._libc.free(address)
+        for block, _ in self._live.values():
+            self._libc.free(block)
         self._live.clear()
 
     def _run_gangs(

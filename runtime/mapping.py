@@ -21,6 +21,7 @@ from .compression import Compressor, PackedRequest, check_whole
 from .device import Device, Queue, Strips
 from .errors import AccRuntimeError, ErrorClass, HostRange
 from .inferred import SKIPPED, can_enter, is_inferred
+from .ordering import Ordering
 from .pointer_rows import parts
 from .present import Entry, PresentTable
 from .sections import innermost_run, split_around, strips_of
@@ -130,6 +131,7 @@ class Mapper:
         table: PresentTable,
         watch: Watch = no_watch,
         read_pointer: Callable[[int], int] = read_host_pointer,
+        ordering: Ordering | None = None,
     ):
         self.device = device
         self.table = table
@@ -137,6 +139,7 @@ class Mapper:
         self.links: list[Link] = []
         self.compressor = Compressor(device)
         self.watch = watch
+        self.ordering = ordering or Ordering(device)
         self.mapped: Observer | None = None
         self.unmapped: Observer | None = None
         self._read_pointer = read_pointer
@@ -249,6 +252,7 @@ class Mapper:
                 return
         elif request.flags & DataFlag.ALWAYS_IN and kind in _COPIES_IN:
             self._copy_in(entry, request, queue)
+        self.ordering.use(entry.users, queue)
         self.compressor.check(entry, request)
         self._count(entry, request, 1)
         request.device = entry.device_address(request.base)
@@ -313,6 +317,7 @@ class Mapper:
             return request.base
         entry = self.table.lookup(request.start, request.bytes, request.name)
         if entry is not None:
+            entry.users.any = True
             return entry.device_address(request.base)
         absent_is_error = request.kind == DataKind.USE_DEVICE and not (
             request.flags & DataFlag.IF_PRESENT or self.device.shares_memory
@@ -354,9 +359,10 @@ class Mapper:
         """Takes an entry out of the table and frees its device memory, ordered on the queue."""
         self.table.remove(entry)
         for link in self._links_of(entry):
+            self.ordering.before_copy(entry.users, queue)
             self.device.store_pointer(link.slot, 0, queue)
         with self.watch("free", request, entry.bytes, queue):
-            self.device.free(entry.allocation, queue)
+            self.ordering.free(entry.allocation, entry.users, queue)
         if self.unmapped is not None:
             self.unmapped(request, entry, queue)
 
@@ -381,11 +387,14 @@ class Mapper:
         holder = self.table.containing(pointer, POINTER_BYTES)
         if holder is None or value == 0:
             return
+        self.ordering.use(holder.users, queue)
         count = holder.attachments.get(pointer, 0)
         if count == 0:
             pointee = self.table.containing(target, size)
             if pointee is None:
                 return
+            self.ordering.use(pointee.users, queue)
+            self.ordering.before_copy(holder.users, queue)
             address = holder.device_address(pointer)
             with self.watch("attach", request, POINTER_BYTES, queue):
                 self.device.store_pointer(address, pointee.device_address(value), queue)
@@ -402,6 +411,7 @@ class Mapper:
             holder.attachments[pointer] = count - 1
             return
         del holder.attachments[pointer]
+        self.ordering.before_copy(holder.users, queue)
         address = holder.device_address(pointer)
         with self.watch("detach", request, POINTER_BYTES, queue):
             self.device.store_pointer(address, self._read_pointer(pointer), queue)
@@ -421,6 +431,8 @@ class Mapper:
     # Transfers
 
     def _copy_in(self, entry: Entry, request: Request, queue: Queue) -> None:
+        self.ordering.before_copy(entry.users, queue)
+        self.ordering.use(entry.users, queue)
         if entry.packed is not None:
             strips = strips_of(request.shape, request.offset, request.bytes)
             check_whole(request, entry.packed.format)
@@ -435,6 +447,8 @@ class Mapper:
             self.moved = True
 
     def _copy_out(self, entry: Entry, request: Request, queue: Queue) -> None:
+        self.ordering.before_copy(entry.users, queue)
+        self.ordering.use(entry.users, queue)
         if entry.packed is not None:
             strips = strips_of(request.shape, request.offset, request.bytes)
             check_whole(request, entry.packed.format)

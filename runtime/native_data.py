@@ -40,7 +40,7 @@ from .present import Entry
 WAYS = 4
 """Slots of a site: programs that swap two or three arrays bring their records in as many versions."""
 
-_SLOT_BYTES = 80
+_SLOT_BYTES = 88
 _TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.coefficients.offset) // 8}q")
 _TOLD_WORDS = _TOLD.size // 8
 _ANSWER_WORDS = 2 + _TOLD_WORDS
@@ -61,6 +61,7 @@ class _Slot(ctypes.Structure):
         ("answers", ctypes.c_void_p),
         ("watch_count", ctypes.c_int64),
         ("watches", ctypes.c_void_p),
+        ("asynchronous", ctypes.c_int64),
     )
 
 
@@ -130,9 +131,14 @@ class NativeData:
         self._try_lock = ctypes.CFUNCTYPE(ctypes.c_int32)(address("try_lock"))
         self._unlock = ctypes.CFUNCTYPE(None)(address("unlock"))
 
-    def arm(self, site: int, region: Region) -> None:
-        """Takes over the region just entered at `site`: its counts become the slot's first open region."""
+    def arm(self, site: int, region: Region, *, asynchronous: bool = False) -> None:
+        """
+        Takes over the region just entered at `site`: its counts become the slot's first open region.
+        `asynchronous`: any queue may enter it, as its entries' users say; else only synchronous constructs.
+        """
         first = site * WAYS
+        if asynchronous:
+            self._forget_synchronous(site)
         free = [i for i in range(first, first + WAYS) if i not in self._armed]
         index = free[0] if free else first + self._next_way[site]
         self._next_way[site] = (index - first + 1) % WAYS
@@ -164,6 +170,7 @@ class NativeData:
                 ctypes.addressof(told),
                 len(region.watched),
                 ctypes.addressof(watches),
+                int(asynchronous),
             )
         finally:
             self._unlock()
@@ -180,6 +187,16 @@ class NativeData:
                         self._disarm(index)
             finally:
                 self._unlock()
+
+    def _forget_synchronous(self, site: int) -> None:
+        """Disarms the slots that would refuse what a new one takes."""
+        self._take_lock()
+        try:
+            for index in range(site * WAYS, site * WAYS + WAYS):
+                if index in self._armed and not self._slots[index].asynchronous:
+                    self._disarm(index)
+        finally:
+            self._unlock()
 
     def disarm(self) -> None:
         """Disarms all slots: the counters of the present table are complete again."""

@@ -5,7 +5,7 @@ The functions of `native_data.py` as LLVM IR. Format fields: `ways`, slots of a 
 """
 
 TEMPLATE = """
-%slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr, i64, ptr }}
+%slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr, i64, ptr, i64 }}
 
 ; the slot of the site that holds these records (with %device: their device addresses too), or null
 define internal ptr @find(i32 %site, ptr %records, i32 %count, i1 %device) {{
@@ -226,7 +226,12 @@ check:
   %is_busy = icmp ne i64 %busy, 0
   %async = icmp ne i64 %queue, -2
   %unfit = or i1 %is_busy, %async
-  %no_cells = and i1 %has_cells, %unfit
+  %cells_unfit = and i1 %has_cells, %unfit
+  %asynchronous_at = getelementptr %slot, ptr %slot, i32 0, i32 10
+  %asynchronous = load i64, ptr %asynchronous_at
+  %sync_only = icmp eq i64 %asynchronous, 0
+  %untold = and i1 %sync_only, %async
+  %no_cells = or i1 %cells_unfit, %untold
   %agree = call i1 @agree(ptr %slot)
   %disagree = xor i1 %agree, true
   %misfit = or i1 %no_cells, %disagree

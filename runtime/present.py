@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from .compression import Packed
 from .errors import AccRuntimeError, ErrorClass, HostRange
+from .ordering import Users
 
 
 @dataclass(slots=True, eq=False)
@@ -25,6 +26,7 @@ class Entry:
     `pinned` entries (declare, acc_map_data) are never freed by a counter reaching zero.
     `packed`: how the numbers are compressed on the device; None for plain data.
     `attachments`: host address of a pointer object in this entry → its attachment counter.
+    `users`: the queues that may be using the device memory.
     """
 
     host: int
@@ -36,6 +38,7 @@ class Entry:
     origin: str = ""
     packed: Packed | None = None
     attachments: dict[int, int] = field(default_factory=dict[int, int])
+    users: Users = field(default_factory=Users)
 
     @property
     def end(self) -> int:

@@ -19,6 +19,7 @@ from .abi import (
     ASYNC_DEFAULT,
     ASYNC_NOVAL,
     ASYNC_SYNC,
+    DEFAULT_QUEUE,
     ENTRY_POINTS,
     LAUNCH_FORMAT,
     NOT_GIVEN,
@@ -56,7 +57,7 @@ class _ThreadVariables(PerThread):
     def __init__(self, state: DeviceState):
         super().__init__()
         self.state = state
-        self.default_async = ASYNC_DEFAULT
+        self.default_async = DEFAULT_QUEUE
 
 
 class Runtime:
@@ -214,8 +215,10 @@ class Runtime:
         """Entry to a data region, or `enter data`; fills in each record's `device`."""
         state = self.thread.state
         with self.lock:
-            synchronous = queue == ASYNC_SYNC
-            done = state.quick.enter(site, records, count, synchronous) if self._fast else 0
+            used = None
+            if queue != ASYNC_SYNC:
+                used = state.queue(queue, self.thread.default_async)
+            done = state.quick.enter(site, records, count, used) if self._fast else 0
             if done < count:
                 buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
                 self._perform(state, site, buffer, range(done, count), queue, "enter")
@@ -338,9 +341,9 @@ class Runtime:
 
     def set_default_async(self, number: int) -> None:
         """The queue of a bare `async` on this thread; a negative constant resets or unsets it."""
-        number = ASYNC_DEFAULT if number == ASYNC_NOVAL else number
+        number = DEFAULT_QUEUE if number in (ASYNC_NOVAL, ASYNC_DEFAULT) else number
         self.current.queue(number, number)
-        if number != ASYNC_DEFAULT:
+        if number != DEFAULT_QUEUE:
             self._native.forget_default_queue()
         self.thread.default_async = number
 

@@ -24,6 +24,7 @@ from .abi import (
 )
 from .cells import Cell, Cells
 from .compression import Answer, answer_for
+from .device import Queue
 from .mapping import POINTER_BYTES, read_host_pointer
 from .native_data import NativeData, Region
 from .pointer_rows import Part, expand
@@ -106,11 +107,13 @@ class QuickEntry:
         if self.native is not None:
             self.native.disarm()
 
-    def enter(self, site: int, records: int, count: int, synchronous: bool) -> int:
+    def enter(self, site: int, records: int, count: int, queue: Queue | None = None) -> int:
         """
-        Enters leading records of which nothing needs to move; returns how many. A `synchronous`
-        construct is over when its exit comes, so that its reductions may use cells.
+        Enters leading records of which nothing needs to move; returns how many. `queue`: that of an
+        asynchronous construct. Others are over when their exit comes, so that their reductions may use
+        cells.
         """
+        synchronous = queue is None
         if self.native is not None:
             self.native.settle(site)
         raw = _string_at(records, RECORD_BYTES * count)
@@ -124,7 +127,7 @@ class QuickEntry:
             or any(_string_at(address, len(held)) != held for address, held in known.watched)
             or (known.cells and not (synchronous and _free(known.cells)))
         ):
-            done = self._enter_each(site, records, count, raw, synchronous)
+            done = self._enter_each(site, records, count, raw, queue)
             if done < count:
                 return done
             known = self._remembered[site]
@@ -135,8 +138,13 @@ class QuickEntry:
             ctypes.memmove(records, known.after, len(raw))
             for answer in known.answers:
                 answer.give()
-        if self.native is not None and _stays_present(known):
-            self.native.arm(site, known.as_region())
+        arms = self.native is not None and _stays_present(known)
+        if queue is not None:
+            for entry in known.entries:
+                entry.users.queues.add(queue)
+                entry.users.any |= arms  # native code takes the region over, whatever its queue
+        if self.native is not None and arms:
+            self.native.arm(site, known.as_region(), asynchronous=not synchronous)
         return count
 
     def exit(self, site: int, records: int, count: int) -> int:
@@ -163,12 +171,12 @@ class QuickEntry:
         return self._exit_each(site, raw, count)
 
     def _enter_each(
-        self, site: int, records: int, count: int, raw: bytes, synchronous: bool
+        self, site: int, records: int, count: int, raw: bytes, queue: Queue | None
     ) -> int:
         after = bytearray(raw)
         all_found: list[_Found] = []
         for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
-            found = self._find(raw, at, site if synchronous else None)
+            found = self._find(raw, at, site if queue is None else None)
             if found is None or not all(_attached(part) for part in found.all()):
                 break
             if found.cell is not None:
@@ -176,6 +184,9 @@ class QuickEntry:
             if found.answer is not None:
                 found.answer.give()
             _count(found, 1)
+            if queue is not None:
+                for part in found.all():
+                    part.entry.users.queues.add(queue)
             all_found.append(found)
             _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, found.device)
         if len(all_found) < count:

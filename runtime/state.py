@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC, DataKind
+from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC, DEFAULT_QUEUE, DataKind
 from .cells import Cells
 from .device import Device, Launcher, ModuleImage, Queue
 from .errors import AccRuntimeError, ErrorClass
 from .mapping import Link, Mapper, Request
+from .ordering import Ordering, Users
 from .present import Entry, PresentTable
 from .quick_entry import QuickEntry
 from .sites import Declared, Site
@@ -24,7 +25,7 @@ class DeviceState:
         self.device = device
         self.sync_queue = device.sync_queue
         self._table = PresentTable()
-        self.mapper = Mapper(device, self._table)
+        self.mapper = Mapper(device, self._table, ordering=Ordering(device, self.queues))
         self.quick = QuickEntry(self._table, Cells(device.cells()))
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
@@ -46,10 +47,12 @@ class DeviceState:
         """
         if number == ASYNC_NOVAL:
             number = default
+        if number == ASYNC_DEFAULT:
+            number = DEFAULT_QUEUE
         queue = self._queues.get(number)
         if queue is not None:
             return queue
-        if number < 0 and number != ASYNC_DEFAULT:
+        if number < 0:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ASYNC,
                 f"{number} is not an async value",
@@ -72,6 +75,7 @@ class DeviceState:
     def wait_all(self) -> None:
         for queue in self.queues():
             queue.wait()
+        self.mapper.ordering.wait()
 
     def start(self, image: ModuleImage | None, host_address: Callable[[str], int]) -> None:
         """Loads the program's kernels and enters its declared globals into the present table."""
@@ -92,6 +96,7 @@ class DeviceState:
             return
         origin = f"declare at {site.place.file}:{site.place.line}"
         entry = Entry(host, declared.bytes, device, structured=1, pinned=True, origin=origin)
+        entry.users = Users(any=True)  # kernels name it without a data clause
         self.table.insert(entry)
         if declared.kind in (DataKind.COPYIN, DataKind.COPY):
             name = declared.host_symbol

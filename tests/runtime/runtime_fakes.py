@@ -29,6 +29,7 @@ class FakeDevice:
     shares_memory: bool = False
     type = DeviceType.NVIDIA
     name = "fake"
+    sync_queue = FakeQueue()
     next: int = 0x100000
 
     def allocate(self, size: int, queue: Queue) -> int:

@@ -10,6 +10,7 @@ from accopt.runtime.cells import CELL, Cells
 from accopt.runtime.device import CellPage
 from accopt.runtime.present import Entry, PresentTable
 from accopt.runtime.quick_entry import QuickEntry
+from runtime_fakes import FakeQueue
 
 DEVICE = 0x7000_0000
 
@@ -30,7 +31,9 @@ class Fixture:
         self.records[0].flags = DataFlag.CELL | DataFlag.IMPLICIT
 
     def enter(self, *, site: int = 0, synchronous: bool = True) -> int:
-        return self.quick.enter(site, ctypes.addressof(self.records), 1, synchronous)
+        return self.quick.enter(
+            site, ctypes.addressof(self.records), 1, None if synchronous else FakeQueue()
+        )
 
     def leave(self, site: int = 0) -> int:
         return self.quick.exit(site, ctypes.addressof(self.records), 1)
@@ -108,7 +111,7 @@ def test_a_record_behind_it_that_must_be_freed_does_not_keep_the_value() -> None
     for step in range(3):
         reduction.value.value = 10.0 + step
         address = ctypes.addressof(reduction.records)
-        assert reduction.quick.enter(0, address, 2, True) == 1
+        assert reduction.quick.enter(0, address, 2) == 1
         entry = reduction.table.insert(Entry(reduction.records[1].base, 32, 0x1234_0000, 1))
         reduction.records[1].device = 0x1234_0000
         reduction.cell().value = 20.0 + step

@@ -15,6 +15,7 @@ from accopt.runtime.native_data import WAYS, NativeData
 from accopt.runtime.present import Entry, PresentTable
 from accopt.runtime.program import Runtime
 from accopt.runtime.quick_entry import QuickEntry
+from runtime_fakes import FakeQueue
 from runtime_harness import DYNAMIC, Program, record
 
 _i, _q, _p = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
@@ -46,7 +47,9 @@ class Fixture:
 
     def slow_enter(self, site: int, records: int, count: int, queue: int) -> None:
         self.slow.append("enter")
-        assert self.quick.enter(site, records, count, queue == SYNC) == count
+        assert (
+            self.quick.enter(site, records, count, None if queue == SYNC else FakeQueue()) == count
+        )
 
     def slow_exit(self, site: int, records: int, count: int, queue: int) -> None:
         self.slow.append("exit")

@@ -45,7 +45,7 @@ class Fixture:
         self.call_exit = PROTOTYPE(self.native.exit_address)
 
     def slow_enter(self, site: int, records: int, count: int, queue: int) -> None:
-        self.done.append(self.quick.enter(site, records, count, True))
+        self.done.append(self.quick.enter(site, records, count))
 
     def slow_exit(self, site: int, records: int, count: int, queue: int) -> None:
         self.done.append(self.quick.exit(site, records, count))
