@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 from ..runtime.trace import TraceOptions
 from .customary_options import translate
 from .diagnostics import DiagnosticSink
-from .driver_options import add_compile_arguments, add_version, compile_options
+from .driver_options import add_compile_arguments, add_version, at_least_one, compile_options
 from .internal_error import guarded
 from .run_program import (
+    device_count,
     device_number,
     for_this_machine,
     in_place,
@@ -69,7 +70,15 @@ def _argument_parser() -> argparse.ArgumentParser:
         type=int,
         default=None,
         metavar="N",
-        help="number of the GPU (default: ACC_DEVICE_NUM, or 0)",
+        help="number of the device to begin with (default: ACC_DEVICE_NUM, or 0)",
+    )
+    group.add_argument(
+        "--devices",
+        type=at_least_one,
+        default=None,
+        metavar="N",
+        help="number of devices the program sees: separate ones on host and sim, the first N GPUs "
+        "(default: ACCOPT_DEVICES, or 1 and all GPUs)",
     )
     group.add_argument(
         "--threads", type=int, default=0, metavar="N", help="CPU threads (host target; 0: all)"
@@ -123,6 +132,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         print_diagnostics(sink)
     run_options = RunOptions(
         device_number=number,
+        devices=args.devices if args.devices is not None else device_count(),
         libraries=tuple(args.libraries),
         library_folders=tuple(args.library_dirs),
         threads=args.threads,

@@ -12,7 +12,7 @@ The Python API: compile OpenACC C, load it, call its functions.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class RunOptions:
     """
-    How a program is run. `device_number` chooses among several GPUs; `libraries` are names for the
+    How a program is run. `device_number` chooses among several devices; `devices`: how many the program
+    sees, separate ones on the targets host and sim, the first ones of the GPUs there are (None: one, or
+    all GPUs); `libraries` are names for the
     dynamic loader (`-l`) or paths, looked for in `library_folders` (`-L`) too; `threads` (host
     target): CPU threads per launch, 0 for all;
     `shared_memory` (host target): no separate device memory; `checks` (sim target): look for data
@@ -44,6 +46,7 @@ class RunOptions:
     """
 
     device_number: int = 0
+    devices: int | None = None
     libraries: tuple[str, ...] = ()
     library_folders: tuple[str, ...] = ()
     threads: int = 0
@@ -55,18 +58,21 @@ class RunOptions:
 
 
 def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
-    """The devices of a target. Raises `NoDeviceError` when there is no GPU for `nvptx`."""
+    """The devices of a target. Raises `NoDeviceError` when there is no GPU for `nvptx`, or too few."""
     if target == "nvptx":
         from ..runtime.cuda_device import cuda_devices
 
-        return cuda_devices()
+        return cuda_devices(options.devices)
+    count = options.devices or 1
     if target == "sim":
         from ..runtime.sim.device import SimOptions, sim_devices
 
-        return sim_devices(SimOptions(checks=options.checks, counters=options.counters))
+        return sim_devices(SimOptions(checks=options.checks, counters=options.counters), count)
     from ..runtime.host_device import HostOptions, host_devices
 
-    return host_devices(HostOptions(threads=options.threads, shared_memory=options.shared_memory))
+    return host_devices(
+        HostOptions(threads=options.threads, shared_memory=options.shared_memory), count
+    )
 
 
 def choose_target(
@@ -102,34 +108,50 @@ class Program:
             number=options.device_number,
             trace=options.trace,
         )
-        self.host = HostProgram(
-            executable.host_ir,
-            symbols=self.runtime.callbacks(),
-            libraries=options.libraries,
-            library_folders=options.library_folders,
-            opt_level=executable.options.opt_level,
-            cache=DiskCache.default("host"),
-        )
+        self._options = options
+        self.host = self._load(executable)
+        self._copies: list[HostProgram] = []
         image = self._image(executable)
         if image is not None:
             self.runtime.start(image, self.host.address)
         own = self.host.address(REGISTER) if REGISTER in self.host.names else 0
         register_libraries(self.runtime.callbacks(), own, options.profile_libraries)
 
+    def _load(self, executable: Executable) -> HostProgram:
+        return HostProgram(
+            executable.host_ir,
+            symbols=self.runtime.callbacks(),
+            libraries=self._options.libraries,
+            library_folders=self._options.library_folders,
+            opt_level=executable.options.opt_level,
+            cache=DiskCache.default("host"),
+        )
+
     def _image(self, executable: Executable) -> ModuleImage | None:
         """What the device loads; None when there is no code for it."""
         match executable.options.target:
             case "host":
-                return NativeImage(self.host.address)
+
+                def again() -> Callable[[str], int]:
+                    self._copies.append(self._load(executable))
+                    return self._copies[-1].address
+
+                return NativeImage(self.host.address, again)
             case "sim":
-                self.simulator.table = self.runtime.current.table
                 return SimImage(executable.kernels) if executable.kernels is not None else None
             case "nvptx":
                 return PtxImage(executable.ptx) if executable.ptx else None
 
     @property
+    def simulators(self) -> list[SimDevice]:
+        """The simulated GPUs that the program has used; only for the target `sim`."""
+        from ..runtime.sim.device import SimDevice
+
+        return [s.device for s in self.runtime.devices if isinstance(s.device, SimDevice)]
+
+    @property
     def simulator(self) -> SimDevice:
-        """The simulated GPU with its findings and counters; only for the target `sim`."""
+        """The current simulated GPU with its findings and counters; only for the target `sim`."""
         from ..runtime.sim.device import SimDevice
 
         device = self.runtime.current.device

@@ -19,6 +19,13 @@ def _sm(text: str) -> int:
     return int(number)
 
 
+def at_least_one(text: str) -> int:
+    """A number of things of which there must be some, for argparse."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 on")
+    return int(text)
+
+
 class _PrintVersion(argparse.Action):
     """`--version`, which reads the installed packages only when it is given."""
 

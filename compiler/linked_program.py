@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .internal_error import guarded
 from .options import CompileOptions, TargetName
 from .run_program import (
+    device_count,
     device_number,
     for_this_machine,
     in_place,
@@ -95,6 +96,7 @@ def _run(argv: Sequence[str]) -> int:
     executable = build_sources(program.sources, options, DiagnosticSink())
     run_options = RunOptions(
         device_number=number,
+        devices=device_count(),
         libraries=program.libraries,
         library_folders=program.library_folders,
         trace=TraceOptions.from_environment(os.environ),

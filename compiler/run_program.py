@@ -58,13 +58,16 @@ def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]
 
 
 def _simulated(program: Program, status: int) -> int:
-    """Prints the simulator's report, if it made one; its findings turn success into failure."""
+    """Prints the simulators' reports, if they made any; findings turn success into failure."""
     from ..runtime.sim.counters import table
 
-    lines = program.simulator.lines
-    if lines:
-        print(table(lines), file=sys.stderr)
-    return status or int(bool(program.simulator.findings))
+    simulators = program.simulators
+    for simulator in simulators:
+        if simulator.lines:
+            if len(simulators) > 1:
+                print(f"{simulator.name}:", file=sys.stderr)
+            print(table(simulator.lines), file=sys.stderr)
+    return status or int(any(simulator.findings for simulator in simulators))
 
 
 def device_type() -> Literal["auto", "nvptx", "host"]:
@@ -91,6 +94,14 @@ def device_number() -> int:
     if not text.isdigit():
         raise error(UNKNOWN_LOC, f"ACC_DEVICE_NUM is '{text}'", "set it to a device number")
     return int(text)
+
+
+def device_count() -> int | None:
+    """How many devices the environment variable ACCOPT_DEVICES asks for; None if it is not set."""
+    text = os.environ.get("ACCOPT_DEVICES", "")
+    if text and (not text.isdigit() or int(text) < 1):
+        raise error(UNKNOWN_LOC, f"ACCOPT_DEVICES is '{text}'", "set it to a number of devices")
+    return int(text) if text else None
 
 
 def profile_libraries() -> tuple[str, ...]:

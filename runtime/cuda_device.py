@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .abi import DeviceType
 from .cuda_codec import KEY_BYTES, CudaPacker
@@ -34,6 +34,9 @@ from .device import (
 from .device_stack import has_recursion, stack_bytes
 from .errors import AccRuntimeError, ErrorClass, NoDeviceError
 from .host_threads import PerThread
+
+if TYPE_CHECKING:
+    from .present import PresentTable
 
 JIT_LOG_BYTES = 16 << 10
 
@@ -120,6 +123,9 @@ class CudaDevice:
             self._attribute(which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
             self._attribute(which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
         )
+
+    def watch_table(self, table: PresentTable) -> None:
+        """The driver's messages name no addresses."""
 
     def enter_thread(self) -> None:
         """Makes the context current on the calling thread, if it is new to it."""
@@ -440,9 +446,15 @@ def _stream(queue: Queue) -> int:
     return queue.stream
 
 
-def cuda_devices() -> DeviceProvider:
-    """All GPUs the driver offers. Raises `NoDeviceError` when there is none."""
+def cuda_devices(count: int | None = None) -> DeviceProvider:
+    """
+    All GPUs the driver offers, or the first `count` of them. Raises `NoDeviceError` when there are none,
+    or fewer.
+    """
     driver = Driver()
+    found = CudaDevice.count(driver)
+    if count is not None and count > found:
+        raise NoDeviceError(f"{count} devices were asked for, and there are {found}")
     return DeviceProvider(
-        DeviceType.NVIDIA, CudaDevice.count(driver), lambda number: CudaDevice(number, driver)
+        DeviceType.NVIDIA, count or found, lambda number: CudaDevice(number, driver)
     )

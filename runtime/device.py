@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from .abi import DeviceType
 from .packed import Coefficients, PackedFormat
+
+if TYPE_CHECKING:
+    from .present import PresentTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +31,13 @@ class DeviceProperties:
 
 @dataclass(frozen=True, slots=True)
 class NativeImage:
-    """Kernels compiled into this process; `resolve` gives the address of a symbol."""
+    """
+    Kernels compiled into this process; `resolve` gives the address of a symbol. `again` loads them once
+    more, with global variables of their own, for another device; None if they have none.
+    """
 
     resolve: Callable[[str], int]
+    again: Callable[[], Callable[[str], int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +247,10 @@ class Device(Protocol):
         ...
 
     def properties(self) -> DeviceProperties: ...
+
+    def watch_table(self, table: PresentTable) -> None:
+        """The present table of this device, for messages about its addresses."""
+        ...
 
     def free_memory(self) -> int: ...
 

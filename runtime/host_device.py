@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
 
 from .abi import DeviceType
 from .device import (
@@ -33,6 +34,9 @@ from .device import (
     Strips,
 )
 from .errors import AccRuntimeError, ErrorClass
+
+if TYPE_CHECKING:
+    from .present import PresentTable
 
 ALIGNMENT = 256
 POISON = 0xCB
@@ -153,14 +157,19 @@ HostQueue = InlineQueue | ThreadQueue
 
 
 class HostDevice:
-    """The CPU behind the `Device` protocol (see there for what the methods promise)."""
+    """
+    The CPU behind the `Device` protocol (see there for what the methods promise): number `number` of
+    `count`, each with memory, queues and global variables of its own.
+    """
 
     type = DeviceType.HOST
 
-    def __init__(self, options: HostOptions | None = None):
+    def __init__(self, options: HostOptions | None = None, number: int = 0, count: int = 1):
         self.options = options or HostOptions()
+        self.number = number
         self.threads = self.options.threads or len(os.sched_getaffinity(0))
-        self.name = f"host (CPU, {self.threads} threads)"
+        which = f"host {number}" if count > 1 else "host"
+        self.name = f"{which} (CPU, {self.threads} threads)"
         self.shares_memory = self.options.shared_memory
         self.sync_queue = InlineQueue()
         self._queues: list[ThreadQueue] = []
@@ -174,6 +183,9 @@ class HostDevice:
         self._held = 0
         self._live: dict[int, tuple[int, int]] = {}
         self._cells: ctypes.Array[ctypes.c_int64] | None = None
+
+    def watch_table(self, table: PresentTable) -> None:
+        """Messages of the host device name no addresses."""
 
     def new_queue(self) -> Queue:
         queue = ThreadQueue(f"accopt-queue-{len(self._queues)}")
@@ -253,7 +265,8 @@ class HostDevice:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT, f"the host device cannot load a {type(image).__name__}"
             )
-        self._resolve = image.resolve
+        again = image.again if self.number and not self.shares_memory else None
+        self._resolve = again() if again is not None else image.resolve
 
     def global_address(self, symbol: str) -> int:
         if self._resolve is None:
@@ -349,6 +362,6 @@ def _argument_copier(sizes: tuple[int, ...]) -> Callable[[int], tuple[object, in
     return copy
 
 
-def host_devices(options: HostOptions | None = None) -> DeviceProvider:
-    """The CPU as the only device."""
-    return DeviceProvider(DeviceType.HOST, 1, lambda _: HostDevice(options))
+def host_devices(options: HostOptions | None = None, count: int = 1) -> DeviceProvider:
+    """The CPU as the only device, or as several."""
+    return DeviceProvider(DeviceType.HOST, count, lambda number: HostDevice(options, number, count))

@@ -25,6 +25,7 @@ class DeviceState:
         self.device = device
         self.sync_queue = device.sync_queue
         self._table = PresentTable()
+        device.watch_table(self._table)
         self.mapper = Mapper(device, self._table, ordering=Ordering(device, self.queues))
         self.quick = QuickEntry(self._table, Cells(device.cells()))
         self.launchers: list[Launcher | None] = [None] * len(sites)

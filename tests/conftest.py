@@ -27,9 +27,22 @@ def gpu_missing() -> str | None:
     return None
 
 
+@functools.cache
+def gpus_missing(wanted: int) -> str | None:
+    """Why tests that use so many GPUs cannot run here; None if they can."""
+    if (reason := gpu_missing()) is not None:
+        return reason
+    from cuda.bindings import driver
+
+    _, count = driver.cuDeviceGetCount()
+    return None if count >= wanted else f"needs {wanted} GPUs, and there are {count}"
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("slow") and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="long; run with --slow"))
-        if item.get_closest_marker("gpu") and (reason := gpu_missing()) is not None:
+        several = item.get_closest_marker("gpus")
+        wanted = several.args[0] if several else int(item.get_closest_marker("gpu") is not None)
+        if wanted and (reason := gpus_missing(wanted)) is not None:
             item.add_marker(pytest.mark.skip(reason=reason))

@@ -18,6 +18,7 @@ from .memory import (
     GlobalMemory,
     LocalMemory,
     SharedMemory,
+    device_of,
 )
 from .values import Batch, Threads, Value, ndarray, spread
 
@@ -152,6 +153,8 @@ class AccessFaults:
             )
         if space != GLOBAL:
             return f"{name} ({self.describe(address)})"
+        if device_of(address) != device_of(self.memory.base):
+            return f"{name} ({address:#x}, memory of device {device_of(address)})"
         found = self.memory.at(address)
         if found is not None:
             offset = f"byte {address - found.start} of the {found.size}"

@@ -43,7 +43,7 @@ from .execution import Execution
 from .findings import Finding, Findings
 from .initial import initial_bytes
 from .memories import Memories
-from .memory import GLOBAL_BASE, SPACE_SHIFT, WRITTEN, GlobalMemory, LocalMemory, SharedMemory
+from .memory import SPACE_SHIFT, WRITTEN, GlobalMemory, LocalMemory, SharedMemory
 from .races import LAST_LAUNCH, LAUNCH_SHIFT, TIME_MASK, Clock
 from .types import dtype_of, elements, size_align
 from .values import Batch, Threads
@@ -73,20 +73,23 @@ class SimOptions:
 
 
 class SimDevice:
-    """A GPU simulated in NumPy (see `Device` for what the methods promise)."""
+    """
+    A GPU simulated in NumPy (see `Device` for what the methods promise): number `number` of `count`, each
+    with addresses of its own.
+    """
 
     type = DeviceType.NVIDIA
-    name = "simulated GPU"
     shares_memory = False
 
-    def __init__(self, options: SimOptions | None = None):
+    def __init__(self, options: SimOptions | None = None, number: int = 0, count: int = 1):
         self.options = options or SimOptions()
+        self.name = f"simulated GPU {number}" if count > 1 else "simulated GPU"
         _keep_freed_memory()
         self.sync_queue = InlineQueue()
-        self.memory = GlobalMemory(self.options.memory)
-        self.findings_list = Findings(self.options.report)
+        self.memory = GlobalMemory(self.options.memory, number)
+        self.findings_list = Findings(self.options.report, self.name if count > 1 else "")
         self.counters = Counters() if self.options.counters else None
-        self.table: PresentTable | None = None
+        self._table: PresentTable | None = None
         self._module: gpu.ModuleOp | None = None
         self._addresses: dict[str, int] = {}
         self._kernels: dict[str, SimKernel] = {}
@@ -110,6 +113,9 @@ class SimDevice:
         return self.counters.lines() if self.counters is not None else []
 
     # Device protocol
+
+    def watch_table(self, table: PresentTable) -> None:
+        self._table = table
 
     def new_queue(self) -> Queue:
         return InlineQueue()
@@ -159,7 +165,7 @@ class SimDevice:
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
         ctypes.memmove(self._at(target, size), self._at(source, size), size)
-        t, s = target - GLOBAL_BASE, source - GLOBAL_BASE
+        t, s = target - self.memory.base, source - self.memory.base
         state = self.memory.bytes.state
         state[t : t + size] = state[s : s + size].copy()
 
@@ -309,7 +315,7 @@ class SimDevice:
 
     def _at(self, address: int, size: int) -> int:
         """Where device memory lies in this process."""
-        offset = address - GLOBAL_BASE
+        offset = address - self.memory.base
         if not 0 <= offset <= self.memory.capacity - size:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT, f"{address:#x} is not an address of {self.name}"
@@ -317,7 +323,7 @@ class SimDevice:
         return self._host + offset
 
     def _written(self, address: int, size: int) -> None:
-        offset = address - GLOBAL_BASE
+        offset = address - self.memory.base
         self.memory.bytes.state[offset : offset + size] = WRITTEN
         found = self.memory.at(address)
         if found is not None and found.start == address and found.size == size:
@@ -327,12 +333,12 @@ class SimDevice:
         """What is known of an address from the present table."""
         if address == 0:
             return "the null pointer"
-        if self.table is None:
+        if self._table is None:
             return ""
         if address >> SPACE_SHIFT:
-            entry = self.table.by_device_address(address)
+            entry = self._table.by_device_address(address)
             return f"mapped by {entry.origin}" if entry is not None and entry.origin else ""
-        entry = self.table.at(address)
+        entry = self._table.at(address)
         held = f", whose device copy is mapped by {entry.origin}" if entry is not None else ""
         return f"{address:#x}, a host address{held}"
 
@@ -428,6 +434,8 @@ def _argument(address: int, type: Attribute) -> Any:
     return np.frombuffer(ctypes.string_at(address, dtype.itemsize), dtype)[0]
 
 
-def sim_devices(options: SimOptions | None = None) -> DeviceProvider:
-    """One simulated GPU."""
-    return DeviceProvider(DeviceType.NVIDIA, 1, lambda _: SimDevice(options))
+def sim_devices(options: SimOptions | None = None, count: int = 1) -> DeviceProvider:
+    """So many simulated GPUs."""
+    return DeviceProvider(
+        DeviceType.NVIDIA, count, lambda number: SimDevice(options, number, count)
+    )

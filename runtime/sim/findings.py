@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from ..errors import AccRuntimeError, ErrorClass, Place
@@ -46,7 +46,8 @@ class ThreadName:
 class Finding:
     """
     One fault. `file` and `line` in the C source; `thread` is the first that has it, `other` the
-    second party of a race; `address` is 0 when none is involved; `array` names the variable.
+    second party of a race; `address` is 0 when none is involved; `array` names the variable;
+    `device` the device, where there are several.
     """
 
     fault: Fault
@@ -58,6 +59,7 @@ class Finding:
     address: int = 0
     thread: ThreadName | None = None
     other: ThreadName | None = None
+    device: str = ""
 
     def message(self) -> str:
         """The fault in one sentence, without the place."""
@@ -78,14 +80,19 @@ class Finding:
 
     def render(self) -> str:
         """The text the user sees for a fault that does not end the program."""
-        return f"{self.file}:{self.line}: error: in kernel {self.kernel}: {self.message()}"
+        on = f" on {self.device}" if self.device else ""
+        return f"{self.file}:{self.line}: error: in kernel {self.kernel}{on}: {self.message()}"
 
 
 class Findings:
-    """The faults found so far: one per kernel, line and kind. Non-fatal ones go to `report`."""
+    """
+    The faults found so far: one per kernel, line and kind. Non-fatal ones go to `report`. `device`: the
+    device's name, where there are several.
+    """
 
-    def __init__(self, report: Callable[[Finding], None] | None = None):
+    def __init__(self, report: Callable[[Finding], None] | None = None, device: str = ""):
         self.all: list[Finding] = []
+        self._device = device
         self._known: set[tuple[Fault, str, str, int, str]] = set()
         self._report = report or _print
 
@@ -99,6 +106,7 @@ class Findings:
         if key in self._known:
             return
         self._known.add(key)
+        finding = replace(finding, device=self._device)
         self.all.append(finding)
         if finding.fault in FATAL:
             raise finding.error()

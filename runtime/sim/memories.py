@@ -15,7 +15,6 @@ from .access import Access, Checks, Resolved
 from .access_faults import AccessFaults
 from .memory import (
     GLOBAL,
-    GLOBAL_BASE,
     LOCAL,
     SHARED,
     SHARED_BASE,
@@ -122,7 +121,7 @@ class Memories:
             self.faults.misaligned(threads, address, access)
         last = access.last
         if last is not None and last.live and last.start <= low and high + size <= last.end:
-            return Resolved(self.memory.bytes, address - GLOBAL_BASE, last, GLOBAL)
+            return Resolved(self.memory.bytes, address - self.memory.base, last, GLOBAL)
         space = low >> SPACE_SHIFT
         if space != high >> SPACE_SHIFT:
             self._mixed(threads, address, access)
@@ -139,16 +138,15 @@ class Memories:
     ) -> Resolved:
         size = access.size
         found = self.memory.at(low)
-        offsets = address - GLOBAL_BASE
+        offsets = address - self.memory.base
         if found is not None and high + size <= (
             -(-found.end // PIECE) * PIECE if access.speculative else found.end
         ):
             access.last = found
             return Resolved(self.memory.bytes, offsets, found, GLOBAL)
-        if low < GLOBAL_BASE or high + size > GLOBAL_BASE + self.memory.capacity:
-            inside = (address >= GLOBAL_BASE) & (
-                address < GLOBAL_BASE + self.memory.capacity - size
-            )
+        base, end = self.memory.base, self.memory.base + self.memory.capacity
+        if low < base or high + size > end:
+            inside = (address >= base) & (address < end - size)
             raise self.faults.outside(threads, address, access, ~inside)
         self._check_owned(threads, self.memory.bytes, offsets, address, access)
         return Resolved(self.memory.bytes, offsets, None, GLOBAL)
@@ -268,6 +266,6 @@ class Memories:
         allocation = self.memory.at(address)
         if allocation is None:
             return b"(null)" if address == 0 else b"(bad pointer)"
-        offset = address - GLOBAL_BASE
-        end = allocation.end - GLOBAL_BASE
+        offset = address - self.memory.base
+        end = allocation.end - self.memory.base
         return bytes(self.memory.bytes.data[offset:end]).partition(b"\0")[0]

@@ -24,6 +24,8 @@ SPACE_SHIFT = 56
 GLOBAL, SHARED, LOCAL, CODE = 1, 2, 3, 4
 GLOBAL_BASE = (GLOBAL << SPACE_SHIFT) + (1 << 40)
 """Room below lets the address that stands for an array's start lie before the section on the device."""
+DEVICE_SHIFT = 44
+"""Each device has its own range of global addresses: no address of one means anything to another."""
 SHARED_BASE = SHARED << SPACE_SHIFT
 LOCAL_BASE = LOCAL << SPACE_SHIFT
 CODE_BASE = CODE << SPACE_SHIFT
@@ -88,11 +90,20 @@ Shadow = tuple[Array, Array]
 """Last writers and last readers of memory (`races.py`), by 4 bytes or by byte."""
 
 
-class GlobalMemory:
-    """Device memory of `capacity` bytes: first fit, with red zones between allocations."""
+def device_of(address: int) -> int:
+    """The number of the device to which a global address belongs."""
+    return (address - (GLOBAL << SPACE_SHIFT)) >> DEVICE_SHIFT
 
-    def __init__(self, capacity: int):
+
+class GlobalMemory:
+    """
+    Memory of device `number` with `capacity` bytes, the first at address `base`: first fit, with red
+    zones between allocations.
+    """
+
+    def __init__(self, capacity: int, number: int = 0):
         self.capacity = capacity
+        self.base = GLOBAL_BASE + (number << DEVICE_SHIFT)
         self.bytes = Bytes(_lazy(capacity), _lazy(capacity))
         self.allocations: list[Allocation] = []
         self.used = 0
@@ -127,7 +138,7 @@ class GlobalMemory:
             del self._holes[index]
         else:
             self._holes[index] = (offset + room, length - room)
-        found = Allocation(GLOBAL_BASE + offset, size, name)
+        found = Allocation(self.base + offset, size, name)
         self.bytes.state[offset : offset + size] = OWNED
         insort(self.allocations, found, key=lambda a: a.start)
         self.used += size
@@ -140,7 +151,7 @@ class GlobalMemory:
             return None
         found = self.allocations.pop(index)
         found.live = False
-        offset = found.start - GLOBAL_BASE
+        offset = found.start - self.base
         self.bytes.state[offset : offset + found.size] = 0
         room = -(-max(found.size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
         insort(self._holes, (offset, room))
@@ -173,7 +184,7 @@ class GlobalMemory:
 
     def whole(self, allocation: Allocation) -> bool:
         """Whether every byte of an allocation has been written."""
-        offset = allocation.start - GLOBAL_BASE
+        offset = allocation.start - self.base
         states = self.bytes.state[offset : offset + allocation.size]
         allocation.written = bool((states == WRITTEN).all())
         return allocation.written

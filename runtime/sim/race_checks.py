@@ -10,7 +10,7 @@ import numpy as np
 
 from .access import Access, Resolved
 from .access_faults import AccessFaults
-from .memory import GLOBAL_BASE, SHARED, STATE_VIEWS, GlobalMemory, Shadow, SharedMemory
+from .memory import SHARED, STATE_VIEWS, GlobalMemory, Shadow, SharedMemory
 from .races import Clock, conflict_of_read, conflict_of_write
 from .values import Array, Batch, Threads, Value, spread
 
@@ -137,7 +137,7 @@ class RaceChecks:
         if make and allocation.narrow is None:
             size = allocation.size
             allocation.narrow = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        return allocation.narrow, allocation.start - GLOBAL_BASE
+        return allocation.narrow, allocation.start - self.memory.base
 
 
 def _equal(a: Value, b: Value) -> Any:

@@ -1,5 +1,5 @@
 /* update peer (research extension): one device's copy of a section onto another's. */
-#include "check.h"
+#include "../check.h"
 #include <openacc.h>
 
 int main(void) {

@@ -1,5 +1,5 @@
 /* deviceid(n) (research extension): constructs of one device, whatever the current one is. */
-#include "check.h"
+#include "../check.h"
 #include <openacc.h>
 
 #define N 60

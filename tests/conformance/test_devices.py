@@ -1,0 +1,89 @@
+"""Programs that check themselves for any number of devices, on one and on several."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = sorted((Path(__file__).parent / "devices").glob("*.c"))
+COUNTS = [
+    *[(target, count) for target in ("host", "sim") for count in (1, 2, 3)],
+    pytest.param("nvptx", 1, marks=pytest.mark.gpu),
+    pytest.param("nvptx", 2, marks=pytest.mark.gpus(2)),
+]
+
+STORES_OUTSIDE = """
+#include <openacc.h>
+int main(void) {
+  float a[8];
+  acc_set_device_num(1, acc_device_default);
+#pragma acc parallel loop create(a) num_gangs(1) vector_length(8)
+  for (int i = 0; i < 8; i++) a[0] = i;
+  return 0;
+}
+"""
+
+WRONG_DEVICE = """
+#include <openacc.h>
+int main(void) {
+  float *a = acc_malloc(64);
+  acc_set_device_num(1, acc_device_default);
+#pragma acc parallel loop deviceptr(a)
+  for (int i = 0; i < 16; i++) a[i] = i;
+  return 0;
+}
+"""
+
+
+def accrun(program: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "accopt.compiler.accrun_main", *options, str(program)]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.parametrize(("target", "count"), COUNTS)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_on_so_many_devices(program: Path, target: str, count: int) -> None:
+    done = accrun(program, f"--target={target}", f"--devices={count}")
+    assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
+
+
+def test_findings_of_every_simulated_device_count(tmp_path: Path) -> None:
+    program = tmp_path / "race.c"
+    program.write_text(STORES_OUTSIDE)
+    done = accrun(program, "--target=sim", "--devices=2")
+    assert done.returncode == 1
+    assert "on simulated GPU 1: data race" in done.stderr
+
+
+def test_memory_of_one_device_means_nothing_to_another(tmp_path: Path) -> None:
+    program = tmp_path / "wrong.c"
+    program.write_text(WRONG_DEVICE)
+    done = accrun(program, "--target=sim", "--devices=2")
+    assert done.returncode == 1
+    assert "memory of device 0" in done.stderr and "simulated GPU 1" in done.stderr
+
+
+def test_the_environment_says_how_many(tmp_path: Path) -> None:
+    program = tmp_path / "count.c"
+    program.write_text(
+        "#include <openacc.h>\nint main(void) { return acc_get_num_devices(acc_device_host); }\n"
+    )
+    assert accrun(program, "--target=host", ACCOPT_DEVICES="3").returncode == 3
+    assert accrun(program, "--target=host", "--devices=2", ACCOPT_DEVICES="3").returncode == 2
+    wrong = accrun(program, "--target=host", ACCOPT_DEVICES="some")
+    assert wrong.returncode == 1 and "ACCOPT_DEVICES is 'some'" in wrong.stderr
+    none = accrun(program, "--target=host", "--devices=0")
+    assert none.returncode == 2 and "is not a number from 1 on" in none.stderr
+    absent = accrun(program, "--target=host", "--devices=2", ACC_DEVICE_NUM="2")
+    assert absent.returncode == 1 and "devices 0 to 1 can be used" in absent.stderr
