@@ -24,6 +24,7 @@ from .diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, rende
 from .driver_options import add_compile_arguments, add_version, compile_options
 from .internal_error import guarded
 from .object_file import ObjectFile, read_objects
+from .outputs import print_output, write_output
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -113,16 +114,16 @@ class _Command:
         if self.args.depend_only:
             return
         if self.args.output is None:
-            sys.stdout.write("".join(texts))
+            print_output("".join(texts))
         else:
-            _write(self.args.output, "".join(texts).encode())
+            write_output(self.args.output, "".join(texts).encode(errors="surrogateescape"))
 
     def _compile(self) -> None:
         for name in self.args.inputs:
             output = self.args.output or Path(Path(name).name).with_suffix(".o")
             compiled = self._compiled(Path(name), str(output))
             if not self.args.check:
-                _write(output, compiled.to_bytes())
+                write_output(output, compiled.to_bytes())
 
     def _compiled(self, path: Path, output: str) -> ObjectFile:
         """A C file as an object, after checking it; its warnings are printed."""
@@ -147,6 +148,8 @@ class _Command:
 
     def _link(self) -> None:
         from ..runtime.errors import NoDeviceError
+        from .backend.cache import DiskCache
+        from .backend.jit import compile_host
         from .executable import build_sources
         from .linked_program import LinkedProgram
         from .run_program import device_number, for_this_machine
@@ -165,12 +168,13 @@ class _Command:
             _print(sink, {message for compiled in objects for message in compiled.messages})
         if "@main(" not in executable.host_ir and '@"main"(' not in executable.host_ir:
             raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
+        compile_host(executable.host_ir, options.opt_level, DiskCache.default("host"))
         folders = tuple(str(Path(folder).resolve()) for folder in args.library_dirs)
         program = LinkedProgram(
             sources, args.target, args.sm, options, tuple(args.libraries), folders
         )
         output = args.output or Path("a.out")
-        _write(output, program.to_bytes())
+        write_output(output, program.to_bytes())
         output.chmod(output.stat().st_mode | 0o111)
 
     def _objects(self) -> list[ObjectFile]:
@@ -231,13 +235,6 @@ def _print(sink: DiagnosticSink, known: set[str] | None = None) -> tuple[str, ..
             print(text, file=sys.stderr)
     sink.diagnostics.clear()
     return texts
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as e:
-        raise error(UNKNOWN_LOC, f"cannot write '{path}': {e.strerror}", "check -o") from e
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -47,6 +47,7 @@ from .internal_error import guarded, notes_of, operation_of_failure
 from .ir.context import make_context
 from .ir.printing import print_ir
 from .options import CompileOptions
+from .outputs import print_output, write_output
 from .pipeline import ACC, run_to_stage, stage_names, stage_of
 from .process import run_command, without_collection
 from .remarks import REMARKS_STAGE, remarks_of
@@ -285,13 +286,9 @@ class AccoptMain:
 
     def write(self, text: str) -> None:
         if not self.args.output:
-            sys.stdout.write(text)
-            return
-        try:
-            Path(self.args.output).write_text(text)
-        except OSError as e:
-            message = f"cannot write '{self.args.output}': {e.strerror}"
-            raise error(UNKNOWN_LOC, message, "check the path") from e
+            print_output(text)
+        else:
+            write_output(Path(self.args.output), text.encode(errors="surrogateescape"))
 
 
 def _split(text: str) -> list[str]:
@@ -330,7 +327,7 @@ def _print_schedules(args: argparse.Namespace, options: CompileOptions) -> int:
 
     if not args.inputs or not all(name.endswith(".c") for name in args.inputs):
         raise error(UNKNOWN_LOC, "--schedules takes .c files", "give the program's C files")
-    sys.stdout.write(render_space(schedule_space([Path(n) for n in args.inputs], options)))
+    print_output(render_space(schedule_space([Path(n) for n in args.inputs], options)))
     return 0
 
 
@@ -349,7 +346,7 @@ def _run(args: argparse.Namespace) -> int:
     try:
         answer = _answer(args)
         if answer is not None:
-            sys.stdout.write(answer)
+            print_output(answer)
             return 0
         if args.schedules:
             return _print_schedules(args, compile_options(args))

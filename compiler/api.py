@@ -27,6 +27,7 @@ from .backend.jit import HostProgram
 from .diagnostics import DiagnosticSink
 from .executable import Executable, build
 from .options import CompileOptions, TargetName
+from .program_process import process_symbols
 
 if TYPE_CHECKING:
     from ..runtime.sim.device import SimDevice
@@ -120,7 +121,7 @@ class Program:
     def _load(self, executable: Executable) -> HostProgram:
         return HostProgram(
             executable.host_ir,
-            symbols=self.runtime.callbacks(),
+            symbols={**self.runtime.callbacks(), **process_symbols()},
             libraries=self._options.libraries,
             library_folders=self._options.library_folders,
             opt_level=executable.options.opt_level,

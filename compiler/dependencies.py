@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from pathlib import Path
 
 from .c.preprocess import PreprocessedSource
+from .outputs import print_output, write_output
 
 _MARKER = re.compile(r'^#(?:line)? \d+ "((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _OWN_HEADERS = Path(__file__).parent / "c" / "include"
@@ -34,9 +34,9 @@ def write_dependencies(source: PreprocessedSource, args: argparse.Namespace, out
     if args.depend_phony:
         rule += "".join(f"{header}:\n" for header in headers)
     if args.depend_file is None and args.depend_only:
-        sys.stdout.write(rule)
+        print_output(rule)
     else:
-        (args.depend_file or Path(output).with_suffix(".d")).write_text(rule)
+        write_output(args.depend_file or Path(output).with_suffix(".d"), rule.encode())
 
 
 def headers_of(source: PreprocessedSource) -> list[str]:

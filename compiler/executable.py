@@ -129,7 +129,8 @@ def build_sources(
     """As `build`, from files that are preprocessed."""
     texts = [part for source in sources for part in (source.file, source.text)]
     assembler = str(find_ptxas()) if options.target == "nvptx" else ""
-    key = content_key("program", compiler_fingerprint(), assembler, repr(options), *texts)
+    chosen = json.dumps(options.beyond_preprocessing(), sort_keys=True)
+    key = content_key("program", compiler_fingerprint(), assembler, chosen, *texts)
     store = DiskCache.default("program")
     # The simulator's kernels are IR in memory; the text of added passes is not part of the key.
     cached = cached and options.target != "sim" and not options.added_passes

@@ -11,7 +11,7 @@ import shlex
 import sys
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,19 +49,15 @@ class LinkedProgram:
     def to_bytes(self) -> bytes:
         """The contents of the executable file."""
         command = f'exec {shlex.quote(sys.executable)} -P -m {__name__} "$0" "$@"\n'
-        options = {k: v for k, v in asdict(self.options).items() if k not in _PREPROCESSING}
         fields = [
             [[s.file, s.text] for s in self.sources],
             self.target,
             self.sm,
-            options,
+            self.options.beyond_preprocessing(),
             self.libraries,
             self.library_folders,
         ]
         return b"#!/bin/sh\n" + command.encode() + _END + zlib.compress(json.dumps(fields).encode())
-
-
-_PREPROCESSING = ("include_dirs", "defines", "undefines", "use_system_cpp")
 
 
 def read_program(path: Path) -> LinkedProgram:
@@ -77,9 +73,8 @@ def read_program(path: Path) -> LinkedProgram:
 
 def _options(fields: dict[str, Any]) -> CompileOptions:
     """The options; what was a tuple is a list in JSON."""
-    for name in ("pass_options", "added_passes"):
-        fields[name] = tuple(fields[name])
-    return CompileOptions(**fields)
+    plain = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+    return CompileOptions(**plain)
 
 
 def _run(argv: Sequence[str]) -> int:

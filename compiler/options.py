@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -45,3 +45,10 @@ class CompileOptions:
     """`STAGE:PASSES`: passes to run after those of a stage."""
     skipped_passes: tuple[str, ...] = ()
     """Passes of the pipeline to leave out; what later ones need is missing then, and an error."""
+
+    def beyond_preprocessing(self) -> dict[str, object]:
+        """The options that matter to a file that is preprocessed, by name."""
+        return {name: value for name, value in asdict(self).items() if name not in _PREPROCESSING}
+
+
+_PREPROCESSING = ("include_dirs", "defines", "undefines", "use_system_cpp")

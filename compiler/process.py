@@ -32,5 +32,8 @@ def run_command(main: Callable[[], int]) -> NoReturn:
         sys.stdout.flush()
     except BrokenPipeError:
         status = 1  # the reader of a pipe has gone; what is left to write is for nobody
+    except OSError as e:
+        status = 1
+        print(f"error: cannot write standard output: {e.strerror}", file=sys.stderr)
     sys.stderr.flush()
     os._exit(status)

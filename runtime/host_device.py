@@ -85,27 +85,40 @@ class ThreadQueue:
     """
 
     def __init__(self, name: str):
+        self._name = name
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._work: deque[Callable[[], None]] = deque()
         self._changed = threading.Condition()
         self._submitted = 0
         self._finished = 0
         self._closing = False
         self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
         self._thread.start()
+
+    def _check_process(self) -> None:
+        """A forked child has no threads but one, and an empty queue: what was in it is its parent's."""
+        if self._process != os.getpid():
+            self._begin()
 
     def submit(self, work: Callable[[], None]) -> None:
         """Appends work; returns at once."""
+        self._check_process()
         with self._changed:
             self._work.append(work)
             self._submitted += 1
             self._changed.notify_all()
 
     def wait(self) -> None:
+        self._check_process()
         self._wait_until(self._submitted)
         self._raise_failure()
 
     def done(self) -> bool:
+        self._check_process()
         finished = self._finished >= self._submitted
         if finished:
             self._raise_failure()
@@ -113,11 +126,14 @@ class ThreadQueue:
 
     def wait_for(self, other: Queue) -> None:
         if isinstance(other, ThreadQueue) and other is not self:
+            other._check_process()
             ticket = other._submitted
             self.submit(lambda: other._wait_until(ticket))
 
     def close(self) -> None:
         """Finishes the work and ends the thread."""
+        if self._process != os.getpid():
+            return
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -174,6 +190,7 @@ class HostDevice:
         self.sync_queue = InlineQueue()
         self._queues: list[ThreadQueue] = []
         self._pool: ThreadPoolExecutor | None = None
+        self._pool_process = 0
         self._resolve: Callable[[str], int] | None = None
         self._libc = ctypes.CDLL(None)
         self._libc.calloc.argtypes = (ctypes.c_size_t, ctypes.c_size_t)
@@ -298,9 +315,9 @@ class HostDevice:
         for queue in self._queues:
             queue.close()
         self._queues.clear()
-        if self._pool is not None:
+        if self._pool is not None and self._pool_process == os.getpid():
             self._pool.shutdown()
-            self._pool = None
+        self._pool = None
         for block, _ in self._live.values():
             self._libc.free(block)
         self._live.clear()
@@ -317,8 +334,9 @@ class HostDevice:
             kernel(0, gangs, gangs, args)
             return
         pool = self._pool
-        if pool is None:
+        if pool is None or self._pool_process != os.getpid():  # a forked child has no threads
             pool = self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="accopt-gang")
+            self._pool_process = os.getpid()
         chunks = min(gangs, self.threads * CHUNKS_PER_THREAD)
         bounds = [gangs * i // chunks for i in range(chunks + 1)]
         futures = [pool.submit(kernel, begin, end, gangs, args) for begin, end in pairwise(bounds)]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
+import sys
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 _DIGEST_BYTES = 32
 DEFAULT_LIMIT_BYTES = 512 * 1024 * 1024
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
 
 def content_key(*parts: str | bytes) -> str:
@@ -29,16 +34,20 @@ class DiskCache:
     Files named by key in `folder`. Entries carry a digest, so a damaged file counts as absent.
     A folder that cannot be written makes the cache useless, never an error. When the entries
     exceed `limit_bytes`, the least recently used ones go.
+
+    Entries are code that is run: a folder that somebody else could write is not used, with a warning.
+    `root`: the folder above `folder` that is not ours to make private, and is looked at as well.
     """
 
     folder: Path
     limit_bytes: int = DEFAULT_LIMIT_BYTES
+    root: Path | None = None
 
     @staticmethod
     def default(kind: str) -> DiskCache:
         """The user's cache for `kind`: `$XDG_CACHE_HOME/accopt/<kind>` (XDG Base Directory)."""
-        root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        return DiskCache(Path(root) / "accopt" / kind)
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return DiskCache(root / "accopt" / kind, root=root)
 
     def get(self, key: str) -> bytes | None:
         """The entry of `key`, or `None`."""
@@ -46,6 +55,8 @@ class DiskCache:
         try:
             data = path.read_bytes()
         except OSError:
+            return None
+        if not self._private():
             return None
         digest, content = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
         if hashlib.sha256(content).digest() != digest:
@@ -55,16 +66,51 @@ class DiskCache:
         return content
 
     def put(self, key: str, content: bytes) -> None:
-        """Stores an entry. Other processes see all of it or nothing."""
+        """Stores an entry. Other processes see all of it or nothing, and a full disk keeps nothing of it."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            if not self.folder.is_dir():
+                self._make()
+            if not self._private():
+                return
             handle, name = tempfile.mkstemp(dir=self.folder, prefix=".new-")
-            with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(content).digest() + content)
-            Path(name).replace(self.folder / key)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(hashlib.sha256(content).digest() + content)
+                Path(name).replace(self.folder / key)
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise
             self._evict()
-        except OSError:
-            return
+        except OSError as e:
+            if e.errno in _FULL:
+                _warn(f"cannot keep what was compiled in {self.folder}: {e.strerror}")
+
+    def _make(self) -> None:
+        """Makes the folder, and that of all caches above it, for this user alone."""
+        if self.root is not None:
+            self.root.mkdir(parents=True, exist_ok=True)
+            self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _private(self) -> bool:
+        """Whether nobody else can put entries there: says so once if somebody can."""
+        above = () if self.root is None else (self.root, self.folder.parent)
+        for folder in (*above, self.folder):
+            status = folder.stat()
+            foreign = status.st_uid not in (os.geteuid(), 0)
+            # In a folder like /tmp nobody can replace the folders of others.
+            open_to_all = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
+            if foreign or open_to_all:
+                _warn(
+                    f"the cache is not used, as others can write {folder}: "
+                    + (
+                        "set XDG_CACHE_HOME to a folder of yours"
+                        if foreign
+                        else f"chmod go-w {folder}"
+                    )
+                )
+                return False
+        return True
 
     def _evict(self) -> None:
         entries: list[tuple[float, int, Path]] = []
@@ -79,3 +125,9 @@ class DiskCache:
             with suppress(OSError):
                 path.unlink()
             total -= size
+
+
+@cache
+def _warn(message: str) -> None:
+    """Prints a warning, each once."""
+    print(f"warning: {message}", file=sys.stderr)

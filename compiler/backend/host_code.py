@@ -5,8 +5,8 @@ Object code of a host module, and what to do when LLVM itself fails on it.
 
 LLVM 22's loop vectoriser compares two cost models and ends the process when they disagree, which
 happens for loops that keep a maximum or minimum (`fmax`) with constant trip counts that leave a long
-remainder. A module with such operations is therefore compiled by a process of its own (this file, as a
-module); if that dies, the module is compiled here without vectorised loops.
+remainder. A module with such operations is therefore compiled by a process of its own (`main`); if that
+dies, the module is compiled here without vectorised loops.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import llvmlite.binding as llvm
 
 from ..diagnostics import CompileError
 from ..options import OptLevel
-from .optimize import open_module, optimize
+from .optimize import open_module, optimize, without_missed_loops
 
 _MAY_END_LLVM = re.compile(r"@(?:fmaxf?|fminf?|llvm\.(?:max|min)(?:num|imum|imumnum)\.\w+)\(")
 
@@ -59,13 +59,17 @@ def compile_here(ir: str, opt_level: OptLevel, *, vectorize: bool = True) -> byt
     machine = host_machine(opt_level)
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
     with open_module(header + ir, "host code") as (module, _):
-        optimize(module, machine, opt_level, vectorize=vectorize)
+        with without_missed_loops(wanted="llvm.loop.vectorize.enable" in ir):
+            optimize(module, machine, opt_level, vectorize=vectorize)
         return bytes(machine.emit_object(module))
 
 
 def _compile_apart(ir: str, opt_level: OptLevel) -> bytes | None:
     """`compile_here` by another process; None if that ended without a result."""
-    command = [sys.executable, "-m", __spec__.name, str(opt_level)]
+    # Our own places for modules and no others, whatever folder or environment this process is in.
+    places = [place for place in sys.path if place]
+    run = f"import sys; sys.path[:] = {places!r}; from {__name__} import main; sys.exit(main())"
+    command = [sys.executable, "-I", "-c", run, str(opt_level)]
     result = subprocess.run(command, input=ir.encode(), capture_output=True, check=False)
     return result.stdout if result.returncode == 0 and result.stdout else None
 
@@ -79,7 +83,3 @@ def main() -> int:
         return 1  # reported by whoever compiles it again
     sys.stdout.buffer.write(code)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

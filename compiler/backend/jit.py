@@ -59,6 +59,15 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
     return code
 
 
+def compile_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bytes:
+    """The object code of a program's host module, as `HostProgram` loads it."""
+    return compile_object(_with_own_atexit(ir), opt_level=opt_level, cache=cache)
+
+
+def _with_own_atexit(ir: str) -> str:
+    return re.sub(r"@atexit\b", f"@{_ATEXIT}", ir)
+
+
 def _load_library(name: str, folders: Sequence[str]) -> None:
     """Makes the symbols of `-l<name>` (or of a path) visible to the JIT."""
     candidates = [name] if "/" in name else [str(Path(f) / f"lib{name}.so") for f in folders]
@@ -135,7 +144,7 @@ class HostProgram:
         opt_level: OptLevel = 3,
         cache: DiskCache | None = None,
     ):
-        llvm_ir = re.sub(r"@atexit\b", f"@{_ATEXIT}", llvm_ir)
+        llvm_ir = _with_own_atexit(llvm_ir)
         initialize()
         _load_c_library()
         for name in libraries:

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -40,6 +43,36 @@ def open_module(ir: str, what: str) -> Generator[tuple[llvm.ModuleRef, llvm.Cont
         if module is not None:
             module.close()
         context.close()
+
+
+_MISSED_LOOP = re.compile(
+    rb"^warning: [^\n]*: loop not (?:vectorized|interleaved|unrolled[^\n:]*): [^\n]*\n",
+    re.MULTILINE,
+)
+
+
+@contextmanager
+def without_missed_loops(*, wanted: bool) -> Generator[None]:
+    """
+    Keeps LLVM's warnings about loops that it was told to vectorise and did not from standard error: they
+    name no place in the program, and nobody asked for them there. llvmlite offers no other way. Without
+    `wanted` nothing is done.
+    """
+    if not wanted:
+        yield
+        return
+    with tempfile.TemporaryFile() as said:
+        before = os.dup(2)
+        os.dup2(said.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+            said.seek(0)
+            rest = _MISSED_LOOP.sub(b"", said.read())
+            if rest:
+                os.write(2, rest)
 
 
 def optimize(

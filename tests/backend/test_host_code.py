@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from accopt.compiler.api import compile_files
+from accopt.compiler.backend import host_code
+from accopt.compiler.backend.host_code import compile_here
 from accopt.compiler.options import CompileOptions
 
 SOURCE = """
@@ -38,3 +41,32 @@ def test_maxima_over_constant_trip_counts(
     expected = max(abs(a - b) for a, b in zip(v, w, strict=True))
     assert largest(ctypes.addressof(v), ctypes.addressof(w)) == expected
     program.close()
+
+
+NOT_VECTORISED = """
+define void @f(ptr %p, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  call void @g(i64 %i)
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done, !llvm.loop !0
+done:
+  ret void
+}
+declare void @g(i64)
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.vectorize.enable", i1 true}
+"""
+
+
+def test_llvm_does_not_speak_of_loops_it_could_not_vectorise(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert compile_here(NOT_VECTORISED, 3)
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(host_code, "without_missed_loops", lambda **_: nullcontext())
+    assert compile_here(NOT_VECTORISED, 3)
+    assert "loop not vectorized" in capfd.readouterr().err, "LLVM says so otherwise"
