@@ -45,18 +45,15 @@ def open_module(ir: str, what: str) -> Generator[tuple[llvm.ModuleRef, llvm.Cont
         context.close()
 
 
-_MISSED_LOOP = re.compile(
-    rb"^warning: [^\n]*: loop not (?:vectorized|interleaved|unrolled[^\n:]*): [^\n]*\n",
-    re.MULTILINE,
-)
+_MISSED_LOOP = re.compile(rb"^(?:remark: |warning: [^\n]*: loop not )[^\n]*\n", re.MULTILINE)
 
 
 @contextmanager
 def without_missed_loops(*, wanted: bool) -> Generator[None]:
     """
-    Keeps LLVM's warnings about loops that it was told to vectorise and did not from standard error: they
-    name no place in the program, and nobody asked for them there. llvmlite offers no other way. Without
-    `wanted` nothing is done.
+    Keeps off standard error what LLVM says of loops that it was told to vectorise and did not: it names no
+    place in the program, and nobody asked for it there. llvmlite offers no other way. Without `wanted`
+    nothing is done.
     """
     if not wanted:
         yield
