@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .internal_error import guarded
 from .options import CompileOptions, TargetName
@@ -73,8 +73,10 @@ def read_program(path: Path) -> LinkedProgram:
 
 def _options(fields: dict[str, Any]) -> CompileOptions:
     """The options; what was a tuple is a list in JSON."""
-    plain = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
-    return CompileOptions(**plain)
+    for name, value in fields.items():
+        if isinstance(value, list):
+            fields[name] = tuple(cast("list[str]", value))
+    return CompileOptions(**fields)
 
 
 def _run(argv: Sequence[str]) -> int:
