@@ -41,6 +41,7 @@ ACC = Stage("acc", (), "what the front end makes")
 _DATA = Stage(
     "data",
     (
+        "inline-small-routines",
         "legalize-serial",
         "split-kernels",
         "infer-routines",
@@ -50,7 +51,8 @@ _DATA = Stage(
         "infer-data-regions",
         "guard-against-overlap",
     ),
-    "Serial and kernels become parallel first, so that every later pass knows one compute construct. "
+    "Small routines go into their callers before anything is analysed. "
+    "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
     "Routines come before data attributes because a callee's use of a global is a use by the region. "
     "Those with cached sections go into the loops that call them when their levels are known. "
     "If clauses come after them because a false condition must skip the data actions too. "

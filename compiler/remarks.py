@@ -14,7 +14,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.accx import CACHE_REMARKS, DATA_REGION, GANG_DIM, WHY
+from ..dialects.accx import DATA_REGION, GANG_DIM, REMARKS, WHY
 from ..dialects.accx_compress import ESTIMATE
 from .diagnostics import Diagnostic, Severity, SourceLoc
 from .options import TargetName
@@ -105,9 +105,9 @@ def _remark(op: Operation, axes: Mapping[str, str]) -> str | None:
             return None
 
 
-def _cache_remarks(op: Operation) -> Iterator[Diagnostic]:
-    """What became of the cache directives of a construct or routine."""
-    notes = op.attributes.get(CACHE_REMARKS)
+def _noted(op: Operation) -> Iterator[Diagnostic]:
+    """What passes noted on a construct or function (`passes/notes.py`)."""
+    notes = op.attributes.get(REMARKS)
     for note in notes if isinstance(notes, ArrayAttr) else ():
         assert isinstance(note, DictionaryAttr)
         text, file = note.data["text"], note.data["file"]
@@ -121,7 +121,7 @@ def _cache_remarks(op: Operation) -> Iterator[Diagnostic]:
 def _all(module: ModuleOp, axes: Mapping[str, str]) -> Iterator[Diagnostic]:
     for op in module.walk():
         if isinstance(op, acc.ParallelOp | llvm.FuncOp):
-            yield from _cache_remarks(op)
+            yield from _noted(op)
         text = _remark(op, axes)
         if text is not None:
             yield Diagnostic(Severity.REMARK, SourceLoc.from_attr(op.location), text)

@@ -30,7 +30,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.speculative` | `llvm.load` | may read elements not written, and 16 bytes in which an array ends |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
-| `accx.cache` | `acc.parallel`, routines | on its cache directives: array of {text, file, line, column} |
+| `accx.remarks` | `acc.parallel`, functions | what passes noted on it: array of {text, file, line, column} |
 | `accx.dynamic` | `accx.shared_tile`, shared globals | offset in the shared memory that the launch asks for |
 | `accx.resident` | constructs | gangs that the registers of a multiprocessor should hold at the same time |
 | `accx.schedules` | `acc.parallel` | its schedule space, a line each (`schedule-loops{space}`) |
@@ -71,7 +71,7 @@ VOLATILE = "accx.volatile"
 SPECULATIVE = "accx.speculative"
 POINTERS = "accx.pointers"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
-CACHE_REMARKS = "accx.cache"
+REMARKS = "accx.remarks"
 DYNAMIC = "accx.dynamic"
 RESIDENT = "accx.resident"
 GIVEN_SIZES = "accx.given_sizes"

@@ -10,7 +10,7 @@ Takes:  scheduled IR, before sections become tiles; `enabled` as the driver's `-
 Leaves: in front of every load and store through a directive's view whose index is not proved to lie in
         the section (or, where several sections of the array can be seen, in one of them), comparisons
         and a call of a routine that keeps the first finding. The construct has a copy of four words
-        for it, and is waited for. Accesses that cannot be compared are listed in `accx.cache`.
+        for it, and is waited for. Accesses that cannot be compared are listed in `accx.remarks`.
 Fails:  never.
 
 Before:
@@ -41,7 +41,7 @@ from .analysis.cache_section import Element, Section
 from .building import PTR, Cursor, erase
 from .cache.accesses import Declined, Symbols, Use, access_of, read_section, uses_of_view
 from .cache.emit import polynomial
-from .cache.notes import note
+from .notes import note
 
 NOTE = "__accopt_note_outside"
 REPORT = "__accopt_outside"

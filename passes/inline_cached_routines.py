@@ -8,7 +8,7 @@ each iteration, whose sections have elements in common.
 Takes:  acc level, when every routine has its level.
 Leaves: in place of each call of such a routine inside a loop of a compute construct, the routine's
         body, and so on for the calls in it. Routines whose body went somewhere lose their directives, and
-        `accx.cache` says in which lines it stands now. `accx.why` of the directives of the others says why
+        `accx.remarks` says in which lines it stands now. `accx.why` of the directives of the others says why
         they stay: recursion, another function bound to the routine, a return from the middle, no such
         call. Nothing happens for the host, which does not cache.
 Fails:  never.
@@ -37,15 +37,15 @@ from typing import Literal
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
 from .analysis.acc_ops import COMPUTE_OPS, source_loc
 from .analysis.levels import Level, bound_symbol, routine_level
-from .building import Cursor, constant_value, erase
-from .cache.notes import note
 from .cache.sections import drop
+from .inlining import callee_of, defined_functions, inline_call, is_recursive
+from .notes import note
 
 
 @dataclass
@@ -58,36 +58,11 @@ class _Routine:
     why_not: str | None
 
 
-def _callee(op: Operation) -> str | None:
-    """The function that a direct call names."""
-    if isinstance(op, llvm.CallOp) and op.callee is not None:
-        return op.callee.string_value()
-    return None
-
-
-def _is_recursive(name: str, functions: dict[str, llvm.FuncOp]) -> bool:
-    """Whether a function may call itself, also through others."""
-    seen: set[str] = set()
-    work = [name]
-    while work:
-        for op in functions[work.pop()].walk():
-            callee = _callee(op)
-            if callee == name:
-                return True
-            if callee in functions and callee not in seen:
-                seen.add(callee)
-                work.append(callee)
-    return False
-
-
 def _routines(module: ModuleOp) -> dict[str, _Routine]:
     """The seq routines with directives, by name."""
-    ops = list(module.body.block.ops)
-    functions = {
-        op.sym_name.data: op for op in ops if isinstance(op, llvm.FuncOp) and op.body.blocks
-    }
+    functions = defined_functions(module)
     found: dict[str, _Routine] = {}
-    for routine in (op for op in ops if isinstance(op, acc.RoutineOp)):
+    for routine in (op for op in module.body.block.ops if isinstance(op, acc.RoutineOp)):
         name = routine.func_name.string_value()
         function = functions.get(name)
         if function is None or routine_level(routine) is not Level.SEQ:
@@ -100,7 +75,7 @@ def _routines(module: ModuleOp) -> dict[str, _Routine]:
             why_not = "other code is bound to the routine"
         elif len(function.body.blocks) > 1:
             why_not = "the routine returns from the middle of its body: let it return at its end"
-        elif _is_recursive(name, functions):
+        elif is_recursive(name, functions):
             why_not = "the routine is recursive"
         found[name] = _Routine(function, directives, [], why_not)
     return found
@@ -115,31 +90,6 @@ def _loop_of_construct(op: Operation) -> acc.LoopOp | None:
             found = parent
         parent = parent.parent_op()
     return found if parent is not None else None
-
-
-def _inline(call: llvm.CallOp, function: llvm.FuncOp, loop: acc.LoopOp) -> list[Operation]:
-    """Replaces a call by the body of its callee; variables of that become variables of the loop's body."""
-    body = function.body.block
-    values: dict[SSAValue, SSAValue] = dict(zip(body.args, call.args, strict=True))
-    first = loop.region.blocks[0].first_op
-    assert first is not None
-    here, front = Cursor.before(call), Cursor.before(first)
-    made: list[Operation] = []
-    for op in body.ops:
-        if isinstance(op, llvm.ReturnOp):
-            for result in call.results:
-                assert op.arg is not None
-                result.replace_all_uses_with(values.get(op.arg, op.arg))
-            continue
-        copy = op.clone(values)
-        at = here
-        if isinstance(op, llvm.AllocaOp) and (size := constant_value(op.size)) is not None:
-            at = front
-            copy.operands[0] = front.constant(size, op.size.type)
-        at.loc = op.location
-        made.append(at.insert(copy))
-    erase(call)
-    return made
 
 
 def _explain(routine: _Routine) -> None:
@@ -175,12 +125,12 @@ class InlineCachedRoutinesPass(ModulePass):
         work = [inner for inner in op.walk() if isinstance(inner, llvm.CallOp)]
         while work:
             call = work.pop()
-            routine = routines.get(_callee(call) or "")
+            routine = routines.get(callee_of(call) or "")
             loop = _loop_of_construct(call)
             if routine is None or loop is None or routine.why_not is not None:
                 continue
             routine.lines.append(source_loc(call).line)
-            made = _inline(call, routine.function, loop)
+            made = inline_call(call, routine.function, loop.region.blocks[0])
             work += [o for each in made for o in each.walk() if isinstance(o, llvm.CallOp)]
         for routine in routines.values():
             _explain(routine)

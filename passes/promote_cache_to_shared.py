@@ -6,7 +6,7 @@ Leaves: no `acc.cache`. The parallel loops around a directive that is honoured r
         iterations (gangs), and an `accx.gang_threads` in them has a thread for each iteration of the
         block: it fills an `accx.shared_tile` where the directive stands, between `accx.gang_barrier`s,
         and accesses in the directive's scope go to the tile. The construct has the launch shape
-        this needs. What was decided, and why, is in `accx.cache` of the construct.
+        this needs. What was decided, and why, is in `accx.remarks` of the construct.
 Fails:  with `strict`, where a directive cannot be honoured. Otherwise it is left to the hardware
         caches, and a remark says why: the result never depends on it.
 
@@ -71,11 +71,11 @@ from .cache.choose import Choices, Fetch, plan_nest
 from .cache.gang import promote_in_gang
 from .cache.launch_choice import Version, make_versions
 from .cache.nest import Nest, find_nest, innermost_parallel
-from .cache.notes import note
 from .cache.plan import Width
 from .cache.rewrite import rewrite
 from .cache.sections import drop, join_written
 from .cache.variables import simplify
+from .notes import note
 
 
 @dataclass

@@ -8,6 +8,7 @@ from importlib import import_module
 from xdsl.passes import ModulePass
 
 PASS_CLASSES = {
+    "inline-small-routines": "InlineSmallRoutinesPass",
     "legalize-serial": "LegalizeSerialPass",
     "split-kernels": "SplitKernelsPass",
     "infer-routines": "InferRoutinesPass",

@@ -14,7 +14,7 @@ from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import Block, Region
 
 from ..c import ast as c
-from ..c.types import FunctionType, PointerType, VoidType
+from ..c.types import FunctionType, PointerType
 from ..diagnostics import DiagnosticSink
 from ..directives.records import Directive
 from . import statements, static_data
@@ -71,7 +71,7 @@ def _define_function(state: ModuleState, function: c.FunctionDecl, source: c.Com
     symbol = state.function_symbol(function)
     t: FunctionType = function.type
     ir_type = state.function_types[symbol]
-    body = normalize_body(source, returns_void=isinstance(t.result, VoidType))
+    body = normalize_body(source, t.result)
     facts = analyze(function, body, state.may_write)
     entry = Block(arg_types=ir_type.inputs.data)
     fn = FunctionState(state, Builder(entry), facts, function)

@@ -1,7 +1,9 @@
 """
 Structured form of guards: `if (c) continue;` in a loop and `if (c) return;` in a void function become
-`if (!c) { rest }`, so that most loops stay structured operations. Branches that a constant rules out
-go, and the loops of `collapse(force:)` become tightly nested.
+`if (!c) { rest }`, so that most loops stay structured operations. Functions with a few returns of a scalar
+assign it to one variable, which they return at their end, if they may run on a device: only a function
+of one block can take the place of its call. Branches that a constant rules out go, and the loops of
+`collapse(force:)` become tightly nested.
 
 A guard is rewritten only if no statement has to be duplicated; every other jump is left as it is.
 """
@@ -12,20 +14,39 @@ from dataclasses import replace
 
 from ..c import ast as c
 from ..c.sema.constants import integer_value
-from ..c.types import INT
+from ..c.types import INT, CType, QualType, VoidType, is_scalar
 from .collapse import is_forced, sink_between
-from .tree import jumps
+from .tree import jumps, walk
+
+MOST_RETURNS = 8
+"""A function with more of them would be nested deeply."""
 
 
-def normalize_body(body: c.Compound, *, returns_void: bool) -> c.Compound:
-    """The body of a function with guards turned into `if`s wherever possible."""
+def normalize_body(body: c.Compound, result: CType) -> c.Compound:
+    """The body of a function that returns `result`, with guards turned into `if`s wherever possible."""
     out = _normalize(body)
     assert isinstance(out, c.Compound)
-    if returns_void:
+    if isinstance(result, VoidType):
         stripped = _strip([out], c.Return)
-        if stripped is not None:
-            return replace(out, body=stripped)
-    return out
+        return out if stripped is None else replace(out, body=stripped)
+    return _with_one_return(out, result) if is_scalar(result) else out
+
+
+def _with_one_return(body: c.Compound, result: CType) -> c.Compound:
+    """A function without directives that returns at its end only, if it can be had by nesting `if`s."""
+    nodes = list(walk(body))
+    returns = [s for s in nodes if isinstance(s, c.Return)]
+    if not 1 < len(returns) <= MOST_RETURNS or any(isinstance(n, c.AccStmt) for n in nodes):
+        return body
+    loc = returns[-1].loc
+    variable = c.VarDecl("result", QualType(result), loc)
+    stripped = _strip([body], c.Return, variable)
+    if stripped is None:
+        return body
+    reference = c.VarRef(decl=variable, type=result, loc=loc)
+    value = c.Load(lvalue=reference, type=result, loc=loc)
+    declaration = c.DeclStmt(loc=body.loc, decls=[variable])
+    return replace(body, body=[declaration, *stripped, c.Return(loc=loc, value=value)])
 
 
 def _normalize(s: c.Stmt) -> c.Stmt:
@@ -79,8 +100,13 @@ def _never_runs(s: c.If) -> c.Stmt | None:
     return taken if taken is not None else c.Null(loc=s.loc)
 
 
-def _strip(stmts: list[c.Stmt], kind: type[c.Stmt]) -> list[c.Stmt] | None:
-    """`stmts`, at whose end a jump of `kind` would arrive anyway, without such jumps; None if impossible."""
+def _strip(
+    stmts: list[c.Stmt], kind: type[c.Stmt], result: c.VarDecl | None = None
+) -> list[c.Stmt] | None:
+    """
+    `stmts`, at whose end a jump of `kind` would arrive anyway, without such jumps; None if impossible.
+    Returned values are assigned to `result`.
+    """
     out: list[c.Stmt] = []
     for i, s in enumerate(stmts):
         if not jumps(s, kind):
@@ -90,18 +116,30 @@ def _strip(stmts: list[c.Stmt], kind: type[c.Stmt]) -> list[c.Stmt] | None:
         match s:
             case c.Return(value=None) | c.Continue():
                 return out if not any(_has_label(r) for r in rest) else None
+            case c.Return(value=c.Expr() as value) if result is not None:
+                if any(_has_label(r) for r in rest):
+                    return None
+                return [*out, _assignment(result, value)]
             case c.Compound():
-                inner = _strip([*s.body, *rest], kind)
+                inner = _strip([*s.body, *rest], kind, result)
                 return None if inner is None else [*out, *inner]
             case c.If():
-                guarded = _strip_if(s, rest, kind)
+                guarded = _strip_if(s, rest, kind, result)
                 return None if guarded is None else [*out, *guarded]
             case _:
                 return None
     return out
 
 
-def _strip_if(s: c.If, rest: list[c.Stmt], kind: type[c.Stmt]) -> list[c.Stmt] | None:
+def _assignment(variable: c.VarDecl, value: c.Expr) -> c.Stmt:
+    target = c.VarRef(decl=variable, type=variable.type, loc=value.loc)
+    assign = c.Assign(target=target, value=value, type=variable.type, loc=value.loc)
+    return c.ExprStmt(loc=value.loc, expr=assign)
+
+
+def _strip_if(
+    s: c.If, rest: list[c.Stmt], kind: type[c.Stmt], result: c.VarDecl | None
+) -> list[c.Stmt] | None:
     then = [s.then]
     otherwise = [] if s.otherwise is None else [s.otherwise]
     if rest and _ends(s.then, kind):
@@ -110,7 +148,7 @@ def _strip_if(s: c.If, rest: list[c.Stmt], kind: type[c.Stmt]) -> list[c.Stmt] |
         then = [*then, *rest]
     elif rest:
         return None
-    new_then, new_otherwise = _strip(then, kind), _strip(otherwise, kind)
+    new_then, new_otherwise = _strip(then, kind, result), _strip(otherwise, kind, result)
     if new_then is None or new_otherwise is None:
         return None
     condition = s.condition
@@ -145,7 +183,7 @@ def _ends(s: c.Stmt, kind: type[c.Stmt]) -> bool:
         case c.If():
             return s.otherwise is not None and _ends(s.then, kind) and _ends(s.otherwise, kind)
         case c.Return():
-            return kind is c.Return and s.value is None
+            return kind is c.Return
         case _:
             return isinstance(s, kind)
 

@@ -58,11 +58,11 @@ llvm.func @window(%n: i32, %m: i32, %a: !llvm.ptr) {
 // the directive in a routine neither: remarks say so.
 // CHECK-LABEL: llvm.func @passed
 // CHECK:       acc.parallel {{.*}} async
-// CHECK:       accx.cache = [{text = "cache(a): whether line {{[0-9]+}} keeps to the section is not checked"
+// CHECK:       accx.remarks = [{text = "cache(a): whether line {{[0-9]+}} keeps to the section is not checked"
 // CHECK:       acc.copyout
 // CHECK-NEXT:  acc.wait
 // CHECK-LABEL: llvm.func @routine
-// CHECK:       accx.cache = [{text = "accesses in routines are not checked"
+// CHECK:       accx.remarks = [{text = "accesses in routines are not checked"
 llvm.func @passed(%n: i32, %m: i32, %a: !llvm.ptr) {
   %one = arith.constant 1 : i32
   %lanes = arith.constant 128 : i32

@@ -29,7 +29,7 @@
 // CHECK:           scf.if %active {
 // CHECK-NEXT:        llvm.store %sum, %q
 // CHECK:       accx.covers
-// CHECK:       accx.cache = [{text = "cache(a) in shared memory: tile of 316 elements (1264 bytes), shared by 256 threads along i; range-based intelligent: every index lies in the section"
+// CHECK:       accx.remarks = [{text = "cache(a) in shared memory: tile of 316 elements (1264 bytes), shared by 256 threads along i; range-based intelligent: every index lies in the section"
 
 // The threads count the iterations that the block has.
 // WIDTH-LABEL: llvm.func @smooth
@@ -164,7 +164,7 @@ llvm.func @tiles(%n: i32, %m: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
 // CHECK-NOT:   accx.gang_threads
 // CHECK-NOT:   acc.cache
 // CHECK:       %p = llvm.getelementptr %a[%i]
-// CHECK:       accx.cache = [{text = "cache(a) left to the hardware caches: 1 reads of a small window per iteration: the L1 cache already serves them"
+// CHECK:       accx.remarks = [{text = "cache(a) left to the hardware caches: 1 reads of a small window per iteration: the L1 cache already serves them"
 llvm.func @small(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
   %one = arith.constant 1 : i32
   %lanes = arith.constant 128 : i32

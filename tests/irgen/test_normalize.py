@@ -78,3 +78,34 @@ def test_forced_collapse_refuses(loops: str, line: int, message: str, tmp_path: 
     (diagnostic,) = caught.value.diagnostics
     assert message in diagnostic.message and diagnostic.remedy
     assert diagnostic.loc.line == line
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (x < 0) return 0; return x;",
+        "if (x < 0) return 0; else return x;",
+        "if (x < 0) { if (x > 9) return 9; } else { if (x == 3) return 4; } return 1;",
+        "{ int y = x + 1; if (y) return y; } x++; if (x > 2) return x; return 2 * x;",
+    ],
+)
+def test_a_few_returns_become_one(body: str, tmp_path: Path) -> None:
+    if "return 9" in body:  # a branch that may go on would have to be there twice
+        assert " cf." in ir_of(tmp_path, f"int f(int x) {{ {body} }}")
+    else:
+        text = ir_of(tmp_path, f"int f(int x) {{ {body} }}")
+        assert " cf." not in text and text.count("llvm.return") == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while (x) { if (x == 5) return 1; x--; } return 2;",
+        "if (x) goto out; return 1; out: return 2;",
+        "switch (x) { case 1: return 2; } return 3;",
+        "if (x == 1) return 1;" * 9 + "return 0;",
+        "\n#pragma acc parallel\n{ } if (x) return 1; return 2;",
+    ],
+)
+def test_returns_that_stay(body: str, tmp_path: Path) -> None:
+    assert " cf." in ir_of(tmp_path, f"int f(int x) {{ {body} }}")

@@ -1,4 +1,4 @@
-"""Remarks on `cache` directives, kept as an attribute of the construct or routine they stand in."""
+"""Remarks on what a pass did at some place, kept as an attribute of the construct or function around it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Iterable
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation
 
-from ...dialects.accx import CACHE_REMARKS
-from ..analysis.acc_ops import source_loc
+from ..compiler.diagnostics import SourceLoc
+from ..dialects.accx import REMARKS
+from .analysis.acc_ops import source_loc
 
 
-def note(parent: Operation, texts: Iterable[tuple[Operation, str]]) -> None:
-    """Adds remarks on directives (the operation says where) to those of `parent`."""
-    known = parent.attributes.get(CACHE_REMARKS)
+def note(parent: Operation, texts: Iterable[tuple[Operation | SourceLoc, str]]) -> None:
+    """Adds remarks (each with the place it speaks of, or the operation there) to those of `parent`."""
+    known = parent.attributes.get(REMARKS)
     found: list[Attribute] = list(known.data) if isinstance(known, ArrayAttr) else []
     for op, text in texts:
-        loc = source_loc(op)
+        loc = source_loc(op) if isinstance(op, Operation) else op
         found.append(
             DictionaryAttr(
                 {
@@ -28,4 +29,4 @@ def note(parent: Operation, texts: Iterable[tuple[Operation, str]]) -> None:
             )
         )
     if found:
-        parent.attributes[CACHE_REMARKS] = ArrayAttr(found)
+        parent.attributes[REMARKS] = ArrayAttr(found)

@@ -1,0 +1,192 @@
+"""
+Put the bodies of small seq routines where device code calls them, before anything is analysed.
+
+Index functions (`static inline int at(int i, int j, int m)`) and functions of one element hide from every
+later pass what a loop reads and writes. A call that stays is legal, it only ends the analysis there.
+
+Takes:  acc level.
+Leaves: in compute constructs and in loops of routines, the body of each called function of the program in
+        place of the call, and so on for the calls in it, if the function
+        - has one block, with at most `limit` operations, and no directive;
+        - is no routine of gangs, workers or lanes, and no other code is bound to it;
+        - does not call itself;
+        - names no global variable but constants and those with a declare directive (infer-routines
+          has something to say about the others).
+        A construct stops growing at `growth` operations. `accx.remarks` of the function around names what
+        went where; the functions themselves stay, for host code and for addresses taken.
+Fails:  never.
+
+Before:
+  llvm.func internal @at(%i: i32, %j: i32, %m: i32) -> i32 {
+    %row = arith.muli %i, %m overflow<nsw> : i32
+    %k = arith.addi %row, %j overflow<nsw> : i32
+    llvm.return %k : i32
+  }
+  acc.parallel {
+    %k = llvm.call @at(%i, %j, %m) : (i32, i32, i32) -> i32
+After:
+  acc.parallel {
+    %row = arith.muli %i, %m overflow<nsw> : i32
+    %k = arith.addi %row, %j overflow<nsw> : i32
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+
+from ..compiler.diagnostics import SourceLoc
+from ..dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
+from .analysis.acc_ops import COMPUTE_OPS, constant_value, enclosing_function, source_loc
+from .analysis.levels import Level, bound_symbol, routine_level
+from .inlining import callee_of, defined_functions, inline_call, is_recursive
+from .notes import note
+
+_STAYS = (
+    llvm.InlineAsmOp,
+    llvm.StackSaveOp,
+    llvm.StackRestoreOp,
+    VaStartOp,
+    VaEndOp,
+    VaCopyOp,
+    VaArgOp,
+)
+"""What speaks of the function it stands in."""
+
+
+@dataclass
+class _Program:
+    """The module's symbols, and what is known of its functions."""
+
+    module: ModuleOp
+    limit: int
+    functions: dict[str, llvm.FuncOp] = field(init=False)
+    symbols: dict[str, Operation] = field(init=False)
+    routines: dict[str, acc.RoutineOp] = field(init=False)
+    _sizes: dict[str, int | None] = field(default_factory=dict[str, "int | None"])
+
+    def __post_init__(self) -> None:
+        ops = list(self.module.body.block.ops)
+        self.functions = defined_functions(self.module)
+        self.symbols = {op.sym_name.data: op for op in ops if isinstance(op, llvm.GlobalOp)}
+        self.routines = {
+            op.func_name.string_value(): op for op in ops if isinstance(op, acc.RoutineOp)
+        }
+
+    def size_of(self, name: str) -> int | None:
+        """The number of operations of a function that may be inlined; None for any other."""
+        if name not in self._sizes:
+            self._sizes[name] = self._size_of(name) if name in self.functions else None
+        return self._sizes[name]
+
+    def _size_of(self, name: str) -> int | None:
+        function, routine = self.functions[name], self.routines.get(name)
+        if len(function.body.blocks) > 1 or not isinstance(
+            function.body.block.last_op, llvm.ReturnOp
+        ):
+            return None
+        if routine is not None and (routine_level(routine) > Level.SEQ or bound_symbol(routine)):
+            return None
+        size = 0
+        for op in function.body.walk():
+            size += 1
+            if size > self.limit or not self._may_move(op):
+                return None
+        return None if is_recursive(name, self.functions) else size
+
+    def _may_move(self, op: Operation) -> bool:
+        """Whether an operation means the same in the caller."""
+        match op:
+            case llvm.AddressOfOp():
+                symbol = self.symbols.get(op.global_name.string_value())
+                return not isinstance(symbol, llvm.GlobalOp) or (
+                    symbol.constant is not None or "acc.declare" in symbol.attributes
+                )
+            case llvm.AllocaOp():
+                return constant_value(op.size) is not None
+            case _:
+                return not isinstance(op, _STAYS) and not op.name.startswith("acc.")
+
+
+def _device_code(module: ModuleOp) -> Iterator[Operation]:
+    """The outermost constructs, and the outermost loops of functions that are routines."""
+    work = list(module.body.block.ops)
+    while work:
+        op = work.pop()
+        if isinstance(op, (*COMPUTE_OPS, acc.LoopOp)):
+            yield op
+        else:
+            work += [inner for region in op.regions for b in region.blocks for inner in b.ops]
+
+
+def _front(call: Operation) -> Block:
+    """The block at whose beginning variables of the innermost loop or construct around a call stand."""
+    parent = call.parent_op()
+    while not isinstance(parent, (*COMPUTE_OPS, acc.LoopOp)):
+        assert parent is not None
+        parent = parent.parent_op()
+    return parent.regions[0].blocks[0]
+
+
+def _fits(call: llvm.CallOp, function: llvm.FuncOp) -> bool:
+    """Whether a call passes what the function takes, which files that disagree need not do."""
+    types = [argument.type for argument in function.body.block.args]
+    last = function.body.block.last_op
+    returned = [] if last is None else [value.type for value in last.operands]
+    return (
+        [value.type for value in call.args] == types
+        and len(call.args) == len(call.operands)
+        and returned == [result.type for result in call.results]
+    )
+
+
+def _inline_in(construct: Operation, program: _Program, growth: int) -> list[tuple[SourceLoc, str]]:
+    """Inlines calls below `construct` until it has grown by `growth`; returns remarks."""
+    remarks: dict[tuple[str, str, int], tuple[SourceLoc, str]] = {}
+    work = deque(op for op in construct.walk() if isinstance(op, llvm.CallOp))
+    while work:
+        call = work.popleft()
+        name = callee_of(call)
+        size = None if name is None else program.size_of(name)
+        if name is None or size is None or size > growth:
+            continue
+        function = program.functions[name]
+        if not _fits(call, function):
+            continue
+        growth -= size
+        loc = source_loc(call)
+        remarks.setdefault(
+            (name, loc.file, loc.line), (loc, f"the call of '{name}' is replaced by its body")
+        )
+        made = inline_call(call, function, _front(call))
+        work += [o for each in made for o in each.walk() if isinstance(o, llvm.CallOp)]
+    return list(remarks.values())
+
+
+@dataclass(frozen=True)
+class InlineSmallRoutinesPass(ModulePass):
+    """
+    See the contract at the top of this file. `limit` is the largest number of operations of a function
+    that is inlined, `growth` how many operations a construct may gain.
+    """
+
+    name = "inline-small-routines"
+
+    limit: int = 200
+    growth: int = 5000
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        program = _Program(op, self.limit)
+        for construct in _device_code(op):
+            remarks = _inline_in(construct, program, self.growth)
+            if remarks:
+                function = enclosing_function(construct)
+                assert function is not None
+                note(function, remarks)
