@@ -36,7 +36,7 @@ def is_recursive(name: str, functions: Mapping[str, llvm.FuncOp]) -> bool:
             callee = callee_of(op)
             if callee == name:
                 return True
-            if callee in functions and callee not in seen:
+            if callee is not None and callee in functions and callee not in seen:
                 seen.add(callee)
                 work.append(callee)
     return False

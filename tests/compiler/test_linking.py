@@ -1,6 +1,6 @@
 """
-Programs of several files that do not declare their functions alike, as C linkers take them: what works there works
-here, what cannot work is an error that names both places.
+Programs of several files that do not declare their functions alike, as C linkers take them: what works
+there works here, what cannot work is an error that names both places.
 """
 
 from __future__ import annotations
