@@ -1,7 +1,7 @@
 """
-Syntax of GNU C that pycparser lacks: `typeof`, ranges in designators (`[0 ... 9] = x`) and case labels
-(`case 1 ... 5:`), and alignment after a declarator (`double a[N] __attribute__((aligned(64)))`, which
-`mask_gnu` makes an `_Alignas`).
+Syntax of GNU C and of C90 that pycparser lacks: declarations without a type, `typeof`, ranges in
+designators (`[0 ... 9] = x`) and case labels (`case 1 ... 5:`), and alignment after a declarator (`double
+a[N] __attribute__((aligned(64)))`, which `mask_gnu` makes an `_Alignas`).
 """
 
 # pycparser has no type information: its trees are Any here.
@@ -14,6 +14,9 @@ from typing import Any
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser
+
+IMPLICIT_INT = "int of a missing type"
+"""The type name of a declaration without a type, which C90 takes for `int` (3.5.2)."""
 
 
 class ArrayRange(c_ast.ArrayDesignator):
@@ -49,12 +52,28 @@ class GnuParser(CParser):
         if token is None or token.type != "ID":
             return super()._parse_external_declaration()
         declarator: Any = self._parse_id_declarator()  # `f(a) double a; { … }`, which returns int
-        if self._peek_type() != "LBRACE" and not self._starts_declaration():
-            self._parse_error("Invalid function definition", declarator.coord)
-        word = c_ast.IdentifierType(["int"], coord=declarator.coord)
+        word = c_ast.IdentifierType([IMPLICIT_INT], coord=declarator.coord)
         names = ("qual", "alignment", "storage", "function", "type_attributes")
         spec: Any = {**{name: [] for name in names}, "type": [word]}
-        return [self._parse_function_definition(spec, declarator)]
+        if self._peek_type() == "LBRACE" or self._starts_declaration():
+            return [self._parse_function_definition(spec, declarator)]
+        if self._peek_type() not in ("SEMI", "COMMA", "EQUALS"):
+            self._parse_error("Invalid function definition", declarator.coord)
+        first: Any = {"decl": declarator}
+        if self._accept("EQUALS"):
+            first["init"] = self._parse_initializer()
+        decls = self._parse_init_declarator_list(first=first)
+        decls = self._build_declarations(spec=spec, decls=decls, typedef_namespace=True)
+        return self._parse_declaration_end(decls)
+
+    def _parse_specifiers(self, *, allow_storage_and_function: bool) -> Any:
+        parsed: Any = super()._parse_specifiers(
+            allow_storage_and_function=allow_storage_and_function
+        )
+        spec, saw_type, coord = parsed
+        if spec is not None and not saw_type and allow_storage_and_function and not spec["type"]:
+            spec["type"].append(c_ast.IdentifierType([IMPLICIT_INT], coord=coord))
+        return parsed
 
     def _parse_designator(self) -> Any:
         node: Any = None

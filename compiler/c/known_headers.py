@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from pathlib import Path
+
 _BY_HEADER = {
     "stdio.h": "printf fprintf sprintf snprintf vprintf vfprintf vsnprintf scanf fscanf sscanf puts fputs "
     "putchar putc fputc getchar getc fgetc fgets fopen fclose fread fwrite fseek ftell rewind "
@@ -51,3 +55,22 @@ def header_of(name: str) -> str | None:
     if header is None and name.startswith("acc_"):
         return "openacc.h"
     return header
+
+
+_INCLUDE = Path(__file__).parent / "include"
+
+
+def declaring_header(name: str) -> str | None:
+    """The header that declares the function `name`: `header_of`, or the first of ours whose text does."""
+    known = header_of(name)
+    if known is not None:
+        return known
+    declared = re.compile(rf"^(?![ \t]*#).*\b{re.escape(name)}[ \t]*\(", re.MULTILINE)
+    return next((header for header, text in _header_texts() if declared.search(text)), None)
+
+
+@cache
+def _header_texts() -> tuple[tuple[str, str], ...]:
+    """Name and text of our headers, those without a folder first."""
+    files = sorted(_INCLUDE.glob("*.h")) + sorted(_INCLUDE.glob("sys/*.h"))
+    return tuple((str(file.relative_to(_INCLUDE)), file.read_text()) for file in files)

@@ -138,7 +138,7 @@ def _parse_clauses(
             device_types = parse_device_types(cursor, word.text, sink)
             behind_device_type = True
             continue
-        form = rule.clauses.get(name)
+        form = rule.clauses.get(name) or rule.tolerated.get(name)
         if form is None:
             raise _unknown_clause(loc, word.text, directive, rule)
         if behind_device_type and name not in rule.after_device_type:

@@ -8,7 +8,7 @@ follow `device_type`, and which must be there. `ALIASES`, `MODIFIERS` and `EXCLU
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from .records import DirectiveKind
@@ -49,13 +49,15 @@ REPEATABLE_FORMS = frozenset((Form.VARS, Form.NAMES, Form.SECTIONS, Form.REDUCTI
 @dataclass(frozen=True)
 class DirectiveRule:
     """
-    `clauses` maps each clause to its form. Those in `after_device_type` may follow a `device_type`
-    clause (when empty, the directive takes none). At least one of `needs` must be there.
+    `clauses` maps each clause to its form. Those in `after_device_type` may follow a `device_type` clause
+    (when empty, the directive takes none). At least one of `needs` must be there. `tolerated` clauses are
+    not the standard's: they are warned about (`c/sema/leniency.py`).
     """
 
     clauses: Mapping[str, Form]
     after_device_type: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
+    tolerated: Mapping[str, Form] = field(default_factory=dict[str, Form])
 
 
 _COMPRESSED = (
@@ -118,7 +120,7 @@ _AFTER_LOOP = frozenset(_LOOP) - {"private", "reduction", "scan"}
 DIRECTIVES: Mapping[DirectiveKind, DirectiveRule] = {
     K.PARALLEL: DirectiveRule(_PARALLEL, _AFTER_COMPUTE),
     K.SERIAL: DirectiveRule(_SERIAL, _AFTER_SYNC),
-    K.KERNELS: DirectiveRule(_KERNELS, _AFTER_COMPUTE),
+    K.KERNELS: DirectiveRule(_KERNELS, _AFTER_COMPUTE, tolerated={"private": Form.VARS}),
     K.LOOP: DirectiveRule(_LOOP, _AFTER_LOOP),
     K.PARALLEL_LOOP: DirectiveRule({**_PARALLEL, **_LOOP}, _AFTER_COMPUTE | _AFTER_LOOP),
     K.SERIAL_LOOP: DirectiveRule({**_SERIAL, **_LOOP}, _AFTER_SYNC | _AFTER_LOOP),
@@ -126,7 +128,6 @@ DIRECTIVES: Mapping[DirectiveKind, DirectiveRule] = {
     K.DATA: DirectiveRule(
         {**_DATA, **_SYNC, **_DEVICE, "if": Form.EXPR, "default": Form.DEFAULT},
         _AFTER_SYNC,
-        (*_DATA_CLAUSES, "default", *_COMPRESSED),
     ),
     K.ENTER_DATA: DirectiveRule(
         {

@@ -224,12 +224,30 @@ def test_gnu_spellings_keep_columns() -> None:
         ("int a[];", "array 'a' has no length"),
         ('char s[2] = "abc";', "initialising 's': the string is longer"),
         ("void f(int *p, char *q) { if (p == q) ; }", "comparison of incompatible pointers"),
+        ("int f(void) { return; }", "'return' without a value in 'f', which returns 'int'"),
+        ("void f(void) { return 1; }", "'f' returns void but this returns a value"),
+        ("extern size;", "the type is missing: taken as int"),
+        ("static s = 3;", "the type is missing: taken as int"),
+        ("const k = 3, *l = &k;", "the type is missing: taken as int"),
+        ("x = 3;", "the type is missing: taken as int"),
+        ("f();", "the type is missing: taken as int"),
+        ("void f(void) { register i = 0; i++; }", "the type is missing: taken as int"),
+        ("int f(register n) { return n; }", "the type is missing: taken as int"),
+        ("f(void) { return 1; }", "the type is missing: taken as int"),
+        ("static f(void) { return 1; }", "the type is missing: taken as int"),
+        ("int f(n) { return n; }", "the type is missing: taken as int"),
+        ("int f(a, b);", "parameter names without types say nothing"),
+        ("void f(void) {\n#pragma acc data\n;}", "'data' without data clauses does nothing"),
+        (
+            "void f(int *a) {\n#pragma acc parallel loop\n{ for (int i = 0; i < 4; i++) a[i] = i; }}",
+            "'parallel loop' is followed by a block: taken for the 'for' loop in it",
+        ),
     ],
 )
 def test_warnings(text: str, message: str) -> None:
     (warning,) = warnings(text)
     assert warning.message.startswith(message)
-    assert warning.loc.line == 1 and warning.loc.column > 0 and warning.remedy
+    assert warning.loc.line > 0 and warning.loc.column > 0 and warning.remedy
 
 
 @pytest.mark.parametrize(
@@ -239,6 +257,9 @@ def test_warnings(text: str, message: str) -> None:
         ("g = sqrt(2)", "function 'sqrt' is not declared"),
         ("elsewhere(1, 2.0f)", "function 'elsewhere' is not declared: taken to return int"),
         ("later(3)", "function 'later' is not declared: taken to return int"),
+        ("read(0, &g, 8)", "function 'read' is not declared"),
+        ("truncate(0, 1)", "function 'truncate' is not declared"),
+        ("acc_get_num_devices(4)", "function 'acc_get_num_devices' is not declared"),
     ],
 )
 def test_functions_nobody_declares(call: str, message: str) -> None:

@@ -82,7 +82,7 @@ ILLEGAL = [
     (kind, name)
     for kind, rule in DIRECTIVES.items()
     for name in (*ALL_CLAUSES, *PEER_CLAUSES)
-    if name not in rule.clauses
+    if name not in {**rule.clauses, **rule.tolerated}
     and not (name == "device_type" and rule.after_device_type)
     and not (name == "device" and "deviceid" in rule.clauses)
 ]

@@ -27,6 +27,7 @@ from ..ast import (
     FunctionDecl,
     FunctionRef,
     IntConst,
+    Load,
     Member,
     PtrAdd,
     PtrDiff,
@@ -36,7 +37,7 @@ from ..ast import (
     VarDecl,
     VarRef,
 )
-from ..types import ArrayType, CType, FloatType, IntType, PointerType
+from ..types import ArrayType, CType, FloatType, IntType, PointerType, RecordType
 from .literals import to_single
 
 
@@ -115,8 +116,22 @@ def constant_value(expr: Expr) -> ConstantValue | None:
             return _pointer_sum(expr)
         case PtrDiff():
             return _pointer_difference(expr)
+        case Load(lvalue=VarRef(decl=decl)):
+            return _constant_variable(decl)
         case _:
             return None
+
+
+def _constant_variable(decl: VarDecl) -> ConstantValue | None:
+    """
+    The value of a constant with static storage, which C11 leaves to compilers (6.6p10): gcc, clang and
+    nvc take it in initialisers.
+    """
+    init = decl.init
+    fixed = decl.qual.const and not decl.qual.volatile and decl.storage is not Storage.AUTO
+    if not fixed or init is None or len(init.items) != 1 or isinstance(decl.type, RecordType):
+        return None
+    return constant_value(init.items[0][1])
 
 
 def integer_value(expr: Expr) -> int | None:

@@ -218,7 +218,7 @@ def _same_qualifiers(a: QualType, b: QualType) -> bool:
 def _compatible_functions(a: FunctionType, b: FunctionType) -> bool:
     if not compatible(a.result, b.result):
         return False
-    if not (a.prototyped and b.prototyped):
+    if not (a.prototyped or a.params) or not (b.prototyped or b.params):
         return True
     return (
         a.variadic == b.variadic

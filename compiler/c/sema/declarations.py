@@ -10,12 +10,14 @@ of the same name is checked against it and merged into it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pycparser import c_ast
 
 from ...diagnostics import CompileError, SourceLoc, error
 from ..ast import Compound, FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
+from ..gnu_syntax import IMPLICIT_INT
 from ..parse import is_system
 from ..types import LONG, ArrayType, CType, FunctionType, QualType, VoidType
 from .constants import integer_value
@@ -417,15 +419,14 @@ class DeclarationChecker:
                 [(old.loc, "earlier declaration")],
             )  # fmt: skip
         old.is_inline = old.is_inline or "inline" in (node.funcspec or ())
-        if t.prototyped:
+        if t.prototyped or (t.params and not old.type.prototyped):
             old.type = t
 
     def _function_definition(self, node: Any) -> None:
         decl_node = node.decl
         loc = self.unit.loc(decl_node)
         self._check_storage(decl_node)
-        if node.param_decls:
-            self._give_types(decl_node.type, node.param_decls)
+        old_style = self._give_types(node)
         if not isinstance(decl_node.type, c_ast.FuncDecl):
             raise error(
                 loc,
@@ -435,6 +436,8 @@ class DeclarationChecker:
         scope = Scope(self.unit.scope)
         with self.unit.nested_scope(scope):
             t, params = self.unit.types.function(decl_node.type)
+        if old_style:
+            t = replace(t, prototyped=False)
         decl = self._declare_function(decl_node, t, loc)
         if decl.body is not None:
             raise error(
@@ -462,30 +465,45 @@ class DeclarationChecker:
             decl.body = None
         self.unit.function = None
 
-    def _give_types(self, function: Any, declarations: list[Any]) -> None:
+    def _give_types(self, node: Any) -> bool:
         """
         Puts the types of old-style parameters (`int f(a) double a; { … }`, C11 6.9.1p6) where those of a
-        prototype stand. Calls before the definition pass promoted arguments: `float` is refused.
+        prototype stand; int for those without one. Whether there are any.
         """
-        types = {d.name: d for d in declarations if isinstance(d, c_ast.Decl)}
-        names = function.args.params if function.args is not None else []
+        function = node.decl.type
+        if not isinstance(function, c_ast.FuncDecl) or function.args is None:
+            return False
+        types = {d.name: d for d in node.param_decls or () if isinstance(d, c_ast.Decl)}
+        names = function.args.params
+        unknown = set(types) - {name.name for name in names if isinstance(name, c_ast.ID)}
+        for stray in sorted(unknown):
+            raise error(
+                self.unit.loc(types[stray]),
+                f"'{stray}' is declared among the parameters of '{node.decl.name}', but is none",
+                "name it inside the parentheses, or move the declaration into the body",
+            )
+        found = False
         for at, name in enumerate(names):
             if not isinstance(name, c_ast.ID):
                 continue
-            declared = types.get(name.name)
-            if declared is None:
-                word = c_ast.TypeDecl(
-                    name.name, [], None, c_ast.IdentifierType(["int"]), name.coord
-                )
-                declared = c_ast.Decl(name.name, [], [], [], [], word, None, None, name.coord)
-            simple = getattr(declared.type.type, "names", None)
-            if simple == ["float"] and isinstance(declared.type, c_ast.TypeDecl):
-                raise error(
-                    self.unit.loc(declared),
-                    f"old-style parameter '{name.name}' of type float",
-                    "write 'float " + name.name + "' inside the parentheses, and in a prototype",
-                )
-            names[at] = declared
+            found = True
+            names[at] = self._promoted(
+                node, types.get(name.name) or _declaration(name, IMPLICIT_INT)
+            )
+        return found
+
+    def _promoted(self, node: Any, declared: Any) -> Any:
+        """
+        An old-style parameter as it is passed: a `float` as a double (C11 6.5.2.2p6), which the body
+        begins with converting.
+        """
+        words = getattr(declared.type.type, "names", None)
+        if words != ["float"] or not isinstance(declared.type, c_ast.TypeDecl):
+            return declared
+        passed = _declaration(c_ast.ID(f"{declared.name}.passed", declared.coord), "double")
+        declared.init = c_ast.ID(passed.name, declared.coord)
+        node.body.block_items = [declared, *(node.body.block_items or ())]
+        return passed
 
     def _check_definition(self, decl: FunctionDecl, t: FunctionType, params: list[VarDecl]) -> None:
         if not t.result.is_complete and not isinstance(t.result, VoidType):
@@ -503,6 +521,12 @@ class DeclarationChecker:
                     f"parameter '{p.name}' has incomplete type '{p.type}'",
                     "define the type first",
                 )
+
+
+def _declaration(name: Any, word: str) -> Any:
+    """The declaration of `name` (an identifier node) with a type of one word."""
+    t = c_ast.TypeDecl(name.name, [], None, c_ast.IdentifierType([word], name.coord), name.coord)
+    return c_ast.Decl(name.name, [], [], [], [], t, None, None, name.coord)
 
 
 def _is_variable(t: CType) -> bool:

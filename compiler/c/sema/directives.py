@@ -38,6 +38,7 @@ from ..ast import (
     Storage,
     VarRef,
 )
+from . import leniency
 from .clause_values import check_values
 from .clauses import ClauseResolver
 from .literals import string_literal
@@ -188,6 +189,7 @@ class DirectiveChecker:
         assert state is not None, "statements stand in functions"
         in_loop = any(target.kind == "loop" for target in state.targets)
         check_nesting(directive, state.directives, in_loop=in_loop)
+        leniency.empty_data(directive, self.unit.sink)
         if directive.kind is DirectiveKind.DECLARE and self._declares_statics(directive):
             return [], index
         if not directive.has_body:
@@ -258,7 +260,10 @@ class DirectiveChecker:
             state.targets.pop()
             state.directives.pop()
             state.constructs = outer
+        if stmts and (directive.kind is DirectiveKind.LOOP or directive.is_combined):
+            stmts[0] = leniency.without_braces(directive, stmts[0], self.unit.sink)
         self._check_body(directive, stmts)
+        leniency.private_on_loops(directive, stmts[0], self.unit.sink)
         return stmts[0], index
 
     def _check_body(self, directive: Directive, stmts: list[Stmt]) -> None:

@@ -360,7 +360,7 @@ class StatementChecker:
         name = state.decl.name
         if node.expr is None:
             if not isinstance(result, VoidType):
-                raise error(
+                self.unit.sink.warn(
                     loc,
                     f"'return' without a value in '{name}', which returns '{result}'",
                     "return a value",
@@ -369,9 +369,9 @@ class StatementChecker:
         value = self.unit.expressions.value(node.expr)
         if isinstance(result, VoidType):
             if not isinstance(value.type, VoidType):
-                raise error(
+                self.unit.sink.warn(
                     loc,
-                    f"'{name}' returns void but this returns a value",
+                    f"'{name}' returns void but this returns a value, which is dropped",
                     "remove the value, or change the result type",
                 )
             return Return(loc=loc, value=value)

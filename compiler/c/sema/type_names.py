@@ -18,6 +18,7 @@ from pycparser import c_ast
 
 from ...diagnostics import SourceLoc, error
 from ..ast import Expr, VarDecl
+from ..gnu_syntax import IMPLICIT_INT
 from ..types import (
     BOOL,
     CHAR,
@@ -105,6 +106,7 @@ class TypeBuilder:
         # `struct S {…} a, b;` shares one syntax node: it defines one type.
         self._defined: dict[int, CType] = {}
         self._complex: dict[int, ComplexType] = {}
+        self._warned: set[SourceLoc] = set()  # types are built several times
 
     # Declarators ------------------------------------------------------------------------------
 
@@ -188,11 +190,12 @@ class TypeBuilder:
         if variadic:
             nodes.pop()
         if nodes and isinstance(nodes[0], c_ast.ID):
-            raise error(
+            self._warn_once(
                 loc,
-                "parameters without types are not supported",
+                "parameter names without types say nothing in a declaration",
                 "write 'type name' for each parameter",
             )
+            return FunctionType(result, (), prototyped=False), []
         if len(nodes) == 1 and isinstance(nodes[0], c_ast.Typename) and not variadic:
             only = self.build(nodes[0])
             if isinstance(only.type, VoidType):
@@ -252,6 +255,9 @@ class TypeBuilder:
     def _basic(self, node: Any) -> QualType:
         names: list[str] = node.names
         loc = self.unit.loc(node)
+        if names == [IMPLICIT_INT]:
+            self._warn_once(loc, "the type is missing: taken as int", "write 'int'")
+            return QualType(INT)
         if len(names) == 1 and names[0] not in _KEYWORDS:
             symbol = self.unit.scope.find(names[0])
             if isinstance(symbol, TypedefName):
@@ -270,6 +276,11 @@ class TypeBuilder:
         if t is None:
             raise error(loc, f"'{' '.join(names)}' is not a type", "write e.g. 'unsigned long'")
         return QualType(t)
+
+    def _warn_once(self, loc: SourceLoc, message: str, remedy: str) -> None:
+        if loc not in self._warned:
+            self._warned.add(loc)
+            self.unit.sink.warn(loc, message, remedy)
 
     def complex(self, element: FloatType) -> ComplexType:
         """The complex type with parts of type `element`."""

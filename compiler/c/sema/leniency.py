@@ -1,0 +1,123 @@
+"""
+Directives that other compilers take although the specification does not allow them, and old codes have: a
+`loop` whose `for` stands alone in braces (IPMACC), `private` on `kernels` (CAPS), `data` without clauses
+(gcc). Each is warned about and means what those compilers make of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from ...diagnostics import DiagnosticSink
+from ...directives.records import (
+    Directive,
+    DirectiveKind,
+    ReductionClause,
+    VarListClause,
+    VarRefItem,
+)
+from ...directives.rules import DIRECTIVES, Form
+from ..ast import (
+    AccStmt,
+    Assign,
+    Compound,
+    CompoundAssign,
+    Expr,
+    For,
+    IncDec,
+    Null,
+    Stmt,
+    VarDecl,
+    VarRef,
+)
+from ..types import is_scalar
+
+
+def without_braces(directive: Directive, body: Stmt, sink: DiagnosticSink) -> Stmt:
+    """The `for` that stands alone in the block `body`, or `body`."""
+    found = body
+    while isinstance(found, Compound):
+        inside = [s for s in found.body if not isinstance(s, Null)]
+        if len(inside) != 1:
+            return body
+        found = inside[0]
+    if found is not body and isinstance(found, For):
+        sink.warn(
+            body.loc,
+            f"'{directive.kind.value}' is followed by a block: taken for the 'for' loop in it",
+            "remove the braces around the loop",
+        )
+        return found
+    return body
+
+
+def empty_data(directive: Directive, sink: DiagnosticSink) -> None:
+    """Warns about a `data` construct that moves nothing (OpenACC 3.4, 2.6.5)."""
+    names = DIRECTIVES[DirectiveKind.DATA].clauses
+    moves = any(names.get(c.name) in _MOVING or c.name == "default" for c in directive.clauses)
+    if directive.kind is DirectiveKind.DATA and not moves:
+        sink.warn(
+            directive.loc,
+            "'data' without data clauses does nothing",
+            "name the data that stays on the device, or remove the directive",
+        )
+
+
+_MOVING = (Form.VARS, Form.SECTIONS)
+
+
+def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> None:
+    """
+    Moves the `private` clauses of a `kernels` construct to those of its loop directives whose loops
+    assign the variable: `kernels` constructs become several kernels, which have nothing private in
+    common.
+    """
+    clauses = (
+        directive.all("private", VarListClause) if directive.kind is DirectiveKind.KERNELS else ()
+    )
+    loops = [
+        s for s in _walk(body) if isinstance(s, AccStmt) and s.directive.kind is DirectiveKind.LOOP
+    ]
+    for clause in clauses:
+        sink.warn(
+            clause.loc,
+            "'private' is no clause of 'kernels': it is applied to the loops of the construct",
+            "write it on their 'loop' directives",
+        )
+        directive.clauses.remove(clause)
+        for loop in loops:
+            items = [item for item in clause.items if _wants_copy(loop, item)]
+            if items:
+                loop.directive.clauses.append(dataclasses.replace(clause, items=items))
+
+
+def _wants_copy(loop: AccStmt, item: VarRefItem) -> bool:
+    for clause in loop.directive.clauses:
+        own = isinstance(clause, ReductionClause) or (
+            isinstance(clause, VarListClause) and clause.name in ("private", "firstprivate")
+        )
+        if own and any(other.name == item.name for other in clause.items):
+            return False
+    variable = item.base.expr
+    return isinstance(variable, VarRef) and _assigns(loop, variable.decl)
+
+
+def _assigns(loop: AccStmt, decl: VarDecl) -> bool:
+    """Whether the loop may assign the variable; arrays and structures that it mentions are taken to be."""
+    if not is_scalar(decl.type):
+        return any(isinstance(e, VarRef) and e.decl is decl for e in _walk(loop))
+    targets = (e.target for e in _walk(loop) if isinstance(e, Assign | CompoundAssign | IncDec))
+    return any(isinstance(target, VarRef) and target.decl is decl for target in targets)
+
+
+def _walk(tree: Stmt) -> Iterator[Stmt | Expr]:
+    """The statements and expressions of a tree."""
+    stack: list[object] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack += node  # pyright: ignore[reportUnknownArgumentType]
+        elif isinstance(node, Stmt | Expr):
+            yield node
+            stack += [getattr(node, field.name) for field in dataclasses.fields(node)]
