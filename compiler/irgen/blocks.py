@@ -161,9 +161,8 @@ def emit_return(fn: FunctionState, s: c.Return) -> None:
         else:
             expressions.discard(fn, s.value)
     fn.b.at(s.loc)
-    if (
-        value is None and fn.returns_value
-    ):  # `return;`: no caller may ask for the value (C90 3.6.6.4)
+    if value is None and fn.function is not None and fn.returns_value:
+        # `return;`: no caller may ask for the value (C90 3.6.6.4)
         value = fn.b.zero(fn.module.types.convert(fn.function.type.result))
     fn.leave()
     fn.b.add(llvm.ReturnOp(value))

@@ -237,7 +237,7 @@ def test_gnu_spellings_keep_columns() -> None:
         ("static f(void) { return 1; }", "the type is missing: taken as int"),
         ("int f(n) { return n; }", "the type is missing: taken as int"),
         ("int f(a, b);", "parameter names without types say nothing"),
-        ("void f(void) {\n#pragma acc data\n;}", "'data' without data clauses does nothing"),
+        ("void f(void) {\n#pragma acc data\n;}", "'data' without data clauses moves nothing"),
         (
             "void f(int *a) {\n#pragma acc parallel loop\n{ for (int i = 0; i < 4; i++) a[i] = i; }}",
             "'parallel loop' is followed by a block: taken for the 'for' loop in it",

@@ -78,6 +78,14 @@ int main(void)
         CHECK_NEAR(f[i], ((i % 7) + 3.0 * i) / 4);
     }
 
+    /* it waits all the same */
+#pragma acc parallel loop copyout(a) async(1)
+    for (i = 0; i < 100; i++)
+        a[i] = i;
+#pragma acc data wait(1)
+    t = a[99];
+    CHECK_EQ(t, 99);
+
     /* a variable of the private clause that is set outside of the loops keeps its value */
     t = 5;
 #pragma acc kernels copyout(a) private(t)

@@ -189,7 +189,6 @@ class DirectiveChecker:
         assert state is not None, "statements stand in functions"
         in_loop = any(target.kind == "loop" for target in state.targets)
         check_nesting(directive, state.directives, in_loop=in_loop)
-        leniency.empty_data(directive, self.unit.sink)
         if directive.kind is DirectiveKind.DECLARE and self._declares_statics(directive):
             return [], index
         if not directive.has_body:
@@ -207,6 +206,9 @@ class DirectiveChecker:
                 self._body_remedy(directive),
             )
         body, index = self._body(directive, nodes, index)
+        plain = leniency.without_data(directive, body, self.unit.sink)
+        if plain is not None:
+            return plain, index
         return [AccStmt(loc=directive.loc, directive=directive, body=body)], index
 
     def _declares_statics(self, directive: Directive) -> bool:

@@ -52,16 +52,22 @@ def without_braces(directive: Directive, body: Stmt, sink: DiagnosticSink) -> St
     return body
 
 
-def empty_data(directive: Directive, sink: DiagnosticSink) -> None:
-    """Warns about a `data` construct that moves nothing (OpenACC 3.4, 2.6.5)."""
+def without_data(directive: Directive, body: Stmt, sink: DiagnosticSink) -> list[Stmt] | None:
+    """What a `data` construct comes to that moves nothing (OpenACC 3.4, 2.6.5); None for other directives."""
+    if directive.kind is not DirectiveKind.DATA:
+        return None
     names = DIRECTIVES[DirectiveKind.DATA].clauses
     moves = any(names.get(c.name) in _MOVING or c.name == "default" for c in directive.clauses)
-    if directive.kind is DirectiveKind.DATA and not moves:
-        sink.warn(
-            directive.loc,
-            "'data' without data clauses does nothing",
-            "name the data that stays on the device, or remove the directive",
-        )
+    if moves:
+        return None
+    sink.warn(
+        directive.loc,
+        "'data' without data clauses moves nothing",
+        "name the data that stays on the device, or remove the directive",
+    )
+    waits = [clause for clause in directive.clauses if clause.name == "wait"]
+    wait = dataclasses.replace(directive, kind=DirectiveKind.WAIT, clauses=waits)
+    return [AccStmt(loc=directive.loc, directive=wait), body] if waits else [body]
 
 
 _MOVING = (Form.VARS, Form.SECTIONS)
@@ -94,9 +100,9 @@ def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> 
 
 def _wants_copy(loop: AccStmt, item: VarRefItem) -> bool:
     for clause in loop.directive.clauses:
-        own = isinstance(clause, ReductionClause) or (
-            isinstance(clause, VarListClause) and clause.name in ("private", "firstprivate")
-        )
+        if not isinstance(clause, VarListClause | ReductionClause):
+            continue
+        own = clause.name in ("private", "firstprivate", "reduction")
         if own and any(other.name == item.name for other in clause.items):
             return False
     variable = item.base.expr
