@@ -338,7 +338,7 @@ class CudaDevice:
             self.driver.address("cuStreamSynchronize"),
         )
 
-    def native_handles(self, symbol: str, queue: Queue) -> tuple[int, int]:
+    def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         return int(self._function(symbol)), _stream(queue)
 
     def close(self) -> None:

@@ -315,8 +315,11 @@ class Device(Protocol):
         """For launches from compiled code; None when every launch must come through Python."""
         ...
 
-    def native_handles(self, symbol: str, queue: Queue) -> tuple[int, int]:
-        """The kernel and the stream as `NativeDriver` functions take them."""
+    def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
+        """
+        The kernel and the stream as `NativeDriver` functions take them; stream 0: launches on this queue
+        come through Python. `alone`: launches of the kernel share memory, so that no two may run at a time.
+        """
         ...
 
     def close(self) -> None:

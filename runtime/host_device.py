@@ -2,8 +2,8 @@
 The CPU as an OpenACC device: its own memory by default, gangs over threads, queues as threads.
 
 Device memory is separate from the program's, so that a missing data clause shows up as on a GPU.
-A kernel is a native function `void k(i64 gang_begin, i64 gang_end, i64 num_gangs, ptr args)`;
-calling it through ctypes releases the interpreter lock, so ranges of gangs run in parallel.
+A kernel is a native function `void k(i64 gang_begin, i64 gang_end, i64 num_gangs, ptr args)`, which
+native threads call for ranges of gangs (`native_gangs.py`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from .abi import DeviceType
@@ -34,16 +33,15 @@ from .device import (
     Strips,
 )
 from .errors import AccRuntimeError, ErrorClass
+from .native_gangs import Kernel, gang_team
 
 if TYPE_CHECKING:
     from .present import PresentTable
 
 ALIGNMENT = 256
 POISON = 0xCB
-CHUNKS_PER_THREAD = 4
-"""Ranges of gangs per thread: enough to even out gangs of unequal work."""
-
-_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+_IN_PLACE = 1
+"""The synchronous queue to compiled code, for which other queues are Python's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +187,8 @@ class HostDevice:
         self.shares_memory = self.options.shared_memory
         self.sync_queue = InlineQueue()
         self._queues: list[ThreadQueue] = []
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_process = 0
+        self._team = gang_team()
+        self._kernels: dict[str, Kernel] = {}
         self._resolve: Callable[[str], int] | None = None
         self._libc = ctypes.CDLL(None)
         self._libc.calloc.argtypes = (ctypes.c_size_t, ctypes.c_size_t)
@@ -242,10 +240,10 @@ class HostDevice:
         _submit(queue, lambda: self._libc.free(block))
 
     def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
-        _submit(queue, lambda: _copy_strips(device, host, strips))
+        _submit(queue, lambda: self._copy_strips(device, host, strips))
 
     def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
-        _submit(queue, lambda: _copy_strips(host, device, strips))
+        _submit(queue, lambda: self._copy_strips(host, device, strips))
 
     def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
         _submit(queue, lambda: how.perform(device, host, count))
@@ -291,68 +289,52 @@ class HostDevice:
         return self._resolve(symbol)
 
     def launcher(self, symbol: str, arg_bytes: Sequence[int]) -> Launcher:
-        kernel = _KERNEL(self.global_address(symbol))
+        kernel, team = self._kernel(symbol), self._team
         pack = _argument_copier(tuple(arg_bytes))
 
         def launch(values: LaunchValues, queue: Queue) -> None:
             x, y, z, *_, args = values
-            gangs = max(x, 1) * max(y, 1) * max(z, 1)
             if queue is self.sync_queue:
-                self._run_gangs(kernel, gangs, args)
+                team.launch(kernel, (x, y, z), args)
                 return
             keep, pointers = pack(args)
-            _submit(queue, lambda: self._run_gangs(kernel, gangs, pointers, keep))
+            _submit(queue, lambda: (team.launch(kernel, (x, y, z), pointers), keep))
 
         return launch
 
-    def native_driver(self) -> NativeDriver | None:
-        return None
+    def _kernel(self, symbol: str) -> Kernel:
+        kernel = self._kernels.get(symbol)
+        if kernel is None:
+            made = self._team.kernel(self.global_address(symbol), self.threads)
+            kernel = self._kernels.setdefault(symbol, made)
+        return kernel
 
-    def native_handles(self, symbol: str, queue: Queue) -> tuple[int, int]:
-        raise NotImplementedError("the host device has no native driver")
+    def native_driver(self) -> NativeDriver:
+        return NativeDriver(self._team.launch_address, self._team.synchronize_address)
+
+    def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
+        kernel = self._kernel(symbol)
+        if alone:
+            kernel.alone = 1
+        return ctypes.addressof(kernel), _IN_PLACE if queue is self.sync_queue else 0
 
     def close(self) -> None:
         for queue in self._queues:
             queue.close()
         self._queues.clear()
-        if self._pool is not None and self._pool_process == os.getpid():
-            self._pool.shutdown()
-        self._pool = None
         for block, _ in self._live.values():
             self._libc.free(block)
         self._live.clear()
 
-    def _run_gangs(
-        self,
-        kernel: Callable[[int, int, int, int], None],
-        gangs: int,
-        args: int,
-        keep: object = None,
-    ) -> None:
-        """Runs all gangs; `keep` owns the memory behind `args` for that long."""
-        if self.threads == 1 or gangs == 1:
-            kernel(0, gangs, gangs, args)
-            return
-        pool = self._pool
-        if pool is None or self._pool_process != os.getpid():  # a forked child has no threads
-            pool = self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="accopt-gang")
-            self._pool_process = os.getpid()
-        chunks = min(gangs, self.threads * CHUNKS_PER_THREAD)
-        bounds = [gangs * i // chunks for i in range(chunks + 1)]
-        futures = [pool.submit(kernel, begin, end, gangs, args) for begin, end in pairwise(bounds)]
-        for future in futures:
-            future.result()
+    def _copy_strips(self, target: int, source: int, strips: Strips) -> None:
+        for row in range(strips.rows):
+            at = strips.offset + row * strips.pitch
+            self._team.copy(target + at, source + at, strips.width, self.threads)
 
 
 def _submit(queue: Queue, work: Callable[[], object]) -> None:
     assert isinstance(queue, InlineQueue | ThreadQueue)
     queue.submit(lambda: (work(), None)[1])
-
-
-def _copy_strips(target: int, source: int, strips: Strips) -> None:
-    for row in range(strips.rows):
-        at = strips.offset + row * strips.pitch
-        ctypes.memmove(target + at, source + at, strips.width)
 
 
 def _argument_copier(sizes: tuple[int, ...]) -> Callable[[int], tuple[object, int]]:

@@ -96,7 +96,7 @@ class NativeEntries:
     ) -> None:
         """The site's next launch with this queue number needs no Python."""
         if self._launcher is not None:
-            handles = state.device.native_handles(kernel, queue)
+            handles = state.device.native_handles(kernel, queue, alone=scratch)
             self._launcher.remember(site, *handles, number, scratch=scratch)
 
     def interrupt(self, site: int) -> None:

@@ -33,6 +33,7 @@ class DeviceState:
         self._queues: dict[int, Queue] = {ASYNC_SYNC: device.sync_queue}
         self._scratch_queues: dict[int, Queue] = {}
         self._scratch: dict[int, tuple[int, int]] = {}
+        self._outgrown: list[int] = []
 
     @property
     def table(self) -> PresentTable:
@@ -120,18 +121,19 @@ class DeviceState:
     def scratch(self, site: int, size: int) -> tuple[int, int]:
         """
         Device memory that belongs to a site, and how many bytes it has. It is zeroed when it is
-        allocated and never again: kernels leave it zeroed. It grows when more is asked for.
+        allocated and never again: kernels leave it zeroed. It grows when more is asked for, to twice its
+        size at least; what it was is kept, as another thread may be about to launch with it.
         """
         address, held = self._scratch.get(site, (0, 0))
         if held >= size > 0:
             return address, held
         if held:
-            self.wait_all()
-            self.device.free(address, self.sync_queue)
-        address = self.device.allocate(max(size, 1), self.sync_queue)
-        self.device.zero(address, max(size, 1), self.sync_queue)
+            self._outgrown.append(address)
+        size = max(size, 2 * held, 1)
+        address = self.device.allocate(size, self.sync_queue)
+        self.device.zero(address, size, self.sync_queue)
         self.sync_queue.wait()
-        self._scratch[site] = (address, max(size, 1))
+        self._scratch[site] = (address, size)
         return self._scratch[site]
 
     def order_scratch(self, site: int, queue: Queue) -> None:
@@ -147,9 +149,10 @@ class DeviceState:
         for entry in [e for e in self.table if not e.pinned]:
             self.table.remove(entry)
             self.device.free(entry.allocation, self.sync_queue)
-        for address, _ in self._scratch.values():
+        for address in (*(address for address, _ in self._scratch.values()), *self._outgrown):
             self.device.free(address, self.sync_queue)
         self._scratch.clear()
+        self._outgrown.clear()
         self._scratch_queues.clear()
         self.sync_queue.wait()
 

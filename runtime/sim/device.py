@@ -222,7 +222,7 @@ class SimDevice:
     def native_driver(self) -> NativeDriver | None:
         return None
 
-    def native_handles(self, symbol: str, queue: Queue) -> tuple[int, int]:
+    def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         raise NotImplementedError("the simulated device has no native driver")
 
     def close(self) -> None:

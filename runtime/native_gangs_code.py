@@ -1,0 +1,542 @@
+"""
+The functions of `native_gangs.py` as LLVM IR. Format fields: `max_threads`, threads of the team; `jobs`,
+launches it works on at a time; `pause` and `pause_declared`, a call of
+the processor's instruction for a thread that spins; `wait_number`,
+that of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns` and `share_ns`, times in nanoseconds;
+`signals`, those that no thread of the team takes.
+"""
+
+TEMPLATE = """
+; owner, state (joined members and the flags OPEN and WAITING), kernel, args, gangs, shares, grain, spare;
+; then a word for each share, on a cache line of its own: gangs from the upper half up to the lower half
+%job = type {{ i32, i32, ptr, ptr, i64, i64, i64, i64, i64, [{max_threads} x [8 x i64]] }}
+; kernel, 1/1024 ns a gang takes (0: not known), threads, lock, whether it is used
+%kernel = type {{ ptr, i64, i64, i32, i32 }}
+
+@signal = internal global i32 0, align 64
+@size = internal global i32 0, align 64
+@growing = internal global i32 0, align 4
+@sleeping = internal global [{max_threads} x [16 x i32]] zeroinitializer, align 64
+@jobs = internal global [{jobs} x %job] zeroinitializer, align 64
+
+declare i32 @clock_gettime(i32, ptr)
+declare i64 @syscall(i64, ...)
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_detach(i64)
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+{pause_declared}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define internal i64 @now() {{
+  %time = alloca [2 x i64]
+  %status = call i32 @clock_gettime(i32 1, ptr %time)
+  %seconds = load i64, ptr %time
+  %rest_at = getelementptr i64, ptr %time, i64 1
+  %rest = load i64, ptr %rest_at
+  %whole = mul i64 %seconds, 1000000000
+  %result = add i64 %whole, %rest
+  ret i64 %result
+}}
+
+define internal void @sleep(ptr %word, i32 %value) noinline {{
+  %status = call i64 (i64, ...) @syscall(i64 {wait_number}, ptr %word, i32 128, i32 %value, ptr null)
+  ret void
+}}
+
+define internal void @rouse(ptr %word) noinline {{
+  %status = call i64 (i64, ...) @syscall(i64 {wait_number}, ptr %word, i32 129, i32 1)
+  ret void
+}}
+
+; wakes member %i if it sleeps and the launch wants so many
+define internal void @wake(i64 %i, i64 %shares) {{
+entry:
+  %wanted = icmp ult i64 %i, %shares
+  br i1 %wanted, label %look, label %done
+look:
+  %word = getelementptr [16 x i32], ptr @sleeping, i64 %i
+  %state = load atomic i32, ptr %word seq_cst, align 4
+  %sleeps = icmp ne i32 %state, 0
+  br i1 %sleeps, label %take, label %done
+take:
+  %old = atomicrmw xchg ptr %word, i32 0 seq_cst
+  %mine = icmp ne i32 %old, 0
+  br i1 %mine, label %call, label %done
+call:
+  call void @rouse(ptr %word)
+  br label %done
+done:
+  ret void
+}}
+
+; begins members up to number %wanted - 1; how many there are, with the caller
+define internal i64 @grow(i64 %wanted) noinline {{
+entry:
+  %old_mask = alloca [16 x i64]
+  %mask = alloca [16 x i64]
+  %handle = alloca i64
+  %pair = cmpxchg ptr @growing, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue {{ i32, i1 }} %pair, 1
+  br i1 %mine, label %prepare, label %answer
+prepare:
+  call void @llvm.memset.p0.i64(ptr %mask, i8 -1, i64 128, i1 false)
+  store i64 {signals}, ptr %mask
+  %blocked = call i32 @pthread_sigmask(i32 2, ptr %mask, ptr %old_mask)
+  br label %test
+test:
+  %size = load i32, ptr @size
+  %next = add i32 %size, 1
+  %number = zext i32 %next to i64
+  %few = icmp ult i64 %number, %wanted
+  br i1 %few, label %begin, label %over
+begin:
+  %argument = inttoptr i64 %number to ptr
+  %status = call i32 @pthread_create(ptr %handle, ptr null, ptr @member, ptr %argument)
+  %good = icmp eq i32 %status, 0
+  br i1 %good, label %begun, label %over
+begun:
+  %id = load i64, ptr %handle
+  %detached = call i32 @pthread_detach(i64 %id)
+  store atomic i32 %next, ptr @size release, align 4
+  br label %test
+over:
+  %unblocked = call i32 @pthread_sigmask(i32 2, ptr %old_mask, ptr null)
+  store atomic i32 0, ptr @growing release, align 4
+  br label %answer
+answer:
+  %others = load atomic i32, ptr @size acquire, align 4
+  %all = add i32 %others, 1
+  %result = zext i32 %all to i64
+  ret i64 %result
+}}
+
+; half of what is left of a share, at least %grain gangs: the first in the upper half, the last in the lower
+define internal i64 @take(ptr %share, i64 %grain) {{
+entry:
+  %first = load atomic i64, ptr %share monotonic, align 8
+  br label %test
+test:
+  %old = phi i64 [ %first, %entry ], [ %seen, %try ]
+  %begin = lshr i64 %old, 32
+  %end = and i64 %old, 4294967295
+  %some = icmp ult i64 %begin, %end
+  br i1 %some, label %try, label %none
+try:
+  %left = sub i64 %end, %begin
+  %half = lshr i64 %left, 1
+  %wanted = call i64 @llvm.umax.i64(i64 %half, i64 %grain)
+  %count = call i64 @llvm.umin.i64(i64 %wanted, i64 %left)
+  %past = add i64 %begin, %count
+  %high = shl i64 %past, 32
+  %new = or i64 %high, %end
+  %pair = cmpxchg ptr %share, i64 %old, i64 %new acq_rel monotonic
+  %seen = extractvalue {{ i64, i1 }} %pair, 0
+  %mine = extractvalue {{ i64, i1 }} %pair, 1
+  br i1 %mine, label %taken, label %test
+taken:
+  %upper = shl i64 %begin, 32
+  %result = or i64 %upper, %past
+  ret i64 %result
+none:
+  ret i64 0
+}}
+
+; runs gangs for member %i: its own share, then what others have left; how many
+define internal i64 @work(ptr %job, i64 %i) {{
+entry:
+  %kernel_at = getelementptr %job, ptr %job, i32 0, i32 2
+  %kernel = load ptr, ptr %kernel_at
+  %args_at = getelementptr %job, ptr %job, i32 0, i32 3
+  %args = load ptr, ptr %args_at
+  %gangs_at = getelementptr %job, ptr %job, i32 0, i32 4
+  %gangs = load i64, ptr %gangs_at
+  %shares_at = getelementptr %job, ptr %job, i32 0, i32 5
+  %shares = load i64, ptr %shares_at
+  %grain_at = getelementptr %job, ptr %job, i32 0, i32 6
+  %grain = load i64, ptr %grain_at
+  br label %share
+share:
+  %d = phi i64 [ 0, %entry ], [ %d_next, %empty ]
+  %so_far = phi i64 [ 0, %entry ], [ %count, %empty ]
+  %sum = add i64 %i, %d
+  %beyond = icmp uge i64 %sum, %shares
+  %wrapped = sub i64 %sum, %shares
+  %index = select i1 %beyond, i64 %wrapped, i64 %sum
+  %word = getelementptr %job, ptr %job, i32 0, i32 9, i64 %index
+  br label %piece
+piece:
+  %count = phi i64 [ %so_far, %share ], [ %more, %run ]
+  %taken = call i64 @take(ptr %word, i64 %grain)
+  %nothing = icmp eq i64 %taken, 0
+  br i1 %nothing, label %empty, label %run
+run:
+  %begin = lshr i64 %taken, 32
+  %end = and i64 %taken, 4294967295
+  call void %kernel(i64 %begin, i64 %end, i64 %gangs, ptr %args)
+  %length = sub i64 %end, %begin
+  %more = add i64 %count, %length
+  br label %piece
+empty:
+  %d_next = add i64 %d, 1
+  %again = icmp ult i64 %d_next, %shares
+  br i1 %again, label %share, label %done
+done:
+  ret i64 %count
+}}
+
+; member %i helps with the job, if it is open and wants it
+define internal void @help(ptr %job, i64 %i) {{
+entry:
+  %state_at = getelementptr %job, ptr %job, i32 0, i32 1
+  br label %test
+test:
+  %state = load atomic i32, ptr %state_at monotonic, align 4
+  %open = and i32 %state, 1073741824
+  %closed = icmp eq i32 %open, 0
+  br i1 %closed, label %done, label %try
+try:
+  %joined = add i32 %state, 1
+  %pair = cmpxchg ptr %state_at, i32 %state, i32 %joined acq_rel monotonic
+  %mine = extractvalue {{ i32, i1 }} %pair, 1
+  br i1 %mine, label %in, label %test
+in:
+  %shares_at = getelementptr %job, ptr %job, i32 0, i32 5
+  %shares = load i64, ptr %shares_at
+  %wanted = icmp ult i64 %i, %shares
+  br i1 %wanted, label %run, label %leave
+run:
+  %twice = shl i64 %i, 1
+  %left = add i64 %twice, 1
+  %right = add i64 %twice, 2
+  call void @wake(i64 %left, i64 %shares)
+  call void @wake(i64 %right, i64 %shares)
+  %count = call i64 @work(ptr %job, i64 %i)
+  br label %leave
+leave:
+  %old = atomicrmw sub ptr %state_at, i32 1 acq_rel
+  %last = icmp eq i32 %old, 536870913
+  br i1 %last, label %tell, label %done
+tell:
+  call void @rouse(ptr %state_at)
+  br label %done
+done:
+  ret void
+}}
+
+; a thread of the team, for the life of the process
+define internal ptr @member(ptr %argument) {{
+entry:
+  %i = ptrtoint ptr %argument to i64
+  %bed = getelementptr [16 x i32], ptr @sleeping, i64 %i
+  br label %scan
+scan:
+  %seen = load atomic i32, ptr @signal seq_cst, align 4
+  br label %look
+look:
+  %k = phi i64 [ 0, %scan ], [ %k_next, %look ]
+  %job = getelementptr %job, ptr @jobs, i64 %k
+  call void @help(ptr %job, i64 %i)
+  %k_next = add i64 %k, 1
+  %more = icmp ult i64 %k_next, {jobs}
+  br i1 %more, label %look, label %idle
+idle:
+  %begin = call i64 @now()
+  br label %spin
+spin:
+  %turn = phi i32 [ 0, %idle ], [ %turn_next, %calm ], [ 0, %late ]
+  {pause}
+  %signal = load atomic i32, ptr @signal acquire, align 4
+  %called = icmp ne i32 %signal, %seen
+  br i1 %called, label %scan, label %calm
+calm:
+  %turn_next = add i32 %turn, 1
+  %many = icmp eq i32 %turn_next, 64
+  br i1 %many, label %late, label %spin
+late:
+  %time = call i64 @now()
+  %spent = sub i64 %time, %begin
+  %enough = icmp ugt i64 %spent, {spin_ns}
+  br i1 %enough, label %lie_down, label %spin
+lie_down:
+  %old = atomicrmw xchg ptr %bed, i32 1 seq_cst
+  %latest = load atomic i32, ptr @signal seq_cst, align 4
+  %missed = icmp ne i32 %latest, %seen
+  br i1 %missed, label %get_up, label %doze
+get_up:
+  store atomic i32 0, ptr %bed seq_cst, align 4
+  br label %scan
+doze:
+  call void @sleep(ptr %bed, i32 1)
+  %still = load atomic i32, ptr %bed acquire, align 4
+  %woken = icmp eq i32 %still, 0
+  br i1 %woken, label %scan, label %doze
+}}
+
+; gangs %first to %gangs - 1, which are expected to take %total ns, with the team; 1/1024 ns a gang takes
+define internal i64 @together(ptr %kernel, i64 %first, i64 %gangs, ptr %args, i64 %threads, i64 %total) noinline {{
+entry:
+  %left = sub i64 %gangs, %first
+  %parts = udiv i64 %total, {share_ns}
+  %useful = add i64 %parts, 1
+  %most = call i64 @llvm.umin.i64(i64 %threads, i64 %left)
+  %wanted = call i64 @llvm.umin.i64(i64 %most, i64 %useful)
+  %others = load atomic i32, ptr @size acquire, align 4
+  %others_64 = zext i32 %others to i64
+  %present = add i64 %others_64, 1
+  %few = icmp ugt i64 %wanted, %present
+  br i1 %few, label %grow, label %find
+grow:
+  %grown = call i64 @grow(i64 %wanted)
+  br label %find
+find:
+  %there_are = phi i64 [ %wanted, %entry ], [ %grown, %grow ]
+  %shares = call i64 @llvm.umin.i64(i64 %wanted, i64 %there_are)
+  %start = call i64 @now()
+  br label %slot
+slot:
+  %k = phi i64 [ 0, %find ], [ %k_next, %other ]
+  %job = getelementptr %job, ptr @jobs, i64 %k
+  %pair = cmpxchg ptr %job, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue {{ i32, i1 }} %pair, 1
+  br i1 %mine, label %fill, label %other
+other:
+  %k_next = add i64 %k, 1
+  %more_slots = icmp ult i64 %k_next, {jobs}
+  br i1 %more_slots, label %slot, label %alone
+alone:
+  call void %kernel(i64 %first, i64 %gangs, i64 %gangs, ptr %args)
+  br label %measure
+fill:
+  %state_at = getelementptr %job, ptr %job, i32 0, i32 1
+  %kernel_at = getelementptr %job, ptr %job, i32 0, i32 2
+  %args_at = getelementptr %job, ptr %job, i32 0, i32 3
+  %gangs_at = getelementptr %job, ptr %job, i32 0, i32 4
+  %shares_at = getelementptr %job, ptr %job, i32 0, i32 5
+  %grain_at = getelementptr %job, ptr %job, i32 0, i32 6
+  store ptr %kernel, ptr %kernel_at
+  store ptr %args, ptr %args_at
+  store i64 %gangs, ptr %gangs_at
+  store i64 %shares, ptr %shares_at
+  %pieces = shl i64 %shares, 3
+  %fine = udiv i64 %left, %pieces
+  %grain = call i64 @llvm.umax.i64(i64 %fine, i64 1)
+  store i64 %grain, ptr %grain_at
+  br label %share
+share:
+  %s = phi i64 [ 0, %fill ], [ %s_next, %share ]
+  %from = phi i64 [ %first, %fill ], [ %to, %share ]
+  %s_next = add i64 %s, 1
+  %scaled = mul i64 %left, %s_next
+  %length = udiv i64 %scaled, %shares
+  %to = add i64 %first, %length
+  %high = shl i64 %from, 32
+  %range = or i64 %high, %to
+  %word = getelementptr %job, ptr %job, i32 0, i32 9, i64 %s
+  store i64 %range, ptr %word
+  %more_shares = icmp ult i64 %s_next, %shares
+  br i1 %more_shares, label %share, label %publish
+publish:
+  store atomic i32 1073741824, ptr %state_at release, align 4
+  %signalled = atomicrmw add ptr @signal, i32 1 seq_cst
+  call void @wake(i64 1, i64 %shares)
+  call void @wake(i64 2, i64 %shares)
+  %done_here = call i64 @work(ptr %job, i64 0)
+  %worked = call i64 @now()
+  %before = atomicrmw and ptr %state_at, i32 -1073741825 acq_rel
+  %in_it = and i32 %before, 536870911
+  %nobody = icmp eq i32 %in_it, 0
+  br i1 %nobody, label %finish, label %spin
+spin:
+  %turn = phi i32 [ 0, %publish ], [ %turn_next, %still ]
+  {pause}
+  %now_in = load atomic i32, ptr %state_at acquire, align 4
+  %gone = icmp eq i32 %now_in, 0
+  br i1 %gone, label %finish, label %still
+still:
+  %turn_next = add i32 %turn, 1
+  %long = icmp eq i32 %turn_next, 1024
+  br i1 %long, label %mark, label %spin
+mark:
+  %marked = phi i32 [ %now_in, %still ], [ %found, %mark ]
+  %waiting = or i32 %marked, 536870912
+  %swap = cmpxchg ptr %state_at, i32 %marked, i32 %waiting acq_rel acquire
+  %found = extractvalue {{ i32, i1 }} %swap, 0
+  %swapped = extractvalue {{ i32, i1 }} %swap, 1
+  br i1 %swapped, label %wait, label %mark
+wait:
+  %state = load atomic i32, ptr %state_at acquire, align 4
+  %empty = icmp eq i32 %state, 536870912
+  br i1 %empty, label %finish, label %sleep
+sleep:
+  call void @sleep(ptr %state_at, i32 %state)
+  br label %wait
+finish:
+  store atomic i32 0, ptr %state_at monotonic, align 4
+  store atomic i32 0, ptr %job release, align 4
+  br label %measure
+measure:
+  %ran = phi i64 [ %left, %alone ], [ %done_here, %finish ]
+  %end = phi i64 [ 0, %alone ], [ %worked, %finish ]
+  %unknown = icmp eq i64 %end, 0
+  br i1 %unknown, label %clock, label %divide
+clock:
+  %late = call i64 @now()
+  br label %divide
+divide:
+  %stop = phi i64 [ %end, %measure ], [ %late, %clock ]
+  %spent = sub i64 %stop, %start
+  %fixed = shl i64 %spent, 10
+  %divisor = call i64 @llvm.umax.i64(i64 %ran, i64 1)
+  %each = udiv i64 %fixed, %divisor
+  ret i64 %each
+}}
+
+; all gangs of a launch, by as many threads as they are worth
+define void @run(ptr %kernel, i64 %gangs, ptr %args) {{
+entry:
+  %code = load ptr, ptr %kernel
+  %each_at = getelementptr %kernel, ptr %kernel, i32 0, i32 1
+  %threads_at = getelementptr %kernel, ptr %kernel, i32 0, i32 2
+  %threads = load i64, ptr %threads_at
+  %one_gang = icmp ule i64 %gangs, 1
+  %one_thread = icmp ule i64 %threads, 1
+  %one = or i1 %one_gang, %one_thread
+  br i1 %one, label %plain, label %estimate
+plain:
+  call void %code(i64 0, i64 %gangs, i64 %gangs, ptr %args)
+  ret void
+estimate:
+  %each = load atomic i64, ptr %each_at monotonic, align 8
+  %unknown = icmp eq i64 %each, 0
+  %product = mul i64 %each, %gangs
+  %expected = lshr i64 %product, 10
+  %bed = getelementptr [16 x i32], ptr @sleeping, i64 1
+  %asleep = load atomic i32, ptr %bed monotonic, align 4
+  %sleeps = icmp ne i32 %asleep, 0
+  %least = select i1 %sleeps, i64 {wake_ns}, i64 {worth_ns}
+  %large = icmp ugt i64 %expected, %least
+  %much = or i1 %unknown, %large
+  %total = select i1 %unknown, i64 1000000000, i64 %expected
+  br i1 %much, label %team, label %try
+try:
+  %start = call i64 @now()
+  %eighth = lshr i64 %gangs, 3
+  %piece = call i64 @llvm.umax.i64(i64 %eighth, i64 1)
+  call void %code(i64 0, i64 %piece, i64 %gangs, ptr %args)
+  %tried = call i64 @now()
+  %spent = sub i64 %tried, %start
+  %others = sub i64 %gangs, %piece
+  %scaled = mul i64 %spent, %others
+  %rest = udiv i64 %scaled, %piece
+  %limit = shl i64 %least, 1
+  %surprise = icmp ugt i64 %rest, %limit
+  br i1 %surprise, label %team, label %alone
+alone:
+  call void %code(i64 %piece, i64 %gangs, i64 %gangs, ptr %args)
+  %end = call i64 @now()
+  %all = sub i64 %end, %start
+  %fixed = shl i64 %all, 10
+  %alone_each = udiv i64 %fixed, %gangs
+  br label %note
+team:
+  %first = phi i64 [ 0, %estimate ], [ %piece, %try ]
+  %work = phi i64 [ %total, %estimate ], [ %rest, %try ]
+  %team_each = call i64 @together(ptr %code, i64 %first, i64 %gangs, ptr %args, i64 %threads, i64 %work)
+  br label %note
+note:
+  %measured = phi i64 [ %alone_each, %alone ], [ %team_each, %team ]
+  %part = lshr i64 %each, 3
+  %faded = sub i64 %each, %part
+  %larger = call i64 @llvm.umax.i64(i64 %measured, i64 %faded)
+  %known = call i64 @llvm.umax.i64(i64 %larger, i64 1)
+  store atomic i64 %known, ptr %each_at monotonic, align 8
+  ret void
+}}
+
+; as `cuLaunchKernel`: launches that share memory of the kernel run one after the other
+define i32 @launch(ptr %kernel, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared,
+    i64 %stream, ptr %args, ptr %extra) {{
+entry:
+  %x = zext i32 %gx to i64
+  %y = zext i32 %gy to i64
+  %z = zext i32 %gz to i64
+  %x1 = call i64 @llvm.umax.i64(i64 %x, i64 1)
+  %y1 = call i64 @llvm.umax.i64(i64 %y, i64 1)
+  %z1 = call i64 @llvm.umax.i64(i64 %z, i64 1)
+  %xy = mul i64 %x1, %y1
+  %gangs = mul i64 %xy, %z1
+  %lock = getelementptr %kernel, ptr %kernel, i32 0, i32 3
+  %locks_at = getelementptr %kernel, ptr %kernel, i32 0, i32 4
+  %locks = load i32, ptr %locks_at
+  %free = icmp eq i32 %locks, 0
+  br i1 %free, label %go, label %first
+first:
+  %pair = cmpxchg ptr %lock, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue {{ i32, i1 }} %pair, 1
+  br i1 %mine, label %locked, label %busy
+busy:
+  %old = atomicrmw xchg ptr %lock, i32 2 acquire
+  %now_mine = icmp eq i32 %old, 0
+  br i1 %now_mine, label %locked, label %wait
+wait:
+  call void @sleep(ptr %lock, i32 2)
+  br label %busy
+locked:
+  call void @run(ptr %kernel, i64 %gangs, ptr %args)
+  %was = atomicrmw xchg ptr %lock, i32 0 release
+  %others = icmp eq i32 %was, 2
+  br i1 %others, label %tell, label %done
+tell:
+  call void @rouse(ptr %lock)
+  br label %done
+go:
+  call void @run(ptr %kernel, i64 %gangs, ptr %args)
+  br label %done
+done:
+  ret i32 0
+}}
+
+; as `cuStreamSynchronize`: launches are over when they return
+define i32 @synchronize(i64 %stream) {{
+  ret i32 0
+}}
+
+; the piece of a gang in %bytes bytes: whole pages
+define internal i64 @edge(i64 %gang, i64 %gangs, i64 %bytes) {{
+  %even = udiv i64 %bytes, %gangs
+  %page = add i64 %even, 4096
+  %piece = and i64 %page, -4096
+  %at = mul i64 %piece, %gang
+  %result = call i64 @llvm.umin.i64(i64 %at, i64 %bytes)
+  ret i64 %result
+}}
+
+; kernels whose argument is {{ ptr target, ptr source, i64 bytes }}
+define void @copy(i64 %begin, i64 %end, i64 %gangs, ptr %args) {{
+  %target = load ptr, ptr %args
+  %source_at = getelementptr ptr, ptr %args, i64 1
+  %source = load ptr, ptr %source_at
+  %bytes_at = getelementptr i64, ptr %args, i64 2
+  %bytes = load i64, ptr %bytes_at
+  %from = call i64 @edge(i64 %begin, i64 %gangs, i64 %bytes)
+  %to = call i64 @edge(i64 %end, i64 %gangs, i64 %bytes)
+  %size = sub i64 %to, %from
+  %there = getelementptr i8, ptr %target, i64 %from
+  %here = getelementptr i8, ptr %source, i64 %from
+  call void @llvm.memcpy.p0.p0.i64(ptr %there, ptr %here, i64 %size, i1 false)
+  ret void
+}}
+
+; in a forked process: its threads are those it begins
+define void @forked() {{
+  store i32 0, ptr @signal
+  store i32 0, ptr @size
+  store i32 0, ptr @growing
+  call void @llvm.memset.p0.i64(ptr @sleeping, i8 0, i64 {beds_bytes}, i1 false)
+  call void @llvm.memset.p0.i64(ptr @jobs, i8 0, i64 {jobs_bytes}, i1 false)
+  ret void
+}}
+"""
