@@ -148,6 +148,7 @@ class _Command:
 
     def _link(self) -> None:
         from ..runtime.errors import NoDeviceError
+        from ..runtime.native_gangs import compile_team
         from .backend.cache import DiskCache
         from .backend.jit import compile_host
         from .executable import build_sources
@@ -168,7 +169,10 @@ class _Command:
             _print(sink, {message for compiled in objects for message in compiled.messages})
         if "@main(" not in executable.host_ir and '@"main"(' not in executable.host_ir:
             raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
-        compile_host(executable.host_ir, options.opt_level, DiskCache.default("host"))
+        cache = DiskCache.default("host")
+        compile_host(executable.host_ir, options.opt_level, cache)
+        if options.target == "host":
+            compile_team(cache)
         folders = tuple(str(Path(folder).resolve()) for folder in args.library_dirs)
         program = LinkedProgram(
             sources, args.target, args.sm, options, tuple(args.libraries), folders

@@ -31,9 +31,12 @@ from __future__ import annotations
 import ctypes
 import platform
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .native_gangs_code import TEMPLATE
+
+if TYPE_CHECKING:
+    from ..compiler.backend.cache import DiskCache
 
 MAX_THREADS = 256
 JOBS = 8
@@ -48,6 +51,7 @@ SHARE_NS = 3_000
 COPY_BYTES = 1 << 20
 """Copies of less are made by one thread."""
 _COPY_PIECES = 256
+_OPT_LEVEL = 2
 
 _FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
 _PAUSE = {
@@ -104,6 +108,13 @@ def gangs_ir(machine: str) -> str:
     )
 
 
+def compile_team(cache: DiskCache) -> None:
+    """Puts the team's code into the cache, where the first program finds it."""
+    from ..compiler.backend.jit import compile_host
+
+    compile_host(gangs_ir(platform.machine()), _OPT_LEVEL, cache)
+
+
 class GangTeam:
     """The compiled functions, for the life of the process: members may be running them when it ends."""
 
@@ -112,7 +123,7 @@ class GangTeam:
         from ..compiler.backend.jit import HostProgram
 
         ir = gangs_ir(platform.machine())
-        self._program = HostProgram(ir, cache=DiskCache.default("host"))
+        self._program = HostProgram(ir, opt_level=_OPT_LEVEL, cache=DiskCache.default("host"))
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._program))
         self.launch_address = self._program.address("launch")
         self.synchronize_address = self._program.address("synchronize")

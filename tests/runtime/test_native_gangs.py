@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -155,7 +154,7 @@ def test_large_copies():
 def _run(program: str) -> subprocess.CompletedProcess[str]:
     """The program in a process of its own, with `counting` in it."""
     folder = os.path.dirname(__file__)
-    start = f"import sys; sys.path.insert(0, {folder!r})\nfrom test_native_gangs import *\n"
+    start = f"import sys; sys.path.insert(0, {folder!r}); import signal\nfrom test_native_gangs import *\n"
     command = [sys.executable, "-c", start + program]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
