@@ -171,7 +171,7 @@ class _Command:
             raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
         cache = DiskCache.default("host")
         compile_host(executable.host_ir, options.opt_level, cache)
-        if options.target == "host":
+        if here.target == "host":
             compile_team(cache)
         folders = tuple(str(Path(folder).resolve()) for folder in args.library_dirs)
         program = LinkedProgram(

@@ -4,8 +4,8 @@ The CPU threads that run gangs: a team for the whole process, in native code.
     launch(kernel, grid, block, shared, stream, args, extra), as `cuLaunchKernel`; `kernel` is a `Kernel`
     synchronize(stream), as `cuStreamSynchronize`
 
-The thread that launches is a member of the team. It divides the gangs into a share for each member,
-opens them to the others, runs its own, and closes the launch when nothing is left; then it waits for those that
+The thread that launches is a member of the team. It divides the gangs into a share for each member, opens
+them to the others, runs its own, and closes the launch when nothing is left; then it waits for those that
 still run some. Member t always begins with share t, half of it at a time, so that memory that a launch has
 touched is near the member that will use it next; who has finished helps others. Nobody waits for members
 that have yet to wake: their shares are taken by others.

@@ -276,7 +276,8 @@ doze:
 }}
 
 ; gangs %first to %gangs - 1, which are expected to take %total ns, with the team; 1/1024 ns a gang takes
-define internal i64 @together(ptr %kernel, i64 %first, i64 %gangs, ptr %args, i64 %threads, i64 %total) noinline {{
+define internal i64 @together(ptr %kernel, i64 %first, i64 %gangs, ptr %args, i64 %threads,
+    i64 %total) noinline {{
 entry:
   %left = sub i64 %gangs, %first
   %parts = udiv i64 %total, {share_ns}

@@ -107,7 +107,9 @@ def test_launches_that_share_memory_do_not_overlap():
     kernel, _keep = python_kernel(body, 1)
     kernel.alone = 1
     threads = [
-        threading.Thread(target=lambda: [gang_team().launch(kernel, (2, 1, 1), 0) for _ in range(5)])
+        threading.Thread(
+            target=lambda: [gang_team().launch(kernel, (2, 1, 1), 0) for _ in range(5)]
+        )
         for _ in range(4)
     ]
     for thread in threads:
@@ -220,5 +222,3 @@ def test_a_process_ends_while_members_spin():
 def test_there_is_code_for_processors_without_an_instruction_for_spinning():
     for machine in ("aarch64", "riscv64"):
         assert "x86" not in gangs_ir(machine)
-
-
