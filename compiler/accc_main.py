@@ -29,6 +29,8 @@ from .outputs import print_output, write_output
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from .c.preprocess import PreprocessedSource
+    from .executable import Executable
     from .options import TargetName
     from .pipeline import StageCallback
 
@@ -169,6 +171,7 @@ class _Command:
             _print(sink, {message for compiled in objects for message in compiled.messages})
         if "@main(" not in executable.host_ir and '@"main"(' not in executable.host_ir:
             raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
+        self._check_references(executable, sources)
         cache = DiskCache.default("host")
         compile_host(executable.host_ir, options.opt_level, cache)
         if here.target == "host":
@@ -180,6 +183,20 @@ class _Command:
         output = args.output or Path("a.out")
         write_output(output, program.to_bytes())
         output.chmod(output.stat().st_mode | 0o111)
+
+    def _check_references(
+        self, executable: Executable, sources: Sequence[PreprocessedSource]
+    ) -> None:
+        from .c.program import check_program
+        from .references import check_references
+
+        target = executable.options.target
+        check_references(
+            executable.host_ir,
+            self.args.libraries,
+            self.args.library_dirs,
+            lambda: check_program(sources, DiagnosticSink(), target),
+        )
 
     def _objects(self) -> list[ObjectFile]:
         """The inputs as objects; C files among them are compiled."""

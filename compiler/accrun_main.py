@@ -109,7 +109,9 @@ def _split_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
     from .api import RunOptions
-    from .executable import build
+    from .c.program import load_program
+    from .executable import build, preprocess_options
+    from .references import check_references
 
     sink = DiagnosticSink()
 
@@ -121,12 +123,19 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
 
     number = args.device if args.device is not None else device_number()
     options = for_this_machine(compile_options(args), args.target, args.sm, number)
+    paths = [Path(s) for s in args.sources]
     trace = TraceOptions.from_environment(os.environ)
     if args.compression_report:
         trace = replace(trace, compression=True)
     try:
-        executable = build(
-            [Path(s) for s in args.sources], options, sink, after_stage if args.remarks else None
+        executable = build(paths, options, sink, after_stage if args.remarks else None)
+        check_references(
+            executable.host_ir,
+            args.libraries,
+            args.library_dirs,
+            lambda: load_program(
+                paths, preprocess_options(options), DiagnosticSink(), options.target
+            ),
         )
     finally:
         print_diagnostics(sink)

@@ -24,6 +24,7 @@ import llvmlite.binding as llvm
 
 from ..diagnostics import UNKNOWN_LOC, error
 from ..options import OptLevel
+from ..references import declared_names
 from .cache import DiskCache, content_key
 from .host_code import initialize, object_code
 
@@ -102,19 +103,13 @@ def _load_c_library() -> None:
             raise error(UNKNOWN_LOC, f"cannot load {name}: {exc}") from exc
 
 
-_DECLARATION = re.compile(
-    r'^(?:declare [^@]*@("[^"]*"|[\w.$-]+)\(|@("[^"]*"|[\w.$-]+) = external )', re.MULTILINE
-)
-
-
 def _link_error(exc: RuntimeError, ir: str, symbols: Mapping[str, int]) -> Exception:
     """ORC does not say which symbols are missing: those that no library in the process defines."""
-    declared = {(a or b).strip('"') for a, b in _DECLARATION.findall(ir)}
-    missing = sorted(
+    missing = [
         name
-        for name in declared
-        if not name.startswith("llvm.") and name not in symbols and not llvm.address_of_symbol(name)
-    )
+        for name in declared_names(ir)
+        if name not in symbols and not llvm.address_of_symbol(name)
+    ]
     if not missing:
         return error(UNKNOWN_LOC, f"cannot link the program: {exc}")
     names = ", ".join(f"'{name}'" for name in missing)

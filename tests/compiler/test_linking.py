@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from accopt.compiler import accc_main, accrun_main
 from accopt.compiler.c.program import load_program
 from accopt.compiler.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.irgen import generate_module
@@ -145,3 +146,67 @@ def test_unused_results_may_be_anything(tmp_path: Path) -> None:
     sink = DiagnosticSink()
     generate_module(load_program(paths, None, sink), sink)
     assert [d.message.split()[0] for d in sink.diagnostics] == ["'f'", "'g'"]
+
+
+UNDEFINED = """
+extern int nowhere;
+double sqrt(double);
+static int unused(void) { return never_called(); }
+static int used(void) { return missing(1); }
+int acc_get_num_devices(int);
+int main(int argc, char **argv)
+{
+    int *p = argc > 3 ? &nowhere : 0;
+    if (0)
+        dead_code();
+    return p != 0 || (argc > 5 && used()) || sqrt(argc) + acc_get_num_devices(2) < 0;
+}
+"""
+
+
+def test_undefined_references(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """All that is used and that nobody defines, with its place; what Python has loaded is no definition."""
+    (path,) = write(tmp_path, UNDEFINED.replace("sqrt", "PyErr_Print"))
+    program = tmp_path / "program"
+    assert accc_main.main(["--target=host", str(path), "-o", str(program)]) == 1
+    errors = [line for line in capfd.readouterr().err.splitlines() if "error:" in line]
+    assert [line.partition("a.c:")[2] for line in errors] == [
+        "5:32: error: undefined reference to 'missing'",
+        "9:26: error: undefined reference to 'nowhere'",
+        "12:46: error: undefined reference to 'PyErr_Print'",
+    ]
+    assert not program.exists()
+    assert accrun_main.main(["--target=host", str(path)]) == 1
+    assert "5:32: error: undefined reference to 'missing'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("-lm", "-lc", "-lgcc", "-lpthread", "-ldl"), 0, ""),
+        (("-lno_such_library",), 1, "cannot find the library 'no_such_library'"),
+        (("./libno_such.so",), 1, "cannot find the library"),
+    ],
+)
+def test_libraries_at_link_time(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    status: int,
+    message: str,
+) -> None:
+    (path,) = write(tmp_path, "int main(void) { return 0; }")
+    command = ["--target=host", str(path), "-o", str(tmp_path / "program"), *arguments]
+    assert accc_main.main(command) == status
+    assert message in capfd.readouterr().err
+
+
+def test_a_misspelled_function_is_warned_about_and_not_linked(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (path,) = write(tmp_path, '#include <stdio.h>\nint main(void) { prinft("x"); return 0; }\n')
+    assert accrun_main.main(["--target=host", str(path)]) == 1
+    text = capfd.readouterr().err
+    assert text.count("did you mean 'printf'?") == 2
+    assert "warning: function 'prinft' is not declared" in text
+    assert "error: undefined reference to 'prinft'" in text

@@ -28,13 +28,13 @@ def declare_implicitly(unit: Unit, name: str, node: Any, loc: SourceLoc) -> Func
     if found is not None:
         unit.sink.warn(loc, f"function '{name}' is not declared", f"add '#include <{header}>'")
         return found
+    near = None if name in unit.functions_of_file else _near_function(unit, name)
     word = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["int"], node.coord), node.coord)
     function = c_ast.FuncDecl(None, word, node.coord)
     declaration = c_ast.Decl(name, [], [], [], [], function, None, None, node.coord)
     found = _declare(unit, [declaration], name)
     if found is not None:
         found.is_implicit = True
-    near = None if name in unit.functions_of_file else _near_function(unit, name)
     unit.sink.warn(
         loc,
         f"function '{name}' is not declared: taken to return int",

@@ -1,0 +1,153 @@
+"""
+What a program refers to and nobody defines, found when it is linked, as linkers find it: neither its
+files, nor the runtime, nor the C library, nor the libraries of `-l`. Configuration scripts link small
+programs to learn what there is. The JIT, which binds names when the program starts, would also take what
+Python happens to have loaded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import difflib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc, error
+
+if TYPE_CHECKING:
+    from .c.ast import TranslationUnit
+
+_C_LIBRARY = ("libc.so.6", "libm.so.6")
+_WITHOUT_FILE = frozenset(("c", "m", "gcc"))
+"""Libraries of every program: what they hold is in the C library, or comes with LLVM's code."""
+_FROM_US = frozenset(("exit", "fork", "atexit"))
+"""Functions of the C library that a program gets from the runtime (`backend/jit.py`)."""
+_DECLARATION = re.compile(
+    r'^(?:declare [^@]*@("[^"]*"|[\w.$-]+)\(|@("[^"]*"|[\w.$-]+) = external )', re.MULTILINE
+)
+_FUNCTION = re.compile(
+    r'^define (internal |private )?[^@\n]*@("[^"]*"|[\w.$-]+)\(.*?^}', re.MULTILINE | re.DOTALL
+)
+_NAME = re.compile(r'@("[^"]*"|[\w.$-]+)')
+
+
+def check_references(
+    host_ir: str,
+    libraries: Sequence[str],
+    folders: Sequence[str],
+    units: Callable[[], Sequence[TranslationUnit]],
+) -> None:
+    """
+    Raise `CompileError` for every function and variable that the program's LLVM IR `host_ir` uses and
+    nobody defines, at its first use in the typed trees that `units` gives, and for libraries (names as
+    after `-l`, or paths) that are in none of the `folders` (as after `-L`) nor where the system has its
+    own.
+    """
+    opened = [open_library(name, folders) for name in libraries if name not in _WITHOUT_FILE]
+    missing = [name for name in declared_names(host_ir) if not _is_ours(name)]
+    handles = [ctypes.CDLL(name) for name in _C_LIBRARY] + opened
+    missing = [name for name in missing if not any(_has(handle, name) for handle in handles)]
+    if missing:
+        missing = [name for name in missing if name in _reached(host_ir)]
+    if missing:
+        raise CompileError(_messages(missing, units()))
+
+
+def open_library(name: str, folders: Sequence[str]) -> ctypes.CDLL:
+    """The library of `-l<name>`, or at a path. Raises `CompileError` if there is none."""
+    paths = [name] if "/" in name else [str(Path(f) / f"lib{name}.so") for f in folders]
+    candidates = [path for path in paths if Path(path).exists()]
+    if "/" not in name:
+        found = ctypes.util.find_library(name)
+        candidates += [found] if found else []
+    reason = "no such file"
+    for candidate in candidates:
+        try:
+            return ctypes.CDLL(candidate)
+        except OSError as e:
+            reason = str(e)
+    raise error(
+        UNKNOWN_LOC,
+        f"cannot find the library '{name}': {reason}",
+        "install its shared library, or give its folder with -L",
+    )
+
+
+def declared_names(host_ir: str) -> list[str]:
+    """The functions and variables that LLVM IR declares and does not define, without LLVM's own."""
+    found = ((a or b).strip('"') for a, b in _DECLARATION.findall(host_ir))
+    return sorted(name for name in found if not name.startswith("llvm."))
+
+
+def _is_ours(name: str) -> bool:
+    from ..runtime.api import COMPRESSION_ROUTINES, ROUTINES
+
+    known = name in ROUTINES or name in COMPRESSION_ROUTINES or name in _FROM_US
+    return known or name.startswith("__accopt_")
+
+
+def _has(library: ctypes.CDLL, name: str) -> bool:
+    try:
+        library[name]
+    except AttributeError:
+        return False
+    return True
+
+
+def _reached(host_ir: str) -> set[str]:
+    """The names used by external functions and variables, and by internal functions that these use."""
+    internal: dict[str, str] = {}
+
+    def keep(m: re.Match[str]) -> str:
+        if m.group(1):
+            internal[m.group(2).strip('"')] = m.group()
+            return ""
+        return m.group()
+
+    pending = [_DECLARATION.sub("", _FUNCTION.sub(keep, host_ir))]
+    reached: set[str] = set()
+    while pending:
+        names = {name.strip('"') for name in _NAME.findall(pending.pop())} - reached
+        reached |= names
+        pending += [internal[name] for name in names if name in internal]
+    return reached
+
+
+def _messages(names: Sequence[str], units: Sequence[TranslationUnit]) -> list[Diagnostic]:
+    uses: dict[str, SourceLoc] = {}
+    for name, loc in _uses(units):
+        uses[name] = min(loc, uses.get(name, loc), key=_order)
+    known = {function.name for unit in units for function in unit.functions} - set(names)
+    out: list[Diagnostic] = []
+    for name in sorted(names, key=lambda n: _order(uses.get(n, UNKNOWN_LOC))):
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        remedy = "define it in one of the source files, or name its library with -l"
+        if near:
+            remedy = f"did you mean '{near[0]}'?"
+        place = uses.get(name, UNKNOWN_LOC)
+        out.append(Diagnostic(Severity.ERROR, place, f"undefined reference to '{name}'", remedy))
+    return out
+
+
+def _order(loc: SourceLoc) -> tuple[str, int, int]:
+    return loc.file, loc.line, loc.column
+
+
+def _uses(units: Sequence[TranslationUnit]) -> Iterator[tuple[str, SourceLoc]]:
+    """Functions and external variables that the program's functions and variables use, and where."""
+    from .c import ast as c
+    from .irgen.tree import Node, walk
+
+    roots: list[Node] = []
+    for unit in units:
+        roots += [expr for v in unit.variables if v.init is not None for _, expr in v.init.items]
+        roots += [f.body for f in unit.functions if f.body is not None]
+    for root in roots:
+        for node in walk(root):
+            if isinstance(node, c.FunctionRef) or (
+                isinstance(node, c.VarRef) and node.decl.storage is c.Storage.GLOBAL
+            ):
+                yield node.decl.name, node.loc
