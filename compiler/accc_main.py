@@ -260,7 +260,9 @@ def _print(sink: DiagnosticSink, known: set[str] | None = None) -> tuple[str, ..
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accc` command: its exit status."""
-    arguments = translate(sys.argv[1:] if argv is None else argv)
+    sink = DiagnosticSink()
+    arguments = translate(sys.argv[1:] if argv is None else argv, sink)
+    _print(sink)
     return guarded(lambda: _main(arguments))
 
 

@@ -157,7 +157,9 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accrun` command. Leaves the process with the program's exit status."""
     own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
-    args = _argument_parser().parse_intermixed_args(translate(own))
+    sink = DiagnosticSink()
+    args = _argument_parser().parse_intermixed_args(translate(own, sink))
+    print_diagnostics(sink)
     return guarded(lambda: in_place(lambda: _run(args, program_arguments)))
 
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from .accelerator_options import accelerator_options
+from .diagnostics import UNKNOWN_LOC, DiagnosticSink
+
 _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-O(?:fast)|-fast", ("-O3", "--fast-math")),
     (r"-O", ("-O1",)),
@@ -19,31 +22,41 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-ffast-math|-funsafe-math-optimizations|-Mfprelaxed", ("--fast-math",)),
     (r"-ffp-contract=off|-Mnofma|-mno-fma|-nofma", ("--no-fma",)),
     (r"-Minfo(?:=.*)?|-fopt-info.*", ("--remarks",)),
-    (r"-acc=(?:host|multicore)|-ta=(?:host|multicore)", ("--target=host",)),
-    (r"-acc=gpu|-foffload=nvptx.*", ("--target=nvptx",)),
-    (r"-gpu=(?:.*,)?cc(\d+).*|-ta=.*[:,]cc(\d+).*|-arch=sm_(\d+)", ("--sm=\\1",)),
+    (r"-foffload=nvptx.*", ("--target=nvptx",)),
+    (r"-foffload=disable", ("--target=host",)),
     (r"-(?:isystem|iquote|idirafter)", ("-I",)),
 )
-"""A pattern of the whole argument, and what it becomes; `\\1` is what one of its groups matched."""
+"""A pattern of the whole argument, and what it becomes."""
 
 _DROPPED = re.compile(
     r"-W.*|-w|-std=.*|-ansi|-c\d\d|-pedantic(?:-errors)?|-pipe|-p|-pg|-s|-v|-f(?!syntax-only).*|-m.*|-M[a-z].*"
-    r"|-acc(?:=.*)?|-gpu=.*|-ta=.*|-pthread|-static(?:-.*)?|-rdynamic|-no-pie|-pie|-B(?:static|dynamic)"
+    r"|-acc|-ta|-gpu|-Mcuda|-cuda|-tp(?:=.*)?|-pthread|-static(?:-.*)?|-rdynamic|-no-pie|-pie"
+    r"|-B(?:static|dynamic)"
 )
 
 
-def translate(arguments: Sequence[str]) -> list[str]:
-    """`arguments` with the customary options among them translated or dropped."""
+def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> list[str]:
+    """
+    `arguments` with the customary options among them translated or dropped. What they ask for and do not
+    get is a warning in `sink`, one for each.
+    """
     found: list[str] = []
+    warned: set[str] = set()
     for argument in arguments:
-        found += _one(argument)
+        accelerator = accelerator_options(argument)
+        if accelerator is None:
+            found += _one(argument)
+            continue
+        found += accelerator[0]
+        for message in accelerator[1]:
+            if sink is not None and message not in warned:
+                sink.warn(UNKNOWN_LOC, message)
+            warned.add(message)
     return found
 
 
 def _one(argument: str) -> Sequence[str]:
     for pattern, replacement in _RENAMED:
-        match = re.fullmatch(pattern, argument)
-        if match is not None:
-            group = next((g for g in match.groups() if g is not None), "")
-            return [part.replace("\\1", group) for part in replacement]
+        if re.fullmatch(pattern, argument):
+            return replacement
     return [] if _DROPPED.fullmatch(argument) else [argument]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from accopt.compiler import accc_main, accrun_main
 from accopt.compiler.customary_options import translate
+from accopt.compiler.diagnostics import DiagnosticSink
 from accopt.compiler.linked_program import read_program
 from accopt.runtime.errors import NoDeviceError
 
@@ -176,6 +177,12 @@ def test_refused(
         ("-gpu=cc80", "--sm=80"),
         ("-ta=tesla:cc70", "--sm=70"),
         ("-ta=multicore", "--target=host"),
+        ("-acc=gpu -gpu=cc70,cc80", "--target=nvptx --sm=70"),
+        ("-acc=gpu,multicore -ta=nvidia,host -ta=tesla", ""),
+        ("-ta=nvidia,cc35,cc80 -ta=tesla:cc60,cc90", "--sm=80 --sm=90"),
+        ("-gpu=fastmath,nofma,lineinfo,maxregcount:64,keep", "--fast-math --no-fma -g"),
+        ("-gpu=volta+ -arch=sm_86 -arch=compute_75 -gpu=cc9.0", "--sm=70 --sm=86 --sm=75 --sm=90"),
+        ("-ta=tesla:cuda9.2,time,nordc,pinned -Mcuda=cc80 -tp=zen", "--sm=80"),
         ("-Minfo=accel -ffp-contract=off", "--remarks --no-fma"),
         ("-isystem include -DA=1 -lm", "-I include -DA=1 -lm"),
         ("-c -MMD -MF x.d -fsyntax-only", "-c -MMD -MF x.d -fsyntax-only"),
@@ -183,6 +190,31 @@ def test_refused(
 )
 def test_customary_options(given: str, meant: str) -> None:
     assert translate(given.split()) == meant.split()
+
+
+@pytest.mark.parametrize(
+    ("given", "meant", "warnings"),
+    [
+        ("-ta=nvidia,cc35", "--sm=70", ["no code for compute capability 35: 70 is used"]),
+        ("-ta=nvidia:cc2x", "--sm=70", ["no code for compute capability 20: 70 is used"]),
+        ("-ta=tesla:kepler+ -ta=tesla:kepler+", "--sm=70 --sm=70", ["compute capability 30"]),
+        ("-arch=sm_60", "--sm=70", ["no code for compute capability 60"]),
+        ("-gpu=cc35,cc60", "--sm=70", ["no code for compute capability 60"]),
+        ("-gpu=managed", "", ["managed memory is not supported"]),
+        (
+            "-gpu=mem:unified -ta=tesla:managed",
+            "",
+            ["-gpu=mem:unified: managed", "-ta=tesla:managed: m"],
+        ),
+        ("-ta=radeon:tahiti", "", ["no code for AMD", "'tahiti' is not known"]),
+    ],
+)
+def test_options_that_are_not_honoured(given: str, meant: str, warnings: list[str]) -> None:
+    sink = DiagnosticSink()
+    assert translate(given.split(), sink) == meant.split()
+    assert len(sink.diagnostics) == len(warnings)
+    for diagnostic, words in zip(sink.diagnostics, warnings, strict=True):
+        assert words in diagnostic.message
 
 
 def test_accrun_takes_them_too() -> None:
