@@ -376,7 +376,7 @@ def _peer_device(cursor: Cursor, name: str, word: Token) -> Clause:
 
 def _require_names(clause: VarListClause) -> None:
     for item in clause.items:
-        if item.sections or not item.name.isidentifier():
+        if not item.name.isidentifier():
             raise error(
                 item.loc,
                 f"clause '{clause.spelling}' on 'declare' takes names of variables only",

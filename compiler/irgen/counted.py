@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..c import ast as c
-from ..c.types import CType, IntType, PointerType, RecordType, is_scalar
+from ..c.types import CType, FloatType, IntType, PointerType, RecordType, is_scalar
 from .tree import assigned_variable, int_constant, loaded_variable, strip_casts, walk
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
@@ -91,6 +91,8 @@ def recognize(
     if isinstance(condition, str):
         return condition
     op, bound, compare_type = condition
+    if isinstance(compare_type, FloatType) and not directive:
+        return "its bound has a floating type"
     step = _step(loop.step, var)
     if isinstance(step, str):
         return step

@@ -12,7 +12,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import SSAValue
 
-from ..c.types import IntType, PointerType
+from ..c.types import LONG, FloatType, IntType, PointerType
 from . import arithmetic, expressions, lvalues
 from .counted import CountedLoop
 from .function import FunctionState
@@ -63,10 +63,13 @@ def _step(fn: FunctionState, loop: CountedLoop, t: IntegerType) -> SSAValue:
 
 def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Counter:
     b, compare = fn.b, loop.compare_type
-    assert isinstance(compare, IntType)
     start = expressions.rvalue(fn, loop.start)
     bound = expressions.rvalue(fn, loop.bound)
     b.at(loop.start.loc)
+    if isinstance(compare, FloatType):
+        exact = b.resize(start, i64, signed=var.signed)
+        bound, compare = integer_bound(fn, loop, bound, compare, exact), LONG
+    assert isinstance(compare, IntType)
     width = _width(loop, compare, _constant(bound))
     name = loop.var.name
     # The comparison's type decides how both sides extend to the counter.
@@ -102,6 +105,43 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
     return Counter(
         first, upper, step, to_variable, lambda: to_variable(_after(fn, first, upper, step))
     )
+
+
+def integer_bound(
+    fn: FunctionState, loop: CountedLoop, bound: SSAValue, t: FloatType, start: SSAValue
+) -> SSAValue:
+    """
+    The i64 that integers from `start` (an i64) on compare with as they do with the floating-point
+    `bound`: rounded up for `<` and `>=`, down for `<=` and `>`. A bound that is no number lets no
+    iteration run, one beyond all integers becomes the largest that counting allows.
+    """
+    b, name = fn.b, loop.var.name
+    if t.bits == 32 and not isinstance(bound.owner, arith.ConstantOp):
+        fn.module.sink.warn(
+            loop.bound.loc,
+            f"'{name}' is compared with a float, which has no odd numbers above 16777216: iterations are"
+            " counted as if it had",
+            "convert the bound to an integer before the loop",
+        )
+    high, low = (arithmetic.convert(b, b.int(sign * _FARTHEST, i64), LONG, t) for sign in (1, -1))
+    inside = bound
+    for op, limit in ((">", high), ("<", low), ("!=", bound)):
+        other = limit if op != "!=" else arithmetic.convert(b, b.int(0, i64), LONG, t)
+        replaced = arithmetic.compare(b, op, bound, limit, t)
+        inside = b.value(arith.SelectOp(replaced, other, inside))
+    whole = arithmetic.convert(b, inside, t, LONG)
+    up = loop.op in ("<", ">=")
+    away = arithmetic.compare(
+        b, "<" if up else ">", arithmetic.convert(b, whole, LONG, t), inside, t
+    )
+    beside = b.add_nsw(whole, b.int(1 if up else -1, i64))
+    rounded = b.value(arith.SelectOp(away, beside, whole))
+    never = b.add_nsw(start, b.int(1 if loop.down else -1, i64))
+    is_number = arithmetic.compare(b, "==", bound, bound, t)
+    return b.value(arith.SelectOp(is_number, rounded, never), f"{name}_end")
+
+
+_FARTHEST = 1 << 62
 
 
 def _width(loop: CountedLoop, compare: IntType, bound: int | None) -> IntegerType:

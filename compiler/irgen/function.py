@@ -80,6 +80,8 @@ class FunctionState:
     exits: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
     case_blocks: dict[int, Block] = field(default_factory=dict[int, Block])
     flat: bool = True
+    on_device: bool = False
+    """Whether this is the device version of a routine."""
     loop_level: int = 0
 
     @property

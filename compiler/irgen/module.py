@@ -21,6 +21,7 @@ from . import statements, static_data
 from .builder import Builder
 from .default_none import check_default_none
 from .directives import declarations, routines
+from .directives.device_versions import needs_device_version
 from .facts import analyze
 from .function import AllocaScope, FunctionState, remove_unreachable
 from .nested_reductions import spread_reductions
@@ -46,6 +47,8 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
                 check_default_none(function, globals_)
                 spread_reductions(function.body, sink)
                 _define_function(state, function, function.body)
+                if needs_device_version(function):
+                    _define_function(state, function, function.body, on_device=True)
     declared: dict[str, acc.DataClause] = {}
     routine_directives: dict[str, Directive] = {}
     for unit in units:
@@ -67,7 +70,10 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
     return state.module
 
 
-def _define_function(state: ModuleState, function: c.FunctionDecl, source: c.Compound) -> None:
+def _define_function(
+    state: ModuleState, function: c.FunctionDecl, source: c.Compound, *, on_device: bool = False
+) -> None:
+    """The function of a definition, or its device version (`directives/device_versions.py`)."""
     symbol = state.function_symbol(function)
     t: FunctionType = function.type
     ir_type = state.function_types[symbol]
@@ -75,6 +81,7 @@ def _define_function(state: ModuleState, function: c.FunctionDecl, source: c.Com
     facts = analyze(function, body, state.may_write)
     entry = Block(arg_types=ir_type.inputs.data)
     fn = FunctionState(state, Builder(entry), facts, function)
+    fn.on_device = on_device
     fn.allocas.append(AllocaScope(entry))
     region = Region(entry)
     fn.b.at(function.loc)
@@ -93,6 +100,10 @@ def _define_function(state: ModuleState, function: c.FunctionDecl, source: c.Com
         _finish(fn, function, body)
     remove_unreachable(region)
     linkage = INTERNAL if function.is_static or function.is_inline else EXTERNAL
+    if on_device:
+        linkage = INTERNAL
+        state.device_versions[symbol] = state.unique(f"{symbol}.device")
+        symbol = state.device_versions[symbol]
     op = llvm.FuncOp(symbol, ir_type, linkage, body=region)
     op.location = function.loc.to_attr()
     _promise_restrict(op, function)

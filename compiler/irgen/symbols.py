@@ -38,6 +38,8 @@ class ModuleState:
     _defined: dict[str, c.FunctionDecl | c.VarDecl] = field(
         default_factory=dict[str, "c.FunctionDecl | c.VarDecl"]
     )
+    device_versions: dict[str, str] = field(default_factory=dict[str, str])
+    """Symbols of routines that are other functions on the device."""
     _strings: dict[bytes, str] = field(default_factory=dict[bytes, str])
     _declared: dict[str, c.VarDecl | c.FunctionDecl] = field(
         default_factory=dict[str, "c.VarDecl | c.FunctionDecl"]

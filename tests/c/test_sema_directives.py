@@ -289,3 +289,40 @@ def test_misplaced(text: str, place: str, message: str) -> None:
     d = mistake(text)
     assert message in d.message and d.remedy
     assert f"{d.loc.line}:{d.loc.column}" == place
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "void f(int n, float *a) {\n#pragma acc declare copy(a[0:n])\n}",
+            "until the end of the block",
+        ),
+        ("float g[9];\n#pragma acc declare create(g[0:9])", "all of 'g' is meant"),
+        (
+            "int n;\n#pragma acc declare create(n)\n#pragma acc update device(n)",
+            "taken as 'declare copyin(n)'",
+        ),
+        ("int n;\n#pragma acc update self(n)", "nothing is moved here"),
+    ],
+)
+def test_beyond_the_letter(text: str, message: str) -> None:
+    (warning,) = warnings(text)
+    assert message in warning.message and warning.remedy
+
+
+def test_update_at_file_scope_makes_declared_variables_start_with_their_values() -> None:
+    unit = check("int n, m;\n#pragma acc declare create(n, m)\n#pragma acc update device(m)")
+    (declared,) = unit.directives
+    clauses = [c for c in declared.clauses if isinstance(c, VarListClause)]
+    assert [(c.name, [i.name for i in c.items]) for c in clauses] == [
+        ("create", ["n"]),
+        ("copyin", ["m"]),
+    ]
+
+
+def test_a_section_of_a_global_pointer_cannot_be_declared() -> None:
+    found = mistake("float *p;\n#pragma acc declare create(p[0:9])")
+    assert "what a global pointer points to" in found.message and "enter data" in (
+        found.remedy or ""
+    )

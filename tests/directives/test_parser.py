@@ -301,7 +301,7 @@ def message(text: str) -> str:
         ("cache(zero: a[0:1])", "modifier 'zero' is not allowed", "zero"),
         ("data copyin(readnoly: a)", "unknown modifier 'readnoly'", "readnoly"),
         ("data copyin(readonly, readonly: a)", "stands twice", "readonly: a"),
-        ("declare create(a[0:1])", "names of variables only", "a["),
+        ("declare create(a.b)", "names of variables only", "a.b"),
         ("declare create(a) copyin(b, a)", "'a' stands twice on 'declare'", "a)"),
         ("routine(1)", "expected a function name", "1"),
         ("routine gang(2)", "takes only 'dim:'", "2"),

@@ -21,16 +21,16 @@ from ...directives.records import (
     VarListClause,
     VarRefItem,
 )
-from ..ast import Expr, IntConst, VarRef
+from ..ast import Expr, IntConst, Storage, VarRef
 from ..parse import parse_expression
 from ..types import ArrayType, CType, IntType, PointerType, RecordType, VoidType
 from .constants import constant_value, integer_value
 from .conversions import bit_field_width, rvalue
+from .data_clauses import merge_data_clauses
 from .unit import Unit
 
 # A pointer in these clauses is meant as data, so a missing section is probably a mistake.
 _MAPS_DATA = frozenset({"copy", "copyin", "copyout", "create", "device", "self"})
-_REGION_DATA = frozenset({"copy", "copyin", "copyout", "create", "no_create", "present"})
 
 
 class ClauseResolver:
@@ -44,8 +44,7 @@ class ClauseResolver:
         for clause in directive.clauses:
             for field in dataclasses.fields(clause):
                 self._resolve(getattr(clause, field.name), clause, directive)
-        if directive.is_compute:
-            _check_one_section(directive)
+        merge_data_clauses(directive, self.unit.sink)
 
     def _resolve(self, value: object, clause: Clause, directive: Directive) -> None:
         """Resolve a field of a clause, whatever its form."""
@@ -96,8 +95,32 @@ class ClauseResolver:
             )
         item.base.expr = base
         self._sections(item, base.type, clause)
+        if item.sections and isinstance(base, VarRef) and directive.kind is DirectiveKind.DECLARE:
+            self._declared_section(item, base, clause)
         if not item.sections:
             self._whole(item, base.type, clause, directive)
+
+    def _declared_section(self, item: VarRefItem, base: VarRef, clause: Clause) -> None:
+        """
+        Sections in `declare`, which takes names (2.13), as other compilers take them: those of a local
+        variable hold until its block ends, an array with static storage is declared as a whole.
+        """
+        if base.decl.storage is not Storage.AUTO and isinstance(base.type, PointerType):
+            raise error(
+                item.loc,
+                f"a section of '{item.name}' in 'declare': what a global pointer points to is not known"
+                " before the program runs",
+                f"write #pragma acc enter data {clause.spelling}(…) where it has its value",
+            )
+        meaning = "it holds until the end of the block"
+        if base.decl.storage is not Storage.AUTO or clause.name in ("deviceptr", "link"):
+            item.sections.clear()
+            meaning = f"all of '{item.name}' is meant"
+        self.unit.sink.warn(
+            item.loc,
+            f"a section of '{item.name}' in 'declare', which takes names of variables: {meaning}",
+            "use a data construct" if item.sections else f"write {clause.spelling}({item.name})",
+        )
 
     def _whole(self, item: VarRefItem, t: CType, clause: Clause, directive: Directive) -> None:
         """An item without sections: the whole variable."""
@@ -184,32 +207,6 @@ class ClauseResolver:
                 f"section [{lower}:{end - lower}] of '{text}' is outside its {extent} elements",
                 "write [lower:length]; the second number is a length, not an end",
             )
-
-
-def _check_one_section(directive: Directive) -> None:
-    """
-    Raise if a compute construct maps two sections of one variable: they are separate blocks of
-    device memory, and the construct's code could only reach one of them.
-    """
-    seen: dict[str, tuple[VarRefItem, list[tuple[str, str]]]] = {}
-    for clause in directive.clauses:
-        if not isinstance(clause, VarListClause) or clause.name not in _REGION_DATA:
-            continue
-        for item in clause.items:
-            sections = [(_text(s.lower), _text(s.length)) for s in item.sections]
-            first, others = seen.setdefault(item.name, (item, sections))
-            if sections and others and sections != others:
-                raise error(
-                    item.loc,
-                    f"two sections of '{item.name}' on one construct",
-                    "name one section that covers both, or map them on an enclosing data construct"
-                    " and pass pointers to their starts",
-                    [(first.loc, "the other one is here")],
-                )
-
-
-def _text(slot: ExprSlot | None) -> str:
-    return "" if slot is None else "".join(slot.text.split())
 
 
 def _constant(slot: ExprSlot | None, default: int | None) -> int | None:

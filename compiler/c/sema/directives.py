@@ -100,7 +100,7 @@ class DirectiveChecker:
     # File scope -------------------------------------------------------------------------------
 
     def external(self, node: Any) -> None:
-        """A pragma outside functions: `declare` or `routine`."""
+        """A pragma outside functions: `declare` or `routine`, or an `update` that means one."""
         directive = self.parse(node)
         if directive is None:
             return
@@ -109,12 +109,45 @@ class DirectiveChecker:
             self.unit.tree.directives.append(directive)
         elif directive.kind is DirectiveKind.ROUTINE:
             self._routine(directive)
+        elif directive.kind is DirectiveKind.UPDATE:
+            self._resolve(directive)
+            self._update_at_file_scope(directive)
         else:
             raise error(
                 directive.loc,
                 f"'{directive.kind.value}' outside a function",
                 "move it into the function, before the statement it applies to",
             )
+
+    def _update_at_file_scope(self, directive: Directive) -> None:
+        """
+        `update` is executed where it stands (2.14.4), so not at file scope. What can be meant is that
+        variables declared before have their initial values on the device.
+        """
+        names = {
+            item.name for clause in directive.all("device", VarListClause) for item in clause.items
+        }
+        told: set[str] = set()
+        for declared in self.unit.tree.directives:
+            for clause in declared.all("create", VarListClause):
+                meant = [item for item in clause.items if item.name in names]
+                if meant:
+                    told |= {item.name for item in meant}
+                    clause.items = [item for item in clause.items if item not in meant]
+                    copied = replace(
+                        clause, name="copyin", spelling="copyin", modifiers=(), items=meant
+                    )
+                    declared.clauses.append(copied)
+            declared.clauses = [
+                c for c in declared.clauses if not isinstance(c, VarListClause) or c.items
+            ]
+        listed = ", ".join(sorted(told))
+        self.unit.sink.warn(
+            directive.loc,
+            "'update' outside a function is not executed: "
+            + (f"taken as 'declare copyin({listed})'" if told else "nothing is moved here"),
+            f"write declare copyin({listed})" if told else "move it into a function",
+        )
 
     def _routine(self, directive: Directive) -> None:
         """`routine` applies to the function it names, or to the next one (OpenACC 3.4, 2.15.1)."""

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...directives.records import DirectiveKind
-from . import atomics, cache, compute, declarations, device, executable, loops, regions
+from . import (
+    atomics,
+    cache,
+    compute,
+    declarations,
+    device,
+    device_versions,
+    executable,
+    loops,
+    regions,
+)
 
 if TYPE_CHECKING:
     from ...c import ast as c
@@ -32,6 +42,9 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     """One directive with the statement it applies to."""
     directive = s.directive
     fn.b.at(directive.loc)
+    if fn.on_device and directive.kind in device_versions.HOST_DIRECTIVES:
+        device_versions.emit(fn, s)
+        return
     if directive.has(device.CLAUSE):
         for part in device.expand(fn, s):
             emit(fn, part)

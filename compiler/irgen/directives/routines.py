@@ -82,6 +82,9 @@ def _emit(
         bound_text = StringAttr(bind.target)
     elif bind is not None:
         bound_name = SymbolRefAttr(_bound_symbol(state, unit, bind))
+    device = state.device_versions.get(symbol)
+    if device is not None:
+        bound_name = SymbolRefAttr(device)
     sized = level == "gang" and dim > 1
     op = acc.RoutineOp(
         sym_name=state.unique(f"acc_routine_{number}"),
@@ -100,3 +103,11 @@ def _emit(
     )
     op.location = directive.loc.to_attr()
     state.module.body.block.add_op(op)
+    if device is not None:
+        version = op.clone()
+        version.properties["sym_name"] = StringAttr(state.unique(f"{op.sym_name.data}_device"))
+        version.properties["func_name"] = SymbolRefAttr(device)
+        for bind_name in ("bindIdName", "bindIdNameDeviceType"):
+            version.properties.pop(bind_name, None)
+        version.location = op.location
+        state.module.body.block.add_op(version)

@@ -1,0 +1,134 @@
+"""
+Several data clauses for one variable on one directive.
+
+OpenACC 3.4 does not say what they mean together; performed one after the other, the first would decide. They
+are one clause, with a warning: it copies in if any of them does, out if any of them does, clears new memory
+where one says so and nothing is copied in, and demands that the data is present if one does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...diagnostics import DiagnosticSink, error
+from ...directives.records import Directive, DirectiveKind, ExprSlot, VarListClause, VarRefItem
+from ..types import ArrayType
+
+_IN = frozenset({"copy", "copyin"})
+_OUT = frozenset({"copy", "copyout"})
+_MAPS = frozenset({"copy", "copyin", "copyout", "create", "no_create", "present"})
+_LEAVES = frozenset({"copyout", "delete"})
+
+
+@dataclass
+class _Named:
+    """An item with the clause that it stands in."""
+
+    item: VarRefItem
+    clause: VarListClause
+
+
+def merge_data_clauses(directive: Directive, sink: DiagnosticSink) -> None:
+    """
+    Makes the clauses of `directive` that map one variable, or one section of it, one clause. Raises
+    `CompileError` if a compute construct maps two sections of one variable: they are separate blocks of
+    device memory, and the construct's code could only reach one of them.
+    """
+    merged = _LEAVES if directive.kind is DirectiveKind.EXIT_DATA else _MAPS
+    found: dict[str, list[_Named]] = {}
+    for clause in directive.clauses:
+        if isinstance(clause, VarListClause) and clause.name in merged:
+            for item in clause.items:
+                found.setdefault(item.name, []).append(_Named(item, clause))
+    for several in found.values():
+        if len(several) > 1:
+            _merge_sections(directive, several, sink)
+
+
+def _merge_sections(directive: Directive, several: list[_Named], sink: DiagnosticSink) -> None:
+    """Merges what names one section; the whole variable has no text."""
+    by_section: dict[tuple[tuple[str, str], ...], list[_Named]] = {}
+    for named in several:
+        by_section.setdefault(_sections(named.item), []).append(named)
+    if directive.is_compute:
+        sections = [same[0].item for section, same in by_section.items() if section]
+        if len(sections) > 1:
+            raise error(
+                sections[1].loc,
+                f"two sections of '{sections[1].name}' on one construct",
+                "name one section that covers both, or map them on an enclosing data construct"
+                " and pass pointers to their starts",
+                [(sections[0].loc, "the other one is here")],
+            )
+    groups = [several] if directive.is_compute else list(by_section.values())
+    for group in groups:
+        if len(group) > 1:
+            _merge(directive, group, sink)
+
+
+def _merge(directive: Directive, group: list[_Named], sink: DiagnosticSink) -> None:
+    """Leaves one clause with one item of a group, where the first one is."""
+    first, *others = group
+    name = _combined({named.clause.name for named in group})
+    modifiers = [word for named in group for word in named.clause.modifiers]
+    if name not in ("create", "copyout"):
+        modifiers = [word for word in modifiers if word != "zero"]
+    if name != "copyin" or any("readonly" not in named.clause.modifiers for named in group):
+        modifiers = [word for word in modifiers if word != "readonly"]
+    spellings = list(dict.fromkeys(named.clause.spelling for named in group))
+    said = f"in {' and in '.join(map(repr, spellings))}" if spellings[1:] else "twice in one clause"
+    if not (len({n.clause.name for n in group}) == 1 and name == first.clause.name):
+        said += f": taken as '{name}'"
+    sink.warn(
+        others[-1].item.loc,
+        f"'{first.item.name}' is {said}",
+        "name it once",
+        [(first.item.loc, "it is named here first")],
+    )
+    for named in group:
+        named.clause.items = [item for item in named.clause.items if item is not named.item]
+    one = replace(
+        first.clause,
+        name=name,
+        spelling=name,
+        items=[_whole(group)],
+        modifiers=tuple(dict.fromkeys(modifiers)),
+    )
+    directive.clauses.insert(directive.clauses.index(first.clause), one)
+    directive.clauses[:] = [
+        clause
+        for clause in directive.clauses
+        if not isinstance(clause, VarListClause) or clause.items
+    ]
+
+
+def _combined(names: set[str]) -> str:
+    """
+    The one clause that does what all of `names` do.
+
+    >>> _combined({"copyin", "copyout"})
+    'copy'
+    """
+    if len(names) == 1:
+        return next(iter(names))
+    if "present" in names:
+        return "present"
+    if names & _IN and names & _OUT:
+        return "copy"
+    return next(name for name in ("copyin", "copyout", "create", "delete") if name in names)
+
+
+def _whole(group: list[_Named]) -> VarRefItem:
+    """The item that covers the others: an array by its name, or else what a section says of a pointer."""
+    items = [named.item for named in group]
+    base = items[0].base.expr
+    is_array = base is not None and isinstance(base.type, ArrayType)
+    return next((item for item in items if bool(item.sections) != is_array), items[0])
+
+
+def _sections(item: VarRefItem) -> tuple[tuple[str, str], ...]:
+    return tuple((_text(s.lower), _text(s.length)) for s in item.sections)
+
+
+def _text(slot: ExprSlot | None) -> str:
+    return "" if slot is None else "".join(slot.text.split())
