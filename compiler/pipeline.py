@@ -188,7 +188,8 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
         target = "host" if options.target == "host" else "nvptx"
         spec = ArgSpec(name, {**spec.parameters, "target": (target,)})
     if name == "convert-acc-compute-to-gpu":
-        spec = ArgSpec(name, {"redux": (options.sm >= REDUX_SM,), **spec.parameters})
+        machine = {"redux": (options.sm >= REDUX_SM,), "watch": (options.target == "sim",)}
+        spec = ArgSpec(name, {**machine, **spec.parameters})
     if options.check_cache and name == "check-cache-sections":
         spec = ArgSpec(name, {"enabled": (True,), **spec.parameters})
     if options.check_cache and name == "inline-cached-routines":

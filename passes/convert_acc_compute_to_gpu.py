@@ -27,7 +27,9 @@ Options: `reduction_strategy`: how gangs' results combine (`last-block`: in a fi
 of the same kernel; `atomic`: one atomic operation per gang where the operator has one; `auto` is
 `last-block`). `exchange`: how the threads of a gang combine (`shuffle`, or `shared`, for
 comparison). `redux`: 32-bit integer warp reductions in one instruction; the pipeline sets it from
-sm_80 on. Results are the same on every run of one grid, but for atomically combined floats.
+sm_80 on. `watch`: mark, for the simulator, scalars of a gang or worker that a partitioned loop
+assigns without a clause (`gpu_lowering/watches.py`); the pipeline sets it for the target sim.
+Results are the same on every run of one grid, but for atomically combined floats.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ class ConvertAccComputeToGpuPass(ModulePass):
     reduction_strategy: StrategyOption = "auto"
     redux: bool = False
     exchange: ExchangeOption = "shuffle"
+    watch: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
@@ -61,7 +64,9 @@ class ConvertAccComputeToGpuPass(ModulePass):
         )
         if not constructs and not declared:
             return
-        lowering = ModuleLowering(op, Options(self.reduction_strategy, self.redux, self.exchange))
+        lowering = ModuleLowering(
+            op, Options(self.reduction_strategy, self.redux, self.exchange, self.watch)
+        )
         lowering.declare_variables()
         for construct in constructs:
             lowering.construct(construct)

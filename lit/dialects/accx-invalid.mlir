@@ -26,3 +26,9 @@ llvm.func @code() {
   %x = "test.op"() : () -> !accx.packed<f32, 16, other>
   llvm.return
 }
+// -----
+// CHECK: 'pause' is no event to watch
+llvm.func @watch() {
+  accx.watch "pause" 0 : i32 {line = 3 : i64}
+  llvm.return
+}

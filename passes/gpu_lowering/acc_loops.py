@@ -27,6 +27,7 @@ from .reduction_copies import ReductionCopies
 from .reductions import Partial, add_to_accumulator, finish_in_gang, make_partial
 from .routines import Calls
 from .side_by_side import is_simple
+from .watches import Watch, Watches
 
 
 class LoopLowering:
@@ -48,6 +49,7 @@ class LoopLowering:
         self.reductions = reductions
         self.lower_body = lower_body
         self.lower_operation = lower_operation
+        self.watches = Watches(k)
 
     def lower(self, op: acc.LoopOp) -> None:
         k = self.k
@@ -75,7 +77,9 @@ class LoopLowering:
         before = set(outer.pending)
         with k.running(partition.inside, inner):
             self._privates(op)
+        watch = self.watches.loop(op, partition) if k.watch else None
         elements, simple = self._elements(op, partition)
+        simple = simple and watch is None
         visible = [(v, k.values.get(v)) for v in op.reduction_operands]
         copies = dict(self.reductions.copies)
         partials = self._partials(op, elements if simple else 1)
@@ -85,7 +89,7 @@ class LoopLowering:
             and not self._once_per_gang(op)
         ):
             inner.add(carried(effects))
-        self._partitioned(op, partition, inner, partials, elements, simple)
+        self._partitioned(op, partition, inner, partials, elements, simple, watch)
         outer.pending |= before
         k.loc = op.location
         self.reductions.copies = copies
@@ -168,6 +172,7 @@ class LoopLowering:
         partials: Sequence[Partial],
         elements: int,
         simple: bool,
+        watch: Watch | None,
     ) -> None:
         k = self.k
         copies = {p: k.values[p] for p in (*op.private_operands, *op.firstprivate_operands)}
@@ -175,6 +180,8 @@ class LoopLowering:
         def body(values: list[SSAValue]) -> None:
             with k.running(partition.inside, inner):
                 self._bind(op, values)
+                if watch is not None:
+                    watch.event("iteration")
                 self.lower_body(op.region)
 
         def bodies(groups: list[list[SSAValue]]) -> None:
@@ -183,9 +190,13 @@ class LoopLowering:
 
         space = loops.iteration_space(k, *loops.loop_bounds(k, op))
         covers = accx.COVERS in op.attributes and k.shape.at_least_requested
+        if watch is not None:
+            watch.event("begin")
         loops.partitioned_loop(
             k, space, partition, elements, covers, body, bodies if simple else None
         )
+        if watch is not None:
+            watch.event("end")
 
     def _side_by_side(
         self,

@@ -82,6 +82,7 @@ class Kernel(Cursor):
         self.shared_bytes = 0
         self.dynamic_bytes = 0
         self.is_kernel = True
+        self.watch = False
         self.use_redux = False
         self.exchange: ExchangeOption = "shuffle"
         self.gang_dims = 3

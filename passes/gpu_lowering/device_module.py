@@ -15,10 +15,12 @@ from ...dialects import nvvm
 
 @dataclass
 class DeviceModule:
-    """The `gpu.module` and the names in it."""
+    """The `gpu.module`, the names in it, and how many loops and scalars are watched (`watches.py`)."""
 
     op: gpu.ModuleOp
     names: set[str] = field(default_factory=set[str])
+    watched_loops: int = 0
+    watched_scalars: int = 0
 
     def unique(self, stem: str) -> str:
         """`stem`, with a number appended if it is taken; taken from now on."""

@@ -65,12 +65,14 @@ SCRATCH_FUNCTION = "__accopt_scratch"
 @dataclass(frozen=True)
 class Options:
     """
-    `reduction_strategy`, `exchange`: see `analysis/reduction_strategy.py`; `redux`: use `redux.sync`.
+    `reduction_strategy`, `exchange`: see `analysis/reduction_strategy.py`; `redux`: use `redux.sync`;
+    `watch`: tell the simulator of scalars to watch (`watches.py`).
     """
 
     reduction_strategy: StrategyOption = "auto"
     redux: bool = False
     exchange: ExchangeOption = "shuffle"
+    watch: bool = False
 
 
 @dataclass
@@ -117,7 +119,9 @@ class ModuleLowering:
         self.sites.store(self.module)
 
     def _lower_routine(self, k: Kernel, old: Region, new: Region, entry: Block) -> None:
-        RegionLowering(k, self.specialiser, ()).lower_blocks(old, new, entry)
+        lowering = RegionLowering(k, self.specialiser, ())
+        lowering.lower_blocks(old, new, entry)
+        lowering.loops.watches.finish()
 
     def construct(self, construct: acc.ParallelOp) -> None:
         """Replaces one construct by a kernel and its launch."""
@@ -170,6 +174,7 @@ class ModuleLowering:
         k = Kernel(self.device, outlined.name, shape, mode, entry, outlined.loc)
         k.use_redux = self.options.redux
         k.exchange = self.options.exchange
+        k.watch = self.options.watch
         sizes = [constant_value(g) for g in launch.gangs]
         k.gang_dims = 1 if sizes[1:] == [1, 1] else 3
         distinct = distinct_arguments(
@@ -190,6 +195,7 @@ class ModuleLowering:
             single_gang=all(size == 1 for size in sizes),
         )
         k.insert(gpu.ReturnOp([]))
+        lowering.loops.watches.finish()
         k.finish()
         return k, _function(k, region, outlined, distinct, launch)
 

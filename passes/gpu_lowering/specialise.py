@@ -66,6 +66,7 @@ class Specialiser:
         k = Kernel(self.symbols.device, name, caller.shape, mode, entry, copy.location)
         k.is_kernel = False
         k.use_redux, k.gang_dims = caller.use_redux, caller.gang_dims
+        k.watch = caller.watch
         k.exchange = caller.exchange
         for arg, inner in zip(old.blocks[0].args, entry.args, strict=True):
             inner.name_hint = arg.name_hint

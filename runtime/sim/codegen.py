@@ -48,6 +48,7 @@ _FREE = frozenset(
         "scf.yield",
         "scf.condition",
         "llvm.intr.assume",
+        "accx.watch",
     )
 )
 """Operations that are no instructions."""

@@ -47,6 +47,7 @@ from .memory import SPACE_SHIFT, WRITTEN, GlobalMemory, LocalMemory, SharedMemor
 from .races import LAST_LAUNCH, LAUNCH_SHIFT, TIME_MASK, Clock
 from .types import dtype_of, elements, size_align
 from .values import Batch, Threads
+from .watches import History
 
 MAX_BLOCK = 1024
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
@@ -360,6 +361,7 @@ class _Launch:
         self.block = block
         self.blocks = blocks
         self.clock: Clock | None = None
+        self.history = History()
 
     def batches(self, firsts: range, blocks: int, arguments: Sequence[Any]) -> None:
         """Runs batches of one size."""
@@ -396,7 +398,7 @@ class _Launch:
             device.counters,
             device.launches,
         )
-        execution = Execution(memories, device.counters, device.options.patience)
+        execution = Execution(memories, device.counters, device.options.patience, self.history)
         for number, first in enumerate(firsts):
             batch.move_to(first)
             if number:

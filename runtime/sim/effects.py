@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 from xdsl.dialects import gpu, llvm
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext, nvvm
+from ...dialects.accx_watch import WatchOp
 from ...dialects.llvm_ext.atomics import AtomicOrdering
 from .atomics import KINDS
 from .codegen import FunctionCompiler, Unsupported, scalar_dtype
@@ -18,6 +19,7 @@ from .library import LIBRARY
 from .liveness import Flag
 from .mathlib import math_function
 from .types import dtype_of, element, elements, odd_bytes, size_align
+from .watches import WatchedLoop, WatchedScalar
 
 _DIMENSIONS = {gpu.DimensionEnum.X: 0, gpu.DimensionEnum.Y: 1, gpu.DimensionEnum.Z: 2}
 
@@ -337,6 +339,42 @@ def redux(f: FunctionCompiler, op: Operation) -> None:
 # Calls
 
 
+def watch(f: FunctionCompiler, op: Operation) -> None:
+    """What happens to a watched loop or scalar (`watches.py`)."""
+    assert isinstance(op, WatchOp)
+    event, number, about = op.event.data, op.number.value.data, op.about.data
+    if event in ("read", "write"):
+        scalar = WatchedScalar(
+            number,
+            _text(about["name"]),
+            _text(about["what"]),
+            _numbers(about["loops"]),
+            tuple(map(_text, _list(about["remedies"]))),
+        )
+        known = f.module.constant(scalar)
+        f.put(f"rt.watches.{event}({f.threads}, {known}, {f.place(op)})")
+        return
+    line = about["line"]
+    assert isinstance(line, IntegerAttr)
+    inside, shared_by = _text(about["inside"]), _text(about["shared_by"])
+    loop = WatchedLoop(number, line.value.data, inside, shared_by, _numbers(about["variables"]))
+    f.put(f"rt.watches.{event}({f.threads}, {f.module.constant(loop)})")
+
+
+def _list(attr: Attribute) -> tuple[Attribute, ...]:
+    assert isinstance(attr, ArrayAttr)
+    return tuple(attr)
+
+
+def _text(attr: Attribute) -> str:
+    assert isinstance(attr, StringAttr)
+    return attr.data
+
+
+def _numbers(attr: Attribute) -> tuple[int, ...]:
+    return tuple(number.value.data for number in _list(attr) if isinstance(number, IntegerAttr))
+
+
 def call(f: FunctionCompiler, op: Operation) -> None:
     """A function of the module (also by its address), of the math library, or of `library.py`."""
     assert isinstance(op, llvm.CallOp)
@@ -427,6 +465,7 @@ EFFECTS: dict[str, Callable[[FunctionCompiler, Operation], None]] = {
     "nvvm.barrier0": barrier,
     "nvvm.barrier": named_barrier,
     "nvvm.bar.warp.sync": warp_barrier,
+    "accx.watch": watch,
     "nvvm.memory.barrier": fence,
     "nvvm.nanosleep": no_effect,
     "nvvm.shfl.sync": shuffle,

@@ -16,6 +16,7 @@ from .findings import Fault
 from .memories import Memories
 from .values import Array, Threads, Value, ndarray, put, spread, takes
 from .warps import Warps
+from .watches import History, Watches
 
 if TYPE_CHECKING:
     from .counters import Counters
@@ -32,7 +33,9 @@ class Function:
 class Execution:
     """One batch of blocks of one launch."""
 
-    def __init__(self, memories: Memories, counters: Counters | None, patience: int):
+    def __init__(
+        self, memories: Memories, counters: Counters | None, patience: int, history: History
+    ):
         self.memories = memories
         self.batch = memories.batch
         self.local = memories.local
@@ -45,6 +48,8 @@ class Execution:
         self.copy = partial(copies.copy, memories)
         self.fill = partial(copies.fill, memories)
         self.bulk = BulkBarriers(self)
+        races = memories.checks.races
+        self.watches = Watches(memories.batch, memories.faults, history, races)
         self._exited: Array | None = None
         self._block_ids: dict[int, Value] = {}
 
@@ -52,6 +57,7 @@ class Execution:
         """Nothing of the batch before is left."""
         self._exited = None
         self.bulk.clear()
+        self.watches.start_batch()
         self._block_ids.clear()
         self.local.pop(0)
 

@@ -1,0 +1,51 @@
+"""
+The operation of `accx` that tells the simulator what to look at: scalars that a partitioned loop
+assigns although their copy is the gang's or worker's (`passes/gpu_lowering/watches.py`).
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, i32
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
+from xdsl.utils.exceptions import VerifyException
+
+EVENTS = ("begin", "iteration", "end", "read", "write")
+
+
+@irdl_op_definition
+class WatchOp(IRDLOperation):
+    """
+    Says what happens here. `begin`, `iteration` and `end` are of the watched loop `number`; `read`
+    and `write` of the watched scalar `number`, at the load or store next to it. `about` is the same for
+    all operations of a loop or scalar:
+
+    - of a loop: `line`; `inside`, whose iteration the body is (`gang`, `worker` or `thread`);
+      `shared_by`, in what the iterations are distributed (`launch`, `gang` or `worker`);
+      `variables`, the numbers of the scalars it assigns;
+    - of a scalar: `name`; `what`, its copy in words, with the line; `loops`, the numbers of the loops
+      that assign it; `remedies`, for each of them.
+    """
+
+    name = "accx.watch"
+
+    event = prop_def(StringAttr)
+    number = prop_def(IntegerAttr)
+    about = prop_def(DictionaryAttr)
+
+    assembly_format = "$event $number $about attr-dict"
+
+    def __init__(self, event: str, number: int, about: DictionaryAttr):
+        super().__init__(
+            properties={
+                "event": StringAttr(event),
+                "number": IntegerAttr(number, i32),
+                "about": about,
+            }
+        )
+
+    def verify_(self) -> None:
+        if self.event.data not in EVENTS:
+            raise VerifyException(f"'{self.event.data}' is no event to watch")
+
+
+OPERATIONS = (WatchOp,)

@@ -1,0 +1,264 @@
+"""
+Scalars of a gang or worker whose value depends on which thread ran which iteration.
+
+The execution model holds such a scalar once per gang or worker; kernels hold it in every thread. Where a
+partitioned loop assigns one without a clause, the compiler says so by `accx.watch` operations
+(`passes/gpu_lowering/watches.py`), and this module follows, for each thread's copy, in which iteration
+of which loop it was assigned last. The rules, for a loop that assigns the scalar:
+
+1. an iteration that reads what another iteration assigned, or code after the loop that reads what
+   some iteration assigned, gets a value that depends on the order;
+2. so does an iteration that reads the value from before the loop, if another iteration assigns one.
+
+An iteration that reads what it has assigned itself is fine: such a scalar could have been private.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from .access import Place
+from .access_faults import AccessFaults
+from .findings import Fault
+from .values import Array, Batch, Threads
+
+_NEVER = np.int64(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedLoop:
+    """
+    A partitioned loop. `inside`: who runs an iteration together (`gang`, `worker`, `thread`);
+    `shared_by`: within what iterations are distributed (`launch`, `gang`, `worker`); `variables`: the
+    numbers of the scalars it assigns.
+    """
+
+    number: int
+    line: int
+    inside: str
+    shared_by: str
+    variables: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedScalar:
+    """A scalar: `what` is its copy in words; `remedies`: what to write on each of the `loops`."""
+
+    number: int
+    name: str
+    what: str
+    loops: tuple[int, ...]
+    remedies: tuple[str, ...]
+
+
+class Span:
+    """Which iterations did something, by instance of a loop: lowest and highest number, 0 for none."""
+
+    def __init__(self, size: int):
+        self.low = np.full(size, _NEVER)
+        self.high = np.zeros(size, np.int64)
+
+    def add(self, groups: Array, iterations: Array) -> None:
+        if len(groups) and (most := int(groups.max())) >= len(self.high):
+            more = 2 * most - len(self.high) + 1
+            self.low = np.append(self.low, np.full(more, _NEVER))
+            self.high = np.append(self.high, np.zeros(more, np.int64))
+        np.minimum.at(self.low, groups, iterations)
+        np.maximum.at(self.high, groups, iterations)
+
+    def forget(self, groups: Array) -> None:
+        self.low[groups] = _NEVER
+        self.high[groups] = 0
+
+    def another(self, groups: Array, iterations: Array) -> Array:
+        """Where an iteration other than the given one is in the span."""
+        known = groups < len(self.high)
+        at = np.where(known, groups, 0)
+        alone = (self.low[at] == iterations) & (self.high[at] == iterations)
+        return known & (self.high[at] > 0) & ~alone
+
+
+Key: TypeAlias = tuple[int, int, str]
+"""Scalar, loop, and what iterations do: `read` or `write`."""
+
+
+@dataclass
+class History:
+    """What outlasts a batch of blocks: iterations so far; who read and assigned in loops over all gangs."""
+
+    iterations: int = 0
+    spans: dict[Key, Span] = field(default_factory=dict[Key, Span])
+    lines: dict[Key, int] = field(default_factory=dict[Key, int])
+
+
+class Watches:
+    """The watched loops and scalars of one batch."""
+
+    def __init__(self, batch: Batch, faults: AccessFaults, history: History, enabled: bool):
+        self.batch = batch
+        self.faults = faults
+        self.history = history
+        self.enabled = enabled
+        self.loops: dict[int, WatchedLoop] = {}
+        self.spans: dict[Key, Span] = {}
+        self.start_batch()
+
+    def start_batch(self) -> None:
+        """Nothing of the batch before is left, but for loops that the whole launch shares."""
+        self.now: dict[int, Array] = {}
+        self.assigned: dict[tuple[int, int], Array] = {}
+        self.instances: dict[int, Array] = {}
+        self.spans.clear()
+
+    # Loops
+
+    def begin(self, threads: Threads, loop: WatchedLoop) -> None:
+        """The loop begins: another instance of it."""
+        if not self.enabled:
+            return
+        self.loops[loop.number] = loop
+        if loop.number not in self.now:
+            self.now[loop.number] = np.zeros(self.batch.threads, np.int64)
+            self.instances[loop.number] = np.full(self.batch.blocks, -1)
+        if loop.shared_by == "launch":
+            self.instances[loop.number][np.unique(threads.blocks)] += 1
+            return
+        groups = np.unique(self._groups(threads, loop))
+        for variable in loop.variables:
+            for what in ("read", "write"):
+                self._span(variable, loop, what).forget(groups)
+
+    def iteration(self, threads: Threads, loop: WatchedLoop) -> None:
+        """An iteration of the loop begins, in each thread, worker or gang its own."""
+        if not self.enabled:
+            return
+        self.history.iterations += 1
+        unit = self._units(threads, loop.inside)
+        self.now[loop.number][threads.all_ids] = (self.history.iterations << 32) + unit + 1
+
+    def end(self, threads: Threads, loop: WatchedLoop) -> None:
+        """The loop ends. What any iteration has assigned is no longer the gang's value."""
+        if not self.enabled:
+            return
+        ids = threads.all_ids
+        self.now[loop.number][ids] = 0
+        units = self._local(threads, "worker" if loop.shared_by == "worker" else "gang")
+        for variable in loop.variables:
+            copies = self._assigned(variable, loop.number)
+            last = np.zeros(int(units.max()) + 1, np.int64)
+            np.maximum.at(last, units, copies[ids])
+            copies[ids] = last[units]
+
+    # Accesses
+
+    def read(self, threads: Threads, scalar: WatchedScalar, place: Place) -> None:
+        """The threads read their copies."""
+        if not self.enabled:
+            return
+        for position, number in enumerate(scalar.loops):
+            now = self._now(number, threads)
+            copies = self._assigned(scalar.number, number)[threads.all_ids]
+            wrong = (copies != 0) & (copies != now)
+            if wrong.any():
+                self._report(threads, scalar, position, place, wrong, "read", "write")
+            before = (copies == 0) & (now != 0)
+            if before.any():
+                self._compare(threads, scalar, position, place, before, "read", "write")
+
+    def write(self, threads: Threads, scalar: WatchedScalar, place: Place) -> None:
+        """The threads assign their copies."""
+        if not self.enabled:
+            return
+        for position, number in enumerate(scalar.loops):
+            now = self._now(number, threads)
+            self._assigned(scalar.number, number)[threads.all_ids] = now
+            if now.any():
+                self._compare(threads, scalar, position, place, now != 0, "write", "read")
+
+    def _compare(
+        self,
+        threads: Threads,
+        scalar: WatchedScalar,
+        position: int,
+        place: Place,
+        where: Array,
+        what: str,
+        other: str,
+    ) -> None:
+        """
+        Notes which iterations read the value from before the loop, or assign, and looks for others
+        that do the other of the two.
+        """
+        loop = self.loops[scalar.loops[position]]
+        some = threads.sub(np.flatnonzero(where))
+        groups, iterations = self._groups(some, loop), self._now(loop.number, some)
+        self._span(scalar.number, loop, what).add(groups, iterations)
+        self.history.lines.setdefault((scalar.number, loop.number, what), place.line)
+        found = self._span(scalar.number, loop, other).another(groups, iterations)
+        if found.any():
+            self._report(some, scalar, position, place, found, what, other)
+
+    def _report(
+        self,
+        threads: Threads,
+        scalar: WatchedScalar,
+        position: int,
+        place: Place,
+        where: Array,
+        what: str,
+        other: str,
+    ) -> None:
+        faults = self.faults
+        if faults.findings.known(Fault.RACE, faults.kernel, place.file, place.line, scalar.name):
+            return
+        loop = self.loops[scalar.loops[position]]
+        line = self.history.lines.get((scalar.number, loop.number, other), place.line)
+        done = {"read": "read", "write": "assigned"}
+        detail = (
+            f"'{scalar.name}' ({scalar.what}) is {done[what]} here and {done[other]} at line {line} by"
+            f" another iteration of the loop at line {loop.line}: its value depends on their order;"
+            f" {scalar.remedies[position]},"
+        )
+        thread = int(threads.all_ids[int(np.argmax(where))]) + self.batch.first_thread
+        faults.add(Fault.RACE, detail, place, thread, array=scalar.name)
+
+    # Numbers
+
+    def _now(self, loop: int, threads: Threads) -> Array:
+        now = self.now.get(loop)
+        return np.zeros(threads.n, np.int64) if now is None else now[threads.all_ids]
+
+    def _assigned(self, variable: int, loop: int) -> Array:
+        """By thread: the iteration of the loop in which the copy was assigned last, 0 for outside of it."""
+        key = variable, loop
+        if key not in self.assigned:
+            self.assigned[key] = np.zeros(self.batch.threads, np.int64)
+        return self.assigned[key]
+
+    def _span(self, variable: int, loop: WatchedLoop, what: str) -> Span:
+        key = variable, loop.number, what
+        spans = self.history.spans if loop.shared_by == "launch" else self.spans
+        if key not in spans:
+            spans[key] = Span(self.batch.blocks * self.batch.block[1])
+        return spans[key]
+
+    def _groups(self, threads: Threads, loop: WatchedLoop) -> Array:
+        """By thread: the number of the loop's instance, among which iterations are compared."""
+        if loop.shared_by == "launch":
+            return self.instances[loop.number][threads.blocks]
+        return self._local(threads, loop.shared_by)
+
+    def _local(self, threads: Threads, unit: str) -> Array:
+        """By thread: its gang or worker within the batch."""
+        if unit == "gang":
+            return threads.blocks
+        x, y, _ = self.batch.block
+        workers = self.batch.thread // x % y
+        return threads.blocks * y + workers[threads.all_ids]
+
+    def _units(self, threads: Threads, unit: str) -> Array:
+        """By thread: its number, or its gang's or worker's, within the batch."""
+        return threads.all_ids if unit == "thread" else self._local(threads, unit)
