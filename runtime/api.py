@@ -23,6 +23,7 @@ from .device import Queue, Strips
 from .errors import API_PLACE, AccRuntimeError, ErrorClass, HostRange, Place
 from .mapping import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
 from .ordering import Users
+from .peer import PeerSection, copy_peer
 from .present import Entry
 from .profiling import Event
 from .state import DeviceState
@@ -175,11 +176,13 @@ class Routines:
     def get_property(self, number: int, device_type: int, which: int) -> int:
         if not self._runtime.devices.matches(device_type) and device_type != DeviceType.HOST:
             return 0
-        device = self._runtime.select(device_type, number).device
-        if which == DeviceProperty.MEMORY:
-            return device.properties().memory
-        if which == DeviceProperty.FREE_MEMORY:
-            return device.free_memory()
+        state = self._runtime.select(device_type, number)
+        device = state.device
+        with self._runtime.visiting(state):
+            if which == DeviceProperty.MEMORY:
+                return device.properties().memory
+            if which == DeviceProperty.FREE_MEMORY:
+                return device.free_memory()
         return int(which == DeviceProperty.SHARED_MEMORY_SUPPORT and device.shares_memory)
 
     def get_property_string(self, number: int, device_type: int, which: int) -> int:
@@ -222,10 +225,13 @@ class Routines:
     def async_test(self, queue: int, device: int = NOT_GIVEN) -> int:
         state = self._state(device)
         found = state.existing_queue(queue, self._runtime.thread.default_async)
-        return int(found is None or found.done())
+        with self._runtime.visiting(state):
+            return int(found is None or found.done())
 
     def async_test_all(self, device: int = NOT_GIVEN) -> int:
-        return int(all(queue.done() for queue in self._state(device).queues()))
+        state = self._state(device)
+        with self._runtime.visiting(state):
+            return int(all(queue.done() for queue in state.queues()))
 
     def wait(self, queue: int, device: int = NOT_GIVEN) -> None:
         self._runtime.wait_queues(self._state(device), [queue])
@@ -307,31 +313,15 @@ class Routines:
         source_device: int,
         queue: int = ASYNC_SYNC,
     ) -> None:
-        """Between the device copies of two host addresses; across devices through the host."""
-        to, origin = self._state(target_device), self._state(source_device)
-        target_entry = self._present(to, target, size, "destination")
-        source_entry = self._present(origin, source, size, "source")
-        target_address = target_entry.device_address(target)
-        source_address = source_entry.device_address(source)
-        default = self._runtime.thread.default_async
-        on = to.queue(queue, default)
-        with self._runtime.lock:
-            for state, entry in ((to, target_entry), (origin, source_entry)):
-                ordering, own = state.mapper.ordering, state.queue(queue, default)
-                ordering.before_copy(entry.users, own)
-                ordering.use(entry.users, own)
-            if to is origin:
-                to.device.copy_device(target_address, source_address, size, on)
-            else:
-                bounce = ctypes.create_string_buffer(size)
-                middle = ctypes.addressof(bounce)
-                origin_queue = origin.queue(queue, default)
-                origin.device.copy_out(middle, source_address, Strips(0, size), origin_queue)
-                origin_queue.wait()
-                to.device.copy_in(target_address, middle, Strips(0, size), on)
-                on.wait()
-        if on is to.sync_queue:
-            on.wait()
+        """Between the device copies of two host addresses (`runtime/peer.py`)."""
+        if 0 in (target, source) and size > 0:
+            raise AccRuntimeError(ErrorClass.INVALID_NULL_POINTER, "copy to or from a null pointer")
+        to = self._side(target, size, target_device, "destination")
+        origin = self._side(source, size, source_device, "source")
+        copy_peer(self._runtime, API_PLACE, to, origin, queue)
+
+    def _side(self, host: int, size: int, device: int, name: str) -> PeerSection:
+        return PeerSection(self._state(device), host, size, (), name, f"{host:#x}")
 
     def update_peer(
         self, target: int, target_device: int, source: int, source_device: int, size: int
@@ -373,7 +363,7 @@ class Routines:
             )
         if size == 0:
             raise AccRuntimeError(ErrorClass.INVALID_ARGUMENT, "zero bytes cannot be mapped")
-        with self._runtime.lock:
+        with state.lock:
             held = state.table.overlapping(host, size)
             if held:
                 raise AccRuntimeError(
@@ -388,7 +378,7 @@ class Routines:
 
     def unmap_data(self, host: int) -> None:
         state = self._runtime.current
-        with self._runtime.lock:
+        with state.lock:
             entry = state.table.at(host)
             if entry is None or entry.host != host or entry.origin != "acc_map_data":
                 raise AccRuntimeError(
@@ -472,8 +462,7 @@ class Routines:
     def _perform(self, what: str, request: Request, queue: int) -> None:
         runtime = self._runtime
         request.origin = "an acc_ routine"
-        with runtime.lock:
-            runtime.perform(runtime.current, API_PLACE, [request], queue, what)
+        runtime.perform(runtime.current, API_PLACE, [request], queue, what)
 
     def _transfer(
         self,
@@ -495,18 +484,7 @@ class Routines:
             if what and profile.active
             else nullcontext()
         )
-        with self._runtime.lock, watched:
+        with state.lock, watched:
             copy(state, on)
         if on is state.sync_queue:
             on.wait()
-
-    def _present(self, state: DeviceState, host: int, size: int, name: str) -> Entry:
-        entry = state.table.lookup(host, size, name)
-        if entry is None:
-            raise AccRuntimeError(
-                ErrorClass.NOT_PRESENT,
-                f"the {name} is not present on the device",
-                requested=HostRange(host, size),
-                device=state.device.name,
-            )
-        return entry

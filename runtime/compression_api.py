@@ -97,7 +97,7 @@ class CompressionRoutines:
 
     def copyout(self, host: int, size: int) -> None:
         state = self._runtime.current
-        with self._runtime.lock:
+        with state.lock:
             entry = state.table.lookup(host, size, f"{host:#x}")
         if entry is None or entry.packed is None:
             what = "not present" if entry is None else "not compressed"
@@ -178,9 +178,8 @@ class CompressionRoutines:
         request.origin = "an acc_ routine"
         if request.name == "?":
             request.name = f"{request.base:#x}"
-        with runtime.lock:
-            _ = runtime.current.table
-            runtime.perform(runtime.current, Place("an acc_ routine"), [request], -2, what)
+        _ = runtime.current.table
+        runtime.perform(runtime.current, Place("an acc_ routine"), [request], -2, what)
 
 
 def _write(packed: Packed, address: int) -> None:

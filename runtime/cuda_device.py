@@ -8,18 +8,20 @@ is freed; kernels are launched with the parameter array that compiled host code 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .abi import DeviceType
 from .cuda_codec import KEY_BYTES, CudaPacker
-from .cuda_driver import INVALID_CONTEXT, INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
+from .cuda_driver import INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
+from .cuda_peers import DirectPeer, StagedPeer, new_way
 from .cuda_staging import THRESHOLD, StagingCopier
 from .device import (
     CELL_BYTES,
     CellPage,
     Conversion,
     CubinImage,
+    Device,
     DevicePacker,
     DeviceProperties,
     DeviceProvider,
@@ -33,7 +35,7 @@ from .device import (
 )
 from .device_stack import has_recursion, stack_bytes
 from .errors import AccRuntimeError, ErrorClass, NoDeviceError
-from .host_threads import PerThread
+from .peer_sections import PeerStrips
 
 if TYPE_CHECKING:
     from .present import PresentTable
@@ -53,15 +55,13 @@ class CudaQueue:
         self.stream = int(self.handle)
 
     def wait(self) -> None:
+        self._device.make_current()
         status = self._driver.stream_synchronize(self.stream)
-        if status == INVALID_CONTEXT:  # a thread that has not used the device yet
-            self._device.enter_thread()
-            status = self._driver.stream_synchronize(self.stream)
         if status != SUCCESS:
             self._driver.check(status, "cuStreamSynchronize")
 
     def done(self) -> bool:
-        self._device.enter_thread()
+        self._device.make_current()
         status = self._driver.stream_query(self.stream)
         if status == NOT_READY:
             return False
@@ -71,14 +71,16 @@ class CudaQueue:
     def wait_for(self, other: Queue) -> None:
         assert isinstance(other, CudaQueue)
         driver, api = self._driver, self._driver.api
-        self._device.enter_thread()
+        other._device.make_current()  # an event is recorded on streams of its own context only
         flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
         event = driver.call(api.cuEventCreate, flags)
         driver.call(api.cuEventRecord, event, other.handle)
+        self._device.make_current()
         driver.call(api.cuStreamWaitEvent, self.handle, event, 0)
         driver.call(api.cuEventDestroy, event)
 
     def close(self) -> None:
+        self._device.make_current()
         self._driver.call(self._driver.api.cuStreamDestroy, self.handle)
 
 
@@ -95,20 +97,21 @@ class CudaDevice:
         count = call(api.cuDeviceGetCount)
         if not 0 <= number < count:
             raise NoDeviceError(f"device {number} was asked for, and there are {count}")
-        self._device = call(api.cuDeviceGet, number)
-        label = call(api.cuDeviceGetName, 256, self._device)
+        self.handle = call(api.cuDeviceGet, number)
+        label = call(api.cuDeviceGetName, 256, self.handle)
         self._label = label.split(b"\0")[0].decode()
         self.name = f"{number} ({self._label})"
-        self._threads = PerThread()
-        self._context = call(api.cuDevicePrimaryCtxRetain, self._device)
-        self.enter_thread()
+        self.context = call(api.cuDevicePrimaryCtxRetain, self.handle)
+        self._context_handle = int(self.context)
+        self.make_current()
         self._queues: list[CudaQueue] = []
         self.sync_queue = self.new_queue()
         self._modules: list[Any] = []
         self._staging: StagingCopier | None = None
         self._packer: CudaPacker | None = None
         self._cells: CellPage | None = None
-        self._pool = self._open_pool()
+        self._ways: dict[int, DirectPeer | StagedPeer] = {}
+        self.pool = self._open_pool()
 
     @staticmethod
     def count(driver: Driver) -> int:
@@ -127,52 +130,61 @@ class CudaDevice:
     def watch_table(self, table: PresentTable) -> None:
         """The driver's messages name no addresses."""
 
-    def enter_thread(self) -> None:
-        """Makes the context current on the calling thread, if it is new to it."""
-        if not getattr(self._threads, "entered", False):
-            self.driver.call(self.driver.api.cuCtxSetCurrent, self._context)
-            self._threads.entered = True
+    def make_current(self) -> None:
+        """
+        Makes the context current on the calling thread. Each method begins with it: the thread may be new,
+        have used another device, or have been given another context by a library.
+        """
+        status = self.driver.set_current(self._context_handle)
+        if status != SUCCESS:
+            self.driver.check(status, "cuCtxSetCurrent")
+
+    def native_context(self) -> int:
+        return self._context_handle
+
+    def enter_function(self) -> int:
+        return self.driver.address("cuCtxSetCurrent")
 
     def new_queue(self) -> CudaQueue:
-        self.enter_thread()
+        self.make_current()
         queue = CudaQueue(self)
         self._queues.append(queue)
         return queue
 
     def properties(self) -> DeviceProperties:
         version = self.driver.call(self.driver.api.cuDriverGetVersion)
-        memory = self.driver.call(self.driver.api.cuDeviceTotalMem, self._device)
+        memory = self.driver.call(self.driver.api.cuDeviceTotalMem, self.handle)
         driver = f"CUDA {version // 1000}.{version % 1000 // 10}"
         return DeviceProperties(self._label, "NVIDIA", driver, int(memory), False)
 
     def free_memory(self) -> int:
-        self.enter_thread()
+        self.make_current()
         api, call = self.driver.api, self.driver.call
         free, _ = call(api.cuMemGetInfo)
-        if self._pool is None:
+        if self.pool is None:
             return int(free)
         # The pool keeps what the program gives back.
         which = api.CUmemPool_attribute
         kept = call(
-            api.cuMemPoolGetAttribute, self._pool, which.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
+            api.cuMemPoolGetAttribute, self.pool, which.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
         )
-        used = call(api.cuMemPoolGetAttribute, self._pool, which.CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+        used = call(api.cuMemPoolGetAttribute, self.pool, which.CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
         return int(free) + int(kept) - int(used)
 
     def allocate(self, size: int, queue: Queue) -> int:
-        self.enter_thread()
+        self.make_current()
         api = self.driver.api
         stream = _stream(queue)
         # Wide accesses may read the rest of the 16 bytes in which an array ends.
         size = max(-(-size // 16) * 16, 16)
-        if self._pool is None:
+        if self.pool is None:
             return int(self.driver.call(api.cuMemAlloc, size))
         status, address = api.cuMemAllocAsync(size, stream)
         if int(status) == OUT_OF_MEMORY:
             # Freed blocks of other queues may be held back: settle everything and try once more.
             for other in self._queues:
                 other.wait()
-            self.driver.call(api.cuMemPoolTrimTo, self._pool, 0)
+            self.driver.call(api.cuMemPoolTrimTo, self.pool, 0)
             status, address = api.cuMemAllocAsync(size, stream)
         if int(status) == OUT_OF_MEMORY:
             raise AccRuntimeError(
@@ -183,15 +195,15 @@ class CudaDevice:
         return int(address)
 
     def free(self, address: int, queue: Queue) -> None:
-        self.enter_thread()
-        if self._pool is None:
+        self.make_current()
+        if self.pool is None:
             queue.wait()
             self.driver.call(self.driver.api.cuMemFree, address)
             return
         self.driver.call(self.driver.api.cuMemFreeAsync, address, _stream(queue))
 
     def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
-        self.enter_thread()
+        self.make_current()
         stream = _stream(queue)
         device, host = device + strips.offset, host + strips.offset
         if strips.rows > 1:
@@ -203,7 +215,7 @@ class CudaDevice:
             self.driver.check(status, "cuMemcpyHtoDAsync")
 
     def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
-        self.enter_thread()
+        self.make_current()
         stream = _stream(queue)
         device, host = device + strips.offset, host + strips.offset
         if strips.rows > 1:
@@ -223,15 +235,15 @@ class CudaDevice:
     def _convert(
         self, device: int, host: int, count: int, how: Conversion, queue: Queue, *, out: bool
     ) -> None:
-        self.enter_thread()
+        self.make_current()
         total = self._stage().move(device, host, count, how.native, _stream(queue), out=out)
         if how.note is not None:
             how.note(total)
 
     def packer(self) -> DevicePacker | None:
         """Kernels for arrays that come to the device as they are."""
+        self.make_current()
         if self._packer is None:
-            self.enter_thread()
             which = self.driver.api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
             keys = self.allocate(KEY_BYTES, self.sync_queue)
             self.sync_queue.wait()
@@ -252,23 +264,38 @@ class CudaDevice:
         return self._modules[-1]
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
-        self.enter_thread()
+        self.make_current()
         status = self.driver.copy_device(target, source, size, _stream(queue))
         self.driver.check(status, "cuMemcpyDtoDAsync")
 
+    def copy_peer(
+        self,
+        origin: Device,
+        places: tuple[int, int],
+        strips: Iterable[PeerStrips],
+        queues: tuple[Queue, Queue],
+    ) -> None:
+        assert isinstance(origin, CudaDevice)
+        way = self._ways.get(origin.number)
+        if way is None:
+            way = self._ways[origin.number] = new_way(self, origin)
+        on, other = queues
+        assert isinstance(on, CudaQueue) and isinstance(other, CudaQueue)
+        way.copy(*places, strips, (on, other))
+
     def zero(self, address: int, size: int, queue: Queue) -> None:
-        self.enter_thread()
+        self.make_current()
         self.driver.call(self.driver.api.cuMemsetD8Async, address, 0, size, _stream(queue))
 
     def store_pointer(self, address: int, value: int, queue: Queue) -> None:
-        self.enter_thread()
+        self.make_current()
         # The driver stages a small pageable source before it returns, so the word may go then.
         word = ctypes.c_int64(value)
         status = self.driver.copy_in(address, ctypes.addressof(word), 8, _stream(queue))
         self.driver.check(status, "cuMemcpyHtoDAsync")
 
     def cells(self) -> CellPage | None:
-        self.enter_thread()
+        self.make_current()
         if self._cells is None:
             api, call = self.driver.api, self.driver.call
             host = int(call(api.cuMemHostAlloc, CELL_BYTES, api.CU_MEMHOSTALLOC_DEVICEMAP))
@@ -278,7 +305,7 @@ class CudaDevice:
 
     def load(self, image: ModuleImage) -> None:
         """Loads PTX (compiled by the driver, whose log is in the error on failure) or a cubin."""
-        self.enter_thread()
+        self.make_current()
         api = self.driver.api
         if isinstance(image, CubinImage):
             self._modules.append(self.driver.call(api.cuModuleLoadData, image.data))
@@ -308,7 +335,7 @@ class CudaDevice:
         self._modules.append(module)
 
     def global_address(self, symbol: str) -> int:
-        self.enter_thread()
+        self.make_current()
         api = self.driver.api
         for module in self._modules:
             status, address, _ = api.cuModuleGetGlobal(module, symbol.encode())
@@ -325,6 +352,7 @@ class CudaDevice:
 
         def launch(values: LaunchValues, queue: Any) -> None:
             gx, gy, gz, bx, by, bz, shared, _, _, args = values
+            self.make_current()
             stream = queue.stream
             status = launch_kernel(handle, gx, gy, gz, bx, by, bz, shared, stream, args, None)
             if status != SUCCESS:
@@ -341,8 +369,13 @@ class CudaDevice:
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         return int(self._function(symbol)), _stream(queue)
 
+    def leave_peers(self) -> None:
+        for way in self._ways.values():
+            way.close()
+        self._ways.clear()
+
     def close(self) -> None:
-        self.enter_thread()
+        self.make_current()
         for queue in self._queues:
             queue.wait()
         if self._staging is not None:
@@ -357,20 +390,19 @@ class CudaDevice:
             queue.close()
         self._modules.clear()
         self._queues.clear()
-        self.driver.call(self.driver.api.cuDevicePrimaryCtxRelease, self._device)
+        self.driver.call(self.driver.api.cuDevicePrimaryCtxRelease, self.handle)
 
     def _relaunch(
         self, symbol: str, function: Any, values: LaunchValues, queue: Queue, status: int
     ) -> None:
         """
-        The second try of a launch: from a new thread, of an empty grid (one gang runs what stands
-        outside the loops), or with more shared memory, with what the kernel declares, than 48 KiB.
+        The second try of a launch: of an empty grid (one gang runs what stands outside the loops), or
+        with more shared memory, with what the kernel declares, than 48 KiB.
         """
         gx, gy, gz, bx, by, bz, shared, _, _, args = values
         grid = [max(1, n) for n in (gx, gy, gz)]
-        if status not in (INVALID_CONTEXT, INVALID_VALUE):
+        if status != INVALID_VALUE:
             raise self.driver.failure(status, f"the launch of {symbol}")
-        self.enter_thread()
         if shared:
             which = self.driver.api.CUfunction_attribute
             attribute = which.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -383,7 +415,7 @@ class CudaDevice:
             raise self.driver.failure(status, f"the launch of {symbol} ({shape})")
 
     def _function(self, symbol: str) -> Any:
-        self.enter_thread()
+        self.make_current()
         api = self.driver.api
         for module in self._modules:
             status, function = api.cuModuleGetFunction(module, symbol.encode())
@@ -397,7 +429,7 @@ class CudaDevice:
         supported = api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         if not self._attribute(supported):
             return None
-        pool = call(api.cuDeviceGetDefaultMemPool, self._device)
+        pool = call(api.cuDeviceGetDefaultMemPool, self.handle)
         threshold = api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         call(api.cuMemPoolSetAttribute, pool, threshold, api.cuuint64_t(2**64 - 1))
         return pool
@@ -414,11 +446,11 @@ class CudaDevice:
             call(api.cuCtxSetLimit, limit, wanted)
 
     def _attribute(self, which: Any) -> int:
-        return int(self.driver.call(self.driver.api.cuDeviceGetAttribute, which, self._device))
+        return int(self.driver.call(self.driver.api.cuDeviceGetAttribute, which, self.handle))
 
     def _stage(self) -> StagingCopier:
         if self._staging is None:
-            self._staging = StagingCopier(self.driver, int(self._context))
+            self._staging = StagingCopier(self.driver, self._context_handle)
         return self._staging
 
     def _copy_rows(
@@ -446,12 +478,12 @@ def _stream(queue: Queue) -> int:
     return queue.stream
 
 
-def cuda_devices(count: int | None = None) -> DeviceProvider:
+def cuda_devices(count: int | None = None, driver: Driver | None = None) -> DeviceProvider:
     """
     All GPUs the driver offers, or the first `count` of them. Raises `NoDeviceError` when there are none,
     or fewer.
     """
-    driver = Driver()
+    driver = driver or Driver()
     found = CudaDevice.count(driver)
     if count is not None and count > found:
         raise NoDeviceError(f"{count} devices were asked for, and there are {found}")

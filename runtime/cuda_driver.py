@@ -19,7 +19,7 @@ from .errors import AccRuntimeError, ErrorClass, NoDeviceError
 SUCCESS = 0
 INVALID_VALUE = 1
 OUT_OF_MEMORY = 2
-INVALID_CONTEXT = 201
+PEER_ACCESS_ALREADY_ENABLED = 704
 NOT_READY = 600
 
 _KERNEL_FAULTS = frozenset((700, 702, 714, 715, 716, 717, 718, 719))
@@ -34,16 +34,13 @@ _z = ctypes.c_size_t
 class Driver:
     """
     The loaded CUDA driver. Raises `NoDeviceError` when bindings, driver library or GPU is missing.
+
+    `api` and `library`: what is called instead of `cuda.bindings.driver` and `libcuda.so.1`, for tests.
     """
 
-    def __init__(self) -> None:
-        self.api = _import_bindings()
-        try:
-            self._library = ctypes.CDLL("libcuda.so.1")
-        except OSError as cause:
-            raise NoDeviceError(
-                "the NVIDIA driver's library libcuda.so.1 is not on this machine"
-            ) from cause
+    def __init__(self, api: Any = None, library: Any = None) -> None:
+        self.api = api or _import_bindings()
+        self._library = library or _load_library()
         try:
             (status,) = self.api.cuInit(0)
         except Exception as cause:
@@ -53,11 +50,13 @@ class Driver:
             raise NoDeviceError(f"cuInit failed: {self.describe(int(status))}")
         if self.call(self.api.cuDeviceGetCount) < 1:
             raise NoDeviceError("the NVIDIA driver reports no device (see CUDA_VISIBLE_DEVICES)")
+        self.set_current = self._bind("cuCtxSetCurrent", _p)
         self.launch_kernel = self._bind("cuLaunchKernel", _p, *[_u] * 7, _p, _p, _p)
         self.stream_synchronize = self._bind("cuStreamSynchronize", _p)
         self.stream_query = self._bind("cuStreamQuery", _p)
         self.copy_in = self._bind("cuMemcpyHtoDAsync_v2", _d, _p, _z, _p)
         self.copy_out = self._bind("cuMemcpyDtoHAsync_v2", _p, _d, _z, _p)
+        self.copy_peer = self._bind("cuMemcpyPeerAsync", _d, _p, _d, _p, _z, _p)
         self.copy_device = self._bind("cuMemcpyDtoDAsync_v2", _d, _d, _z, _p)
 
     def _bind(self, name: str, *types: type) -> Callable[..., int]:
@@ -109,6 +108,15 @@ class Driver:
 
 def _text(value: object) -> str:
     return value.decode() if isinstance(value, bytes) else ""
+
+
+def _load_library() -> Any:
+    try:
+        return ctypes.CDLL("libcuda.so.1")
+    except OSError as cause:
+        raise NoDeviceError(
+            "the NVIDIA driver's library libcuda.so.1 is not on this machine"
+        ) from cause
 
 
 def _import_bindings() -> Any:

@@ -7,7 +7,7 @@ complete later; `Queue.wait` joins it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -15,6 +15,7 @@ from .abi import DeviceType
 from .packed import Coefficients, PackedFormat
 
 if TYPE_CHECKING:
+    from .peer_sections import PeerStrips
     from .present import PresentTable
 
 
@@ -289,6 +290,20 @@ class Device(Protocol):
         """Device to device."""
         ...
 
+    def copy_peer(
+        self,
+        origin: Device,
+        places: tuple[int, int],
+        strips: Iterable[PeerStrips],
+        queues: tuple[Queue, Queue],
+    ) -> None:
+        """
+        From another device of this kind, `origin`: `places` are the addresses, here and there, from which
+        `strips` count, `queues` are queues of the two. The copy comes after the work now on both, and
+        their later work after it.
+        """
+        ...
+
     def zero(self, address: int, size: int, queue: Queue) -> None: ...
 
     def store_pointer(self, address: int, value: int, queue: Queue) -> None:
@@ -311,6 +326,18 @@ class Device(Protocol):
         """A function that launches kernel `symbol`, whose arguments have these sizes."""
         ...
 
+    def make_current(self) -> None:
+        """Makes the driver's context that of the calling thread, if devices of this kind have one."""
+        ...
+
+    def native_context(self) -> int:
+        """The same for native code: what `enter_function` takes; 0 if there is nothing to do."""
+        ...
+
+    def enter_function(self) -> int:
+        """The C address of `status enter(context)`; 0 if there is none."""
+        ...
+
     def native_driver(self) -> NativeDriver | None:
         """For launches from compiled code; None when every launch must come through Python."""
         ...
@@ -320,6 +347,10 @@ class Device(Protocol):
         The kernel and the stream as `NativeDriver` functions take them; stream 0: launches on this queue
         come through Python. `alone`: launches of the kernel share memory, so that no two may run at a time.
         """
+        ...
+
+    def leave_peers(self) -> None:
+        """Releases what copies from other devices need, while those are still there; all work is done."""
         ...
 
     def close(self) -> None:

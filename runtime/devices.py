@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from .abi import DeviceType
@@ -10,16 +11,13 @@ from .errors import AccRuntimeError, ErrorClass
 from .sites import Site
 from .state import DeviceState
 
-_HOST_KEY = -1
-"""Number of the host among the devices of a program for GPUs."""
-
 
 class Devices:
     """
     The opened devices of one program; the first is `number` (`ACC_DEVICE_NUM`).
 
-    `created` is called with each new one before it counts, `begin` afterwards, except for the host in
-    a program for GPUs, which has no kernels to load.
+    `begin` is called with each new one before others see it, except for the host in a program for GPUs,
+    which has no kernels to load; then `opening`.
     """
 
     def __init__(
@@ -27,18 +25,20 @@ class Devices:
         provider: DeviceProvider,
         number: int,
         sites: Sequence[Site],
-        created: Callable[[DeviceState], None],
         begin: Callable[[DeviceState], None],
     ):
         self.provider = provider
         self._initial = number
         self._sites = sites
-        self._created = created
+        self.opening: Callable[[DeviceState], None] = lambda _: None
         self._begin = begin
+        self._closed = False
         self._states: dict[int, DeviceState] = {}
+        """By their rows."""
+        self._lock = threading.RLock()
 
     def __iter__(self) -> Iterator[DeviceState]:
-        return iter(self._states.values())
+        return iter([] if self._closed else list(self._states.values()))
 
     def __len__(self) -> int:
         return len(self._states)
@@ -49,30 +49,44 @@ class Devices:
 
     def at(self, number: int) -> DeviceState:
         """Device `number`, opened if need be; raises `acc_error_device_unavailable`."""
-        state = self._states.get(number)
-        if state is not None:
-            return state
         if not 0 <= number < self.provider.count:
             raise AccRuntimeError(
                 ErrorClass.DEVICE_UNAVAILABLE,
-                f"there is no device {number}: devices 0 to {self.provider.count - 1} can be used",
+                f"there is no device {number}: {self._which()} can be used",
             )
-        state = DeviceState(number, self.provider.open(number), self._sites)
-        self._created(state)
-        self._states[number] = state
-        self._begin(state)
-        return state
+        state = self._states.get(number)
+        if state is not None:
+            return state
+        with self._lock:
+            state = self._states.get(number)
+            if state is None:
+                state = DeviceState(number, self.provider.open(number), self._sites)
+                self._begin(state)
+                self._states[number] = state
+                self.opening(state)
+            return state
+
+    def _which(self) -> str:
+        last = self.provider.count - 1
+        return f"devices 0 to {last}" if last else "device 0"
+
+    def opened(self, row: int) -> DeviceState:
+        """The device of a row, which has been opened."""
+        return self._states[row]
 
     def host(self) -> DeviceState:
         """The host as a device of a program for GPUs: its memory is shared, nothing is moved."""
-        state = self._states.get(_HOST_KEY)
-        if state is None:
-            from .host_device import HostDevice, HostOptions
+        with self._lock:
+            row = self.provider.count
+            state = self._states.get(row)
+            if state is None:
+                from .host_device import HostDevice, HostOptions
 
-            state = DeviceState(0, HostDevice(HostOptions(shared_memory=True)), self._sites)
-            self._created(state)
-            self._states[_HOST_KEY] = state
-        return state
+                device = HostDevice(HostOptions(shared_memory=True))
+                state = DeviceState(0, device, self._sites, row)
+                self._states[row] = state
+                self.opening(state)
+            return state
 
     def matches(self, device_type: int) -> bool:
         """Whether the program's devices are of an `acc_device_t`."""
@@ -107,7 +121,11 @@ class Devices:
         return [state for state in self if state.device.type == device_type]
 
     def close(self) -> None:
-        """Closes all of them."""
+        """Closes all of them; they count no more."""
+        for state in self:
+            state.wait_all()
+        for state in self:
+            state.device.leave_peers()
         for state in self:
             state.close()
-        self._states.clear()
+        self._closed = True

@@ -12,7 +12,7 @@ import ctypes
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from .device import (
     CELL_BYTES,
     CellPage,
     Conversion,
+    Device,
     DeviceProperties,
     DeviceProvider,
     Launcher,
@@ -36,6 +37,7 @@ from .errors import AccRuntimeError, ErrorClass
 from .native_gangs import Kernel, gang_team
 
 if TYPE_CHECKING:
+    from .peer_sections import PeerStrips
     from .present import PresentTable
 
 ALIGNMENT = 256
@@ -258,6 +260,20 @@ class HostDevice:
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
         _submit(queue, lambda: ctypes.memmove(target, source, size))
 
+    def copy_peer(
+        self,
+        origin: Device,
+        places: tuple[int, int],
+        strips: Iterable[PeerStrips],
+        queues: tuple[Queue, Queue],
+    ) -> None:
+        target, source = places
+        on, other = queues
+        listed = list(strips)
+        on.wait_for(other)
+        _submit(on, lambda: _copy_peer(target, source, listed))
+        other.wait_for(on)
+
     def zero(self, address: int, size: int, queue: Queue) -> None:
         _submit(queue, lambda: ctypes.memset(address, 0, size))
 
@@ -309,6 +325,15 @@ class HostDevice:
             kernel = self._kernels.setdefault(symbol, made)
         return kernel
 
+    def make_current(self) -> None:
+        """There are no contexts."""
+
+    def native_context(self) -> int:
+        return 0
+
+    def enter_function(self) -> int:
+        return 0
+
     def native_driver(self) -> NativeDriver:
         return NativeDriver(self._team.launch_address, self._team.synchronize_address)
 
@@ -317,6 +342,9 @@ class HostDevice:
         if alone:
             kernel.alone = 1
         return ctypes.addressof(kernel), _IN_PLACE if queue is self.sync_queue else 0
+
+    def leave_peers(self) -> None:
+        """Nothing is kept."""
 
     def close(self) -> None:
         for queue in self._queues:
@@ -335,6 +363,13 @@ class HostDevice:
 def _submit(queue: Queue, work: Callable[[], object]) -> None:
     assert isinstance(queue, InlineQueue | ThreadQueue)
     queue.submit(lambda: (work(), None)[1])
+
+
+def _copy_peer(target: int, source: int, strips: Sequence[PeerStrips]) -> None:
+    for strip in strips:
+        for row in range(strip.rows):
+            to, origin = target + strip.target_of(row), source + strip.source_of(row)
+            ctypes.memmove(to, origin, strip.width)
 
 
 def _argument_copier(sizes: tuple[int, ...]) -> Callable[[int], tuple[object, int]]:

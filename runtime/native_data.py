@@ -18,27 +18,31 @@ The counters of the present table lack the regions open in slots. That is safe b
   more than counting;
 - to disarm is to add the open regions to the entries' counters: their exits then come to Python.
 
-One word is the lock between the two sides. Native code only tries it, and calls Python if it is
-taken, so it never waits.
+One word for each device is the lock between the two sides. Native code tries it a few times, and calls
+Python if it stays taken, so it never waits.
 """
 
 from __future__ import annotations
 
 import ctypes
 import struct
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from .abi import RECORD_BYTES, Compression
 from .cells import Cell
 from .compression import Answer
 from .native_data_code import TEMPLATE
+from .native_devices import DeviceRow, NativeDevices, compiled
 from .present import Entry
 
 WAYS = 4
 """Slots of a site: programs that swap two or three arrays bring their records in as many versions."""
+
+TRIES = 64
+"""For longer than these take nobody holds the lock but who has been interrupted."""
 
 _SLOT_BYTES = 88
 _TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.coefficients.offset) // 8}q")
@@ -96,40 +100,55 @@ class _Armed:
 
 class NativeData:
     """
-    The compiled functions (`enter_address`, `exit_address`) and the slots of one program.
+    The compiled functions (`enter_address`, `exit_address`) of one program, for the devices of `devices`.
 
-    `slow_enter` and `slow_exit`: C addresses of the Python entry points. All methods are called with
-    the runtime's lock held.
+    `slow_enter` and `slow_exit`: C addresses of the Python entry points.
     """
 
-    def __init__(self, sites: int, slow_enter: int, slow_exit: int):
-        self._slots = (_Slot * (WAYS * max(sites, 1)))()
-        self._busy = (ctypes.c_int64 * max(sites, 1))()
-        self._lock = ctypes.c_int32(0)
-        self._armed: dict[int, _Armed] = {}
-        self._next_way = [0] * max(sites, 1)
-        llvm: Any = import_module("llvmlite.binding")
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
+    def __init__(self, sites: int, devices: NativeDevices, slow_enter: int, slow_exit: int):
+        self._sites = sites
+        self._devices = devices
         text = TEMPLATE.format(
+            **devices.names,
             ways=WAYS,
+            tries=TRIES,
             answer_words=_ANSWER_WORDS,
             answer_at=Compression.coefficients.offset,
             told_words=_TOLD_WORDS,
-            slots=ctypes.addressof(self._slots),
-            busy=ctypes.addressof(self._busy),
-            lock=ctypes.addressof(self._lock),
             slow_enter=slow_enter,
             slow_exit=slow_exit,
         )
-        machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
-        self._engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
-        self._engine.finalize_object()
+        self._engine = compiled(text)
         address = self._engine.get_function_address
         self.enter_address: int = address("enter")
         self.exit_address: int = address("exit")
-        self._try_lock = ctypes.CFUNCTYPE(ctypes.c_int32)(address("try_lock"))
-        self._unlock = ctypes.CFUNCTYPE(None)(address("unlock"))
+        self.try_lock = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address("try_lock"))
+        self.unlock = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(address("unlock"))
+        self._slots: dict[int, DeviceSlots] = {}
+
+    def of(self, device: int) -> DeviceSlots:
+        """The slots of a device by its number."""
+        found = self._slots.get(device)
+        if found is None:
+            row, address = self._devices.rows[device], self._devices.row_address(device)
+            found = self._slots[device] = DeviceSlots(self._sites, self, row, address)
+        return found
+
+
+class DeviceSlots:
+    """
+    The slots of one device, whose row native code reads. All methods are called with the device's lock held.
+    """
+
+    def __init__(self, sites: int, native: NativeData, row: DeviceRow, address: int):
+        self._slots = (_Slot * (WAYS * max(sites, 1)))()
+        self._busy = (ctypes.c_int64 * max(sites, 1))()
+        self._armed: dict[int, _Armed] = {}
+        self._next_way = [0] * max(sites, 1)
+        self._native = native
+        self._row = address
+        row.busy = ctypes.addressof(self._busy)
+        row.slots = ctypes.addressof(self._slots)
 
     def arm(self, site: int, region: Region, *, asynchronous: bool = False) -> None:
         """
@@ -173,7 +192,7 @@ class NativeData:
                 int(asynchronous),
             )
         finally:
-            self._unlock()
+            self._native.unlock(self._row)
 
     def settle(self, site: int) -> None:
         """Disarms the site's slots that have open regions: their next exit or entry is Python's."""
@@ -186,7 +205,7 @@ class NativeData:
                     if self._slots[index].open:
                         self._disarm(index)
             finally:
-                self._unlock()
+                self._native.unlock(self._row)
 
     def _forget_synchronous(self, site: int) -> None:
         """Disarms the slots that would refuse what a new one takes."""
@@ -196,7 +215,7 @@ class NativeData:
                 if index in self._armed and not self._slots[index].asynchronous:
                     self._disarm(index)
         finally:
-            self._unlock()
+            self._native.unlock(self._row)
 
     def disarm(self) -> None:
         """Disarms all slots: the counters of the present table are complete again."""
@@ -206,7 +225,7 @@ class NativeData:
                 for index in list(self._armed):
                     self._disarm(index)
             finally:
-                self._unlock()
+                self._native.unlock(self._row)
 
     @property
     def armed(self) -> int:
@@ -226,8 +245,8 @@ class NativeData:
                 cell.base, cell.size = base, size
 
     def _take_lock(self) -> None:
-        while not self._try_lock():
-            pass
+        while not self._native.try_lock(self._row):
+            time.sleep(0)  # lets a thread that holds it go on, if it waits for Python's lock
 
 
 def _count(

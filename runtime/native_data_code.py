@@ -1,14 +1,19 @@
 """
-The functions of `native_data.py` as LLVM IR. Format fields: `ways`, slots of a site; `slots`, `busy` and
-`lock`, addresses of its tables; `slow_enter` and `slow_exit`, of the Python entry points; `answer_words`,
-`answer_at` and `told_words`, the layout of what compressed arrays' descriptors are told.
+The functions of `native_data.py` as LLVM IR, after that of the devices' rows, where its tables are. Format
+fields: `ways`, slots of a site; `tries`, how often a lock is tried; `slow_enter` and `slow_exit`, addresses
+of the Python entry points; `answer_words`, `answer_at` and `told_words`, the layout of what compressed
+arrays' descriptors are told.
 """
 
-TEMPLATE = """
+from .native_devices import ROW_IR
+
+TEMPLATE = (
+    ROW_IR
+    + """
 %slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr, i64, ptr, i64 }}
 
 ; the slot of the site that holds these records (with %device: their device addresses too), or null
-define internal ptr @find(i32 %site, ptr %records, i32 %count, i1 %device) {{
+define internal ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 %device) {{
 entry:
   %words = mul i32 %count, 8
   %wanted = zext i32 %words to i64
@@ -17,7 +22,7 @@ entry:
 way:
   %w = phi i32 [ 0, %entry ], [ %next_way, %other ]
   %index = add i32 %first, %w
-  %slot = getelementptr %slot, ptr inttoptr (i64 {slots} to ptr), i32 %index
+  %slot = getelementptr %slot, ptr %slots, i32 %index
   %armed = load i64, ptr %slot
   %held_at = getelementptr %slot, ptr %slot, i32 0, i32 2
   %held = load i64, ptr %held_at
@@ -196,32 +201,51 @@ done:
   ret void
 }}
 
-define i32 @try_lock() {{
-  %pair = cmpxchg ptr inttoptr (i64 {lock} to ptr), i32 0, i32 1 acquire monotonic
-  %mine = extractvalue {{ i32, i1 }} %pair, 1
+; takes the lock of a device, unless others hold it for longer than a few tries take
+define i32 @try_lock(ptr %row) {{
+entry:
+  %lock = getelementptr %row, ptr %row, i32 0, i32 11
+  br label %try
+try:
+  %i = phi i32 [ 0, %entry ], [ %next, %again ]
+  %pair = cmpxchg ptr %lock, i64 0, i64 1 acquire monotonic
+  %mine = extractvalue {{ i64, i1 }} %pair, 1
+  %next = add i32 %i, 1
+  br i1 %mine, label %done, label %again
+again:
+  %more = icmp ult i32 %next, {tries}
+  br i1 %more, label %try, label %done
+done:
   %result = zext i1 %mine to i32
   ret i32 %result
 }}
 
-define void @unlock() {{
-  store atomic i32 0, ptr inttoptr (i64 {lock} to ptr) release, align 4
+define void @unlock(ptr %row) {{
+  %lock = getelementptr %row, ptr %row, i32 0, i32 11
+  store atomic i64 0, ptr %lock release, align 8
   ret void
 }}
 
 define void @enter(i32 %site, ptr %records, i32 %count, i64 %queue) {{
 entry:
-  %mine = call i32 @try_lock()
+  %row = call ptr @row()
+  %slots = call ptr @table(ptr %row, i32 8)
+  %busy_table = call ptr @table(ptr %row, i32 9)
+  %served = icmp ne ptr %slots, null
+  br i1 %served, label %try, label %slow
+try:
+  %mine = call i32 @try_lock(ptr %row)
   %locked = icmp ne i32 %mine, 0
   br i1 %locked, label %look, label %slow
 look:
-  %slot = call ptr @find(i32 %site, ptr %records, i32 %count, i1 false)
+  %slot = call ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 false)
   %unknown = icmp eq ptr %slot, null
   br i1 %unknown, label %leave, label %check
 check:
   %cells_at = getelementptr %slot, ptr %slot, i32 0, i32 3
   %cells = load i64, ptr %cells_at
   %has_cells = icmp ne i64 %cells, 0
-  %busy_at = getelementptr i64, ptr inttoptr (i64 {busy} to ptr), i32 %site
+  %busy_at = getelementptr i64, ptr %busy_table, i32 %site
   %busy = load i64, ptr %busy_at
   %is_busy = icmp ne i64 %busy, 0
   %async = icmp ne i64 %queue, -2
@@ -265,10 +289,10 @@ fill:
   %more = icmp ult i64 %next, %number
   br i1 %more, label %fill, label %done
 done:
-  call void @unlock()
+  call void @unlock(ptr %row)
   ret void
 leave:
-  call void @unlock()
+  call void @unlock(ptr %row)
   br label %slow
 slow:
   call void inttoptr (i64 {slow_enter} to ptr)(i32 %site, ptr %records, i32 %count, i64 %queue)
@@ -277,11 +301,17 @@ slow:
 
 define void @exit(i32 %site, ptr %records, i32 %count, i64 %queue) {{
 entry:
-  %mine = call i32 @try_lock()
+  %row = call ptr @row()
+  %slots = call ptr @table(ptr %row, i32 8)
+  %busy_table = call ptr @table(ptr %row, i32 9)
+  %served = icmp ne ptr %slots, null
+  br i1 %served, label %try, label %slow
+try:
+  %mine = call i32 @try_lock(ptr %row)
   %locked = icmp ne i32 %mine, 0
   br i1 %locked, label %look, label %slow
 look:
-  %slot = call ptr @find(i32 %site, ptr %records, i32 %count, i1 true)
+  %slot = call ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 true)
   %unknown = icmp eq ptr %slot, null
   br i1 %unknown, label %leave, label %check
 check:
@@ -296,18 +326,19 @@ take:
   %cells = load i64, ptr %cells_at
   %has_cells = icmp ne i64 %cells, 0
   %step = zext i1 %has_cells to i64
-  %busy_at = getelementptr i64, ptr inttoptr (i64 {busy} to ptr), i32 %site
+  %busy_at = getelementptr i64, ptr %busy_table, i32 %site
   %busy = load i64, ptr %busy_at
   %less_busy = sub i64 %busy, %step
   store i64 %less_busy, ptr %busy_at
   call void @move(ptr %slot, i1 true)
-  call void @unlock()
+  call void @unlock(ptr %row)
   ret void
 leave:
-  call void @unlock()
+  call void @unlock(ptr %row)
   br label %slow
 slow:
   call void inttoptr (i64 {slow_exit} to ptr)(i32 %site, ptr %records, i32 %count, i64 %queue)
   ret void
 }}
 """
+)

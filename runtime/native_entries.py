@@ -1,8 +1,6 @@
 """
-The entry points that are compiled code (`native_data.py`, `native_launch.py`), and what they are told.
-
-They do not know one device from another: as soon as a program opens a second one, everything comes to
-Python.
+The entry points that are compiled code (`native_data.py`, `native_launch.py`, `native_devices.py`), and what
+they are told of each device.
 """
 
 from __future__ import annotations
@@ -13,15 +11,20 @@ from typing import Any
 
 from .device import NativeDriver, Queue
 from .native_data import NativeData
+from .native_devices import NativeDevices
 from .native_launch import NativeLauncher
 from .state import DeviceState
 
 
 class NativeEntries:
-    """The compiled entry points of one program with so many sites; none until `addresses` is asked for."""
+    """
+    The compiled entry points of one program with so many sites, for the devices of `devices`; none until
+    `addresses` is asked for.
+    """
 
-    def __init__(self, sites: int):
+    def __init__(self, sites: int, devices: NativeDevices):
         self._sites = sites
+        self._devices = devices
         self._launcher: NativeLauncher | None = None
         self._data: NativeData | None = None
         self._keep: list[Any] = []
@@ -29,27 +32,30 @@ class NativeEntries:
     def addresses(
         self,
         slow: Mapping[str, int],
-        state: DeviceState,
-        alone: bool,
+        states: Iterable[DeviceState],
         failed: Callable[[int, int], None],
     ) -> dict[str, int]:
         """
-        The entry points by name, made once, for the device of the beginning.
+        The entry points by name, made once; `states`: the devices opened so far, one at least.
 
-        `slow`: the addresses of those in Python. `alone`: the program has opened no other device.
-        `failed(site, status)` is called when the driver refuses a launch.
+        `slow`: the addresses of those in Python. `failed(site, status)` is called when the driver
+        refuses a launch.
         """
+        states = list(states)
         if self._data is None:
             self._data = NativeData(
-                self._sites, slow["__accopt_data_enter"], slow["__accopt_data_exit"]
+                self._sites,
+                self._devices,
+                slow["__accopt_data_enter"],
+                slow["__accopt_data_exit"],
             )
-            if alone:
+            for state in states:
                 self.serve(state)
         entries = {
             "__accopt_data_enter": self._data.enter_address,
             "__accopt_data_exit": self._data.exit_address,
         }
-        driver = state.device.native_driver()
+        driver = states[0].device.native_driver()
         if driver is not None:
             launcher = self._launcher or self._new_launcher(slow, driver, failed)
             self._launcher = launcher
@@ -64,6 +70,7 @@ class NativeEntries:
         self._keep.append(callback)
         return NativeLauncher(
             self._sites,
+            self._devices,
             driver,
             slow["__accopt_launch"],
             address_of(callback),
@@ -72,19 +79,22 @@ class NativeEntries:
 
     def serve(self, state: DeviceState) -> None:
         """Data entries that the device's quick entry knows are native code's from now on."""
-        state.quick.native = self._data
+        if self._data is not None and state.row < self._devices.count:
+            state.quick.native = self._data.of(state.row)
 
     def forget(self, states: Iterable[DeviceState]) -> None:
         """Everything comes to Python."""
-        self.forget_launches()
-        for state in states:
-            state.quick.settle()
-            state.quick.native = None
-
-    def forget_launches(self) -> None:
-        """Launches come to Python once more."""
         if self._launcher is not None:
             self._launcher.forget()
+        for state in states:
+            with state.lock:
+                state.quick.settle()
+                state.quick.native = None
+
+    def forget_launches(self, state: DeviceState) -> None:
+        """Launches on a device come to Python once more."""
+        if self._launcher is not None and state.row < self._devices.count:
+            self._launcher.of(state.row).forget()
 
     def forget_default_queue(self) -> None:
         """Launches on the default queue come to Python once more."""
@@ -94,20 +104,20 @@ class NativeEntries:
     def launched(
         self, site: int, kernel: str, state: DeviceState, queue: Queue, number: int, scratch: bool
     ) -> None:
-        """The site's next launch with this queue number needs no Python."""
-        if self._launcher is not None:
+        """The site's next launch on this device with this queue number needs no Python."""
+        if self._launcher is not None and state.row < self._devices.count:
             handles = state.device.native_handles(kernel, queue, alone=scratch)
-            self._launcher.remember(site, *handles, number, scratch=scratch)
+            self._launcher.of(state.row).remember(site, *handles, number, scratch=scratch)
 
-    def interrupt(self, site: int) -> None:
-        """The site's next launch comes to Python, so that no other thread's goes in between."""
-        if self._launcher is not None:
-            self._launcher.interrupt(site)
+    def interrupt(self, site: int, state: DeviceState) -> None:
+        """The site's next launch on a device comes to Python: no other thread's goes in between."""
+        if self._launcher is not None and state.row < self._devices.count:
+            self._launcher.of(state.row).interrupt(site)
 
-    def remember_scratch(self, site: int, address: int, held: int) -> None:
-        """The site's scratch memory: `held` bytes at `address`."""
-        if self._launcher is not None:
-            self._launcher.remember_scratch(site, address, held)
+    def remember_scratch(self, site: int, state: DeviceState, address: int, held: int) -> None:
+        """The site's scratch memory on a device: `held` bytes at `address`."""
+        if self._launcher is not None and state.row < self._devices.count:
+            self._launcher.of(state.row).remember_scratch(site, address, held)
 
 
 def address_of(function: Any) -> int:

@@ -3,9 +3,10 @@ The launch path in native code: `__accopt_launch` for kernels and queues that ha
 and `__accopt_scratch` for memory that has been allocated.
 
 A repeated launch needs three words: the kernel's handle, the queue's stream, and the status. They
-stand in two tables that Python fills on the first launch of each site and queue; a native function
-compiled once per program reads them and calls `cuLaunchKernel` by address. Whatever it does not
-know, or fails, goes to the Python entry point, which launches again and reports.
+are in two tables of each device that Python fills on the first launch of each site and queue; a native
+function compiled once per program reads those of the calling thread's device (`native_devices.py`) and calls
+`cuLaunchKernel` by address. Whatever it does not know, or fails, goes to the Python entry point, which
+launches again and reports.
 
 Launches that use the same scratch memory must run one after the other, so a site that has some takes
 the native path only on the queue of its last launch: Python orders it after another one.
@@ -15,11 +16,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any
 
 from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC
 from .device import NativeDriver
+from .native_devices import ROW_IR, DeviceRow, NativeDevices, compiled
 
 MAX_QUEUES = 64
 """Queues with numbers from 0 up to this take the native path; then come two slots:"""
@@ -33,14 +33,20 @@ _ANY_QUEUE = -1
 _IR = """
 define ptr @scratch(i32 %site, i64 %bytes) {{
 entry:
-  %held_at = getelementptr i64, ptr inttoptr (i64 {scratch_bytes} to ptr), i32 %site
+  %row = call ptr @row()
+  %sizes = call ptr @table(ptr %row, i32 7)
+  %served = icmp ne ptr %sizes, null
+  br i1 %served, label %look, label %slow
+look:
+  %held_at = getelementptr i64, ptr %sizes, i32 %site
   %held = load i64, ptr %held_at
   %enough = icmp uge i64 %held, %bytes
   %given = icmp ne i64 %held, 0
   %known = and i1 %enough, %given
   br i1 %known, label %answer, label %slow
 answer:
-  %address_at = getelementptr ptr, ptr inttoptr (i64 {scratch} to ptr), i32 %site
+  %addresses = call ptr @table(ptr %row, i32 6)
+  %address_at = getelementptr ptr, ptr %addresses, i32 %site
   %address = load ptr, ptr %address_at
   ret ptr %address
 slow:
@@ -50,6 +56,11 @@ slow:
 
 define void @launch(i32 %site, ptr %launch) {{
 entry:
+  %row = call ptr @row()
+  %kernels = call ptr @table(ptr %row, i32 3)
+  %streams = call ptr @table(ptr %row, i32 4)
+  %owners = call ptr @table(ptr %row, i32 5)
+  %served = icmp ne ptr %kernels, null
   %queue_at = getelementptr i8, ptr %launch, i64 32
   %queue = load i64, ptr %queue_at
   %sync = icmp eq i64 %queue, -2
@@ -60,16 +71,17 @@ entry:
   %numbered = icmp ult i64 %queue, {max_queues}
   %slot = select i1 %sync, i64 {sync_slot}, i64 {default_slot}
   %index = select i1 %special, i64 %slot, i64 %queue
-  %known_queue = or i1 %special, %numbered
+  %numbers = or i1 %special, %numbered
+  %known_queue = and i1 %numbers, %served
   br i1 %known_queue, label %find, label %slow
 find:
-  %kernel_at = getelementptr i64, ptr inttoptr (i64 {kernels} to ptr), i32 %site
+  %kernel_at = getelementptr i64, ptr %kernels, i32 %site
   %kernel = load i64, ptr %kernel_at
-  %stream_at = getelementptr i64, ptr inttoptr (i64 {streams} to ptr), i64 %index
+  %stream_at = getelementptr i64, ptr %streams, i64 %index
   %stream = load i64, ptr %stream_at
   %no_kernel = icmp eq i64 %kernel, 0
   %no_stream = icmp eq i64 %stream, 0
-  %owner_at = getelementptr i64, ptr inttoptr (i64 {owners} to ptr), i32 %site
+  %owner_at = getelementptr i64, ptr %owners, i32 %site
   %owner = load i64, ptr %owner_at
   %owned = icmp ne i64 %owner, {any_queue}
   %elsewhere = icmp ne i64 %owner, %index
@@ -117,42 +129,75 @@ done:
 
 class NativeLauncher:
     """
-    The compiled functions (`address`, `scratch_address`) and their tables, for one device.
+    The compiled functions (`address`, `scratch_address`) of one program, for the devices of `devices`.
 
     `slow(site, launch)`, `failed(site, status)` and `slow_scratch(site, bytes)` are C addresses of
     the Python entry points.
     """
 
-    def __init__(self, sites: int, driver: NativeDriver, slow: int, failed: int, slow_scratch: int):
-        table = ctypes.c_int64 * max(sites, 1)
-        self._kernels, self._scratch, self._scratch_bytes = table(), table(), table()
-        self._owners = table(*[_ANY_QUEUE] * max(sites, 1))
-        self._streams = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
+    def __init__(
+        self,
+        sites: int,
+        devices: NativeDevices,
+        driver: NativeDriver,
+        slow: int,
+        failed: int,
+        slow_scratch: int,
+    ):
+        self._sites = sites
+        self._devices = devices
+        self._tables: dict[int, LaunchTables] = {}
         self._default_known = True
-        llvm: Any = import_module("llvmlite.binding")
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        text = _IR.format(
+        text = (ROW_IR + _IR).format(
+            **devices.names,
             max_queues=MAX_QUEUES,
             sync_slot=SYNC_SLOT,
             default_slot=DEFAULT_SLOT,
-            kernels=ctypes.addressof(self._kernels),
-            streams=ctypes.addressof(self._streams),
             launch_kernel=driver.launch_kernel,
             synchronize=driver.stream_synchronize,
             failed=failed,
             slow=slow,
             slow_scratch=slow_scratch,
-            scratch=ctypes.addressof(self._scratch),
-            scratch_bytes=ctypes.addressof(self._scratch_bytes),
-            owners=ctypes.addressof(self._owners),
             any_queue=_ANY_QUEUE,
         )
-        machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
-        self._engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
-        self._engine.finalize_object()
+        self._engine = compiled(text)
         self.address: int = self._engine.get_function_address("launch")
         self.scratch_address: int = self._engine.get_function_address("scratch")
+
+    def of(self, device: int) -> LaunchTables:
+        """The tables of a device by its number."""
+        found = self._tables.get(device)
+        if found is None:
+            found = LaunchTables(self._sites, self._devices.rows[device], self._default_known)
+            self._tables[device] = found
+        return found
+
+    def forget_default(self) -> None:
+        """A thread has chosen its own default queue: a bare `async` goes to Python for good."""
+        self._default_known = False
+        for tables in self._tables.values():
+            tables.forget_default()
+
+    def forget(self) -> None:
+        """Back to Python for everything."""
+        for tables in self._tables.values():
+            tables.forget()
+
+
+class LaunchTables:
+    """The tables of one device, of which native code knows from its row."""
+
+    def __init__(self, sites: int, row: DeviceRow, default_known: bool = True):
+        table = ctypes.c_int64 * max(sites, 1)
+        self._kernels, self._scratch, self._scratch_bytes = table(), table(), table()
+        self._owners = table(*[_ANY_QUEUE] * max(sites, 1))
+        self._streams = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
+        self._default_known = default_known
+        row.streams = ctypes.addressof(self._streams)
+        row.owners = ctypes.addressof(self._owners)
+        row.scratch = ctypes.addressof(self._scratch)
+        row.scratch_bytes = ctypes.addressof(self._scratch_bytes)
+        row.kernels = ctypes.addressof(self._kernels)
 
     def remember(
         self, site: int, kernel: int, stream: int, queue: int, *, scratch: bool = False
@@ -191,7 +236,7 @@ class NativeLauncher:
         self._scratch_bytes[site] = size
 
     def forget(self) -> None:
-        """Back to Python for everything: another device has come into play."""
+        """Back to Python for everything."""
         for table in (self._kernels, self._streams, self._scratch_bytes):
             ctypes.memset(table, 0, ctypes.sizeof(table))
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, NoReturn
 
 from .abi import (
@@ -37,6 +37,7 @@ from .fatal import end_process
 from .host_threads import PerThread
 from .mapping import Request, no_watch
 from .mean_trips import MeanTrips
+from .native_devices import NativeDevices
 from .native_entries import NativeEntries, address_of
 from .profile_events import Profile
 from .profiling import Callbacks
@@ -49,15 +50,26 @@ _unpack_launch = LAUNCH_FORMAT.unpack
 _string_at = ctypes.string_at
 _LAUNCH_BYTES = LAUNCH_FORMAT.size
 _DEVICE_FIELD = struct.Struct("=q")
+_ENTER_DEVICE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)
 
 
 class _ThreadVariables(PerThread):
     """The internal control variables, one set per host thread (2.3)."""
 
-    def __init__(self, state: DeviceState):
+    def __init__(self, devices: Devices, native: NativeDevices):
         super().__init__()
-        self.state = state
+        self._devices = devices
+        self._native = native
         self.default_async = DEFAULT_QUEUE
+
+    @property
+    def state(self) -> DeviceState:
+        """The thread's device, which native code changes, too."""
+        return self._devices.opened(self._native.current())
+
+    @state.setter
+    def state(self, state: DeviceState) -> None:
+        self._native.become(state.row)
 
 
 class Runtime:
@@ -85,15 +97,20 @@ class Runtime:
             else DeviceProvider(devices.type, 1, lambda _: devices)
         )
         self.trace = Trace(trace or TraceOptions())
-        self.lock = threading.RLock()
         self._fast = not self.trace.active
         self.profile = Profile(Callbacks(self._profiling))
-        self._native = NativeEntries(len(self.sites))
-        self._watching: tuple[Place, DeviceState] | None = None
         self._image: ModuleImage | None = None
         self._host_address: Callable[[str], int] = _no_symbols
-        self.devices = Devices(provider, number, self.sites, self._created, self._begin)
-        self.thread = _ThreadVariables(self.devices.initial())
+        self.devices = Devices(provider, number, self.sites, self._begin)
+        self._slow_enter = _ENTER_DEVICE(self._guarded("enter_device", self.enter_device))
+        first = self.devices.initial()
+        self._native_devices = NativeDevices(
+            provider.count, number, address_of(self._slow_enter), first.device.enter_function()
+        )
+        self._native = NativeEntries(len(self.sites), self._native_devices)
+        self.thread = _ThreadVariables(self.devices, self._native_devices)
+        self.devices.opening = self._opened
+        self._opened(first)
         self._callbacks: dict[str, Any] = {}
         self.mean_trips = MeanTrips()
 
@@ -111,25 +128,27 @@ class Runtime:
         self._image = image
         self._host_address = host_address or _no_symbols
         for state in self.devices:
-            self._load(state)
+            state.start(self._image, self._host_address)
 
     def on_host(self, site: int) -> int:
         """Whether the calling thread's current device is the host, in a program for GPUs."""
         own = self.thread.state.device.type
         return int(own == DeviceType.HOST and own != self.devices.provider.type)
 
-    def _created(self, state: DeviceState) -> None:
-        """A device more: no longer the only one for native code."""
-        self._forget_native()
-        self._watch_device(state)
-
     def _begin(self, state: DeviceState) -> None:
+        """A device is used for the first time."""
+        self._watch_device(state)
         state.mapper.compressor.measure = self.trace.options.compression
-        self._load(state)
-
-    def _load(self, state: DeviceState) -> None:
-        self._watching = (Place("declare"), state)
         state.start(self._image, self._host_address)
+
+    def _opened(self, state: DeviceState) -> None:
+        """Native code may change to the device from now on, and serves it."""
+        self._watch_device(state)
+        if self._fast:
+            self._native.serve(state)
+        row = self._native_devices.rows[state.row]
+        row.context = state.device.native_context()
+        row.opened = 1
 
     def settle(self) -> None:
         """Waits for all work and prints the summary; raises what went wrong in pending work."""
@@ -156,24 +175,23 @@ class Runtime:
         """Lets the trace, and callbacks of the profiling interface, see the device's transfers."""
         mapper, profile = state.mapper, self.profile
         watched = self.trace.active or profile.active
-        mapper.watch = self._watch if watched else no_watch
+        mapper.watch = partial(self._watch, state) if watched else no_watch
         mapper.mapped = profile.mapped if profile.active else None
         mapper.unmapped = profile.unmapped if profile.active else None
 
     def _profiling(self, active: bool) -> None:
         """The first callback has been registered, or the last one is gone: native code or Python."""
-        with self.lock:
-            self._fast = not (self.trace.active or active)
-            if active:
-                self._forget_native()
-                self.profile.begin(self.devices)
-            elif len(self.devices) == 1 and self._fast:
-                self._native.serve(self.current)
-            for state in self.devices:
-                self._watch_device(state)
+        self._fast = not (self.trace.active or active)
+        if active:
+            self._forget_native()
+            self.profile.begin(self.devices)
+        for state in self.devices:
+            if self._fast:
+                self._native.serve(state)
+            self._watch_device(state)
 
     def _forget_native(self) -> None:
-        """Everything comes to Python: native code does not know one device from another."""
+        """Everything comes to Python."""
         self._native.forget(self.devices)
 
     def exit(self, status: int) -> None:
@@ -197,14 +215,16 @@ class Runtime:
             self._callbacks |= api_callbacks(self)
             self._callbacks["exit"] = ctypes.CFUNCTYPE(None, ctypes.c_int)(self.exit)
         addresses = {name: address_of(function) for name, function in self._callbacks.items()}
+        addresses["__accopt_enter_device"] = self._native_devices.enter_address
+        addresses["__accopt_leave_device"] = self._native_devices.leave_address
         if self._fast:
-            alone = len(self.devices) == 1
-            addresses |= self._native.addresses(addresses, self.current, alone, self._refused)
+            addresses |= self._native.addresses(addresses, self.devices, self._refused)
         return addresses
 
     def _refused(self, site: int, status: int) -> None:
         """The driver refused a launch of native code."""
         try:
+            self.current.device.make_current()
             self.current.sync_queue.wait()  # raises what the status stands for
         except BaseException as error:
             self.die(error, self.sites[site].place)
@@ -214,35 +234,42 @@ class Runtime:
     def data_enter(self, site: int, records: int, count: int, queue: int) -> None:
         """Entry to a data region, or `enter data`; fills in each record's `device`."""
         state = self.thread.state
-        with self.lock:
+        state.device.make_current()
+        done = 0
+        with state.lock:
             used = None
             if queue != ASYNC_SYNC:
                 used = state.queue(queue, self.thread.default_async)
-            done = state.quick.enter(site, records, count, used) if self._fast else 0
-            if done < count:
-                buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
-                self._perform(state, site, buffer, range(done, count), queue, "enter")
+                state.after_filling(used)
+            if self._fast:
+                done = state.quick.enter(site, records, count, used)
+        if done < count:
+            buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
+            self._perform(state, site, buffer, range(done, count), queue, "enter")
 
     def data_exit(self, site: int, records: int, count: int, queue: int) -> None:
         """Exit from a data region (with the records of its entry), or `exit data`."""
         state = self.thread.state
-        with self.lock:
-            left = state.quick.exit(site, records, count) if self._fast else count
-            if left > 0:
-                buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
-                self._perform(state, site, buffer, range(left), queue, "exit")
+        state.device.make_current()
+        left = count
+        if self._fast:
+            with state.lock:
+                left = state.quick.exit(site, records, count)
+        if left > 0:
+            buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
+            self._perform(state, site, buffer, range(left), queue, "exit")
 
     def update(self, site: int, records: int, count: int, queue: int) -> None:
         """The `update` directive."""
         buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
-        with self.lock:
-            self._perform(self.thread.state, site, buffer, range(count), queue, "update")
+        self._perform(self.thread.state, site, buffer, range(count), queue, "update")
 
     def launch(self, site: int, launch: int) -> None:
         """Runs the site's kernel; without async, until it is done."""
         thread = self.thread
         state = thread.state
         values = _unpack_launch(_string_at(launch, _LAUNCH_BYTES))
+        state.device.make_current()
         launcher = state.launchers[site] or state.launcher(site)
         number = values[8]
         if not self._fast:
@@ -252,29 +279,26 @@ class Runtime:
             state.sync_queue if number == ASYNC_SYNC else state.queue(number, thread.default_async)
         )
         scratch = state.uses_scratch(site)
-        with self.lock if scratch else nullcontext():  # one user of the memory after the other
+        with state.lock if scratch else nullcontext():  # one user of the memory after the other
             if scratch:
                 self._order_scratch(state, site, queue)
             launcher(values, queue)
         if queue is state.sync_queue:
             queue.wait()
-        if len(self.devices) == 1:
-            self._native.launched(site, self.sites[site].kernel, state, queue, number, scratch)
+        self._native.launched(site, self.sites[site].kernel, state, queue, number, scratch)
 
     def scratch(self, site: int, size: int) -> int:
         """Zeroed device memory owned by the site (see `DeviceState.scratch`)."""
         state = self.thread.state
-        with self.lock:
+        with state.lock:
             address, held = state.scratch(site, size)
-            self._native.interrupt(site)
-            if len(self.devices) == 1:
-                self._native.remember_scratch(site, address, held)
+            self._native.interrupt(site, state)
+            self._native.remember_scratch(site, state, address, held)
         return address
 
     def mean_trip(self, start: int, end: int, rows: int, stride: int, bytes: int) -> int:
         """The mean number of iterations of a loop over rows (see `MeanTrips.mean`)."""
-        with self.lock:
-            return self.mean_trips.mean(self.thread.state, start, end, rows, stride, bytes)
+        return self.mean_trips.mean(self.thread.state, start, end, rows, stride, bytes)
 
     def wait(self, site: int, queues: int, count: int, async_queue: int) -> None:
         """
@@ -304,6 +328,15 @@ class Runtime:
             case DeviceOperation.SET_DEFAULT_ASYNC:
                 self.set_default_async(number)
 
+    def enter_device(self, site: int, number: int) -> int:
+        """
+        A construct with `deviceid(number)` begins: the thread's device until `leave_device` (the two are
+        native code, which calls this for devices that are not open). The row of the former one.
+        """
+        former = self._native_devices.current()
+        self.thread.state = self.devices.at(number)
+        return former
+
     def outside(self, site: int, table: int, record: int) -> None:
         """What `--check-cache` found: always an error (see `outside_error`)."""
         raise outside_error(table, record)
@@ -318,12 +351,23 @@ class Runtime:
         place: Place = API_PLACE,
     ) -> None:
         """Joins queues (all of the device for None) on the host, or makes a queue wait for them."""
-        if self.profile.active:
-            number = ASYNC_SYNC if numbers is None or len(numbers) != 1 else numbers[0]
-            with self.profile.waiting(place, state, number):
+        with self.visiting(state):
+            if self.profile.active:
+                number = ASYNC_SYNC if numbers is None or len(numbers) != 1 else numbers[0]
+                with self.profile.waiting(place, state, number):
+                    self._join(state, numbers, async_queue)
+            else:
                 self._join(state, numbers, async_queue)
-        else:
-            self._join(state, numbers, async_queue)
+
+    @contextmanager
+    def visiting(self, *states: DeviceState) -> Generator[None]:
+        """Work on devices that may not be the calling thread's, which is made current again."""
+        try:
+            yield
+        finally:
+            own = self.thread.state
+            if any(state is not own for state in states):
+                own.device.make_current()
 
     def _join(self, state: DeviceState, numbers: Sequence[int] | None, async_queue: int) -> None:
         default = self.thread.default_async
@@ -349,41 +393,64 @@ class Runtime:
 
     def state(self, number: int) -> DeviceState:
         """Device `number`, opened if need be; raises `acc_error_device_unavailable`."""
-        with self.lock:
+        with self._opening():
             return self.devices.at(number)
 
     def select(self, device_type: int, number: int = NOT_GIVEN) -> DeviceState:
         """The device of that type and number; raises `acc_error_device_type_unavailable`."""
-        with self.lock:
+        with self._opening():
             return self.devices.select(device_type, number, self.current)
+
+    @contextmanager
+    def _opening(self) -> Generator[None]:
+        """A device that is opened becomes the driver's current one: not the thread's."""
+        known = len(self.devices)
+        try:
+            yield
+        finally:
+            if len(self.devices) != known:
+                self.current.device.make_current()
 
     def shutdown(self, device_type: int, number: int = NOT_GIVEN, place: Place = API_PLACE) -> None:
         """Releases the data of one device, or of all of the type."""
-        with self.lock:
-            states = [self.select(device_type, number)]
-            if number < 0:
-                states = self.devices.of_type(states[0].device.type)
-            self._native.forget_launches()
+        states = [self.select(device_type, number)]
+        if number < 0:
+            states = self.devices.of_type(states[0].device.type)
+        with self.visiting(*states):
             for state in states:
                 over = self.profile.shutdown(place, state) if self.profile.active else nullcontext()
-                with over:
+                with over, state.lock:
+                    self._native.forget_launches(state)
                     state.release_data()
 
     def perform(
         self, state: DeviceState, place: Place, requests: list[Request], number: int, what: str
     ) -> None:
-        """Performs data clauses ("enter", "exit" or "update") on a queue; the lock is held."""
+        """
+        Performs data clauses ("enter", "exit" or "update") on a queue. The device's lock is free while
+        the host waits for what they moved.
+        """
+        watched = nullcontext()
         if self.profile.active:
-            with self.profile.region(what, place, state, number, requests):
-                self._clauses(state, place, requests, number, what)
-        else:
-            self._clauses(state, place, requests, number, what)
+            watched = self.profile.region(what, place, state, number, requests)
+        state.device.make_current()
+        with watched:
+            with state.lock:
+                queue = state.queue(number, self.thread.default_async)
+                waits = self._clauses(state, place, requests, queue, what)
+                state.filling += waits
+            if waits:
+                try:
+                    queue.wait()
+                finally:
+                    with state.lock:
+                        state.filling -= 1
 
     def _clauses(
-        self, state: DeviceState, place: Place, requests: list[Request], number: int, what: str
-    ) -> None:
-        self._watching = (place, state)
-        queue = state.queue(number, self.thread.default_async)
+        self, state: DeviceState, place: Place, requests: list[Request], queue: Queue, what: str
+    ) -> bool:
+        """Performs them; whether there is something to wait for. The lock is held."""
+        state.place = place
         if what != "update":
             state.quick.settle()
         mapper = state.mapper
@@ -394,8 +461,7 @@ class Runtime:
             mapper.exit(requests, queue)
         else:
             mapper.update(requests, queue)
-        if mapper.moved and queue is state.sync_queue:
-            queue.wait()
+        return mapper.moved and queue is state.sync_queue
 
     # Details
 
@@ -421,8 +487,8 @@ class Runtime:
                 _DEVICE_FIELD.pack_into(buffer, at, request.device)
 
     def _order_scratch(self, state: DeviceState, site: int, queue: Queue) -> None:
-        with self.lock:
-            self._native.interrupt(site)  # no launch of another thread in between
+        with state.lock:
+            self._native.interrupt(site, state)  # no launch of another thread in between
             state.order_scratch(site, queue)
 
     def _launch_traced(
@@ -437,7 +503,7 @@ class Runtime:
             if self.profile.active
             else nullcontext()
         )
-        alone = self.lock if scratch else nullcontext()
+        alone = state.lock if scratch else nullcontext()
         action = self.trace.action("launch", known.kernel, known.place, 0, queue, name)
         with alone, launched, action:
             if scratch:
@@ -455,11 +521,10 @@ class Runtime:
         return self.trace.action(what, subject, place, 0, None, state.device.name)
 
     def _watch(
-        self, what: str, request: Request, size: int, queue: Queue
+        self, state: DeviceState, what: str, request: Request, size: int, queue: Queue
     ) -> AbstractContextManager[None]:
-        assert self._watching is not None
-        place, state = self._watching
-        traced = self.trace.action(what, request.name, place, size, queue, state.device.name)
+        name = state.device.name
+        traced = self.trace.action(what, request.name, state.place, size, queue, name)
         if not self.profile.active:
             return traced
         return self._profiled(what, request, size, queue, traced)

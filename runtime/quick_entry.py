@@ -5,7 +5,7 @@ Each site remembers the records of its last entry, byte for byte, with the entri
 the present table's epoch stays the same, equal bytes mean equal answers, and only the counters
 remain to be moved. Other records are looked up one by one; the first that needs more than counting
 is left, with all after it, to `Mapper`. Constructs that can be counted in native code are handed
-over to `NativeData`.
+over to `native_data.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .cells import Cell, Cells
 from .compression import Answer, answer_for
 from .device import Queue
 from .mapping import POINTER_BYTES, read_host_pointer
-from .native_data import NativeData, Region
+from .native_data import DeviceSlots, Region
 from .pointer_rows import Part, expand
 from .present import Entry, PresentTable
 
@@ -99,7 +99,7 @@ class QuickEntry:
         self._table = table
         self._cells = cells
         self._remembered: dict[int, _Remembered] = {}
-        self.native: NativeData | None = None
+        self.native: DeviceSlots | None = None
         """Takes over repeated constructs, where native code can see what they are about."""
 
     def settle(self) -> None:

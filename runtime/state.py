@@ -4,12 +4,13 @@ What the runtime keeps for one device: present table, queues, kernels, scratch m
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC, DEFAULT_QUEUE, DataKind
 from .cells import Cells
 from .device import Device, Launcher, ModuleImage, Queue
-from .errors import AccRuntimeError, ErrorClass
+from .errors import AccRuntimeError, ErrorClass, Place
 from .mapping import Link, Mapper, Request
 from .ordering import Ordering, Users
 from .present import Entry, PresentTable
@@ -18,10 +19,20 @@ from .sites import Declared, Site
 
 
 class DeviceState:
-    """One opened device with everything the program has put on it."""
+    """
+    One opened device with everything the program has put on it. `row`: its place among the program's
+    devices (`native_devices.py`). `lock` is held while its tables change, and never together with
+    another device's.
+    """
 
-    def __init__(self, number: int, device: Device, sites: Sequence[Site]):
+    def __init__(self, number: int, device: Device, sites: Sequence[Site], row: int | None = None):
         self.number = number
+        self.row = number if row is None else row
+        self.filling = 0
+        """Threads that wait, without the lock, until what they have copied to the device is there."""
+        self.lock = threading.RLock()
+        self.place = Place("declare")
+        """What is being done, for who watches."""
         self.device = device
         self.sync_queue = device.sync_queue
         self._table = PresentTable()
@@ -38,8 +49,14 @@ class DeviceState:
     @property
     def table(self) -> PresentTable:
         """The present table, with all its counters complete."""
-        self.quick.settle()
+        with self.lock:
+            self.quick.settle()
         return self._table
+
+    def after_filling(self, queue: Queue) -> None:
+        """Puts an asynchronous construct that finds data present after another thread's copy of it."""
+        if self.filling:
+            queue.wait_for(self.sync_queue)
 
     def queue(self, number: int, default: int) -> Queue:
         """

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 from ..abi import DeviceType
 from ..device import (
     Conversion,
+    Device,
     DeviceProperties,
     DeviceProvider,
     Launcher,
@@ -34,6 +35,7 @@ from ..device import (
 )
 from ..errors import AccRuntimeError, ErrorClass
 from ..host_device import InlineQueue
+from ..peer_sections import PeerStrips
 from ..present import PresentTable
 from .access import Checks
 from .access_faults import AccessFaults
@@ -170,6 +172,23 @@ class SimDevice:
         state = self.memory.bytes.state
         state[t : t + size] = state[s : s + size].copy()
 
+    def copy_peer(
+        self,
+        origin: Device,
+        places: tuple[int, int],
+        strips: Iterable[PeerStrips],
+        queues: tuple[Queue, Queue],
+    ) -> None:
+        assert isinstance(origin, SimDevice)
+        for strip in strips:
+            for row in range(strip.rows):
+                to, source = places[0] + strip.target_of(row), places[1] + strip.source_of(row)
+                size = strip.width
+                ctypes.memmove(self._at(to, size), origin._at(source, size), size)
+                t, s = to - self.memory.base, source - origin.memory.base
+                state, other = self.memory.bytes.state, origin.memory.bytes.state
+                state[t : t + size] = other[s : s + size]
+
     def zero(self, address: int, size: int, queue: Queue) -> None:
         ctypes.memset(self._at(address, size), 0, size)
         self._written(address, size)
@@ -220,11 +239,23 @@ class SimDevice:
 
         return launch
 
+    def make_current(self) -> None:
+        """There are no contexts."""
+
+    def native_context(self) -> int:
+        return 0
+
+    def enter_function(self) -> int:
+        return 0
+
     def native_driver(self) -> NativeDriver | None:
         return None
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         raise NotImplementedError("the simulated device has no native driver")
+
+    def leave_peers(self) -> None:
+        """Nothing is kept."""
 
     def close(self) -> None:
         """Keeps findings and counters."""

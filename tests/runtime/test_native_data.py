@@ -12,6 +12,7 @@ from accopt.runtime.cells import CELL, Cells
 from accopt.runtime.device import CellPage
 from accopt.runtime.host_device import HostDevice, HostOptions
 from accopt.runtime.native_data import WAYS, NativeData
+from accopt.runtime.native_devices import NativeDevices
 from accopt.runtime.present import Entry, PresentTable
 from accopt.runtime.program import Runtime
 from accopt.runtime.quick_entry import QuickEntry
@@ -40,10 +41,12 @@ class Fixture:
         self.quick = QuickEntry(self.table, Cells(page))
         self.slow: list[str] = []
         self.keep = [PROTOTYPE(self.slow_enter), PROTOTYPE(self.slow_exit)]
-        self.native = NativeData(2, *(ctypes.cast(f, _p).value or 0 for f in self.keep))
-        self.quick.native = self.native
-        self.call_enter = PROTOTYPE(self.native.enter_address)
-        self.call_exit = PROTOTYPE(self.native.exit_address)
+        slow = (ctypes.cast(f, _p).value or 0 for f in self.keep)
+        self.devices = NativeDevices(1, 0)
+        self.code = NativeData(2, self.devices, *slow)
+        self.quick.native = self.native = self.code.of(0)
+        self.call_enter = PROTOTYPE(self.code.enter_address)
+        self.call_exit = PROTOTYPE(self.code.exit_address)
 
     def slow_enter(self, site: int, records: int, count: int, queue: int) -> None:
         self.slow.append("enter")

@@ -5,6 +5,7 @@ import ctypes
 import pytest
 from accopt.runtime.abi import Launch
 from accopt.runtime.device import NativeDriver
+from accopt.runtime.native_devices import NativeDevices
 from accopt.runtime.native_launch import MAX_QUEUES, NativeLauncher
 
 _i, _u, _q, _p = ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64, ctypes.c_void_p
@@ -24,9 +25,11 @@ class Driver:
         ]
         launch, wait, slow, failed, scratch = (ctypes.cast(f, _p).value for f in self.keep)
         native = NativeDriver(launch, wait)
-        self.launcher = NativeLauncher(3, native, slow, failed, scratch)
-        self.entry = ctypes.CFUNCTYPE(None, _i, _q)(self.launcher.address)
-        self.scratch = ctypes.CFUNCTYPE(_q, _i, _q)(self.launcher.scratch_address)
+        self.devices = NativeDevices(2, 0)
+        self.code = NativeLauncher(3, self.devices, native, slow, failed, scratch)
+        self.launcher = self.code.of(0)
+        self.entry = ctypes.CFUNCTYPE(None, _i, _q)(self.code.address)
+        self.scratch = ctypes.CFUNCTYPE(_q, _i, _q)(self.code.scratch_address)
 
     def launch(self, *arguments):
         self.log.append(("launch", *arguments))

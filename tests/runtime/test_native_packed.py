@@ -11,6 +11,7 @@ from accopt.runtime.cells import Cells
 from accopt.runtime.compression import Packed
 from accopt.runtime.compression_report import TransferReport
 from accopt.runtime.native_data import NativeData
+from accopt.runtime.native_devices import NativeDevices
 from accopt.runtime.packed import Code, Coefficients, PackedFormat, coefficients
 from accopt.runtime.present import Entry, PresentTable
 from accopt.runtime.quick_entry import QuickEntry
@@ -38,8 +39,9 @@ class Fixture:
         self.done: list[int] = []
         self.keep = [PROTOTYPE(self.slow_enter), PROTOTYPE(self.slow_exit)]
         addresses = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in self.keep]
-        self.native = NativeData(1, *addresses)
-        self.quick.native = self.native
+        self.devices = NativeDevices(1, 0)
+        self.native = NativeData(1, self.devices, *addresses)
+        self.quick.native = self.native.of(0)
         self.descriptor = Compression()
         self.call_enter = PROTOTYPE(self.native.enter_address)
         self.call_exit = PROTOTYPE(self.native.exit_address)
