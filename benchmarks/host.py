@@ -1,0 +1,152 @@
+"""
+CPU threads beside GCC's OpenMP: `python -m benchmarks.host`, on any machine with gcc.
+
+`kernels/host.c` has every kernel with a directive of each. GCC compiles one program of it (`-O3 -march=native
+-fopenmp`, with `--fast-math` also `-ffast-math`), accopt another; they run in turns, each kernel for
+`--budget` milliseconds a turn, and the least time of all turns counts. CPU time, of all threads of the
+process, says more than the clock where others use the machine. Results are compared by checksums.
+`--threads 2,16` measures each number of threads; `--json FILE` and `--markdown FILE` keep the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).parent / "kernels" / "host.c"
+TURNS = 3
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One kernel in one program: least wall-clock and CPU µs of a call, and its checksum."""
+
+    us: float
+    cpu_us: float
+    checksum: float
+
+    def least(self, other: Timing) -> Timing:
+        return Timing(min(self.us, other.us), min(self.cpu_us, other.cpu_us), self.checksum)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel with so many threads, by GCC and by accopt."""
+
+    kernel: str
+    threads: int
+    gcc: Timing
+    acc: Timing
+
+    @property
+    def ratio(self) -> float:
+        """GCC's time over ours."""
+        return self.gcc.us / self.acc.us
+
+    @property
+    def same(self) -> bool:
+        """Whether the results agree."""
+        return abs(self.gcc.checksum - self.acc.checksum) <= TOLERANCE * abs(self.gcc.checksum)
+
+
+def build_gcc(folder: Path, flags: Sequence[str]) -> Path:
+    """The OpenMP program; raises `CalledProcessError` with GCC's log on standard error."""
+    program = folder / "host_openmp"
+    command = ["gcc", "-O3", "-march=native", "-fopenmp", "-w", *flags, str(SOURCE)]
+    subprocess.run([*command, "-o", str(program), "-lm"], check=True)
+    return program
+
+
+def run(command: Sequence[str], environment: dict[str, str]) -> dict[str, Timing]:
+    """What a program prints, by kernel; raises `CalledProcessError` if it fails."""
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, check=True, capture_output=True, text=True
+    )
+    found: dict[str, Timing] = {}
+    for line in done.stdout.splitlines():
+        name, _, least, _, cpu, checksum = line.split()
+        found[name] = Timing(float(least), float(cpu), float(checksum))
+    return found
+
+
+def measure(
+    gcc: Path, options: Sequence[str], threads: int, budget_ms: float, kernels: Sequence[str]
+) -> list[Row]:
+    """Both programs in turns."""
+    arguments = [str(budget_ms * 1000), *kernels]
+    accrun = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=host"]
+    ours = [*accrun, f"--threads={threads}", *options, str(SOURCE), "--", *arguments]
+    best: list[dict[str, Timing]] = [{}, {}]
+    for _ in range(TURNS):
+        for side, command in zip(best, ([str(gcc), *arguments], ours), strict=True):
+            for name, timing in run(command, {"OMP_NUM_THREADS": str(threads)}).items():
+                side[name] = timing.least(side.get(name, timing))
+    return [Row(name, threads, best[0][name], best[1][name]) for name in best[0]]
+
+
+def print_table(rows: Sequence[Row]) -> None:
+    print(
+        f"{'kernel':16s} {'threads':>7s} {'gcc µs':>11s} {'accopt µs':>11s} {'ratio':>6s}"
+        f" {'gcc CPU':>11s} {'accopt CPU':>11s}"
+    )
+    for row in rows:
+        note = "" if row.same else f"  WRONG: {row.acc.checksum} for {row.gcc.checksum}"
+        print(
+            f"{row.kernel:16s} {row.threads:7d} {row.gcc.us:11.1f} {row.acc.us:11.1f}"
+            f" {row.ratio:6.2f} {row.gcc.cpu_us:11.1f} {row.acc.cpu_us:11.1f}{note}"
+        )
+    for threads in dict.fromkeys(row.threads for row in rows):
+        ratios = [row.ratio for row in rows if row.threads == threads]
+        print(
+            f"{threads} threads: geometric mean {statistics.geometric_mean(ratios):.2f} of GCC's"
+            f" speed, lowest {min(ratios):.2f}"
+        )
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """The table as it stands in docs/performance.md."""
+    lines = ["| kernel | threads | gcc µs | accopt µs | gcc / accopt |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {r.kernel} | {r.threads} | {r.gcc.us:.1f} | {r.acc.us:.1f} | {r.ratio:.2f} |"
+        for r in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.host", description=(__doc__ or "").split("\n")[1]
+    )
+    parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
+    parser.add_argument("--threads", default=str(len(os.sched_getaffinity(0))))
+    parser.add_argument("--budget", type=float, default=300.0, help="ms a kernel and turn")
+    parser.add_argument("--fast-math", action="store_true", help="on both sides")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--markdown", type=Path)
+    args = parser.parse_args()
+    flags = ["-ffast-math"] if args.fast_math else []
+    options = ["--fast-math"] if args.fast_math else []
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        gcc = build_gcc(Path(folder), flags)
+        for threads in map(int, args.threads.split(",")):
+            rows += measure(gcc, options, threads, args.budget, args.kernels)
+    print_table(rows)
+    if args.json:
+        args.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    if args.markdown:
+        args.markdown.write_text(markdown(rows))
+    return 0 if all(row.same for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
