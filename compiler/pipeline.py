@@ -127,8 +127,9 @@ def stages(target: TargetName) -> tuple[Stage, ...]:
         if target != "host"
         else Stage(
             "host",
-            ("convert-acc-compute-to-host",),
-            "Kernels are outlined while data operations still say what every pointer is.",
+            ("convert-acc-compute-to-host", "host-mathematics"),
+            "Kernels are outlined while data operations still say what every pointer is. What is device "
+            "code is then known, whose mathematics has no side effects.",
         )
     )
     runtime = Stage(
@@ -202,6 +203,8 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
         spec = ArgSpec(name, {**spec.parameters, "trust": (False,)})
     if name == "convert-gpu-to-nvvm" and options.fast_math:
         spec = ArgSpec(name, {"approximate_math": (True,), **spec.parameters})
+    if name == "host-mathematics" and options.fast_math:
+        spec = ArgSpec(name, {"fast": (True,), **spec.parameters})
     if name == "group-combined-subscripts" and options.fast_math:
         spec = ArgSpec(name, {"reassociate": (True,), **spec.parameters})
     try:

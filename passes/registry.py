@@ -42,6 +42,7 @@ PASS_CLASSES = {
     "lower-acc-atomics": "LowerAccAtomicsPass",
     "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
     "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
+    "host-mathematics": "HostMathematicsPass",
     "specialize-acc-for-host": "SpecializeAccForHostPass",
     "convert-acc-data-to-runtime": "ConvertAccDataToRuntimePass",
     "lower-scf-to-cf": "LowerScfToCfPass",

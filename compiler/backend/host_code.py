@@ -19,6 +19,7 @@ import llvmlite.binding as llvm
 
 from ..diagnostics import CompileError
 from ..options import OptLevel
+from .host_mathematics import vector_library, with_mathematics
 from .optimize import open_module, optimize, without_missed_loops
 
 _MAY_END_LLVM = re.compile(r"@(?:fmaxf?|fminf?|llvm\.(?:max|min)(?:num|imum|imumnum)\.\w+)\(")
@@ -57,6 +58,7 @@ def object_code(ir: str, opt_level: OptLevel) -> bytes:
 def compile_here(ir: str, opt_level: OptLevel, *, vectorize: bool = True) -> bytes:
     """As `object_code`, in this process whatever happens; `vectorize` allows vectorised loops."""
     machine = host_machine(opt_level)
+    ir = with_mathematics(ir, vector_library(llvm.get_host_cpu_features().flatten()))
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
     with open_module(header + ir, "host code") as (module, _):
         with without_missed_loops(wanted="llvm.loop.vectorize.enable" in ir):

@@ -16,6 +16,7 @@ import os
 import re
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,14 @@ from ..options import OptLevel
 from ..references import declared_names
 from .cache import DiskCache, content_key
 from .host_code import initialize, object_code
+from .host_mathematics import (
+    FAST_PREFIX,
+    PREFIX,
+    uses_mathematics,
+    vector_library,
+    with_mathematics,
+)
+from .host_mathematics import LIBRARY as VECTOR_LIBRARY
 
 _LIBRARY_NAME = "program"
 _ATEXIT = "__accopt_atexit"
@@ -49,8 +58,10 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
     compiled once. Raises `CompileError` if LLVM rejects the text.
     """
     features = llvm.get_host_cpu_features().flatten()
+    library = vector_library(features) if uses_mathematics(ir) else None
+    text = with_mathematics(ir, library)
     key = content_key(
-        "host", llvmlite.__version__, llvm.get_host_cpu_name(), features, str(opt_level), ir
+        "host", llvmlite.__version__, llvm.get_host_cpu_name(), features, str(opt_level), text
     )
     if cache is not None and (found := cache.get(key)) is not None:
         return found
@@ -101,6 +112,8 @@ def _load_c_library() -> None:
             llvm.load_library_permanently(name)
         except RuntimeError as exc:
             raise error(UNKNOWN_LOC, f"cannot load {name}: {exc}") from exc
+    with suppress(RuntimeError):  # not every C library has vector functions
+        llvm.load_library_permanently(VECTOR_LIBRARY)
 
 
 def _link_error(exc: RuntimeError, ir: str, symbols: Mapping[str, int]) -> Exception:
@@ -108,7 +121,9 @@ def _link_error(exc: RuntimeError, ir: str, symbols: Mapping[str, int]) -> Excep
     missing = [
         name
         for name in declared_names(ir)
-        if name not in symbols and not llvm.address_of_symbol(name)
+        if not name.startswith((PREFIX, FAST_PREFIX))
+        and name not in symbols
+        and not llvm.address_of_symbol(name)
     ]
     if not missing:
         return error(UNKNOWN_LOC, f"cannot link the program: {exc}")

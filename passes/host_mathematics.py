@@ -1,0 +1,90 @@
+"""
+Free the mathematics in device code of the host target of `errno`, for vector registers.
+
+LLVM may then move such calls, run several at a time, and drop those without a use. Device code has no
+`errno` of its own, and the thread that runs it is not the one that could look.
+
+Square roots become `math.sqrt`. Functions that have vector forms become calls of `__accopt_math_<name>`, or of
+`__accopt_fast_<name>` where `fast` allows results within 4 ulp; `compiler/backend/host_mathematics.py` says
+what those are on the machine at hand. Functions the program defines itself are left alone.
+
+Takes:  the host level: kernels are functions.
+Leaves: the same, other callees, and declarations of them.
+Fails:  never.
+
+Before:
+  %y = llvm.call @exp(%x) : (f64) -> f64
+After:
+  %y = llvm.call @__accopt_math_exp(%x) : (f64) -> f64
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import llvm, math
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ..compiler.backend.host_mathematics import FAST_PREFIX, PREFIX, VECTOR_FUNCTIONS
+from ..dialects.accx import KERNEL
+from .analysis.host_memory import callee_name
+from .building import Cursor, erase
+from .device_symbols import SUFFIX
+from .outline import symbol_table
+
+_ROOTS = frozenset(("sqrt", "sqrtf"))
+
+
+def _is_device_code(function: llvm.FuncOp) -> bool:
+    return KERNEL in function.attributes or function.sym_name.data.endswith(SUFFIX)
+
+
+def _is_library_function(name: str, symbols: dict[str, Operation]) -> bool:
+    known = symbols.get(name)
+    return known is None or (isinstance(known, llvm.FuncOp) and not known.body.blocks)
+
+
+@dataclass(frozen=True)
+class HostMathematicsPass(ModulePass):
+    """Mathematics without side effects in device code; see the file's docstring."""
+
+    name = "host-mathematics"
+
+    fast: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        symbols = symbol_table(op)
+        prefix = FAST_PREFIX if self.fast else PREFIX
+        for function in [f for f in op.body.block.ops if isinstance(f, llvm.FuncOp)]:
+            if not _is_device_code(function):
+                continue
+            for call in [c for c in function.walk() if isinstance(c, llvm.CallOp)]:
+                name = callee_name(call)
+                if name is None or not _is_library_function(name, symbols):
+                    continue
+                if name in _ROOTS:
+                    _take_root(call)
+                elif name in VECTOR_FUNCTIONS:
+                    _rename(call, prefix + name, op, symbols)
+
+
+def _take_root(call: llvm.CallOp) -> None:
+    at = Cursor.before(call)
+    root = at.value(math.SqrtOp(call.args[0]), call.results[0].name_hint)
+    call.results[0].replace_all_uses_with(root)
+    erase(call)
+
+
+def _rename(call: llvm.CallOp, name: str, module: ModuleOp, symbols: dict[str, Operation]) -> None:
+    call.properties["callee"] = SymbolRefAttr(name)
+    if name in symbols:
+        return
+    type_ = llvm.LLVMFunctionType([a.type for a in call.args], call.results[0].type)
+    declared = llvm.FuncOp(name, type_, llvm.LinkageAttr("external"))
+    first = module.body.block.first_op
+    assert first is not None
+    module.body.block.insert_op_before(declared, first)
+    symbols[name] = declared
