@@ -28,12 +28,33 @@ PREFIX = "__accopt_math_"
 FAST_PREFIX = "__accopt_fast_"
 LIBRARY = "libmvec.so.1"
 
-_UNARY = (
-    "acos acosh asin asinh atan atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 log log10 log1p"
-    " log2 sin sinh tan tanh"
-).split()
-_BINARY = "atan2 hypot pow".split()
-ARGUMENTS = {name: 1 for name in _UNARY} | {name: 2 for name in _BINARY}
+_UNARY = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cbrt",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp10",
+    "exp2",
+    "expm1",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "sin",
+    "sinh",
+    "tan",
+    "tanh",
+]
+_BINARY = ["atan2", "hypot", "pow"]
+ARGUMENTS = dict.fromkeys(_UNARY, 1) | dict.fromkeys(_BINARY, 2)
 """Functions that libmvec knows, by C name of the `double` form, with the number of arguments."""
 
 VECTOR_FUNCTIONS = frozenset(ARGUMENTS) | frozenset(name + "f" for name in ARGUMENTS)

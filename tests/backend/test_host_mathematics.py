@@ -1,4 +1,4 @@
-"""C's mathematics in device code of the host: accuracy, the same bits at every place, what is there without a library."""
+"""C's mathematics in device code of the host: accuracy, the same bits everywhere, what there is elsewhere."""
 
 import ctypes
 import math
@@ -127,7 +127,7 @@ def test_a_result_does_not_depend_on_its_place(
 ) -> None:
     """Loops that threads begin and end anywhere give the same bits."""
     whole = _run(program, form, 0, 64)
-    for start in range(0, 9):
+    for start in range(9):
         for n in (1, 3, 8, 17, 31):
             assert _run(program, form, start, n) == whole[start : start + n]
 
