@@ -5,8 +5,8 @@ LLVM may then move such calls, run several at a time, and drop those without a u
 `errno` of its own, and the thread that runs it is not the one that could look.
 
 Square roots become `math.sqrt`. Functions that have vector forms become calls of `__accopt_math_<name>`,
-or of `__accopt_fast_<name>` where `fast` allows results within 4 ulp; `compiler/backend/host_mathematics.py` says
-what those are on the machine at hand. Functions the program defines itself are left alone.
+or of `__accopt_fast_<name>` where `fast` allows results within 4 ulp; what those are on the machine at
+hand, `compiler/backend/host_mathematics.py` says. Functions the program defines itself are left alone.
 
 Takes:  the host level: kernels are functions.
 Leaves: the same, other callees, and declarations of them.

@@ -28,31 +28,23 @@ PREFIX = "__accopt_math_"
 FAST_PREFIX = "__accopt_fast_"
 LIBRARY = "libmvec.so.1"
 
-_UNARY = [
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "cbrt",
-    "cos",
-    "cosh",
-    "erf",
-    "erfc",
-    "exp",
-    "exp10",
-    "exp2",
-    "expm1",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "sin",
-    "sinh",
-    "tan",
-    "tanh",
-]
+_UNARY = (
+    *(
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "cbrt",
+        "cos",
+        "cosh",
+        "erf",
+        "erfc",
+        "exp",
+    ),
+    *("exp10", "exp2", "expm1", "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"),
+)
 _BINARY = ["atan2", "hypot", "pow"]
 ARGUMENTS = dict.fromkeys(_UNARY, 1) | dict.fromkeys(_BINARY, 2)
 """Functions that libmvec knows, by C name of the `double` form, with the number of arguments."""
