@@ -2,8 +2,8 @@
 Preprocessing: a C file and its headers to one text that pycparser reads.
 
 By default the headers are accopt's own (`include/`), which declare the C library of x86-64 Linux
-in plain C99, so neither a C compiler nor its headers are needed. `use_system_cpp` runs the host's
-`cc -E` with the host's headers instead.
+in plain C99, so neither a C compiler nor its headers are needed; where they do not suffice, the system's
+(`preprocess_headers.py`). `use_system_cpp` runs the host's `cc -E` with the host's headers instead.
 
 The text keeps places: `# 12 "file.c"` line markers and padding (see `preprocess_output`). OpenACC
 pragmas stay, on one line each, with the macros behind `#pragma acc` expanded (OpenACC 3.4, 1.3);
@@ -21,15 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceLoc, error
+from .preprocess_headers import (
+    OPENACC_INCLUDE_DIR,
+    HeaderSearch,
+    NeedsSystemHeaders,
+)
 from .preprocess_macros import MacroPreprocessor, read_source
 from .preprocess_output import OutputWriter
-from .preprocess_predefined import OPENACC_VERSION, PREDEFINED
-
-INCLUDE_DIR = Path(__file__).parent / "include"
-"""The bundled C library headers."""
-
-OPENACC_INCLUDE_DIR = INCLUDE_DIR / "acc"
-"""`openacc.h` and `acc_prof.h`, which describe our runtime and so serve `use_system_cpp` too."""
+from .preprocess_predefined import FOR_SYSTEM_HEADERS, OPENACC_VERSION, PREDEFINED
 
 
 @dataclass(frozen=True)
@@ -98,18 +97,46 @@ def preprocess_text(
 def _preprocess(
     text: str, name: str, path: Path, options: PreprocessOptions, sink: DiagnosticSink | None
 ) -> PreprocessedSource:
+    try:
+        return _preprocess_with(text, name, path, options, sink, system=False)
+    except NeedsSystemHeaders:
+        return _preprocess_with(text, name, path, options, sink, system=True)
+
+
+def _preprocess_with(
+    text: str,
+    name: str,
+    path: Path,
+    options: PreprocessOptions,
+    sink: DiagnosticSink | None,
+    *,
+    system: bool,
+) -> PreprocessedSource:
     output = OutputWriter(name)
-    search = [*options.include_dirs, INCLUDE_DIR, OPENACC_INCLUDE_DIR]
-    cpp = MacroPreprocessor(output, search, sink or DiagnosticSink())
-    for macro, body in PREDEFINED:
+    search = HeaderSearch(options.include_dirs, system=system)
+    said = DiagnosticSink()
+    cpp = MacroPreprocessor(output, search, said)
+    for macro, body in (*PREDEFINED, *(FOR_SYSTEM_HEADERS if system else ())):
         cpp.predefine(macro, body)
     for define in options.defines:
         macro, equals, body = define.partition("=")
         cpp.predefine(macro, body if equals else "1")
     for macro in options.undefines:
         cpp.undefine(macro)
-    cpp.process(text, name, path)
+    try:
+        cpp.process(text, name, path)
+    except CompileError:
+        _pass_on(said, sink)
+        raise
+    if not system and cpp.files.lacking():
+        raise NeedsSystemHeaders
+    _pass_on(said, sink)
     return PreprocessedSource(name, output.text())
+
+
+def _pass_on(said: DiagnosticSink, sink: DiagnosticSink | None) -> None:
+    if sink is not None:
+        sink.diagnostics += said.diagnostics
 
 
 def _system_preprocess(path: Path, options: PreprocessOptions) -> PreprocessedSource:

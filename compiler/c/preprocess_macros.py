@@ -23,9 +23,10 @@ from typing import cast
 
 from pcpp.parser import Macro
 
-from ..diagnostics import CompileError, DiagnosticSink, SourceLoc, error
+from ..diagnostics import DiagnosticSink, SourceLoc, error
 from .preprocess_expand import MacroExpander
 from .preprocess_expr import evaluate
+from .preprocess_headers import Found, HeaderSearch, ReadFiles
 from .preprocess_lexer import LineReader, Position, Token, strip, tokenize
 from .preprocess_output import OutputWriter
 
@@ -69,14 +70,16 @@ def _destringize(token: Token) -> list[Token]:
 
 class MacroPreprocessor(MacroExpander):
     """
-    Preprocesses one translation unit into `output`. `search` lists the directories of #include,
-    in order; `sink` receives warnings.
+    Preprocesses one translation unit into `output`. `search` finds the files of #include; `sink` receives
+    warnings.
     """
 
-    def __init__(self, output: OutputWriter, search: Sequence[Path], sink: DiagnosticSink) -> None:
+    def __init__(self, output: OutputWriter, search: HeaderSearch, sink: DiagnosticSink) -> None:
         super().__init__()
         self._output = output
-        self._search = tuple(search)
+        self._search = search
+        self.files = ReadFiles()
+        self._folder = -1  # of the search, where the current file was found
         self._sink = sink
         self._conditionals: list[_Conditional] = []
         self._live = True
@@ -89,6 +92,7 @@ class MacroPreprocessor(MacroExpander):
             "define": self._define,
             "undef": self._undef,
             "include": self._include,
+            "include_next": self._include,
             "error": self._error,
             "warning": self._warning,
             "line": self._renumber,
@@ -124,6 +128,7 @@ class MacroPreprocessor(MacroExpander):
 
     def process(self, text: str, file: str, path: Path | None) -> None:
         """Preprocess `text`, known as `file` in messages and found at `path` (None: in memory)."""
+        self.files.add(path, text)
         outer = self._reader, self._conditionals, self._path, self.table.get("__FILE__")
         self._reader, self._conditionals, self._path = LineReader(text, file), [], path
         self._set_file(file)
@@ -325,33 +330,26 @@ class MacroPreprocessor(MacroExpander):
         if not quoted and not (text.startswith("<") and ">" in text):
             raise error(args[0].loc, "malformed #include", 'write <file.h> or "file.h"')
         target = args[0].value[1:-1] if quoted else text[1 : text.index(">")]
-        path = self._find(target, quoted)
-        if path is None:
-            raise self._missing(args[0].loc, target)
+        found = self._find(target, quoted=quoted, following=name.value == "include_next")
+        if found is None:
+            raise self._search.missing(args[0].loc, target)
+        path = found.path
         if path in self._once:
             return
         if self._depth >= _MAX_INCLUDE_DEPTH:
             raise error(name.loc, f"#include nests deeper than {_MAX_INCLUDE_DEPTH} files")
         self._depth += 1
+        outer, self._folder = self._folder, found.folder
         self.process(read_source(path, args[0].loc), str(path), path)
+        self._folder = outer
         self._depth -= 1
 
-    def _find(self, target: str, quoted: bool) -> Path | None:
-        here = [self._path.parent if self._path is not None else Path()] if quoted else []
-        for directory in (*here, *self._search):
-            candidate = directory / target
-            if candidate.is_file():
-                return candidate
-        return None
-
-    def _missing(self, loc: SourceLoc, target: str) -> CompileError:
-        known = [p.name for d in self._search for p in d.glob("*.h")]
-        close = difflib.get_close_matches(target, known, 1, 0.75)
-        if close:
-            remedy = f"did you mean '{close[0]}'?"
-        else:
-            remedy = "add the directory that holds it with -I <directory>"
-        return error(loc, f"cannot find the header '{target}'", remedy)
+    def _find(self, target: str, *, quoted: bool, following: bool = False) -> Found | None:
+        """The file of an #include; of an #include_next, the one behind the folder of the current file."""
+        if following:
+            return self._search.find(target, None, self._folder)
+        here = self._path.parent if self._path is not None else Path()
+        return self._search.find(target, here if quoted else None)
 
     # Everything else
 

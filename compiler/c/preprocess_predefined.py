@@ -2,7 +2,8 @@
 Macros defined before the first line: those of a C11 compiler for x86-64 Linux that portable programs
 and our headers ask about (C11 6.10.8; the names with `__SIZEOF_`, `_MAX__`, … are gcc's and clang's).
 
-`__GNUC__` is not among them, because programs take it as leave to use GNU extensions.
+`__GNUC__` comes with the system's headers only (`preprocess_headers.py`): programs take it as leave to
+use GNU extensions.
 """
 
 from __future__ import annotations
@@ -58,6 +59,24 @@ _FLOATING = {
         "MAX": "1.18973149535723176502e+4932L", "DENORM_MIN": "3.64519953188247460253e-4951L",
     },
 }  # fmt: skip
+
+FOR_SYSTEM_HEADERS: tuple[tuple[str, str], ...] = (
+    ("__GNUC__", "4"),
+    ("__GNUC_MINOR__", "2"),
+    ("__GNUC_PATCHLEVEL__", "1"),
+    ("__GNUC_STDC_INLINE__", "1"),
+    ("__NO_INLINE__", "1"),
+    ("__USER_LABEL_PREFIX__", ""),
+    ("__REGISTER_PREFIX__", ""),
+    ("__CHAR16_TYPE__", "short unsigned int"),
+    ("__CHAR32_TYPE__", "unsigned int"),
+    ("__INTMAX_C(c)", "c ## L"),
+    ("__UINTMAX_C(c)", "c ## UL"),
+)
+"""
+What the system's headers ask a compiler about, added with them: the version of gcc whose extensions we have.
+It is clang's, which libraries know as the oldest with attributes and statement expressions.
+"""
 
 PREDEFINED: tuple[tuple[str, str], ...] = (
     ("_OPENACC", OPENACC_VERSION),

@@ -3,5 +3,6 @@
 #include <bits/size_t.h>
 typedef long ptrdiff_t;
 typedef int wchar_t;
+typedef unsigned int wint_t;
 typedef struct { long long __ll; long double __ld; } max_align_t;
 #define offsetof(type, member) __builtin_offsetof(type, member)

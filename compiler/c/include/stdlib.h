@@ -1,6 +1,8 @@
 /* General utilities (C11 7.22, and common POSIX functions). */
 #pragma once
+#include <bits/posix_types.h>
 #include <bits/size_t.h>
+#include <bits/time_types.h>
 typedef int wchar_t;
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1

@@ -6,6 +6,7 @@ functions get the declaration of their header, others are taken to be of the pro
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from typing import Any
 
@@ -32,7 +33,8 @@ def declare_implicitly(unit: Unit, name: str, node: Any, loc: SourceLoc) -> Func
     word = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["int"], node.coord), node.coord)
     function = c_ast.FuncDecl(None, word, node.coord)
     declaration = c_ast.Decl(name, [], [], [], [], function, None, None, node.coord)
-    found = _declare(unit, [declaration], name)
+    _declare(unit, declaration)
+    found = _function(unit, name)
     if found is not None:
         found.is_implicit = True
     unit.sink.warn(
@@ -52,26 +54,28 @@ def _near_function(unit: Unit, name: str) -> str | None:
 
 def _from_header(unit: Unit, name: str, header: str) -> FunctionDecl | None:
     """
-    The function as its header declares it; None if the header does not fit what the file has declared.
-    Types and constants of the header are declared with it, as its parameters need them.
+    The function as its header declares it, with the types and constants that the file does not have yet;
+    None if it does not fit what the file has declared.
     """
     text = preprocess_text(f"#include <{header}>\n", header).text
     tree: Any = parse_text(text, header)
-    nodes: list[Any] = tree.ext
-    try:
-        return _declare(unit, [n for n in nodes if not isinstance(n, c_ast.Pragma)], name)
-    except CompileError:
-        return None
+    for node in tree.ext:
+        with contextlib.suppress(CompileError):  # the file has its own
+            _declare(unit, node)
+    return _function(unit, name)
 
 
-def _declare(unit: Unit, nodes: list[Any], name: str) -> FunctionDecl | None:
-    """Declares at file scope; the function called `name` if there is one now."""
+def _declare(unit: Unit, node: Any) -> None:
+    """Declares at file scope."""
     function, unit.function = unit.function, None
     try:
         with unit.nested_scope(unit.file_scope):
-            for node in nodes:
+            if not isinstance(node, c_ast.Pragma):
                 unit.declarations.external(node)
     finally:
         unit.function = function
+
+
+def _function(unit: Unit, name: str) -> FunctionDecl | None:
     found = unit.file_scope.find(name)
     return found if isinstance(found, FunctionDecl) else None

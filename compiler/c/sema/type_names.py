@@ -378,15 +378,12 @@ class TypeBuilder:
 
     def _member(self, node: Any, record: RecordType) -> Member | None:
         loc = self._loc(node)
-        if node.align:
-            raise error(
-                loc, "_Alignas on a member is not supported", "put it on the variable instead"
-            )
         if node.name is None and node.bitsize is None:
             t = self.build(node.type).type
             anonymous = isinstance(t, RecordType) and t.tag is None
             return (None, QualType(t), None) if anonymous else None
         q = self.build(node.type)
+        self._check_alignment(node, q.type, loc)
         what = f"member '{node.name}'"
         if isinstance(q.type, FunctionType):
             raise error(loc, f"{what} has function type", "use a pointer to a function")
@@ -402,6 +399,14 @@ class TypeBuilder:
                 else "define that type before this one",
             )
         return node.name, q, None if node.bitsize is None else self._bit_width(node, q.type)
+
+    def _check_alignment(self, node: Any, t: CType, loc: SourceLoc) -> None:
+        """Raise for an `_Alignas` that is stricter than the member's type."""
+        wanted = self.unit.declarations.alignment(node) if node.align else None
+        if wanted is not None and (not t.is_complete or wanted > t.align):
+            raise error(
+                loc, "_Alignas on a member is not supported", "put it on the variable instead"
+            )
 
     def _bit_width(self, node: Any, t: CType) -> int:
         loc = self.unit.loc(node.bitsize)

@@ -1,0 +1,143 @@
+"""
+Where #include finds headers.
+
+Our own headers (`include/`) declare the C library in plain C99. They are a tenth of glibc's, so programs
+that get along with them never read the system's. A file that includes a header that we do not have
+(`<wchar.h>`, `<zlib.h>`), or that uses a name that the system's version of one of ours has and ours lacks
+(`include/lacking.txt`), is preprocessed with the system's headers throughout: the two do not mix, as both
+define the same types. Ours then stay for what a C compiler brings itself (`<stddef.h>`, `<float.h>`), and
+win where the system's need another compiler.
+"""
+
+from __future__ import annotations
+
+import difflib
+import platform
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ..diagnostics import CompileError, SourceLoc, error
+
+INCLUDE_DIR = Path(__file__).parent / "include"
+"""The bundled C library headers."""
+
+OPENACC_INCLUDE_DIR = INCLUDE_DIR / "acc"
+"""`openacc.h` and `acc_prof.h`, which describe our runtime and so serve `use_system_cpp` too."""
+
+WINNERS = frozenset(
+    ("complex.h", "tgmath.h", "stdatomic.h", "omp.h", "accelmath.h", "openacc.h", "acc_prof.h")
+)
+"""Ours even beside the system's: they are made of what only we, or only other compilers, have."""
+
+
+def system_folders() -> list[Path]:
+    """The folders in which C compilers of this machine look for headers."""
+    multiarch = f"{platform.machine()}-linux-gnu"
+    folders = [Path("/usr/local/include"), Path("/usr/include") / multiarch, Path("/usr/include")]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+class NeedsSystemHeaders(Exception):
+    """The file includes, or uses, what only the system's headers have."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A header, and the number of the folder of the search that has it (-1: beside the including file)."""
+
+    path: Path
+    folder: int
+
+
+class HeaderSearch:
+    """
+    The folders of one preprocessing, in order: `include_dirs` (-I), the system's if `system`, ours. Without
+    `system`, a header that only the system has raises `NeedsSystemHeaders`.
+    """
+
+    def __init__(self, include_dirs: Sequence[Path], *, system: bool) -> None:
+        self._system = system
+        self._own_first = len(include_dirs)
+        ours = [INCLUDE_DIR, OPENACC_INCLUDE_DIR]
+        self._folders = [*include_dirs, *ours, *(system_folders() if system else ())]
+        if system:
+            self._folders += ours
+
+    def find(self, target: str, beside: Path | None, after: int = -1) -> Found | None:
+        """
+        The header `target`, first in the folder `beside` if given, then in those of the search behind
+        number `after`. None if there is none.
+        """
+        if beside is not None and (beside / target).is_file():
+            return Found(beside / target, -1)
+        for number in range(after + 1, len(self._folders)):
+            if self._passed_over(number, target):
+                continue
+            candidate = self._folders[number] / target
+            if candidate.is_file():
+                return Found(candidate, number)
+        if not self._system and any((f / target).is_file() for f in system_folders()):
+            raise NeedsSystemHeaders
+        return None
+
+    def _passed_over(self, number: int, target: str) -> bool:
+        """Among the system's headers, ours come first only where they win."""
+        ours_first = self._own_first <= number < self._own_first + 2
+        return self._system and ours_first and target not in WINNERS
+
+    def missing(self, loc: SourceLoc, target: str) -> CompileError:
+        """The error for a header that nobody has."""
+        known = {path.name for folder in self._folders for path in folder.glob("*.h")}
+        close = difflib.get_close_matches(target, sorted(known), 1, 0.75)
+        if close:
+            remedy = f"did you mean '{close[0]}'?"
+        else:
+            remedy = "add the directory that holds it with -I <directory>"
+        return error(loc, f"cannot find the header '{target}'", remedy)
+
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_NOT_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+class ReadFiles:
+    """The files that one preprocessing has read: whether the program's own use what our headers lack."""
+
+    def __init__(self) -> None:
+        self._ours: dict[str, str] = {}
+        self._others: list[str] = []
+
+    def add(self, path: Path | None, text: str) -> None:
+        """A file was read, at `path` if it is not in memory only."""
+        if path is not None and path.is_relative_to(INCLUDE_DIR):
+            self._ours[str(path.relative_to(INCLUDE_DIR))] = text
+        else:
+            self._others.append(text)
+
+    def lacking(self) -> frozenset[str]:
+        """The names used that a header lacks which was included, and that no other one of ours has."""
+        table = lacking_names()
+        lacked = frozenset[str]().union(*(table[h] for h in self._ours if h in table))
+        if not any(not lacked.isdisjoint(_IDENTIFIER.findall(text)) for text in self._others):
+            return frozenset()
+        code = (_NOT_CODE.sub(" ", text) for text in self._others)
+        used = lacked.intersection(*[{name for text in code for name in _IDENTIFIER.findall(text)}])
+        return used.difference(*(_IDENTIFIER.findall(text) for text in self._ours.values()))
+
+
+@cache
+def lacking_names() -> dict[str, frozenset[str]]:
+    """Header → what the system's version of it has and ours lacks; empty where the system has no headers."""
+    path = INCLUDE_DIR / "lacking.txt"
+    has_headers = any((folder / "stdio.h").is_file() for folder in system_folders())
+    return dict(_lacking(path.read_text())) if has_headers and path.is_file() else {}
+
+
+def _lacking(text: str) -> Iterator[tuple[str, frozenset[str]]]:
+    for line in text.splitlines():
+        header, _, names = line.partition(":")
+        if not line.startswith("#"):
+            yield header, frozenset(names.split())
