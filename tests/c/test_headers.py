@@ -13,12 +13,8 @@ from pathlib import Path
 
 import pytest
 from accopt.compiler.c.parse import parse_text
-from accopt.compiler.c.preprocess import (
-    INCLUDE_DIR,
-    OPENACC_INCLUDE_DIR,
-    PreprocessOptions,
-    preprocess_text,
-)
+from accopt.compiler.c.preprocess import PreprocessOptions, preprocess_text
+from accopt.compiler.c.preprocess_headers import INCLUDE_DIR, OPENACC_INCLUDE_DIR
 from accopt.compiler.c.sema import check_translation_unit
 from accopt.compiler.diagnostics import CompileError, DiagnosticSink
 from accopt.runtime.abi import (
