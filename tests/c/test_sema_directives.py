@@ -311,16 +311,6 @@ def test_beyond_the_letter(text: str, message: str) -> None:
     assert message in warning.message and warning.remedy
 
 
-def test_update_at_file_scope_makes_declared_variables_start_with_their_values() -> None:
-    unit = check("int n, m;\n#pragma acc declare create(n, m)\n#pragma acc update device(m)")
-    (declared,) = unit.directives
-    clauses = [c for c in declared.clauses if isinstance(c, VarListClause)]
-    assert [(c.name, [i.name for i in c.items]) for c in clauses] == [
-        ("create", ["n"]),
-        ("copyin", ["m"]),
-    ]
-
-
 def test_a_section_of_a_global_pointer_cannot_be_declared() -> None:
     found = mistake("float *p;\n#pragma acc declare create(p[0:9])")
     assert "what a global pointer points to" in found.message and "enter data" in (
