@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .customary_options import translate
+from .deep_stack import with_deep_stack
 from .dependencies import add_dependency_arguments, write_dependencies
 from .diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
 from .driver_options import add_compile_arguments, add_version, compile_options
@@ -99,6 +100,7 @@ class _Command:
             self._link()
         return 0
 
+    @with_deep_stack
     def _preprocess(self) -> None:
         from .c.program import preprocess_program
         from .executable import preprocess_options
@@ -127,6 +129,7 @@ class _Command:
             if not self.args.check:
                 write_output(output, compiled.to_bytes())
 
+    @with_deep_stack
     def _compiled(self, path: Path, output: str) -> ObjectFile:
         """A C file as an object, after checking it; its warnings are printed."""
         from .c.preprocess import PreprocessedSource, preprocess, read_source

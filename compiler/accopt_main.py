@@ -29,6 +29,7 @@ from xdsl.utils.exceptions import (
 from xdsl.utils.lexer import Span
 
 from .added_passes import available_passes, no_such_pass, parse_passes
+from .deep_stack import with_deep_stack
 from .diagnostics import (
     UNKNOWN_LOC,
     CompileError,
@@ -342,6 +343,7 @@ def _answer(args: argparse.Namespace) -> str | None:
     return describe_pass(args.help_pass) if args.help_pass else list_stages(compile_options(args))
 
 
+@with_deep_stack
 def _run(args: argparse.Namespace) -> int:
     try:
         answer = _answer(args)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .backend.cache import DiskCache, content_key
 from .backend.toolkit import find_ptxas
+from .deep_stack import with_deep_stack
 from .diagnostics import Diagnostic, DiagnosticSink, Severity, SourceLoc
 from .options import CompileOptions
 from .process import without_collection
@@ -89,6 +90,7 @@ def preprocess_options(options: CompileOptions) -> PreprocessOptions:
     )
 
 
+@with_deep_stack
 def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSink) -> ModuleOp:
     """The acc-level module of the C files of one program. Raises `CompileError`."""
     from .c.program import load_program
@@ -98,6 +100,7 @@ def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSi
     return generate_module(units, sink)
 
 
+@with_deep_stack
 def build(
     paths: Sequence[Path],
     options: CompileOptions,
@@ -118,6 +121,7 @@ def build(
     return build_sources(sources, options, sink, after_stage, cached=cached)
 
 
+@with_deep_stack
 def build_sources(
     sources: Sequence[PreprocessedSource],
     options: CompileOptions,

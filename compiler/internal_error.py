@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections import deque
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from .diagnostics import UNKNOWN_LOC, Diagnostic, Severity, SourceLoc, render
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 DEBUG_VARIABLE = "ACCOPT_DEBUG"
 
 
+_FRAMES = 2000
+"""How many of the innermost frames are looked at: a program nested too deeply has very many."""
+
+
 def _place_of(value: object) -> SourceLoc:
     """The C place that a local variable of accopt stands for."""
     # Not before something fails: `accrun` starts a program it knows without these.
@@ -30,7 +35,9 @@ def _place_of(value: object) -> SourceLoc:
     from .c.ast import Expr, Stmt, VarDecl
 
     if isinstance(value, Operation):
-        return SourceLoc.from_attr(value.location)
+        # An operation that is just being made has no location yet.
+        location = getattr(value, "location", None)
+        return UNKNOWN_LOC if location is None else SourceLoc.from_attr(location)
     if isinstance(value, Expr | Stmt | VarDecl):
         return value.loc
     return UNKNOWN_LOC
@@ -38,14 +45,16 @@ def _place_of(value: object) -> SourceLoc:
 
 def place_of_failure(trace: TracebackType | None) -> SourceLoc:
     """The C place that the innermost frame with one was working on; `UNKNOWN_LOC` if none was."""
-    found = UNKNOWN_LOC
+    frames: deque[FrameType] = deque(maxlen=_FRAMES)
     while trace is not None:
-        for value in trace.tb_frame.f_locals.values():
-            place = _place_of(value)
-            if place.line > 0:
-                found = place
+        frames.append(trace.tb_frame)
         trace = trace.tb_next
-    return found
+    for frame in reversed(frames):
+        places = [_place_of(value) for value in frame.f_locals.values()]
+        known = [place for place in places if place.line > 0]
+        if known:
+            return known[-1]
+    return UNKNOWN_LOC
 
 
 def operation_of_failure(trace: TracebackType | None) -> Operation | None:

@@ -8,6 +8,7 @@ import sys
 import traceback
 from typing import NoReturn
 
+from ..compiler.diagnostics import CompileError, render
 from .errors import AccRuntimeError, Place
 
 
@@ -19,6 +20,8 @@ def end_process(error: BaseException, place: Place, device: str) -> NoReturn:
     status = 1
     if isinstance(error, AccRuntimeError):
         message = error.located(place, device).render()
+    elif isinstance(error, CompileError):  # of a kernel that is compiled when it is launched
+        message = "\n".join(render(d) for d in error.diagnostics)
     elif isinstance(error, KeyboardInterrupt):
         message, status = "interrupted", 130
     else:

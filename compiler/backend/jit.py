@@ -23,6 +23,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from ..deep_stack import with_deep_stack
 from ..diagnostics import UNKNOWN_LOC, error
 from ..options import OptLevel
 from ..references import declared_names
@@ -52,6 +53,7 @@ def exported_names(ir: str) -> list[str]:
     return [(function or variable).strip('"') for function, variable in _DEFINITION.findall(ir)]
 
 
+@with_deep_stack
 def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None = None) -> bytes:
     """
     The object code of a host module, optimised for this processor. With `cache`, equal texts are

@@ -15,6 +15,7 @@ from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, BlockArgument, Operation
 
+from ...compiler.deep_stack import with_deep_stack
 from ...compiler.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ...dialects.dense import integers
@@ -138,6 +139,7 @@ class ModuleCompiler:
 
     # Compiling
 
+    @with_deep_stack
     def kernel(self, symbol: str) -> SimKernel:
         """The kernel `symbol`. Raises `CompileError` for what the simulator does not know."""
         func = self.symbols[symbol]
@@ -159,7 +161,16 @@ class ModuleCompiler:
                 loc = SourceLoc.from_attr(op.location)
                 raise error(loc, f"the simulator cannot run '{name}': {problem}") from None
         text = "\n\n".join(texts)
-        exec(compile(text, f"<simulated {symbol}>", "exec"), self._namespace)
+        try:
+            code = compile(text, f"<simulated {symbol}>", "exec")
+        except (SyntaxError, MemoryError, RecursionError):
+            # Python allows 99 levels of indentation.
+            raise error(
+                SourceLoc.from_attr(func.location),
+                f"the branches and loops of '{symbol}' are nested too deeply for the simulator",
+                "run it with --target=host, or put the inner ones into a function",
+            ) from None
+        exec(code, self._namespace)
         for number, (name, generated) in enumerate(self._functions.items()):
             body = _body(self.symbols[name])
             assert body is not None

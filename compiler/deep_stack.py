@@ -1,0 +1,100 @@
+"""
+Room for recursion: the compiler follows the nesting of a program, and C programs nest deeply (C11 5.2.4.1
+asks for 127 blocks and 63 parentheses; generated code has sums of thousands of terms).
+
+Python counts its frames, and C code below it uses the stack of the thread. Compilations run in a thread with
+a large stack, of which only what is used takes memory, and with a limit on frames that it can hold. What is
+nested more deeply ends in `RecursionError`, which is reported at its line (`internal_error.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+FRAMES = 150_000
+_STACKS = (1 << 30, 1 << 28, 1 << 26)
+"""Sizes in bytes, the first that the machine gives. Frames take up to 5 kB where C code calls Python back."""
+
+_lock = threading.Lock()
+_deep = threading.local()
+
+
+def with_deep_stack(function: Callable[P, R]) -> Callable[P, R]:
+    """`function` in such a thread, unless the caller is in one; its result and exceptions are passed on."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if getattr(_deep, "inside", False):
+            return function(*args, **kwargs)
+        return _call(lambda: function(*args, **kwargs))
+
+    return call
+
+
+def _call(action: Callable[[], R]) -> R:
+    done: list[R] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        _deep.inside = True
+        try:
+            done.append(action())
+        except BaseException as failure:
+            failed.append(failure)
+
+    with _frames():
+        thread = _start(run)
+        if thread is None:
+            return action()
+        thread.join()
+    if failed:
+        try:
+            raise failed[0]
+        finally:
+            failed.clear()
+    return done[0]
+
+
+def _start(run: Callable[[], Any]) -> threading.Thread | None:
+    """A running thread with a large stack; none where memory is short."""
+    for size in _STACKS:
+        with _lock:
+            before = threading.stack_size(size)
+            try:
+                # A daemon, so that an interrupted command can end.
+                thread = threading.Thread(target=run, name="accopt-compiler", daemon=True)
+                thread.start()
+                return thread
+            except (RuntimeError, MemoryError):
+                continue
+            finally:
+                threading.stack_size(before)
+    return None
+
+
+_limits: list[int] = []
+"""What the limit on frames was before each compilation that runs now; it holds for all threads."""
+
+
+@contextmanager
+def _frames() -> Generator[None]:
+    """Raises the limit while a compilation runs."""
+    with _lock:
+        _limits.append(sys.getrecursionlimit())
+        sys.setrecursionlimit(max(FRAMES, _limits[0]))
+    try:
+        yield
+    finally:
+        with _lock:
+            before = _limits[0]
+            _limits.pop()
+            if not _limits:
+                sys.setrecursionlimit(before)
