@@ -32,3 +32,9 @@ llvm.func @watch() {
   accx.watch "pause" 0 : i32 {line = 3 : i64}
   llvm.return
 }
+// -----
+// CHECK: only a write has operands: the copy's address and the value
+llvm.func @watch(%p: !llvm.ptr) {
+  accx.watch "write" 0 : i32 of %p : !llvm.ptr {name = "t"}
+  llvm.return
+}

@@ -8,16 +8,16 @@
 // CHECK: %once = llvm.alloca
 // CHECK: %t = llvm.alloca
 // CHECK: %own = llvm.alloca
-// CHECK: llvm.store %{{.*}}, %t : i32, !llvm.ptr
-// CHECK-NEXT: accx.watch "write" 0 : i32
+// CHECK: accx.watch "write" 0 : i32 of %t, %k0 : !llvm.ptr, i32 {
+// CHECK-NEXT: llvm.store %k0, %t : i32, !llvm.ptr
 // CHECK: accx.watch "begin" 0 : i32 {line = {{.*}}, inside = "thread", shared_by = "gang", variables = [0 : i64]}
 // CHECK: scf.for
 // CHECK: accx.watch "iteration" 0 : i32
 // CHECK: llvm.store %{{.*}}, %own : i32, !llvm.ptr
 // CHECK-NEXT: %{{.*}} = llvm.load %t : !llvm.ptr -> i32
 // CHECK-NEXT: accx.watch "read" 0 : i32 {name = "t", what = "declared at line {{.*}}, one for each gang", loops = [0 : i64], remedies = ["write reduction(+:t) on that loop"]}
-// CHECK: llvm.store %{{.*}}, %t : i32, !llvm.ptr
-// CHECK-NEXT: accx.watch "write" 0 : i32
+// CHECK: accx.watch "write" 0 : i32 of %t, %after : !llvm.ptr, i32 {
+// CHECK-NEXT: llvm.store %after, %t : i32, !llvm.ptr
 // CHECK: accx.watch "end" 0 : i32
 // CHECK: llvm.load %t : !llvm.ptr -> i32
 // CHECK-NEXT: accx.watch "read" 0 : i32

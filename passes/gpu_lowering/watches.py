@@ -113,10 +113,17 @@ class Watches:
             about = scalar.about()
             for use in list(slot.uses):
                 op = use.operation
+                block = op.parent_block()
+                assert block is not None
                 if isinstance(op, llvm.LoadOp):
-                    _beside(op, WatchOp("read", scalar.number, about))
+                    watch = WatchOp("read", scalar.number, about)
+                    block.insert_op_after(watch, op)
                 elif isinstance(op, llvm.StoreOp) and op.ptr is slot:
-                    _beside(op, WatchOp("write", scalar.number, about))
+                    watch = WatchOp("write", scalar.number, about, [slot, op.value])
+                    block.insert_op_before(watch, op)
+                else:
+                    continue
+                watch.location = op.location
 
 
 @dataclass
@@ -209,13 +216,6 @@ def _remedy(name: str, accesses: Sequence[Operation], root: SSAValue) -> str:
     if kind is not None:
         return f"write reduction({_SPELLINGS.get(kind.value, kind.value)}:{name}) on that loop"
     return f"write private({name}) on that loop if its iterations are independent, or seq"
-
-
-def _beside(access: Operation, watch: WatchOp) -> None:
-    block = access.parent_block()
-    assert block is not None
-    watch.location = access.location
-    block.insert_op_after(watch, access)
 
 
 def _numbers(values: Sequence[int]) -> ArrayAttr:

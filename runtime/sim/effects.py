@@ -351,14 +351,22 @@ def watch(f: FunctionCompiler, op: Operation) -> None:
             _numbers(about["loops"]),
             tuple(map(_text, _list(about["remedies"]))),
         )
+        values = _stored(f, op) if event == "write" else ""
         known = f.module.constant(scalar)
-        f.put(f"rt.watches.{event}({f.threads}, {known}, {f.place(op)})")
+        f.put(f"rt.watches.{event}({f.threads}, {known}, {f.place(op)}{values})")
         return
     line = about["line"]
     assert isinstance(line, IntegerAttr)
     inside, shared_by = _text(about["inside"]), _text(about["shared_by"])
     loop = WatchedLoop(number, line.value.data, inside, shared_by, _numbers(about["variables"]))
     f.put(f"rt.watches.{event}({f.threads}, {f.module.constant(loop)})")
+
+
+def _stored(f: FunctionCompiler, op: WatchOp) -> str:
+    """The old and the new value of a copy, where it is a scalar in registers."""
+    copy, value = op.stored
+    known = copy in f.live.cells and dtype_of(value.type) is not None
+    return f", {f.name_of(copy) if known else None}, {f.name_of(value) if known else None}"
 
 
 def _list(attr: Attribute) -> tuple[Attribute, ...]:

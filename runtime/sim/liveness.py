@@ -16,6 +16,7 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
+from ...dialects.accx_watch import WatchOp
 from .types import dtype_of
 
 
@@ -58,6 +59,8 @@ def is_cell(alloca: llvm.AllocaOp) -> bool:
             case llvm.StoreOp() as store:
                 if use.index != 1 or store.value.type != alloca.elem_type:
                     return False
+            case WatchOp():
+                pass
             case _:
                 return False
     return True

@@ -140,6 +140,11 @@ class RaceChecks:
         return allocation.narrow, allocation.start - self.memory.base
 
 
+def different(a: Value, b: Value) -> Any:
+    """Where two values of one type differ in their bits."""
+    return ~_equal(a, b)
+
+
 def _equal(a: Value, b: Value) -> Any:
     """Bitwise equality (so that NaN equals itself)."""
     bits = STATE_VIEWS[a.dtype.itemsize]

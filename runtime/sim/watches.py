@@ -10,7 +10,8 @@ of which loop it was assigned last. The rules, for a loop that assigns the scala
    some iteration assigned, gets a value that depends on the order;
 2. so does an iteration that reads the value from before the loop, if another iteration assigns one.
 
-An iteration that reads what it has assigned itself is fine: such a scalar could have been private.
+An iteration that reads what it has assigned itself is fine: such a scalar could have been private. To
+assign the value that a copy holds already changes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ import numpy as np
 from .access import Place
 from .access_faults import AccessFaults
 from .findings import Fault
-from .values import Array, Batch, Threads
+from .race_checks import different
+from .values import Array, Batch, Threads, Value
 
 _NEVER = np.int64(np.iinfo(np.int64).max)
 
@@ -52,6 +54,17 @@ class WatchedScalar:
     what: str
     loops: tuple[int, ...]
     remedies: tuple[str, ...]
+
+
+class Copies:
+    """
+    Of each thread's copy of a scalar: in which iteration of a loop it was `assigned` last, and in which
+    its value was last `changed`; 0 for outside of the loop.
+    """
+
+    def __init__(self, threads: int):
+        self.assigned = np.zeros(threads, np.int64)
+        self.changed = np.zeros(threads, np.int64)
 
 
 class Span:
@@ -109,7 +122,7 @@ class Watches:
     def start_batch(self) -> None:
         """Nothing of the batch before is left, but for loops that the whole launch shares."""
         self.now: dict[int, Array] = {}
-        self.assigned: dict[tuple[int, int], Array] = {}
+        self.copies: dict[tuple[int, int], Copies] = {}
         self.instances: dict[int, Array] = {}
         self.spans.clear()
 
@@ -147,10 +160,10 @@ class Watches:
         self.now[loop.number][ids] = 0
         units = self._local(threads, "worker" if loop.shared_by == "worker" else "gang")
         for variable in loop.variables:
-            copies = self._assigned(variable, loop.number)
+            changed = self._copies(variable, loop.number).changed
             last = np.zeros(int(units.max()) + 1, np.int64)
-            np.maximum.at(last, units, copies[ids])
-            copies[ids] = last[units]
+            np.maximum.at(last, units, changed[ids])
+            changed[ids] = last[units]
 
     # Accesses
 
@@ -158,25 +171,35 @@ class Watches:
         """The threads read their copies."""
         if not self.enabled:
             return
+        ids = threads.all_ids
         for position, number in enumerate(scalar.loops):
             now = self._now(number, threads)
-            copies = self._assigned(scalar.number, number)[threads.all_ids]
-            wrong = (copies != 0) & (copies != now)
+            copies = self._copies(scalar.number, number)
+            others = (copies.assigned[ids] != now) | (now == 0)
+            changed = copies.changed[ids] != 0
+            wrong = others & changed
             if wrong.any():
                 self._report(threads, scalar, position, place, wrong, "read", "write")
-            before = (copies == 0) & (now != 0)
+            before = others & ~changed & (now != 0)
             if before.any():
                 self._compare(threads, scalar, position, place, before, "read", "write")
 
-    def write(self, threads: Threads, scalar: WatchedScalar, place: Place) -> None:
-        """The threads assign their copies."""
+    def write(
+        self, threads: Threads, scalar: WatchedScalar, place: Place, old: Value | None, new: Value
+    ) -> None:
+        """The threads assign their copies, which held `old` values (None: unknown)."""
         if not self.enabled:
             return
+        changed = np.broadcast_to(np.True_ if old is None else different(old, new), (threads.n,))
+        ids = threads.all_ids
         for position, number in enumerate(scalar.loops):
             now = self._now(number, threads)
-            self._assigned(scalar.number, number)[threads.all_ids] = now
-            if now.any():
-                self._compare(threads, scalar, position, place, now != 0, "write", "read")
+            copies = self._copies(scalar.number, number)
+            copies.assigned[ids] = now
+            copies.changed[ids] = np.where(changed | (now == 0), now, copies.changed[ids])
+            new_value = changed & (now != 0)
+            if new_value.any():
+                self._compare(threads, scalar, position, place, new_value, "write", "read")
 
     def _compare(
         self,
@@ -231,12 +254,11 @@ class Watches:
         now = self.now.get(loop)
         return np.zeros(threads.n, np.int64) if now is None else now[threads.all_ids]
 
-    def _assigned(self, variable: int, loop: int) -> Array:
-        """By thread: the iteration of the loop in which the copy was assigned last, 0 for outside of it."""
+    def _copies(self, variable: int, loop: int) -> Copies:
         key = variable, loop
-        if key not in self.assigned:
-            self.assigned[key] = np.zeros(self.batch.threads, np.int64)
-        return self.assigned[key]
+        if key not in self.copies:
+            self.copies[key] = Copies(self.batch.threads)
+        return self.copies[key]
 
     def _span(self, variable: int, loop: WatchedLoop, what: str) -> Span:
         key = variable, loop.number, what

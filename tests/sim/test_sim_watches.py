@@ -97,6 +97,8 @@ RIGHT = {
         lanes("t = a[i];", COPY), "if (j >= 0) { t = 3; r[j+8] = 1; }", "else t = 4;", "r[j] = t;"
     ),
     "a temporary of each worker": gangs(workers("t = k;", lanes("b[j*n+i] = 1;"), "r[j*4+k] = t;")),
+    "assigned what it is": gangs("t = j;", lanes("t = t + 0;"), "r[j] = t;"),
+    "the same value in every iteration": gangs(lanes("t = 3;", COPY)),
     "sequential": gangs("t = 0;", "for (i = 0; i < n; i++) t += a[i];", "r[j] = t;"),
 }
 
