@@ -14,6 +14,7 @@ from xdsl.ir import Block, Region, SSAValue
 from ..c import ast as c
 from ..c.sema.constants import integer_value
 from ..c.types import (
+    FloatType,
     IntType,
     PointerType,
     RecordType,
@@ -358,6 +359,29 @@ def is_cheap(fn: FunctionState, e: c.Expr) -> bool:
     return True
 
 
+def may_be_poison(e: c.Expr) -> bool:
+    """
+    Whether evaluating the cheap `e` where C would not may give LLVM's poison value: signed overflow, a
+    shift by the width or more, a real number beyond the integer type. `and` and `or` pass poison on
+    whatever the other operand is; a `select` that takes the other value does not.
+    """
+    return any(_gives_poison(node) for node in walk(e))
+
+
+def _gives_poison(node: c.Expr) -> bool:
+    match node:
+        case c.BinaryOp(op="<<" | ">>", type=IntType() as t):
+            return int_constant(node.rhs) not in range(t.bits)
+        case c.BinaryOp(op="+" | "-" | "*", type=IntType(signed=True)):
+            return True
+        case c.UnaryOp(op="-", type=IntType(signed=True)):
+            return not isinstance(node.operand, c.IntConst)
+        case c.Cast(type=IntType()):
+            return isinstance(node.operand.type, FloatType)
+        case _:
+            return False
+
+
 def branch_values(
     fn: FunctionState,
     truth: SSAValue,
@@ -408,7 +432,11 @@ def _short_circuit(fn: FunctionState, e: c.BinaryOp) -> SSAValue:
     if is_cheap(fn, e.rhs):
         right = condition(fn, e.rhs)
         fn.b.at(e.loc)
-        return fn.b.value(arith.AndIOp(left, right) if is_and else arith.OrIOp(left, right))
+        if not may_be_poison(e.rhs):
+            return fn.b.value(arith.AndIOp(left, right) if is_and else arith.OrIOp(left, right))
+        decided = fn.b.int(0 if is_and else 1, i1)
+        yes, no = (right, decided) if is_and else (decided, right)
+        return fn.b.value(arith.SelectOp(left, yes, no))
     evaluate, skip = (lambda: condition(fn, e.rhs)), (lambda: fn.b.int(0 if is_and else 1, i1))
     then, otherwise = (evaluate, skip) if is_and else (skip, evaluate)
     value = branch_values(fn, left, [e.rhs], then, otherwise)

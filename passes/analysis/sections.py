@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import i1, i8
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from .acc_ops import constant_value, is_inside
 from .affine import Affine
@@ -229,11 +229,10 @@ def _refine(
     ranges: dict[Hashable, LoopRange], condition: SSAValue, taken: bool, symbols: RegionSymbols
 ) -> None:
     owner = condition.owner
-    if (isinstance(owner, arith.AndIOp) and taken) or (
-        isinstance(owner, arith.OrIOp) and not taken
-    ):
-        _refine(ranges, owner.operands[0], taken, symbols)
-        _refine(ranges, owner.operands[1], taken, symbols)
+    parts = _joined(owner, taken)
+    if parts is not None:
+        for part in parts:
+            _refine(ranges, part, taken, symbols)
         return
     if isinstance(owner, scf.IfOp) and taken:
         _refine_short_circuit(ranges, owner, condition, symbols)
@@ -270,6 +269,21 @@ def _unextended(compare: arith.CmpiOp) -> SSAValue | None:
     if compare.predicate.value.data not in (0, 1) or constant_value(compare.rhs) != 0:
         return None
     return left.input if isinstance(left, arith.ExtUIOp) and left.input.type == i1 else None
+
+
+def _joined(owner: Operation | Block, taken: bool) -> tuple[SSAValue, SSAValue] | None:
+    """The two values that are both `taken` where an `a && b` (true) or `a || b` (false) is."""
+    match owner:
+        case arith.AndIOp() if taken:
+            return owner.lhs, owner.rhs
+        case arith.OrIOp() if not taken:
+            return owner.lhs, owner.rhs
+        case arith.SelectOp() if taken and constant_value(owner.rhs) == 0:
+            return owner.cond, owner.lhs
+        case arith.SelectOp() if not taken and constant_value(owner.lhs) in (1, -1):
+            return owner.cond, owner.rhs
+        case _:
+            return None
 
 
 def _refine_short_circuit(
