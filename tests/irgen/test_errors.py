@@ -107,6 +107,22 @@ CASES = {
         5,
         "not an 'atomic update'",
     ),
+    "atomic update of another element": (
+        "void f(int *a, int i) {\n#pragma acc parallel\n{\n#pragma acc atomic\na[(unsigned char)i] = a[i] + 1; } }",
+        5,
+        "not an 'atomic update'",
+    ),
+    "atomic update of an element that a call with effects chooses": (
+        "int count;\nint next(void) { return count++; }\nvoid f(int *a) {\n#pragma acc serial\n{\n"
+        "#pragma acc atomic\na[next()] = a[next()] + 1; } }",
+        7,
+        "the call of 'next' may have side effects",
+    ),
+    "atomic update of an element that an unknown function chooses": (
+        "int next(void);\nvoid f(int *a) {\n#pragma acc serial\n{\n#pragma acc atomic\na[next()] = 1 + a[next()]; } }",
+        6,
+        "the call of 'next' may have side effects",
+    ),
     "atomic capture of two objects": (
         "void f(int *a) { int v;\n#pragma acc parallel\n{\n#pragma acc atomic capture\n{ v = a[0]; a[1]++; } } }",
         5,

@@ -18,6 +18,7 @@ from ...diagnostics import CompileError, SourceLoc, error
 from ...directives.records import AtomicKind
 from .. import arithmetic, expressions, lvalues
 from ..function import FunctionState
+from ..same_object import same_object
 from ..tree import strip_casts, walk
 from .common import condition_of
 
@@ -84,8 +85,8 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
 
 def _check_written(fn: FunctionState, e: c.Assign) -> None:
     """An expression that reads the variable would do so apart from the write (2.12)."""
-    parts = (part for part in walk(e.value) if isinstance(part, c.Expr))
-    if any(_same_object(fn, e.target, part) for part in parts):
+    parts = (part for part in walk(e.value) if isinstance(part, c.Load))
+    if any(same_object(e.target, part.lvalue) for part in parts):
         raise error(
             e.value.loc,
             "the value written reads the variable itself, which is not part of the atomic write",
@@ -129,7 +130,7 @@ def _deliver(fn: FunctionState, assign: c.Assign, t: CType, copy: SSAValue) -> N
     """Stores what was read into the left side of `assign`."""
     types = fn.module.types
     value = fn.b.load(copy, types.convert(t), "captured")
-    value = arithmetic.convert(fn.b, value, t, assign.target.type)
+    value = _converted(fn, value, t, _conversions(assign.value), assign.target.type)
     lvalues.store(fn, lvalues.place(fn, assign.target), value)
 
 
@@ -160,60 +161,64 @@ def _update_of(fn: FunctionState, e: c.Expr) -> Update | None:
     value = strip_casts(e.value)
     if not isinstance(value, c.BinaryOp) or value.op not in _UPDATE_OPS:
         return None
-    sides = [_same_object(fn, e.target, side) for side in (value.lhs, value.rhs)]
-    if not any(sides):
+    left = _reads(e.target, value.lhs)
+    if not left and not _reads(e.target, value.rhs):
         return None
-    left = sides[0]
-    other = value.rhs if left else value.lhs
-    t = value.type
-    return Update(e.target, lambda: _binary(fn, value.op, e.target.type, t, other, left=left))
+    own, other = (value.lhs, value.rhs) if left else (value.rhs, value.lhs)
+    t, casts = value.type, (_conversions(own), _conversions(e.value))
+    return Update(
+        e.target,
+        lambda: _binary(fn, value.op, e.target.type, t, other, left=left, casts=casts),
+    )
 
 
 def _binary(
-    fn: FunctionState, op: str, t: CType, compute: CType, other: c.Expr, *, left: bool
+    fn: FunctionState,
+    op: str,
+    t: CType,
+    compute: CType,
+    other: c.Expr,
+    *,
+    left: bool,
+    casts: tuple[list[c.Cast], list[c.Cast]] = ([], []),
 ) -> NewValue:
-    """Evaluates `other` now; the result computes `old op other` (or `other op old`) in `compute`."""
+    """
+    Evaluates `other` now; the result computes `old op other` (or `other op old`) in `compute`. `casts`:
+    the conversions of the old value, and of the result.
+    """
     operand = expressions.rvalue(fn, other)
+    own, whole = casts
 
     def new(old: SSAValue) -> SSAValue:
-        wide = arithmetic.convert(fn.b, old, t, compute)
+        wide = _converted(fn, old, t, own, compute)
         x, y = (wide, operand) if left else (operand, wide)
-        return arithmetic.convert(fn.b, arithmetic.binary(fn.b, op, x, y, compute), compute, t)
+        return _converted(fn, arithmetic.binary(fn.b, op, x, y, compute), compute, whole, t)
 
     return new
 
 
-def _same_object(fn: FunctionState, target: c.Expr, e: c.Expr) -> bool:
-    """Whether `e` is the value of lvalue `target`."""
+def _reads(target: c.Expr, e: c.Expr) -> bool:
+    """Whether `e` is the value of lvalue `target`, through conversions."""
     e = strip_casts(e)
-    return isinstance(e, c.Load) and _equal(target, e.lvalue)
+    return isinstance(e, c.Load) and same_object(target, e.lvalue)
 
 
-def _equal(a: c.Expr, b: c.Expr) -> bool:
-    """Whether two expressions without side effects are written alike."""
-    a, b = strip_casts(a), strip_casts(b)
-    match a, b:
-        case c.VarRef(), c.VarRef():
-            return a.decl is b.decl
-        case c.IntConst(), c.IntConst():
-            return a.value == b.value
-        case c.Load(), c.Load():
-            return _equal(a.lvalue, b.lvalue)
-        case c.Deref(), c.Deref():
-            return _equal(a.pointer, b.pointer)
-        case (c.Decay(), c.Decay()) | (c.AddressOf(), c.AddressOf()):
-            return _equal(a.operand, b.operand)
-        case c.UnaryOp(), c.UnaryOp():
-            return a.op == b.op and _equal(a.operand, b.operand)
-        case c.Member(), c.Member():
-            return a.field is b.field and _equal(a.record, b.record)
-        case c.PtrAdd(), c.PtrAdd():
-            same = a.subtract == b.subtract and _equal(a.pointer, b.pointer)
-            return same and _equal(a.index, b.index)
-        case c.BinaryOp(), c.BinaryOp():
-            return a.op == b.op and _equal(a.lhs, b.lhs) and _equal(a.rhs, b.rhs)
-        case _:
-            return False
+def _conversions(e: c.Expr) -> list[c.Cast]:
+    """The conversions around `strip_casts(e)`, the first to happen first."""
+    found: list[c.Cast] = []
+    while isinstance(e, c.Cast):
+        found.insert(0, e)
+        e = e.operand
+    return found
+
+
+def _converted(
+    fn: FunctionState, value: SSAValue, t: CType, casts: list[c.Cast], target: CType
+) -> SSAValue:
+    """`value` of type `t` after `casts`, as type `target`."""
+    for cast in casts:
+        value, t = arithmetic.convert(fn.b, value, t, cast.type), cast.type
+    return arithmetic.convert(fn.b, value, t, target)
 
 
 # Capture ------------------------------------------------------------------------------------------
@@ -233,14 +238,14 @@ def _capture(
         read = _read_of(fn, first)
         if read is not None:
             update = _update_of(fn, second)
-            if update is not None and _equal(update.target, read[1]):
+            if update is not None and same_object(update.target, read[1]):
                 _emit_capture(fn, read[0], update, None, read_first=True, if_cond=if_cond)
                 return
-            if isinstance(second, c.Assign) and _equal(second.target, read[1]):
+            if isinstance(second, c.Assign) and same_object(second.target, read[1]):
                 _emit_capture(fn, read[0], None, second, read_first=True, if_cond=if_cond)
                 return
         read, update = _read_of(fn, second), _update_of(fn, first)
-        if read is not None and update is not None and _equal(update.target, read[1]):
+        if read is not None and update is not None and same_object(update.target, read[1]):
             _emit_capture(fn, read[0], update, None, read_first=False, if_cond=if_cond)
             return
     raise _wrong_form(loc, AtomicKind.CAPTURE)
