@@ -1,12 +1,17 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # (llvmlite has no complete types)
 """
-Object code of a host module, and what to do when LLVM itself fails on it.
+Object code of a host module, and what to do where LLVM itself is wrong.
 
 LLVM 22's loop vectoriser compares two cost models and ends the process when they disagree, which
 happens for loops that keep a maximum or minimum (`fmax`) with constant trip counts that leave a long
 remainder. A module with such operations is therefore compiled by a process of its own (`main`); if that
 dies, the module is compiled here without vectorised loops.
+
+The same vectoriser compiles an integer division that only some iterations run, of operands that no iteration
+changes, for the first iteration of a vector alone; where its result is part of an address, the others
+take that address too, even if the first one does not divide. It has to know what the division depends on for
+that, so divisors are hidden from it unless they turn out to be constant.
 """
 
 from __future__ import annotations
@@ -23,6 +28,12 @@ from .host_mathematics import vector_library, with_mathematics
 from .optimize import open_module, optimize, without_missed_loops
 
 _MAY_END_LLVM = re.compile(r"@(?:fmaxf?|fminf?|llvm\.(?:max|min)(?:num|imum|imumnum)\.\w+)\(")
+
+
+_DIVISION = re.compile(
+    r"^  %(?P<result>[\w.$-]+) = [us](?:div|rem) (?:exact )?(?P<type>i\d+) [^,\n]+, (?P<divisor>%[\w.$-]+)",
+    re.MULTILINE,
+)
 
 
 def initialize() -> None:
@@ -57,6 +68,8 @@ def object_code(ir: str, opt_level: OptLevel) -> bytes:
 
 def compile_here(ir: str, opt_level: OptLevel, *, vectorize: bool = True) -> bytes:
     """As `object_code`, in this process whatever happens; `vectorize` allows vectorised loops."""
+    if opt_level >= 2 and vectorize:
+        ir = hide_divisors(ir)
     machine = host_machine(opt_level)
     ir = with_mathematics(ir, vector_library(llvm.get_host_cpu_features().flatten()))
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
@@ -64,6 +77,38 @@ def compile_here(ir: str, opt_level: OptLevel, *, vectorize: bool = True) -> byt
         with without_missed_loops(wanted="llvm.loop.vectorize.enable" in ir):
             optimize(module, machine, opt_level, vectorize=vectorize)
         return bytes(machine.emit_object(module))
+
+
+def hide_divisors(ir: str) -> str:
+    """
+    LLVM IR text in which integer divisors pass through an empty assembly statement, of which LLVM
+    only knows that its result depends on its operand. Divisors that inlining makes constant do not.
+
+    Before:
+      %q = urem i32 1000, %n
+    After:
+      %q.known = call i1 @llvm.is.constant.i32(i32 %n)
+      %q.hidden = call i32 asm "", "=r,0"(i32 %n)
+      %q.divisor = select i1 %q.known, i32 %n, i32 %q.hidden
+      %q = urem i32 1000, %q.divisor
+    """
+    types: set[str] = set()
+
+    def hide(found: re.Match[str]) -> str:
+        name, type_, divisor = found["result"], found["type"], found["divisor"]
+        types.add(type_)
+        return (
+            f"  %{name}.known = call i1 @llvm.is.constant.{type_}({type_} {divisor})\n"
+            f'  %{name}.hidden = call {type_} asm "", "=r,0"({type_} {divisor})\n'
+            f"  %{name}.divisor = select i1 %{name}.known, {type_} {divisor}, {type_} %{name}.hidden\n"
+            + found[0].removesuffix(divisor)
+            + f"%{name}.divisor"
+        )
+
+    hidden = _DIVISION.sub(hide, ir)
+    known = [f"declare i1 @llvm.is.constant.{type_}({type_})" for type_ in sorted(types)]
+    declarations = [line for line in known if line not in ir]
+    return "\n".join([hidden, *declarations, ""]) if declarations else hidden
 
 
 def _compile_apart(ir: str, opt_level: OptLevel) -> bytes | None:
