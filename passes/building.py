@@ -4,7 +4,6 @@ Building operations: a cursor that places operations, gives them a location, and
 
 from __future__ import annotations
 
-import re
 from typing import TypeVar
 
 from xdsl.dialects import arith, llvm, scf
@@ -22,9 +21,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from ..compiler.ir.names import value_name
+
 PTR = llvm.LLVMPointerType()
 
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$]+")
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -173,12 +173,6 @@ class Cursor:
         block.add_op(end)
         self.insert(scf.IfOp(condition, [], Region(block)))
         return Cursor.before(end, self.loc)
-
-
-def value_name(text: str) -> str:
-    """A name for a value made of `text`, which may be a C expression such as `p->x`."""
-    name = _NOT_IN_NAMES.sub("_", text)
-    return f"v{name}" if not name or name[0].isdigit() else name
 
 
 def constant_value(value: SSAValue) -> int | None:

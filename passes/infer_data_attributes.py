@@ -40,6 +40,7 @@ from xdsl.ir import Operation, OpResult, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
+from ..compiler.ir.names import value_name
 from ..dialects.accx import CELL, FROM_KERNELS
 from ..dialects.accx_compress import DECODES, PACKED
 from .analysis.acc_ops import (
@@ -112,10 +113,10 @@ def _hoist_addresses(construct: ComputeOp, globals_: Globals) -> None:
             if name not in hoisted:
                 clone = op.clone()
                 block.insert_op_before(clone, construct)
-                clone.result.name_hint = name
+                clone.result.name_hint = value_name(name)
                 hoisted[name] = clone.result
             op.result.replace_all_uses_with(hoisted[name])
-            hoisted[name].name_hint = name
+            hoisted[name].name_hint = value_name(name)
             op.detach()
             op.erase()
         elif isinstance(op, llvm.LoadOp) and isinstance(
@@ -132,7 +133,7 @@ def _hoist_addresses(construct: ComputeOp, globals_: Globals) -> None:
             if key not in loads:
                 clone = op.clone()
                 block.insert_op_before(clone, construct)
-                clone.dereferenced_value.name_hint = variable_name(op.ptr)
+                clone.dereferenced_value.name_hint = value_name(variable_name(op.ptr))
                 loads[key] = clone.dereferenced_value
             op.dereferenced_value.replace_all_uses_with(loads[key])
             op.detach()

@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1, i8
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ..compiler.ir.names import value_name
 from ..dialects import llvm_ext
 from ..dialects.accx_compress import RangeOp
 from .analysis.acc_ops import (
@@ -67,7 +68,7 @@ def _local_copy(entry: acc.PrivateOp | acc.FirstprivateOp, body: list[Operation]
     one = constant_i32(1, entry.location)
     alloca = llvm.AllocaOp(one, entry.var_type, alignment=16)
     alloca.location = entry.location
-    alloca.res.name_hint = variable_name(entry.acc_var)
+    alloca.res.name_hint = value_name(variable_name(entry.acc_var))
     block = entry_block(function)
     assert block.first_op is not None
     block.insert_ops_before([one, alloca], block.first_op)
@@ -96,7 +97,7 @@ def _local_section(entry: acc.PrivateOp | acc.FirstprivateOp, body: list[Operati
     size = add(arith.MuliOp(extent, stride))
     whole = size if start is None else add(arith.AddiOp(start, size))
     memory = add(llvm.AllocaOp(whole, i8, alignment=16))
-    memory.name_hint = variable_name(entry.acc_var)
+    memory.name_hint = value_name(variable_name(entry.acc_var))
     if isinstance(entry, acc.FirstprivateOp):
         target, source = memory, entry.var
         if start is not None:

@@ -48,6 +48,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
+from ..compiler.ir.names import value_name
 from ..dialects.accx import CONDITIONAL, FROM_KERNELS, WHY
 from .analysis.acc_ops import (
     COMPUTE_OPS,
@@ -120,7 +121,7 @@ def _privatize(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
 
 def _enter(loop: acc.LoopOp, block: Block, entry: Operation, variable: SSAValue) -> None:
     entry.location = loop.location
-    entry.results[0].name_hint = variable_name(variable)
+    entry.results[0].name_hint = value_name(variable_name(variable))
     block.insert_op_before(entry, loop)
     replace_inside(loop, variable, entry.results[0])
 

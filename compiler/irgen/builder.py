@@ -26,6 +26,7 @@ from xdsl.traits import IsTerminator
 from ...dialects.accx import VOLATILE
 from ...dialects.llvm_ext import MemcpyOp, MemsetOp
 from ..diagnostics import UNKNOWN_LOC, SourceLoc
+from ..ir.names import value_name
 from .layout import PTR, is_integer_type
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -63,7 +64,7 @@ class Builder:
     def add(self, op: OpT, hint: str | None = None) -> OpT:
         op.location = self.loc
         if hint is not None and op.results:
-            op.results[0].name_hint = clean_name(hint)
+            op.results[0].name_hint = value_name(hint)
         self.block.add_op(op)
         return op
 
@@ -202,14 +203,6 @@ class Builder:
         self.add(cf.ConditionalBranchOp(condition, then, (), otherwise, ()))
 
 
-def clean_name(hint: str) -> str | None:
-    """`hint` as a valid SSA name."""
-    out = "".join(c if c.isalnum() or c in "_$" else "_" for c in hint)
-    if not out:
-        return None
-    return f"_{out}" if out[0].isdigit() else out
-
-
 def name_after(value: SSAValue, variable: str) -> None:
     """
     Names a value that `variable` now holds, unless it has a name. A call's result has its function's only
@@ -219,7 +212,7 @@ def name_after(value: SSAValue, variable: str) -> None:
     owner = value.owner
     if isinstance(owner, llvm.CallOp):
         callee = owner.callee
-        function = "call" if callee is None else clean_name(callee.string_value())
+        function = "call" if callee is None else value_name(callee.string_value())
         hint = None if hint == function else hint
     if hint is None:
-        value.name_hint = clean_name(variable)
+        value.name_hint = value_name(variable)

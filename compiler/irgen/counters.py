@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import SSAValue
 
 from ..c.types import LONG, FloatType, IntType, PointerType
+from ..ir.names import value_name
 from . import arithmetic, expressions, lvalues
 from .counted import CountedLoop
 from .function import FunctionState
@@ -76,7 +77,7 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
     compared = arithmetic.convert(b, start, var, compare)
     first = b.resize(compared, width, signed=compare.signed)
     last = b.resize(bound, width, signed=compare.signed)
-    last.name_hint = last.name_hint or f"{name}_end"
+    last.name_hint = last.name_hint or value_name(f"{name}_end")
     step = _step(fn, loop, width)
     if not loop.down and not compare.signed and var.signed and compare.bits == 64:
         # A negative start compares as a huge unsigned number: no iteration.
@@ -86,7 +87,7 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
             last = b.value(arith.SelectOp(enters, last, first), f"{name}_end")
 
     def to_variable(value: SSAValue) -> SSAValue:
-        value.name_hint = value.name_hint or name
+        value.name_hint = value.name_hint or value_name(name)
         return b.resize(value, IntegerType(var.bits), signed=var.signed)
 
     if loop.down:

@@ -22,6 +22,7 @@ from ..c.types import (
     is_scalar,
 )
 from ..diagnostics import error
+from ..ir.names import value_name
 from . import (
     arithmetic,
     calls,
@@ -415,7 +416,7 @@ def branch_values(
     results = list(op.results)
     first = results.pop(0) if has_value else None
     for v, result in zip(changed, results, strict=True):
-        result.name_hint = v.name
+        result.name_hint = value_name(v.name)
         fn.values[v] = result
     return first
 

@@ -14,7 +14,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ..c import ast as c
 from ..c.types import ArrayType, CType, VoidType
 from ..diagnostics import SourceLoc, error
-from .builder import Builder, clean_name
+from ..ir.names import value_name
+from .builder import Builder
 from .facts import FunctionFacts
 from .layout import PTR
 
@@ -131,7 +132,7 @@ class FunctionState:
             scope.one = one.result
         op = llvm.AllocaOp(scope.one, t, alignment=align)
         op.location = self.b.loc
-        op.res.name_hint = clean_name(hint)
+        op.res.name_hint = value_name(hint)
         scope.insert(op)
         return op.res
 

@@ -17,6 +17,7 @@ from ..c import ast as c
 from ..c.types import FunctionType, PointerType
 from ..diagnostics import DiagnosticSink
 from ..directives.records import Directive
+from ..ir.names import value_name
 from . import statements, static_data
 from .builder import Builder
 from .default_none import check_default_none
@@ -86,7 +87,7 @@ def _define_function(
     region = Region(entry)
     fn.b.at(function.loc)
     for param, arg in zip(function.params, entry.args, strict=False):
-        arg.name_hint = param.name or None
+        arg.name_hint = value_name(param.name) if param.name else None
         arg.location = param.loc.to_attr()
         if fn.in_memory(param):
             fn.b.store(arg, fn.allocate(param))

@@ -76,9 +76,7 @@ def _same(a: c.Expr, b: c.Expr) -> bool:
 
 def _same_children(a: c.Expr, b: c.Expr) -> bool:
     pairs = zip(children(a), children(b), strict=True)
-    return all(
-        isinstance(x, c.Expr) and isinstance(y, c.Expr) and _same(x, y) for x, y in pairs
-    )
+    return all(isinstance(x, c.Expr) and isinstance(y, c.Expr) and _same(x, y) for x, y in pairs)
 
 
 def _without_widening(e: c.Expr) -> c.Expr:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Region, SSAValue
 
 from ..c import ast as c
+from ..ir.names import value_name
 from . import expressions, statements
 from .counted import CountedLoop
 from .counters import Counter, make_counter
@@ -25,7 +26,7 @@ def in_order(variables: Iterable[c.VarDecl]) -> list[c.VarDecl]:
 
 def _bind(fn: FunctionState, carried: list[c.VarDecl], values: Iterable[SSAValue]) -> None:
     for v, value in zip(carried, values, strict=True):
-        value.name_hint = v.name
+        value.name_hint = value_name(v.name)
         fn.values[v] = value
 
 
@@ -100,7 +101,7 @@ def _emit_counted(fn: FunctionState, s: c.For, loop: CountedLoop) -> None:
     carried = in_order(fn.facts.assigned(s.body))
     initial = _values(fn, carried)
     block = Block(arg_types=[counter.lower.type, *(v.type for v in initial)])
-    block.args[0].name_hint = loop.var.name
+    block.args[0].name_hint = value_name(loop.var.name)
     fn.b.at(s.loc)
     with fn.region(block, flat=False) as region:
         _bind(fn, carried, block.args[1:])

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ...compiler.ir.names import value_name
 from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, RESIDENT, WHY
 from ..analysis.acc_ops import NONE, set_operand_groups
 from ..analysis.cache_shapes import resident_blocks
@@ -119,7 +120,7 @@ def _block(
     block = Block(arg_types=[bounds[position].type for position in positions])
     for argument, position in zip(block.args, positions, strict=True):
         old[position].replace_all_uses_with(argument)
-        argument.name_hint = plan.nest.axes[position].name
+        argument.name_hint = value_name(plan.nest.axes[position].name)
     return block
 
 

@@ -12,6 +12,7 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import DenseArrayBase, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ...compiler.ir.names import value_name
 from ...dialects.accx_cache import GangBarrierOp
 from ..analysis.acc_ops import NONE, enclosing_module, replace_inside
 from ..building import Cursor
@@ -145,7 +146,7 @@ def fold(
         own.location = old.location
         out.append(own)
         result = own.results[0]
-        result.name_hint = accumulator.name
+        result.name_hint = value_name(accumulator.name)
         results.append(result)
         accumulator.each(inside, _fold_one(accumulator, body.args[0], result))
     inside.insert(acc.YieldOp())

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ...compiler.diagnostics import SourceLoc, error
+from ...compiler.ir.names import value_name
 from ...dialects import llvm_ext, nvvm
 from ..analysis.block_shape import WARP, BlockShape
 from ..analysis.loop_partition import Mode, Unit
@@ -233,7 +234,7 @@ class Kernel(Cursor):
     def add_argument(self, type: Attribute, hint: str) -> SSAValue:
         """A further argument of the kernel."""
         argument = self.entry.insert_arg(type, len(self.entry.args))
-        argument.name_hint = hint
+        argument.name_hint = value_name(hint)
         return argument
 
     def scratch_base(self) -> SSAValue:

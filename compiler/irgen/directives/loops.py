@@ -15,6 +15,7 @@ from ...c import ast as c
 from ...c.types import IntType
 from ...diagnostics import error
 from ...directives.records import Directive, ExprClause, GangClause, TileClause
+from ...ir.names import value_name
 from .. import statements, structured
 from ..counted import CountedLoop
 from ..counters import Counter, make_counter
@@ -101,7 +102,7 @@ def emit_loop(
         fn.allocas.append(AllocaScope(block))
         fn.loop_level += 1
         for loop, counter, arg in zip(counted, counters, block.args, strict=True):
-            arg.name_hint = loop.var.name
+            arg.name_hint = value_name(loop.var.name)
             fn.b.at(nest[0].loc)
             structured.enter_iteration(fn, loop, counter, arg)
         copies.bind(fn, nest[-1].body)
