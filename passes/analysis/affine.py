@@ -136,8 +136,9 @@ SymbolOf = Callable[[SSAValue], "Hashable | None"]
 
 _SAME_VALUE = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp)
 """
-Conversions that keep the value of a C subscript: one that wrapped would address nothing
-(signed overflow is undefined, and a wrapped unsigned subscript lies outside of every object).
+Conversions that keep a value as long as it fits the narrower type. Signed overflow is undefined; unsigned
+arithmetic and `TruncIOp` wrap, so that a polynomial with products may be two numbers where the subscript
+is one: whoever relies on the difference asks for them with `narrowed`.
 """
 _INT_BITS = 32
 
@@ -160,8 +161,22 @@ def keeps_value(op: object) -> bool:
     return width is None or width >= _INT_BITS
 
 
-def from_value(value: SSAValue, symbol_of: SymbolOf, depth: int = 64) -> Affine | None:
-    """`value` as a polynomial over symbols; None if it is no such expression."""
+Narrowed = Callable[["Affine", int], None]
+"""Told of a polynomial that a conversion may have reduced modulo 2 to the power of a width in bits."""
+
+
+def _narrow_width(op: arith.ExtUIOp | arith.TruncIOp) -> int | None:
+    """How many bits of its operand are left in the result of `op`."""
+    return bit_width(op.result.type if isinstance(op, arith.TruncIOp) else op.input.type)
+
+
+def from_value(
+    value: SSAValue, symbol_of: SymbolOf, depth: int = 64, narrowed: Narrowed | None = None
+) -> Affine | None:
+    """
+    `value` as a polynomial over symbols; None if it is no such expression. `narrowed` is told where
+    that holds only while nothing wraps around.
+    """
     constant = constant_value(value)
     if constant is not None:
         return Affine.constant(constant)
@@ -172,14 +187,19 @@ def from_value(value: SSAValue, symbol_of: SymbolOf, depth: int = 64) -> Affine 
     if depth == 0:
         return None
     if isinstance(owner, _SAME_VALUE) and keeps_value(owner):
-        return from_value(owner.operands[0], symbol_of, depth - 1)
+        inner = from_value(owner.operands[0], symbol_of, depth - 1, narrowed)
+        wraps = isinstance(owner, arith.ExtUIOp | arith.TruncIOp)
+        width = _narrow_width(owner) if wraps else None
+        if narrowed is not None and inner is not None and width is not None:
+            narrowed(inner, width)
+        return inner
     if not isinstance(
         owner,
         arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | llvm.AddOp | llvm.MulOp,
     ):
         return None
-    left = from_value(owner.operands[0], symbol_of, depth - 1)
-    right = from_value(owner.operands[1], symbol_of, depth - 1)
+    left = from_value(owner.operands[0], symbol_of, depth - 1, narrowed)
+    right = from_value(owner.operands[1], symbol_of, depth - 1, narrowed)
     if left is None or right is None:
         return None
     match owner:

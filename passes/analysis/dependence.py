@@ -271,6 +271,56 @@ def requirement(
     return tuple(clauses)
 
 
+Early = Callable[[Hashable], "Hashable | None"]
+"""The symbol by which the host knows another one's value before the loop; None if it does not."""
+
+
+def _nowhere(symbol: Hashable) -> None:
+    return None
+
+
+def stays_within(
+    poly: Affine,
+    width: int,
+    changing: Sequence[LoopRange],
+    outer: Sequence[LoopRange],
+    early: Early = _nowhere,
+) -> Requirement | None:
+    """
+    What must hold for values of `poly` that differ in loops `changing` (innermost first) to differ
+    modulo 2 to the power of `width` too, in terms of `early` symbols; None if it cannot be said, or cannot
+    be. `outer` are the loops around, whose variables stay the same.
+
+    What does not change is added to all values alike, and a variable alone takes no more values than its
+    type has: only sums of several and products may wrap to what another iteration has.
+    """
+    variables = {loop.variable for loop in changing}
+    part = Affine({m: c for m, c in poly.terms.items() if variables.intersection(m)})
+    if len(part.terms) <= 1 and all(len(m) == 1 and abs(c) == 1 for m, c in part.terms.items()):
+        return ()
+    ranges = (*changing, *outer)
+    facts = Facts.of_loops(ranges)
+    half = 1 << (width - 1)
+    least = bounds_from_below([part + half, -part + (half - 1)], ranges, facts)
+    if least is None:
+        return None
+    open_ = dict.fromkeys(candidate for candidate in least if not facts.proves(candidate))
+    if any(facts.proves(-candidate - 1) for candidate in open_):
+        return None
+    tested = [_in_symbols(candidate, early) for candidate in open_]
+    return None if None in tested else tuple(((poly,),) for poly in tested if poly is not None)
+
+
+def _in_symbols(poly: Affine, early: Early) -> Affine | None:
+    for symbol in poly.symbols:
+        known = early(symbol)
+        replaced = None if known is None else poly.substitute(symbol, Affine.symbol(known))
+        if replaced is None:
+            return None
+        poly = replaced
+    return poly
+
+
 def independent_subscripts(left: Subscripts, right: Subscripts, loop: LoopContext) -> bool:
     """
     Whether accesses with these subscripts to one object never meet in different iterations of the

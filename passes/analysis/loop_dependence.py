@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from .acc_ops import (
     PRIVATIZING_OPS,
+    bit_width,
     constant_value,
     is_defined_inside,
     variable_name,
@@ -32,11 +33,11 @@ from .accesses import (
 )
 from .affine import Affine
 from .callees import is_harmless, reads_of_call
-from .dependence import LoopContext, Requirement, requirement
+from .dependence import LoopContext, Requirement, requirement, stays_within
 from .loop_scalars import reduction_kind, wanted_after, written_first
-from .loop_symbols import LoopLike, LoopSymbols, body_of
+from .loop_symbols import Limit, LoopLike, LoopSymbols, body_of
 from .private_arrays import Coverage, first_use_of_array, is_local_array
-from .region_values import variable_key
+from .region_values import Expression, variable_key
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,15 @@ class Verdict:
         return bool(self.overlaps or self.requirement)
 
 
+_FAR = 1 << 32
+
+
 @dataclass
 class _Body:
     accesses: list[Access] = field(default_factory=list[Access])
+    limits: dict[Access, tuple[Limit, ...]] = field(
+        default_factory=dict[Access, "tuple[Limit, ...]"]
+    )
     problem: str | None = None
 
 
@@ -152,7 +159,10 @@ def _add(
     own_copy = isinstance(root.owner, llvm.AllocaOp | acc.PrivateOp | acc.FirstprivateOp)
     if root in own or (is_defined_inside(root, loop) and own_copy):
         return
+    symbols.limits.clear()
     subscripts, units = subscripts_of(pointer, symbols)
+    subscripts = tuple(None if p is None or _wraps_at_once(p) else p for p in subscripts)
+    limits = tuple(dict.fromkeys(symbols.limits))
     atomic = isinstance(op, acc.AtomicReadOp | acc.AtomicWriteOp | acc.AtomicUpdateOp)
     is_target = not (isinstance(op, acc.AtomicReadOp) and writes)
     body.accesses.append(
@@ -167,6 +177,13 @@ def _add(
             atomic and is_target,
         )
     )
+    if limits:
+        body.limits[body.accesses[-1]] = limits
+
+
+def _wraps_at_once(poly: Affine) -> bool:
+    """Whether elements lie further apart than any array is long, so that a subscript has to wrap."""
+    return any(abs(coefficient) >= _FAR for monomial, coefficient in poly.terms.items() if monomial)
 
 
 def _root_key(root: SSAValue, loop: LoopLike, symbols: LoopSymbols) -> Hashable | None:
@@ -235,6 +252,20 @@ class _Judge:
     def known(self, symbol: Hashable) -> bool:
         return self.host is not None and self.symbols.is_known_before(symbol)
 
+    def early(self, symbol: Hashable) -> Hashable | None:
+        """The symbol that has the value of `symbol` before the construct."""
+        if self.known(symbol):
+            return symbol
+        if not isinstance(symbol, SSAValue) or not isinstance(symbol.owner, arith.ExtUIOp):
+            return None
+        narrow = symbol.owner.input
+        value, width = self.symbols.affine(narrow), bit_width(narrow.type)
+        if value is None or width is None:
+            return None
+        mask = Affine.constant((1 << width) - 1)
+        unsigned = Expression(arith.AndIOp, (value, mask))
+        return unsigned if self.known(unsigned) else None
+
     def context(self, variable: SSAValue, left: Access, right: Access) -> LoopContext:
         """The loops around two accesses, for one variable of the loop."""
         own, later, earlier = self.symbols.own_ranges(variable)
@@ -276,6 +307,22 @@ class _Judge:
         if Coverage(root, self.symbols).reads_first(body_of(self.loop).block.ops):
             return False
         return not wanted_after(self.loop, root, first_use_of_array(self.symbols))
+
+    def stays_within(self, access: Access, limits: Sequence[Limit]) -> None:
+        """
+        Takes note of what keeps the subscripts of `access` from wrapping around, or raises `_Dependent`:
+        wrapped subscripts of different iterations may meet where their polynomials do not.
+        """
+        block = body_of(self.loop).blocks.first
+        assert block is not None
+        own, later, _ = self.symbols.own_ranges(block.args[0])
+        changing = (*access.ranges, *later, own)
+        for poly, width in limits:
+            needs = stays_within(poly, width, changing, self.symbols.outer_ranges, self.early)
+            if needs is None:
+                name = variable_name(access.root)
+                raise _Dependent(f"the subscript of '{name}' may wrap around")
+            self.requirement |= dict.fromkeys(needs)
 
     def pair(self, variable: SSAValue, left: _Place, right: _Place) -> None:
         """Takes note of what two places need, or raises `_Dependent`."""
@@ -370,6 +417,12 @@ def judge_loop(loop: LoopLike, host: Operation | None = None) -> Verdict:
         places = _places(arrays, loop, judge.symbols)
         for variable in block.args:
             judge.pairs(variable, places)
+        written = {
+            _root_key(access.root, loop, judge.symbols) for access in arrays if access.writes
+        }
+        for access in arrays:
+            if access in body.limits and _root_key(access.root, loop, judge.symbols) in written:
+                judge.stays_within(access, body.limits[access])
         privates += judge.private_arrays
     except _Dependent as reason:
         return Verdict(False, str(reason))

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 
 from .acc_ops import bit_width, is_defined_inside
 from .accesses import place_key
-from .affine import Affine
+from .affine import Affine, from_value
 from .dependence import Subscripts, Unknown
 from .host_scalars import HostScalars
 from .ranges import LoopRange
@@ -50,6 +50,10 @@ def bounds_of(loop: Operation) -> list[Bounds]:
             return []
 
 
+Limit = tuple[Affine, int]
+"""A polynomial, and how many bits are left of its value."""
+
+
 class LoopSymbols(RegionSymbols):
     """Reads values in `loop` as polynomials; `host` is the construct before which tests may run."""
 
@@ -60,6 +64,8 @@ class LoopSymbols(RegionSymbols):
         self.scalars = None if host is None else HostScalars(host)
         self.stored_types = _stored_types(loop)
         self.ranges_of: dict[Operation, tuple[LoopRange, ...]] = {}
+        self.limits: list[Limit] = []
+        """What the polynomials read since this was emptied rely on."""
         self.outer_ranges = self._ranges(loop, None)
 
     def symbol(self, value: SSAValue) -> Hashable | None:
@@ -69,6 +75,9 @@ class LoopSymbols(RegionSymbols):
             if isinstance(early, HostLoad | Expression):
                 return early
         return super().symbol(value)
+
+    def affine(self, value: SSAValue) -> Affine | None:
+        return from_value(value, self.symbol, narrowed=lambda *limit: self.limits.append(limit))
 
     def is_known_before(self, symbol: Hashable) -> bool:
         """Whether a symbol has its value before the construct."""

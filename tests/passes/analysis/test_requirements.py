@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 from accopt.passes.analysis.affine import Affine
-from accopt.passes.analysis.dependence import LoopContext, Requirement, requirement
+from accopt.passes.analysis.dependence import LoopContext, Requirement, requirement, stays_within
 from accopt.passes.analysis.ranges import LoopRange
 
 Values = dict[object, int]
@@ -184,3 +184,49 @@ def test_never_wrong(seed: int) -> None:
                     given,
                 )
     assert claims > 80
+
+
+WIDTH = 4
+
+
+def wraps_together(poly: Affine, ranges: Sequence[LoopRange], values: Values) -> bool:
+    """Whether two iterations have values that differ, but not in their last `WIDTH` bits."""
+    found = {evaluate(poly, inner) for inner in iterations(ranges, values)}
+    return len({value % (1 << WIDTH) for value in found}) < len(found)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_wrapped_values_meet_only_where_the_test_fails(seed: int) -> None:
+    """Variables count less than the width allows, as C's do; coefficients, sizes and offsets do not."""
+    rng = random.Random(seed)
+    terms = [AI, AJ, AI * AN, AJ * AN, AN, C(1), AI * AM, S("o")]
+    poly = sum((term * rng.randint(-9, 9) for term in terms if rng.random() < 0.5), C(0))
+    own, inner = LoopRange("i", C(0), AN - 1), LoopRange("j", C(rng.randint(0, 2)), AM - 1)
+    needs = stays_within(poly, WIDTH, (inner, own), (LoopRange("o", C(0), C(3)),), lambda s: s)
+    if needs is None:
+        return
+    for n, m, outer in product(range(1, 8), range(1, 8), range(4)):
+        values: Values = {"n": n, "m": m, "o": outer}
+        if holds(needs, values):
+            assert not wraps_together(poly, [own, inner], values), (poly, values)
+
+
+def test_what_cannot_wrap_needs_no_test() -> None:
+    row = LoopRange("j", C(0), C(9))
+    assert stays_within(AI * 16 + AJ, 32, (row, LoopRange("i", C(0), C(99))), ()) == ()
+    assert stays_within(AI * AM + AJ, 32, (row,), ()) == ()
+    assert stays_within(-AI + AN, 32, (LoopRange("i", C(0), AN - 1),), ()) == ()
+
+
+def test_what_always_wraps_is_no_subscript() -> None:
+    assert stays_within(AI * (1 << 31), 32, (LoopRange("i", C(0), C(999)),), ()) is None
+
+
+def test_an_unknown_size_has_to_be_small_enough() -> None:
+    own = LoopRange("i", C(0), AN - 1)
+    assert stays_within(AI * 4, 32, (own,), ()) is None
+    assert stays_within(AI * 4, 32, (own,), (), is_known) == (((C((1 << 31) + 3) - AN * 4,),),)
+
+
+def is_known(symbol: object) -> object:
+    return symbol
