@@ -25,6 +25,20 @@ from .rules import (
 _LEVEL_SIZES = (("gang", "num_gangs"), ("worker", "num_workers"), ("vector", "vector_length"))
 
 
+def difference_is_sum(clause: Clause, sink: DiagnosticSink) -> None:
+    """
+    Makes `reduction(-:x)`, which OpenMP has and gcc and nvc take, a sum: each copy begins at 0 and has
+    what is to be subtracted with its sign.
+    """
+    if isinstance(clause, ReductionClause) and clause.operator == "-":
+        sink.warn(
+            clause.loc,
+            "'-' is not an OpenACC reduction operator: the copies are added, as for '+'",
+            "write reduction(+: …)",
+        )
+        clause.operator = "+"
+
+
 def deprecated_spelling(clause: Clause, sink: DiagnosticSink) -> None:
     """Warn about `pcopy`, `present_or_copy` and the like."""
     if clause.spelling in DEPRECATED:

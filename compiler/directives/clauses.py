@@ -299,7 +299,8 @@ def _bind(cursor: Cursor, name: str, word: Token) -> Clause:
 
 def _operator(cursor: Cursor, clause: str) -> str:
     token = cursor.next
-    if token.text in REDUCTION_OPERATORS and cursor.ahead(1).text == ":":
+    known = token.text in REDUCTION_OPERATORS or (token.text == "-" and clause == "reduction")
+    if known and cursor.ahead(1).text == ":":
         cursor.advance()
         cursor.advance()
         return token.text

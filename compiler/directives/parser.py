@@ -15,7 +15,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 
 from ..diagnostics import CompileError, DiagnosticSink, SourceLoc, error
-from .checks import check_directive, deprecated_spelling
+from .checks import check_directive, deprecated_spelling, difference_is_sum
 from .clauses import parse_clause, parse_device_types, parse_wait
 from .cursor import Cursor
 from .lexer import DirectiveText, TokenKind
@@ -151,6 +151,7 @@ def _parse_clauses(
         clause = parse_clause(cursor, directive.kind, form, name, word)
         clause.device_types = device_types
         deprecated_spelling(clause, sink)
+        difference_is_sum(clause, sink)
         directive.clauses.append(clause)
 
 

@@ -127,7 +127,7 @@ class VarListClause(Clause):
 
 @dataclass(eq=False, kw_only=True)
 class ReductionClause(Clause):
-    """`operator` is one of `+ * max min & | ^ && ||`."""
+    """`operator` is one of `+ * max min & | ^ && ||`; `-` until `checks.py` has made it `+`."""
 
     operator: str
     items: list[VarRefItem] = field(default_factory=list[VarRefItem])

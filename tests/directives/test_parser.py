@@ -279,7 +279,7 @@ def message(text: str) -> str:
         ("parallel num_gangs(1, 2) reduction(+:s)", "'reduction' cannot stand", "reduction"),
         ("loop seq(1)", "'seq' takes no argument", "(1"),
         ("loop reduction(s)", "expected an operator and ':'", "s)"),
-        ("loop reduction(-:s)", "'-' is not a reduction operator", "-"),
+        ("loop reduction(%:s)", "'%' is not a reduction operator", "%"),
         ("loop reduction(sum:s)", "'sum' is not a reduction operator", "sum"),
         ("loop reduction(+:)", "expected a variable name", ")"),
         ("loop gang(size:4)", "unknown argument 'size:' of 'gang'", "size"),

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import SSAValue
 
 from ...c import ast as c
-from ...c.types import ArrayType, ComplexType, CType, FloatType, IntType, RecordType
+from ...c.types import BOOL, ArrayType, ComplexType, CType, FloatType, IntType, RecordType
 from ...diagnostics import error
 from ...directives.records import (
     Clause,
@@ -124,6 +124,13 @@ def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
                 + " is not possible",
                 "reduce integer or floating-point variables, or arrays and structures of them",
             )
+    if clause.operator in ("+", "*") and BOOL in scalars and len(set(scalars)) > 1:
+        raise error(
+            item.loc,
+            f"'{item.name}' of type '{t}' has '_Bool' members, of which '{clause.operator}' makes 0 or 1,"
+            " and others",
+            "name the members one by one",
+        )
     signs = {s.signed for s in scalars if isinstance(s, IntType)}
     if clause.operator in ("max", "min") and len(signs) > 1:
         raise error(

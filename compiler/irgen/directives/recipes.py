@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...c.types import ArrayType, CType, IntType, RecordType
+from ...c.types import BOOL, ArrayType, CType, IntType, RecordType
 from ...ir import complex_values
 from ..builder import Builder
 from ..layout import PTR, ir_size_align, is_integer_type
@@ -57,6 +57,10 @@ def type_name(t: Attribute) -> str:
             return str(t)
 
 
+_OF_TRUTH_VALUES = {"+": "||", "*": "&&", "max": "||", "min": "&&", "|": "||", "&": "&&"}
+"""The operator that gives the same as C's where all values are 0 or 1."""
+
+
 def private_recipe(state: ModuleState, t: Attribute) -> SymbolRefAttr:
     """A recipe that makes an uninitialised copy."""
 
@@ -90,7 +94,12 @@ def firstprivate_recipe(state: ModuleState, t: Attribute) -> SymbolRefAttr:
 def reduction_recipe(
     state: ModuleState, operator: str, t: Attribute, c_type: CType
 ) -> SymbolRefAttr:
-    """A recipe that makes a copy holding the identity and combines two copies into the first."""
+    """
+    A recipe that makes a copy holding the identity and combines two copies into the first. Of `_Bool`,
+    whose sums and products C makes 0 or 1 of (C11 6.3.1.2), it is the logical operator of that value.
+    """
+    if _holds_truth_values(c_type):
+        operator = _OF_TRUTH_VALUES.get(operator, operator)
     c_type = _first_integer(c_type)
     kind = KINDS[operator]
     unsigned = operator in ("max", "min") and isinstance(c_type, IntType) and not c_type.signed
@@ -129,6 +138,15 @@ def reduction_recipe(
         return op
 
     return _recipe(state, f"reduction_{kind.value}_{suffix}", build)
+
+
+def _holds_truth_values(t: CType) -> bool:
+    """Whether all scalars in `t` are `_Bool`."""
+    while isinstance(t, ArrayType):
+        t = t.element.type
+    if isinstance(t, RecordType):
+        return bool(t.fields) and all(_holds_truth_values(f.type.type) for f in t.fields or ())
+    return t == BOOL
 
 
 def _first_integer(t: CType) -> CType:
