@@ -21,6 +21,7 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-g(?:\d|gdb\d?|dwarf.*)|-gopt", ("-g",)),
     (r"-ffast-math|-funsafe-math-optimizations|-Mfprelaxed", ("--fast-math",)),
     (r"-ffp-contract=off|-Mnofma|-mno-fma|-nofma", ("--no-fma",)),
+    (r"-ffp-contract=fast|-mfma4?", ("--host-fma",)),
     (r"-Minfo(?:=.*)?|-fopt-info.*", ("--remarks",)),
     (r"-foffload=nvptx.*", ("--target=nvptx",)),
     (r"-foffload=disable", ("--target=host",)),

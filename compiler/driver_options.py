@@ -90,6 +90,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
     )
     group.add_argument("--no-fma", action="store_true", help="never fuse a multiply and an add")
     group.add_argument(
+        "--host-fma",
+        action="store_true",
+        help="fuse them outside of compute constructs too, as gcc does with -mfma",
+    )
+    group.add_argument(
         "--fast-math",
         action="store_true",
         help="allow reassociation, reciprocals and approximate functions",
@@ -140,6 +145,7 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
         sm=args.sm or DEFAULT_SM,
         opt_level=args.opt_level,
         fma=not args.no_fma,
+        host_fma=args.host_fma,
         fast_math=args.fast_math,
         debug_info=args.debug_info,
         check_cache=args.check_cache,

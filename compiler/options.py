@@ -19,7 +19,8 @@ class CompileOptions:
     """
     `target` is the code to make: device kernels as PTX for compute capability `sm` (90 for 9.0),
     CPU kernels, or the kernels of `nvptx` for the simulator. `opt_level` is LLVM's for host code
-    and kernels, 0 to 3. `fma` lets a multiply and an add be fused (C11 6.5p8); `fast_math` allows
+    and kernels, 0 to 3. `fma` lets a multiply and an add be fused (C11 6.5p8), outside of compute
+    constructs only with `host_fma` or where C compilers do so by default; `fast_math` allows
     reassociation, reciprocals instead of divisions and approximate functions, and lets GPU code
     take float denormals for zero. `debug_info` puts C
     lines into the machine code. `check_cache` reports accesses outside of the sections of `cache`
@@ -31,6 +32,7 @@ class CompileOptions:
     sm: int = DEFAULT_SM
     opt_level: OptLevel = 3
     fma: bool = True
+    host_fma: bool = False
     fast_math: bool = False
     debug_info: bool = False
     check_cache: bool = False

@@ -16,6 +16,7 @@ from xdsl.dialects.llvm import CallingConventionAttr, FuncOp, LLVMFunctionType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ...dialects import llvm_ext, nvvm
+from ...dialects.accx import KERNEL
 from ..diagnostics import SourceLoc, error
 from .attributes import function_attributes, parameter_attributes
 from .constants import attribute_text, zero_text
@@ -88,6 +89,7 @@ class FunctionPrinter:
         *,
         gpu: bool,
         contract: bool,
+        contract_sequential: bool,
         relaxed: bool,
         flush_denormals: bool,
         lines: LineTables | None,
@@ -99,6 +101,8 @@ class FunctionPrinter:
         self._declarations = declarations
         self._out = out
         self._contract = contract
+        self._contract_kernels = contract
+        self._contract_sequential = contract and (gpu or contract_sequential)
         self._relaxed = relaxed
         self._flush_denormals = flush_denormals
         self._lines = lines
@@ -188,6 +192,8 @@ class FunctionPrinter:
         """Appends a definition or declaration."""
         defined = bool(func.body.blocks)
         kernel = nvvm.KERNEL in func.attributes
+        computes = KERNEL in func.attributes
+        self._contract = self._contract_kernels if computes else self._contract_sequential
         self._names.clear()
         self._labels.clear()
         self._edges.clear()

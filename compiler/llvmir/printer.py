@@ -73,6 +73,7 @@ def print_llvm_module(
     *,
     target: Literal["host", "nvptx"],
     contract: bool = True,
+    contract_sequential: bool = True,
     relaxed: bool = False,
     flush_denormals: bool = False,
     debug_lines: bool = False,
@@ -81,7 +82,8 @@ def print_llvm_module(
     The LLVM IR text of the host's or the GPU's part of `module`, which holds `llvm` and `nvvm`
     operations only.
 
-    `contract` lets multiplications and additions fuse; `relaxed` allows reassociation, reciprocals
+    `contract` lets multiplications and additions fuse, in host code outside of compute constructs only with
+    `contract_sequential` too; `relaxed` allows reassociation, reciprocals
     and approximate functions (`--fast-math`); `flush_denormals` lets GPU code treat f32
     denormals as zero: `.ftz` instructions and libdevice's variants; `debug_lines` adds line tables.
     Functions that are called but not declared get a declaration. Raises `CompileError` naming an
@@ -101,6 +103,7 @@ def print_llvm_module(
         declarations,
         gpu=on_gpu,
         contract=contract,
+        contract_sequential=contract_sequential,
         relaxed=relaxed,
         flush_denormals=on_gpu and flush_denormals,
         lines=lines,

@@ -184,6 +184,8 @@ def test_refused(
         ("-gpu=volta+ -arch=sm_86 -arch=compute_75 -gpu=cc9.0", "--sm=70 --sm=86 --sm=75 --sm=90"),
         ("-ta=tesla:cuda9.2,time,nordc,pinned -Mcuda=cc80 -tp=zen", "--sm=80"),
         ("-Minfo=accel -ffp-contract=off", "--remarks --no-fma"),
+        ("-ffp-contract=fast", "--host-fma"),
+        ("-mfma", "--host-fma"),
         ("-isystem include -DA=1 -lm", "-I include -DA=1 -lm"),
         ("-c -MMD -MF x.d -fsyntax-only", "-c -MMD -MF x.d -fsyntax-only"),
     ],

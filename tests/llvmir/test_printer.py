@@ -8,10 +8,12 @@ import time
 import llvmlite.binding as llvm
 import pytest
 from accopt.compiler.diagnostics import CompileError, SourceLoc
+from accopt.compiler.emit import compilers_fuse
 from accopt.compiler.llvmir import print_llvm_module
+from accopt.dialects.accx import KERNEL
 from llvmir_harness import lower, parse
 from xdsl.dialects import llvm as llvm_dialect
-from xdsl.dialects.builtin import ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, i64
 from xdsl.dialects.llvm import FuncOp
 from xdsl.ir import Block, Region
 
@@ -55,6 +57,23 @@ def test_loop_metadata_and_access_groups():
 def test_contraction_is_a_choice(contract):
     text = print_llvm_module(lower(SAXPY), target="host", contract=contract)
     assert ("fmul contract float" in text) == contract
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sequential"), [(True, True), (True, False), (False, True), (False, False)]
+)
+def test_contraction_outside_of_constructs_is_another_one(kernel, sequential):
+    module = lower(SAXPY)
+    (function,) = (op for op in module.body.ops if isinstance(op, FuncOp))
+    if kernel:
+        function.attributes[KERNEL] = UnitAttr()
+    text = print_llvm_module(module, target="host", contract_sequential=sequential)
+    assert ("fmul contract float" in text) == (kernel or sequential)
+    assert "contract" not in print_llvm_module(module, target="host", contract=False)
+
+
+def test_c_compilers_fuse_where_all_processors_can():
+    assert compilers_fuse("aarch64") and not compilers_fuse("x86_64")
 
 
 def test_parameter_attributes():
