@@ -366,7 +366,7 @@ def may_be_poison(e: c.Expr) -> bool:
     shift by the width or more, a real number beyond the integer type. `and` and `or` pass poison on
     whatever the other operand is; a `select` that takes the other value does not.
     """
-    return any(_gives_poison(node) for node in walk(e))
+    return any(_gives_poison(node) for node in walk(e) if isinstance(node, c.Expr))
 
 
 def _gives_poison(node: c.Expr) -> bool:

@@ -77,7 +77,10 @@ class LoopSymbols(RegionSymbols):
         return super().symbol(value)
 
     def affine(self, value: SSAValue) -> Affine | None:
-        return from_value(value, self.symbol, narrowed=lambda *limit: self.limits.append(limit))
+        return from_value(value, self.symbol, narrowed=self._note_limit)
+
+    def _note_limit(self, poly: Affine, width: int) -> None:
+        self.limits.append((poly, width))
 
     def is_known_before(self, symbol: Hashable) -> bool:
         """Whether a symbol has its value before the construct."""
