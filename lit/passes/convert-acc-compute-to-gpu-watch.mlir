@@ -15,7 +15,7 @@
 // CHECK: accx.watch "iteration" 0 : i32
 // CHECK: llvm.store %{{.*}}, %own : i32, !llvm.ptr
 // CHECK-NEXT: %{{.*}} = llvm.load %t : !llvm.ptr -> i32
-// CHECK-NEXT: accx.watch "read" 0 : i32 {name = "t", what = "declared at line {{.*}}, one for each gang", loops = [0 : i64], remedies = ["write reduction(+:t) on that loop"]}
+// CHECK-NEXT: accx.watch "read" 0 : i32 {name = "t", what = "declared at line {{.*}}, one for each gang", loops = [0 : i64], remedies = ["write reduction(OPERATOR:t) on that loop {{.*}}"]}
 // CHECK: accx.watch "write" 0 : i32 of %t, %after : !llvm.ptr, i32 {
 // CHECK-NEXT: llvm.store %after, %t : i32, !llvm.ptr
 // CHECK: accx.watch "end" 0 : i32

@@ -23,18 +23,8 @@ from ...dialects.accx_watch import WatchOp
 from ..analysis.acc_ops import has_level
 from ..analysis.accesses import root_of
 from ..analysis.loop_partition import Mode, Partition, Unit
-from ..analysis.loop_scalars import reduction_kind
 from .context import Kernel
 
-_SPELLINGS = {
-    "add": "+",
-    "mul": "*",
-    "iand": "&",
-    "ior": "|",
-    "xor": "^",
-    "land": "&&",
-    "lor": "||",
-}
 _INSIDE = {Mode.GANG: "gang", Mode.WORKER: "worker", Mode.THREAD: "thread"}
 
 
@@ -69,8 +59,7 @@ class Watches:
 
     def loop(self, op: acc.LoopOp, partition: Partition) -> Watch | None:
         """What to do around a loop that assigns scalars of its gang or worker; None: it assigns none."""
-        found = assigned(op)
-        slots = [(root, self._slot(root)) for root in found]
+        slots = [(root, self._slot(root)) for root in assigned(op)]
         here = [(root, slot) for root, slot in slots if slot is not None]
         if not here:
             return None
@@ -79,7 +68,7 @@ class Watches:
         for root, slot in here:
             scalar = self._scalar(root, slot)
             scalar.loops.append(number)
-            scalar.remedies.append(_remedy(scalar.name, found[root], root))
+            scalar.remedies.append(_remedy(scalar.name))
         own = [self.scalars[slot].number for _, slot in here]
         about = DictionaryAttr(
             {
@@ -139,13 +128,12 @@ class Watch:
         self.k.insert(WatchOp(name, self.number, self.about))
 
 
-def assigned(loop: acc.LoopOp) -> dict[SSAValue, list[Operation]]:
+def assigned(loop: acc.LoopOp) -> list[SSAValue]:
     """
-    The scalars from outside of a loop that it assigns, and has no clause for, with all its accesses to
-    each. Scalars that the construct or a loop around reduces are left to reductions.
+    The scalars from outside of a loop that it assigns, and has no clause for. What the construct or a loop
+    around reduces is left to reductions, and what a callee gets the address of cannot be followed.
     """
     own = {*loop.private_operands, *loop.firstprivate_operands, *loop.reduction_operands}
-    accesses: dict[SSAValue, list[Operation]] = {}
     stored: dict[SSAValue, None] = {}
     escaping: set[SSAValue] = set()
     for op in loop.region.walk():
@@ -155,16 +143,15 @@ def assigned(loop: acc.LoopOp) -> dict[SSAValue, list[Operation]]:
             root = root_of(operand)
             if not isinstance(root.owner, llvm.AllocaOp | acc.PrivateOp | acc.FirstprivateOp):
                 continue
-            accesses.setdefault(root, []).append(op)
             if isinstance(op, llvm.StoreOp) and op.ptr is operand:
                 stored[root] = None
             elif not isinstance(op, llvm.LoadOp | acc.LoopOp | acc.PrivateOp | acc.YieldOp):
                 escaping.add(root)
-    return {
-        root: accesses[root]
+    return [
+        root
         for root in stored
         if root not in own and root not in escaping and not _within(loop, root)
-    }
+    ]
 
 
 def _within(loop: acc.LoopOp, root: SSAValue) -> bool:
@@ -211,11 +198,11 @@ def _copy_in_words(root: SSAValue) -> str:
     return f"{kind} at line {SourceLoc.from_attr(owner.location).line}, one for each {per}"
 
 
-def _remedy(name: str, accesses: Sequence[Operation], root: SSAValue) -> str:
-    kind = reduction_kind(accesses, root)
-    if kind is not None:
-        return f"write reduction({_SPELLINGS.get(kind.value, kind.value)}:{name}) on that loop"
-    return f"write private({name}) on that loop if its iterations are independent, or seq"
+def _remedy(name: str) -> str:
+    return (
+        f"write reduction(OPERATOR:{name}) on that loop if its iterations only combine values into it,"
+        f" private({name}) if none needs another's, or seq"
+    )
 
 
 def _numbers(values: Sequence[int]) -> ArrayAttr:

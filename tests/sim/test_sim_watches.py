@@ -129,7 +129,8 @@ def test_the_message_says_everything(tmp_path: Path) -> None:
     assert read.detail == (
         f"'t' (firstprivate at line {construct}, one for each gang) is read here and assigned at"
         f" line {added} by another iteration of the loop at line {around}: its value depends on their"
-        " order; write reduction(+:t) on that loop,"
+        " order; write reduction(OPERATOR:t) on that loop if its iterations only combine values into it,"
+        " private(t) if none needs another's, or seq,"
     )
     assert read.thread is not None
 
