@@ -150,4 +150,4 @@ def _uses(units: Sequence[TranslationUnit]) -> Iterator[tuple[str, SourceLoc]]:
             if isinstance(node, c.FunctionRef) or (
                 isinstance(node, c.VarRef) and node.decl.storage is c.Storage.GLOBAL
             ):
-                yield node.decl.name, node.loc
+                yield node.decl.symbol or node.decl.name, node.loc

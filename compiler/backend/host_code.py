@@ -40,6 +40,7 @@ def initialize() -> None:
     """Makes LLVM ready to generate code for this computer."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()  # for inline assembly
 
 
 def host_machine(opt_level: OptLevel = 3) -> llvm.TargetMachine:

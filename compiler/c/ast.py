@@ -19,7 +19,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ..diagnostics import SourceLoc
-from .types import CType, FunctionType, QualType
+from .types import VOID, CType, FunctionType, QualType
 from .types import Field as RecordField
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ class FunctionDecl:
     is_static: bool = False
     is_inline: bool = False
     is_implicit: bool = False
+    symbol: str | None = None
+    """The linker's name, where an assembler label gives another."""
     directives: list[Directive] = field(default_factory=list["Directive"])
     contains_goto_or_switch: bool = False
 
@@ -96,6 +98,7 @@ class TranslationUnit:
     variables: list[VarDecl] = field(default_factory=list["VarDecl"])
     directives: list[Directive] = field(default_factory=list["Directive"])
     selects_host: bool = False
+    has_assembly: bool = False
 
 
 # Expressions ----------------------------------------------------------------------------------
@@ -290,6 +293,22 @@ class IncDec(Expr):
     is_increment: bool
     is_prefix: bool
     volatile: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class Asm(Expr):
+    """
+    An `asm` statement: `template` and `constraints` are LLVM's. The results, of `output_types`, are stored
+    behind the pointers `outputs`; `inputs` are values.
+    """
+
+    template: str
+    constraints: str
+    is_volatile: bool
+    outputs: list[Expr]
+    output_types: list[CType]
+    inputs: list[Expr]
+    type: CType = VOID
 
 
 @dataclass(eq=False, kw_only=True)

@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from pycparser import c_ast
-from pycparser.c_parser import CParser
+
+from .asm_syntax import AsmParser
 
 IMPLICIT_INT = "int of a missing type"
 """The type name of a declaration without a type, which C90 takes for `int` (3.5.2)."""
@@ -39,7 +40,7 @@ class CaseRange(c_ast.Case):
         self.last = last
 
 
-class GnuParser(CParser):
+class GnuParser(AsmParser):
     """pycparser with these."""
 
     def __init__(self) -> None:
@@ -106,8 +107,9 @@ class GnuParser(CParser):
 
     def _parse_declarator_kind(self, kind: str, allow_paren: bool) -> Any:
         decl: Any = super()._parse_declarator_kind(kind, allow_paren)
-        while self._peek_type() == "_ALIGNAS":
-            self._alignments.append((decl, self._parse_alignment_specifier()))
+        while (word := self._peek_type()) in ("_ALIGNAS", "ASM"):
+            known = self._parse_asm_label if word == "ASM" else self._parse_alignment_specifier
+            self._alignments.append((decl, known()))
         return decl
 
     def _build_declarations(self, spec: Any, decls: Any, typedef_namespace: bool = False) -> Any:

@@ -3,11 +3,11 @@ Preprocessed C text → pycparser tree, with errors at file, line and column.
 
 pycparser knows C11 but few GNU spellings, so `mask_gnu` first rewrites those that real headers and
 programs use, always to text of the same length: columns stay true. What would change meaning if it
-were dropped (`packed`, inline assembly) is refused by name.
+were dropped (`packed`) is refused by name.
 
-The parser subclass differs from pycparser's in three ways: errors carry a `SourceLoc`, operators
-have the position of the operator itself for unary expressions, and a lone expression (a clause argument) can
-be parsed in a scope where some names are types.
+The parser subclass differs from pycparser's in three ways: errors carry a `SourceLoc`, operators have the
+position of the operator itself for unary expressions, and a lone expression (a clause argument) can be
+parsed in a scope where some names are types.
 """
 
 # pycparser has no type information: its trees are Any here.
@@ -27,6 +27,7 @@ from pycparser.c_lexer import Token
 from pycparser.c_parser import Coord, _TokenStream
 
 from ..diagnostics import SourceLoc, error
+from .asm_syntax import ASM_WORD
 from .gnu_syntax import GnuParser
 from .known_headers import header_of
 
@@ -61,9 +62,6 @@ _SPELLINGS = {
 }
 
 _REFUSED = {
-    "asm": "write the operation in C",
-    "__asm": "write the operation in C",
-    "__asm__": "write the operation in C",
     "__thread": "make the variable a parameter or a global",
     "__auto_type": "write the type itself",
     "__int128": "use 'long long', or two of them",
@@ -179,9 +177,11 @@ def mask_gnu(text: str, filename: str) -> str:
             replacement = _alignment(text, m.start(), end, filename)
         elif word in _SPELLINGS:
             replacement = _SPELLINGS[word].ljust(len(word))
-        elif word in _REFUSED and not _is_declared_use(text, m):
-            end = _refuse(text, m, filename)
-            replacement = _blank(text[m.start() : end])
+        elif word == "asm":
+            replacement = word if _is_declared_use(text, m) else ASM_WORD
+        elif word in _REFUSED:
+            loc = _place(text, m.start(), filename)
+            raise error(loc, f"'{word}' is not supported", _REFUSED[word])
         else:
             continue
         out += [text[done : m.start()], replacement]
@@ -195,27 +195,8 @@ def is_system(loc: SourceLoc) -> bool:
     return loc.file.startswith("/usr/")
 
 
-def _refuse(text: str, m: re.Match[str], filename: str) -> int:
-    """
-    Raise for an extension; in the host's headers an assembler label (`asm("name")` after a
-    declarator) is passed over and the position after it returned.
-    """
-    word = m.group()
-    loc = _place(text, m.start(), filename)
-    is_asm = word.strip("_") == "asm"
-    if is_asm and is_system(loc):
-        opening = re.compile(r"\s*\(").match(text, m.end())
-        close = _closing_parenthesis(text, opening.end() - 1) if opening else -1
-        if close > 0:
-            return close
-    what = "inline assembly" if is_asm else f"'{word}'"
-    raise error(loc, f"{what} is not supported", _REFUSED[word])
-
-
 def _is_declared_use(text: str, m: re.Match[str]) -> bool:
     """Whether `asm` (an ordinary name in ISO C) is used as a name of the program's own."""
-    if m.group().startswith("_"):
-        return False
     following = re.compile(r"\s*(\w+|\S)").match(text, m.end())
     return following is None or following.group(1) not in ("(", "volatile", "goto", "__volatile__")
 

@@ -27,6 +27,7 @@ from . import (
     arithmetic,
     calls,
     complex_numbers,
+    inline_asm,
     lvalues,
     mismatched_calls,
     objects,
@@ -104,6 +105,9 @@ def _rvalue(fn: FunctionState, e: c.Expr) -> SSAValue | None:
             return None if e.value is None else _rvalue(fn, e.value)
         case c.Call():
             return calls.call(fn, e)
+        case c.Asm():
+            inline_asm.statement(fn, e)
+            return None
         case c.SizeofVla():
             return fn.byte_size(e.of)
         case c.VaArg():

@@ -21,6 +21,7 @@ from ..ir.names import value_name
 from . import statements, static_data
 from .builder import Builder
 from .default_none import check_default_none
+from .device_assembly import check_device_assembly
 from .directives import declarations, routines
 from .directives.device_versions import needs_device_version
 from .facts import analyze
@@ -41,6 +42,7 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
         for variable in unit.variables:
             if variable.is_defined:
                 static_data.define(state, variable)
+    check_device_assembly(state, units)
     for unit in units:
         globals_ = frozenset(decl for decl, _ in declarations.global_clauses(unit))
         for function in unit.functions:

@@ -103,7 +103,7 @@ class ModuleState:
                 found = self._functions[id(decl)] = self.unique(decl.name)
                 self.function_types[found] = self.types.function(decl.type)
             return found
-        name = decl.name
+        name = decl.symbol or decl.name
         if name not in self.function_types:
             definition = self._defined.get(name)
             if isinstance(definition, c.FunctionDecl):
@@ -117,7 +117,7 @@ class ModuleState:
         """The definition of this function in some file of the program."""
         if decl.body is not None or decl.is_static:
             return decl if decl.body is not None else None
-        found = self._defined.get(decl.name)
+        found = self._defined.get(decl.symbol or decl.name)
         return found if isinstance(found, c.FunctionDecl) else None
 
     def is_defined(self, decl: c.FunctionDecl) -> bool:

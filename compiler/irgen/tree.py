@@ -86,6 +86,9 @@ def children(node: Node) -> Iterator[Node]:
             yield node.value
         case c.IncDec():
             yield node.target
+        case c.Asm():
+            yield from node.inputs
+            yield from node.outputs
         case c.Conditional():
             yield node.condition
             yield node.then

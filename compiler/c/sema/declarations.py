@@ -16,6 +16,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...diagnostics import CompileError, SourceLoc, error
+from ..asm_syntax import AsmLabel
 from ..ast import Compound, FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
 from ..gnu_syntax import IMPLICIT_INT
 from ..parse import is_system
@@ -178,7 +179,8 @@ class DeclarationChecker:
         storage = Storage.STATIC_GLOBAL if "static" in node.storage else Storage.GLOBAL
         old = self.unit.file_scope.names.get(name) or self._linked.get(name)
         if old is None:
-            decl = VarDecl(name, q, loc, storage, symbol=name, is_defined=not is_extern)
+            symbol = self._label(node) or name
+            decl = VarDecl(name, q, loc, storage, symbol=symbol, is_defined=not is_extern)
             decl.alignment = self.alignment(node)
             self._link(decl)
             self.unit.file_scope.names[name] = decl
@@ -303,6 +305,12 @@ class DeclarationChecker:
         self.check_new(name, loc)
         if isinstance(q.type, VoidType):
             raise error(loc, f"variable '{name}' has type void", "use a type with values")
+        if self._label(node) is not None:
+            raise error(
+                loc,
+                f"'{name}' is bound to a register",
+                "name the register in the constraints of the asm statement",
+            )
         decl = VarDecl(name, q, loc, alignment=self.alignment(node))
         is_static = "static" in node.storage
         if is_static:
@@ -347,6 +355,8 @@ class DeclarationChecker:
         """The strictest `_Alignas` of a declaration in bytes (C11 6.7.5)."""
         best = 0
         for item in node.align or ():
+            if isinstance(item, AsmLabel):
+                continue
             loc = self.unit.loc(item)
             if isinstance(item.alignment, c_ast.Typename):
                 value: int | None = self.unit.types.build(item.alignment).type.align
@@ -358,6 +368,14 @@ class DeclarationChecker:
                 )
             best = max(best, value)
         return best or None
+
+    def _label(self, node: Any) -> str | None:
+        """The assembler label of a declaration (GNU C): what the linker calls it."""
+        label = next((item for item in node.align or () if isinstance(item, AsmLabel)), None)
+        if label is None:
+            return None
+        data, _ = string_literal(label.name.value, self.unit.loc(label))
+        return data[:-1].decode()
 
     # Functions --------------------------------------------------------------------------------
 
@@ -386,6 +404,7 @@ class DeclarationChecker:
             is_static = "static" in node.storage
             is_inline = "inline" in (node.funcspec or ())
             old = FunctionDecl(name, t, loc, is_static=is_static, is_inline=is_inline)
+            old.symbol = self._label(node)
             self._linked[name] = old
             self.unit.tree.functions.append(old)
         elif not isinstance(old, FunctionDecl):
@@ -418,6 +437,7 @@ class DeclarationChecker:
                 loc, f"'{old.name}' is static here but not before", "write 'static' on its first declaration",
                 [(old.loc, "earlier declaration")],
             )  # fmt: skip
+        old.symbol = self._label(node) or old.symbol
         old.is_inline = old.is_inline or "inline" in (node.funcspec or ())
         if t.prototyped or (t.params and not old.type.prototyped):
             old.type = t
@@ -445,6 +465,12 @@ class DeclarationChecker:
                 f"function '{decl.name}' is defined twice",
                 "remove one",
                 [(decl.loc, "first definition")],
+            )
+        if decl.symbol is not None and not decl.is_static:
+            raise error(
+                loc,
+                f"'{decl.name}' has an assembler name, '{decl.symbol}', and is defined here",
+                "define the function with that name",
             )
         self._check_definition(decl, t, params)
         decl.loc, decl.params = loc, params

@@ -16,6 +16,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...diagnostics import SourceLoc, error
+from ..asm_syntax import AsmStatement
 from ..ast import (
     Break,
     Case,
@@ -40,6 +41,7 @@ from ..gnu_syntax import CaseRange
 from ..types import VOID, IntType, VoidType
 from .constants import integer_value, wrap
 from .conversions import convert_assigned, promote, rvalue
+from .inline_asm import AsmChecker
 from .scopes import nearest
 from .unit import FunctionState, Jump, Target, Unit
 
@@ -69,6 +71,7 @@ class StatementChecker:
             c_ast.Break: self._break,
             c_ast.Continue: self._continue,
             c_ast.Return: self._return,
+            AsmStatement: self._asm,
             c_ast.EmptyStatement: lambda node: Null(loc=self.unit.loc(node)),
         }
 
@@ -193,6 +196,10 @@ class StatementChecker:
             return self.statement(node)
         with self.unit.nested_scope():
             return self.statement(node)
+
+    def _asm(self, node: AsmStatement) -> Stmt:
+        expr = AsmChecker(self.unit).check(node)
+        return ExprStmt(loc=expr.loc, expr=expr)
 
     def _if(self, node: Any) -> Stmt:
         condition = self.unit.expressions.condition(node.cond, "the condition of 'if'")

@@ -1,0 +1,53 @@
+"""Where inline assembly would get into device code, through calls too: it is for the host's processor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..c import ast as c
+from ..diagnostics import error
+from ..directives.records import DirectiveKind
+from .tree import walk
+
+if TYPE_CHECKING:
+    from .symbols import ModuleState
+
+
+def check_device_assembly(state: ModuleState, units: Sequence[c.TranslationUnit]) -> None:
+    """Raise `CompileError` for assembly in compute constructs, routines, and functions that these call."""
+    if not any(unit.has_assembly for unit in units):
+        return
+    seen: set[int] = set()
+    for unit in units:
+        for function in unit.functions:
+            if function.body is None:
+                continue
+            if any(d.kind is DirectiveKind.ROUTINE for d in function.directives):
+                _refuse_in(state, function.body, seen)
+            for node in walk(function.body):
+                if isinstance(node, c.AccStmt) and node.directive.is_compute:
+                    _refuse_in(state, node, seen)
+
+
+def _refuse_in(state: ModuleState, code: c.Stmt, seen: set[int]) -> None:
+    pending: list[c.Stmt] = [code]
+    while pending:
+        for node in walk(pending.pop()):
+            if isinstance(node, c.Asm) and not is_empty(node):
+                raise error(
+                    node.loc,
+                    "inline assembly in device code: it is for the host's processor",
+                    "write the operation in C, or keep it out of constructs and what they call",
+                    [(code.loc, "the device's code")],
+                )
+            if isinstance(node, c.FunctionRef):
+                callee = state.definition(node.decl)
+                if callee is not None and callee.body is not None and id(callee) not in seen:
+                    seen.add(id(callee))
+                    pending.append(callee.body)
+
+
+def is_empty(e: c.Asm) -> bool:
+    """Whether a statement only keeps a compiler from moving accesses, which this one does not do."""
+    return not (e.template.strip() or e.outputs or e.inputs)

@@ -1,0 +1,33 @@
+"""Inline assembly (`c/sema/inline_asm.py`) as `llvm.inline_asm`: host code only."""
+
+from __future__ import annotations
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.dialects.llvm import LLVMStructType
+
+from ..c import ast as c
+from . import expressions
+from .device_assembly import is_empty
+from .function import FunctionState
+
+
+def statement(fn: FunctionState, e: c.Asm) -> None:
+    """Emits the statement, and stores its results."""
+    if is_empty(e):
+        return
+    inputs = [expressions.rvalue(fn, value) for value in e.inputs]
+    targets = [expressions.rvalue(fn, target) for target in e.outputs]
+    fn.b.at(e.loc)
+    types = [fn.module.types.convert(t) for t in e.output_types]
+    results = types if len(types) < 2 else [LLVMStructType.from_type_list(types)]
+    op = fn.b.add(
+        llvm.InlineAsmOp(e.template, e.constraints, inputs, results, has_side_effects=e.is_volatile)
+    )
+    for number, (target, t) in enumerate(zip(targets, types, strict=True)):
+        assert op.res is not None
+        value = op.res
+        if len(types) > 1:
+            position = DenseArrayBase.from_list(i64, [number])
+            value = fn.b.value(llvm.ExtractValueOp(position, op.res, t))
+        fn.b.store(value, target)
