@@ -60,7 +60,8 @@ COMPILE_ERRORS = {
     ),
     "as integers": (loop("ccopy(a)", body="((short *)a)[i] += 1;"), "is used as an array of 'i16'"),
     "passed on": (
-        "void g(float *p) { p[0] = 1; }\n" + loop("ccopy(a)", body="g(a + i);"),
+        "void g(float *p, int n) { p[0] = 1; if (n) g(p, n - 1); }\n"
+        + loop("ccopy(a)", body="g(a + i, 2);"),
         "is passed to 'g'",
     ),
     "pointer kept": (

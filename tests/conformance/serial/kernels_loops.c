@@ -134,7 +134,7 @@ void o40(T *a, int n, int k) { int i;
   for (i = 0; i < n; i++) a[i+k] = a[i] + 1; } // tested
 static T sq(T x) { return x * x; }
 #pragma acc routine seq
-static T sumto(const T *b, int k) { T s = 0; for (int j = 0; j < k; j++) s += b[j]; return s; }
+static T sumto(const T *b, int k) { T s = 0; for (int j = 0; j < k; j++) s += b[j]; return s; } // in order
 void p41(T *a, T *b, int n) { int i;
 #pragma acc kernels
   for (i = 0; i < n; i++) a[i] = sq(b[i]); } // tested
