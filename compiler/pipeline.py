@@ -50,6 +50,7 @@ _DATA = Stage(
         "lower-if-clauses",
         "infer-data-regions",
         "guard-against-overlap",
+        "share-host-memory",
     ),
     "Small routines go into their callers before anything is analysed. "
     "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
@@ -158,6 +159,7 @@ def stage_of(module: ModuleOp) -> str:
 
 TARGET_PASSES = frozenset(
     (
+        "share-host-memory",
         "inline-cached-routines",
         "order-cached-loops",
         "choose-lanes",

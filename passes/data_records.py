@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
 from ..compiler.diagnostics import SourceLoc, error
-from ..dialects.accx import CELL, INFERRED, POINTERS
+from ..dialects.accx import CELL, IN_PLACE, INFERRED, POINTERS
 from ..dialects.accx_compress import PACKED
 from ..runtime.abi import RECORD_BYTES, DataFlag, DataKind, DataRecord
 from .analysis.layout import size_of, type_name
@@ -109,6 +109,8 @@ def _flags(op: EntryOp | ExitOp) -> DataFlag:
         flags |= DataFlag.DYNAMIC
     if CELL in op.attributes:
         flags |= DataFlag.CELL
+    if IN_PLACE in op.attributes:
+        flags |= DataFlag.IN_PLACE
     if INFERRED in op.attributes:
         flags |= DataFlag.INFERRED
     if PACKED in op.attributes:

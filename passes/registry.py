@@ -17,6 +17,7 @@ PASS_CLASSES = {
     "lower-if-clauses": "LowerIfClausesPass",
     "infer-data-regions": "InferDataRegionsPass",
     "guard-against-overlap": "GuardAgainstOverlapPass",
+    "share-host-memory": "ShareHostMemoryPass",
     "tile-loops": "TileLoopsPass",
     "split-static-gangs": "SplitStaticGangsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",

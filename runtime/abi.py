@@ -57,6 +57,7 @@ class DataFlag(IntFlag):
     COMPRESSED = 1024  # `shape` is the address of a `Compression`
     ROWS = 2048  # `shape` goes through arrays of pointers: their strides are negative
     INFERRED = 4096  # of a region no directive asks for: entered with all its records or not at all
+    IN_PLACE = 8192  # the host device may use the program's memory: only the construct could tell
 
 
 class CompressionFlag(IntFlag):

@@ -89,6 +89,7 @@ class CudaDevice:
 
     type = DeviceType.NVIDIA
     shares_memory = False
+    works_in_place = False
 
     def __init__(self, number: int = 0, driver: Driver | None = None):
         self.driver = driver or Driver()

@@ -239,6 +239,11 @@ class Device(Protocol):
         ...
 
     @property
+    def works_in_place(self) -> bool:
+        """Whether kernels can work on host memory, where `DataFlag.IN_PLACE` allows it."""
+        ...
+
+    @property
     def sync_queue(self) -> Queue:
         """The queue of constructs without async."""
         ...

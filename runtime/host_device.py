@@ -187,6 +187,7 @@ class HostDevice:
         which = f"host {number}" if count > 1 else "host"
         self.name = f"{which} (CPU, {self.threads} threads)"
         self.shares_memory = self.options.shared_memory
+        self.works_in_place = not self.options.poison
         self.sync_queue = InlineQueue()
         self._queues: list[ThreadQueue] = []
         self._team = gang_team()

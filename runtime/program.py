@@ -41,6 +41,7 @@ from .native_devices import NativeDevices
 from .native_entries import NativeEntries, address_of
 from .profile_events import Profile
 from .profiling import Callbacks
+from .quick_entry import is_in_place
 from .requests import NO_REQUEST, read_request
 from .sites import Site
 from .state import DeviceState
@@ -257,7 +258,9 @@ class Runtime:
                 left = state.quick.exit(site, records, count)
         if left > 0:
             buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
-            self._perform(state, site, buffer, range(left), queue, "exit")
+            raw = bytes(buffer)
+            rest = [i for i in range(left) if not is_in_place(raw, i * RECORD_BYTES)]
+            self._perform(state, site, buffer, rest, queue, "exit")
 
     def update(self, site: int, records: int, count: int, queue: int) -> None:
         """The `update` directive."""
@@ -470,7 +473,7 @@ class Runtime:
         state: DeviceState,
         site: int,
         buffer: ctypes.Array[Any],
-        indices: range,
+        indices: Sequence[int],
         number: int,
         what: str,
     ) -> None:

@@ -6,6 +6,9 @@ the present table's epoch stays the same, equal bytes mean equal answers, and on
 remain to be moved. Other records are looked up one by one; the first that needs more than counting
 is left, with all after it, to `Mapper`. Constructs that can be counted in native code are handed
 over to `native_data.py`.
+
+Where nothing is present and only the construct could tell (`DataFlag.IN_PLACE`), kernels of the host
+device work in the program's memory, and there is nothing to move either.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ _NOT_SIMPLE = int(
     | DataFlag.DYNAMIC
     | DataFlag.INFERRED
 )
+_IN_PLACE = int(DataFlag.IN_PLACE)
 _COMPRESSED = int(DataFlag.COMPRESSED)
 _CELL = int(DataFlag.CELL)
 _ROWS = int(DataFlag.ROWS)
@@ -95,8 +99,9 @@ class _Remembered:
 class QuickEntry:
     """Entry to and exit from regions on data of one present table that is there to stay."""
 
-    def __init__(self, table: PresentTable, cells: Cells):
+    def __init__(self, table: PresentTable, cells: Cells, works_in_place: bool = False):
         self._table = table
+        self._works_in_place = works_in_place
         self._cells = cells
         self._remembered: dict[int, _Remembered] = {}
         self.native: DeviceSlots | None = None
@@ -175,8 +180,9 @@ class QuickEntry:
     ) -> int:
         after = bytearray(raw)
         all_found: list[_Found] = []
+        shared = self._shared(raw, count) if queue is None and self._works_in_place else {}
         for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
-            found = self._find(raw, at, site if queue is None else None)
+            found = shared.get(at) or self._find(raw, at, site if queue is None else None)
             if found is None or not all(_attached(part) for part in found.all()):
                 break
             if found.cell is not None:
@@ -214,9 +220,9 @@ class QuickEntry:
         # Nobody else knows of cells: they are left here, whatever else stops at another record.
         in_cells = [index for index in range(count) if self._leave_cell(site, raw, index)]
         for index in range(count - 1, -1, -1):
-            if index in in_cells:
-                continue
             at = index * RECORD_BYTES
+            if index in in_cells or is_in_place(raw, at):
+                continue
             found = self._find(raw, at, None)
             if found is None or _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0] != found.device:
                 return index + 1
@@ -228,6 +234,31 @@ class QuickEntry:
                 _count(found, 1)
                 return index + 1
         return 0
+
+    def _shared(self, raw: bytes, count: int) -> dict[int, _Found]:
+        """
+        The records, by their places in `raw`, for which the construct may work in the program's memory:
+        nothing of them is present, and neither sections nor pointer objects of the others lie in them.
+        """
+        records = [_unpack(raw, at) for at in range(0, RECORD_BYTES * count, RECORD_BYTES)]
+        if any(dims for *_, dims, _ in records):
+            return {}
+        spans = [
+            [(base + offset, base + offset + max(size, 0)), (pointer, pointer + POINTER_BYTES)]
+            for base, offset, size, pointer, *_ in records
+        ]
+        found: dict[int, _Found] = {}
+        for index, (base, offset, size, pointer, _, kind, flags, *_) in enumerate(records):
+            if not flags & _IN_PLACE or flags & _NOT_SIMPLE or size <= 0 or not base or pointer:
+                continue
+            start = base + offset
+            others = (span for i, pair in enumerate(spans) if i != index for span in pair)
+            if kind > _LAST_SIMPLE_KIND or self._table.overlapping(start, size):
+                continue
+            if all(end <= start or begin >= start + size for begin, end in others):
+                entry = Entry(start, size, start, pinned=True)
+                found[index * RECORD_BYTES] = _Found(entry, None, 0, base)
+        return found
 
     def _leave_cell(self, site: int, raw: bytes, index: int) -> bool:
         """Fetches the value of a record whose variable is in a cell; false if it is in none."""
@@ -296,6 +327,12 @@ class QuickEntry:
             holder = self._table.containing(part.pointer, POINTER_BYTES)
         attachments = holder.attachments if holder is not None else None
         return _Found(entry, attachments, part.pointer, entry.device_address(part.base))
+
+
+def is_in_place(records: bytes, at: int) -> bool:
+    """Whether the record at `at`, entered before, stands for host memory itself: nothing is to be done."""
+    base, _, _, _, device, _, flags, *_ = _unpack(records, at)
+    return bool(flags & _IN_PLACE) and device == base
 
 
 def _stays_present(known: _Remembered) -> bool:

@@ -38,7 +38,7 @@ class DeviceState:
         self._table = PresentTable()
         device.watch_table(self._table)
         self.mapper = Mapper(device, self._table, ordering=Ordering(device, self.queues))
-        self.quick = QuickEntry(self._table, Cells(device.cells()))
+        self.quick = QuickEntry(self._table, Cells(device.cells()), device.works_in_place)
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
         self._queues: dict[int, Queue] = {ASYNC_SYNC: device.sync_queue}

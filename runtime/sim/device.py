@@ -83,6 +83,7 @@ class SimDevice:
 
     type = DeviceType.NVIDIA
     shares_memory = False
+    works_in_place = False
 
     def __init__(self, options: SimOptions | None = None, number: int = 0, count: int = 1):
         self.options = options or SimOptions()

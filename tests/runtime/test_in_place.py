@@ -1,0 +1,112 @@
+"""Constructs that work in the program's memory: only where nothing of it is present or overlaps."""
+
+import numpy as np
+import pytest
+from accopt.runtime.abi import DataFlag, DataKind
+from accopt.runtime.host_device import HostDevice, HostOptions
+from accopt.runtime.program import Runtime
+from runtime_harness import DYNAMIC, Program, record
+
+SITES = [{"kind": "data"}] * 3
+FLAG = DataFlag.IN_PLACE
+
+
+class Case:
+    def __init__(self, poison: bool = False):
+        self.runtime = Runtime(SITES, HostDevice(HostOptions(threads=1, poison=poison)))
+        self.program = Program(self.runtime)
+        self.array = np.arange(64, dtype=np.int64)
+
+    def record(self, kind=DataKind.COPY, start=0, end=64, flags=FLAG, **rest):
+        base = self.array.ctypes.data
+        return record(base, 8 * (end - start), kind, flags, offset=8 * start, **rest)
+
+    def shared(self, *records, site: int = 0) -> list[bool]:
+        """Enters and leaves a construct; which records had host addresses."""
+        listed = list(records)
+        self.program.data("data_enter", listed, site=site)
+        found = [r.device == r.base for r in listed]
+        self.program.data("data_exit", listed, site=site)
+        assert len(self.runtime.current._table) == self.present  # `table` would disarm
+        return found
+
+    present = 0
+
+
+@pytest.fixture
+def case():
+    return Case()
+
+
+def test_what_only_the_construct_can_see_is_not_copied(case):
+    for _ in range(5):  # the first times by Python, then by native code
+        assert case.shared(case.record(end=32), case.record(DataKind.COPYIN, 32)) == [True, True]
+    assert case.runtime.current.quick.native.armed == 1
+
+
+def test_clauses_without_the_flag_are_copied(case):
+    assert case.shared(case.record(end=32), case.record(DataKind.CREATE, 32, flags=0)) == [
+        True,
+        False,
+    ]
+    assert case.shared(case.record(DataKind.CREATE, 32, flags=0), case.record(end=32)) == [
+        False,
+        False,
+    ]
+
+
+def test_overlapping_sections_are_one_copy(case):
+    assert case.shared(case.record(), case.record(DataKind.COPYIN)) == [False, False]
+    assert case.shared(case.record(), case.record(DataKind.COPYIN, 10, 20)) == [False, False]
+    assert case.shared(case.record(), case.record(DataKind.CREATE, 10, 20, flags=0)) == [
+        False,
+        False,
+    ]
+
+
+def test_pointer_objects_are_attached_in_a_copy(case):
+    target = np.zeros(4)
+    holder = case.array.ctypes.data + 80
+    case.array[10] = target.ctypes.data
+    values = record(target.ctypes.data, target.nbytes, DataKind.COPY, pointer=holder)
+    assert case.shared(case.record(), values) == [False, False]
+    assert case.array[10] == target.ctypes.data
+
+
+def test_present_data_is_used(case):
+    for _ in range(3):
+        assert case.shared(case.record(end=32)) == [True]
+    whole = [case.record(DataKind.COPYIN, flags=DYNAMIC)]
+    case.program.data("data_enter", whole, site=1)
+    case.present = 1
+    for _ in range(3):
+        assert case.shared(case.record(end=32)) == [False]
+    case.program.data("data_exit", [case.record(DataKind.DELETE, flags=DYNAMIC)], site=2)
+    case.present = 0
+    for _ in range(3):
+        assert case.shared(case.record(end=32)) == [True]
+
+
+def test_data_entered_during_a_construct_has_a_copy(case):
+    """By another thread, as the construct's own cannot: both leave in any order."""
+    for first in (True, False):
+        inner, outer = [case.record(end=32)], [case.record(flags=DYNAMIC)]
+        case.program.data("data_enter", inner, site=0)
+        case.program.data("data_enter", outer, site=1)
+        assert inner[0].device == inner[0].base and outer[0].device != outer[0].base
+        leave = [case.record(DataKind.COPYOUT, flags=DYNAMIC)]
+        if first:
+            case.program.data("data_exit", inner, site=0)
+        case.program.data("data_exit", leave, site=2)
+        if not first:
+            case.program.data("data_exit", inner, site=0)
+        assert len(case.runtime.current.table) == 0
+
+
+def test_asynchronous_constructs_and_poisoned_memory_have_copies(case):
+    listed = [case.record()]
+    case.program.data("data_enter", listed, queue=1)
+    assert listed[0].device != listed[0].base
+    case.program.data("data_exit", listed, queue=1)
+    case.program.wait(1)
+    assert Case(poison=True).shared(case.record()) == [False]
