@@ -43,7 +43,7 @@ from xdsl.dialects.builtin import I32, I64, SymbolRefAttr
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
 
-from . import accx_bulk, accx_cache, accx_scan, accx_watch
+from . import accx_bulk, accx_cache, accx_devices, accx_scan, accx_watch
 from .accx_compress import COMPRESSION_OPS, PackedType
 
 GANG_DIM = "accx.gang_dim"
@@ -118,6 +118,7 @@ ACCX = Dialect(
         LaunchHostOp,
         *accx_cache.OPERATIONS,
         *accx_bulk.OPERATIONS,
+        *accx_devices.OPERATIONS,
         *accx_scan.OPERATIONS,
         *accx_watch.OPERATIONS,
         *COMPRESSION_OPS,

@@ -31,13 +31,18 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ..dialects import accx_devices
 from ..dialects.accx import LaunchHostOp
 from .analysis.sites import SiteTable
 from .data_regions import FunctionLowering
 from .outline import symbol_table
 from .runtime_calls import RuntimeCalls
 
-_TRIGGERS: tuple[type[Operation], ...] = (LaunchHostOp, gpu.LaunchFuncOp)
+_TRIGGERS: tuple[type[Operation], ...] = (
+    LaunchHostOp,
+    gpu.LaunchFuncOp,
+    *accx_devices.OPERATIONS,
+)
 
 
 def _needs_work(function: llvm.FuncOp) -> bool:

@@ -19,9 +19,10 @@ from xdsl.rewriter import InsertPoint
 from ..compiler.diagnostics import SourceLoc
 from ..dialects.accx import FROM_KERNELS, SITE, LaunchHostOp
 from ..dialects.accx_compress import COMPRESSION_OPS, CoefficientsOp
+from ..dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp, UpdatePeerOp
 from ..runtime.abi import ASYNC_NOVAL, NOT_GIVEN, DataFlag, DeviceOperation, DeviceType
 from .analysis.layout import size_of
-from .analysis.sites import SiteKind, SiteTable, construct_name
+from .analysis.sites import SiteKind, SiteTable, SiteVariable, construct_name
 from .building import Cursor, erase
 from .compression.records import read_coefficients
 from .data_records import EXIT_OPS, EntryOp, Record, RecordArray, entry_record, exit_record
@@ -38,6 +39,7 @@ from .data_uses import (
     launch_in,
     launch_queue,
 )
+from .device_calls import DeviceCalls
 from .outline import DATA_ENTRY, WaitArgument, queue_value, wait_argument
 from .runtime_calls import RuntimeCalls, synchronous
 
@@ -128,6 +130,8 @@ class FunctionLowering:
                 self._init(op, DeviceOperation.SHUTDOWN, "shutdown")
             case acc.SetOp():
                 self._set(op)
+            case EnterDeviceOp() | LeaveDeviceOp() | UpdatePeerOp():
+                DeviceCalls(self.calls, self._entry(), self._site).lower(op)
             case _ if isinstance(op, EXIT_OPS):
                 self._exit_operation(op)
             case _ if isinstance(op, COMPRESSION_OPS):
@@ -153,7 +157,13 @@ class FunctionLowering:
         assert first is not None
         return Cursor(InsertPoint.before(first), self.function.location)
 
-    def _site(self, kind: SiteKind, op: Operation, records: Sequence[Record] = ()) -> int:
+    def _site(
+        self,
+        kind: SiteKind,
+        op: Operation,
+        records: Sequence[Record] = (),
+        variables: Sequence[SiteVariable] = (),
+    ) -> int:
         construct = construct_name(op)
         if isinstance(site := op.attributes.get(SITE), IntegerAttr):
             construct = self.sites.sites[site.value.data].construct
@@ -161,7 +171,7 @@ class FunctionLowering:
             kind,
             SourceLoc.from_attr(op.location),
             self.function.sym_name.data,
-            [record.variable for record in records],
+            [*(record.variable for record in records), *variables],
             construct=construct,
         )
 

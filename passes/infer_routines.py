@@ -33,6 +33,7 @@ from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import error
 from ..dialects.accx import IMPLICIT_ROUTINE
+from ..dialects.accx_devices import UpdatePeerOp
 from .analysis.acc_ops import (
     COMPUTE_OPS,
     NONE,
@@ -62,6 +63,7 @@ HOST_DIRECTIVES = (
     acc.ShutdownOp,
     acc.UpdateOp,
     acc.WaitOp,
+    UpdatePeerOp,
 )
 """What only host code may do."""
 

@@ -24,6 +24,9 @@ _SIGNATURES: dict[str, tuple[Attribute, tuple[Attribute, ...]]] = {
     "__accopt_launch": (_VOID, (i32, PTR)),
     "__accopt_wait": (_VOID, (i32, PTR, i32, i64)),
     "__accopt_device": (_VOID, (i32, i32, i64, i64)),
+    "__accopt_enter_device": (i64, (i32, i64)),
+    "__accopt_leave_device": (_VOID, (i32, i64)),
+    "__accopt_update_peer": (_VOID, (i32, PTR)),
     "acc_wait_device_async": (_VOID, (i32, i32, i32)),
     "acc_wait_all_device_async": (_VOID, (i32, i32)),
 }
@@ -38,6 +41,15 @@ class RuntimeCalls:
 
     def call(self, at: Cursor, name: str, *args: SSAValue) -> None:
         """Calls `name`, one of the functions without a result."""
+        self._declare(name)
+        at.insert(llvm.CallOp(name, *args))
+
+    def value(self, at: Cursor, name: str, *args: SSAValue) -> SSAValue:
+        """The result of `name`, one of the functions that have one."""
+        self._declare(name)
+        return at.value(llvm.CallOp(name, *args, return_type=_SIGNATURES[name][0]))
+
+    def _declare(self, name: str) -> None:
         if name not in self.symbols:
             result, arguments = _SIGNATURES[name]
             func = llvm.FuncOp(
@@ -47,7 +59,6 @@ class RuntimeCalls:
             assert first is not None
             self.module.body.block.insert_op_before(func, first)
             self.symbols[name] = func
-        at.insert(llvm.CallOp(name, *args))
 
     def records(
         self, at: Cursor, name: str, site: int, memory: SSAValue, count: int, queue: SSAValue

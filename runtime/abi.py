@@ -17,6 +17,9 @@ ASYNC_DEFAULT = -3
 DEFAULT_QUEUE = 0
 """The queue that `acc_async_default` means, and a bare `async` until the program sets another."""
 
+NO_DEVICE = -(1 << 63)
+"""The number of `__accopt_enter_device` that changes nothing."""
+
 NOT_GIVEN = -1
 """`type` and `number` of `__accopt_device` when the directive has no such clause."""
 
@@ -152,6 +155,27 @@ class Launch(ctypes.Structure):
     )
 
 
+class PeerUpdate(ctypes.Structure):
+    """
+    An `update peer`. A side is `bytes` bytes at a host address, or with `dims` what so many triples of
+    lower bound, extent and stride in bytes at `shape` select. The site's variables are `to` and `from`.
+    """
+
+    _fields_ = (
+        ("to", ctypes.c_int64),
+        ("origin", ctypes.c_int64),
+        ("to_device", ctypes.c_int64),
+        ("from_device", ctypes.c_int64),
+        ("to_bytes", ctypes.c_int64),
+        ("from_bytes", ctypes.c_int64),
+        ("to_dims", ctypes.c_int64),
+        ("from_dims", ctypes.c_int64),
+        ("to_shape", ctypes.c_int64),
+        ("from_shape", ctypes.c_int64),
+        ("queue", ctypes.c_int64),
+    )
+
+
 LAUNCH_FORMAT = struct.Struct("=8i2q")
 """`Launch` for one quick read: grid 0-2, block 3-5, shared bytes 6, arg_count 7, queue 8, args 9."""
 
@@ -179,6 +203,9 @@ ENTRY_POINTS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "__accopt_wait": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
     "__accopt_on_host": (ctypes.c_int32, (ctypes.c_int32,)),
     "__accopt_device": (None, (ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
+    "__accopt_enter_device": (ctypes.c_int64, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_leave_device": (None, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_update_peer": (None, (ctypes.c_int32, ctypes.c_int64)),
     "__accopt_outside": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
 }
 """Name → (result type, argument types), pointers as 64-bit integers."""

@@ -19,6 +19,8 @@ import ctypes
 from importlib import import_module
 from typing import Any
 
+from .abi import NO_DEVICE
+
 _LINE = 64
 ROW_BYTES = 3 * _LINE
 
@@ -97,7 +99,9 @@ define i64 @enter(i32 %site, i64 %number) {{
 entry:
   %row = call ptr @row()
   %former = load i64, ptr %row
-  %same = icmp eq i64 %former, %number
+  %own = icmp eq i64 %former, %number
+  %any = icmp eq i64 %number, {no_device}
+  %same = or i1 %own, %any
   br i1 %same, label %done, label %look
 look:
   %known = icmp ult i64 %number, {count}
@@ -166,6 +170,7 @@ class NativeDevices:
             setspecific=_address(libc.pthread_setspecific),
             rows=start,
             count=count,
+            no_device=NO_DEVICE,
             slow_enter=slow_enter,
             enter_context=enter_context,
         )

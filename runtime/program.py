@@ -27,6 +27,7 @@ from .abi import (
     RECORD_DEVICE_AT,
     DeviceOperation,
     DeviceType,
+    PeerUpdate,
 )
 from .api import api_callbacks
 from .cache_sections import outside_error
@@ -39,10 +40,11 @@ from .mapping import Request, no_watch
 from .mean_trips import MeanTrips
 from .native_devices import NativeDevices
 from .native_entries import NativeEntries, address_of
+from .peer import PeerSection, copy_peer
 from .profile_events import Profile
 from .profiling import Callbacks
 from .quick_entry import is_in_place
-from .requests import NO_REQUEST, read_request
+from .requests import NO_REQUEST, read_request, read_shape
 from .sites import Site
 from .state import DeviceState
 from .trace import Trace, TraceOptions
@@ -103,7 +105,7 @@ class Runtime:
         self._image: ModuleImage | None = None
         self._host_address: Callable[[str], int] = _no_symbols
         self.devices = Devices(provider, number, self.sites, self._begin)
-        self._slow_enter = _ENTER_DEVICE(self._guarded("enter_device", self.enter_device))
+        self._slow_enter = _ENTER_DEVICE(self._guarded("deviceid", self.enter_device))
         first = self.devices.initial()
         self._native_devices = NativeDevices(
             provider.count, number, address_of(self._slow_enter), first.device.enter_function()
@@ -339,6 +341,31 @@ class Runtime:
         former = self._native_devices.current()
         self.thread.state = self.devices.at(number)
         return former
+
+    def leave_device(self, site: int, former: int) -> None:
+        """The construct is over."""
+        self._native_devices.become(former)
+
+    def update_peer(self, site: int, update: int) -> None:
+        """The `update peer` directive (a research extension)."""
+        known, given = self.sites[site], PeerUpdate.from_address(update)
+        to = PeerSection(
+            self.state(given.to_device),
+            given.to,
+            given.to_bytes,
+            read_shape(given.to_shape, given.to_dims),
+            "to",
+            known.variable(0),
+        )
+        origin = PeerSection(
+            self.state(given.from_device),
+            given.origin,
+            given.from_bytes,
+            read_shape(given.from_shape, given.from_dims),
+            "from",
+            known.variable(1),
+        )
+        copy_peer(self, known.place, to, origin, given.queue)
 
     def outside(self, site: int, table: int, record: int) -> None:
         """What `--check-cache` found: always an error (see `outside_error`)."""

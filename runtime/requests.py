@@ -15,6 +15,12 @@ _unpack_record = RECORD_FORMAT.unpack_from
 NO_REQUEST = Request(0, 0, 0, DataKind.PRESENT)
 
 
+def read_shape(address: int, dims: int) -> tuple[tuple[int, int, int], ...]:
+    """The lower bound, extent and stride of each of `dims` dimensions."""
+    words = (ctypes.c_int64 * (3 * dims)).from_address(address) if dims else ()
+    return tuple((words[i], words[i + 1], words[i + 2]) for i in range(0, 3 * dims, 3))
+
+
 def read_request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
     """Record `index` of the array in `buffer`, for the clauses of `site`."""
     base, offset, size, pointer, device, kind, flags, variable, dims, shape = _unpack_record(
@@ -25,8 +31,7 @@ def read_request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
     if flags & DataFlag.COMPRESSED:
         packed, shape = PackedRequest.read(shape)
     if dims > 0 and shape:
-        words = (ctypes.c_int64 * (3 * dims)).from_address(shape)
-        triples = tuple((words[i], words[i + 1], words[i + 2]) for i in range(0, 3 * dims, 3))
+        triples = read_shape(shape, dims)
         if any(extent <= 0 for _, extent, _ in triples):
             size = 0
     return Request(

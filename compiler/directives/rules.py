@@ -151,7 +151,8 @@ DIRECTIVES: Mapping[DirectiveKind, DirectiveRule] = {
         needs=("copyout", "delete", "detach", "compression_copyout"),
     ),
     K.HOST_DATA: DirectiveRule(
-        {"use_device": Form.VARS, "if": Form.EXPR, "if_present": Form.FLAG}, needs=("use_device",)
+        {"use_device": Form.VARS, **_DEVICE, "if": Form.EXPR, "if_present": Form.FLAG},
+        needs=("use_device",),
     ),
     K.CACHE: DirectiveRule({}),
     K.ATOMIC: DirectiveRule({"if": Form.EXPR}),
@@ -236,8 +237,11 @@ DEPRECATED = frozenset(
 def aliases_on(kind: DirectiveKind) -> Mapping[str, str]:
     """
     All other spellings on this directive: those of `ALIASES`; `host` for `self` on update; and
-    `device` for `deviceid` where `device` has no meaning of its own.
+    `device` for `deviceid` where `device` has no meaning of its own; `deviceid` for `device_num` on init
+    and shutdown, which have that clause.
     """
+    if kind in (K.INIT, K.SHUTDOWN):
+        return {**ALIASES, "deviceid": "device_num", "device": "device_num"}
     if kind is K.UPDATE:
         return {**ALIASES, "host": "self"}
     if "deviceid" in DIRECTIVES[kind].clauses:

@@ -19,6 +19,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.accx_compress import COMPRESSION_OPS
+from ...dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp, UpdatePeerOp
 from .acc_ops import COMPUTE_OPS, EXIT_OPS, MAPPING_OPS
 from .device_functions import INTEGER, MATH_F32, MATH_F64, MATH_F80, PURE_FUNCTIONS
 from .host_memory import HostMemory, Root, callee_name
@@ -66,6 +67,9 @@ _BARRIERS: dict[type[Operation], str] = {
     acc.InitOp: "an init directive",
     acc.ShutdownOp: "a shutdown directive",
     acc.SetOp: "a set directive",
+    EnterDeviceOp: "a construct of another device",
+    LeaveDeviceOp: "a construct of another device",
+    UpdatePeerOp: "an update between devices",
     acc.DeclareEnterOp: "a declare directive",
     acc.DeclareExitOp: "the end of a declared variable's life",
     llvm.ReturnOp: "a return",

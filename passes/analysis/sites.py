@@ -41,7 +41,7 @@ from ...runtime.abi import DataKind
 
 SiteKind = Literal[
     "compute", "data", "enter data", "exit data", "host_data", "update", "declare", "wait", "launch",
-    "init", "shutdown", "set",
+    "init", "shutdown", "set", "deviceid", "update peer",
 ]  # fmt: skip
 
 

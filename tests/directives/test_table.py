@@ -31,6 +31,7 @@ from accopt.compiler.directives.rules import (
     EXCLUSIVE_ROUTINE,
     PEER_CLAUSES,
     Form,
+    aliases_on,
     modifiers_of,
 )
 
@@ -85,6 +86,7 @@ ILLEGAL = [
     if name not in {**rule.clauses, **rule.tolerated}
     and not (name == "device_type" and rule.after_device_type)
     and not (name == "device" and "deviceid" in rule.clauses)
+    and not (name in ("device", "deviceid") and "device_num" in aliases_on(kind).values())
 ]
 
 
@@ -250,6 +252,10 @@ def test_device_is_deviceid_but_data_on_update() -> None:
         assert (clause.name, clause.spelling, type(clause)) == ("deviceid", "device", ExprClause)
     assert type(parse("update device(a)").clauses[0]) is VarListClause
     assert parse("update device(a) deviceid(1)").clauses[1].name == "deviceid"
+    assert [parse(f"{head} deviceid(1)").clauses[0].name for head in ("init", "shutdown")] == [
+        "device_num",
+        "device_num",
+    ]
 
 
 @pytest.mark.parametrize("kind", list(DirectiveKind))

@@ -46,8 +46,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         device_versions.emit(fn, s)
         return
     if directive.has(device.CLAUSE):
-        for part in device.expand(fn, s):
-            emit(fn, part)
+        device.emit(fn, s, emit)
         return
     if directive.is_compute:
         compute.emit(fn, s)

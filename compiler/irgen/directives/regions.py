@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.dialects import acc
 from xdsl.ir import Block
 
@@ -21,7 +23,11 @@ def default_attr(directive: Directive) -> acc.ClauseDefaultValueAttr | None:
     return acc.ClauseDefaultValueAttr(acc.ClauseDefaultValue(clause.value))
 
 
-def emit_data(fn: FunctionState, s: c.AccStmt) -> None:
+EmitBody = Callable[[FunctionState, c.Stmt], None]
+"""Emits the statement that a construct is about."""
+
+
+def emit_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None) -> None:
     """`data`: its region is host code and keeps using host values."""
     directive = s.directive
     assert s.body is not None
@@ -30,7 +36,7 @@ def emit_data(fn: FunctionState, s: c.AccStmt) -> None:
     mappings = compression.enter_clauses(fn, directive)
     block = Block()
     with fn.region(block, flat=False) as region, fn.construct("data", "data", s.loc):
-        statements.emit_body(fn, s.body)
+        (emit_body or statements.emit_body)(fn, s.body)
         fn.b.at(directive.loc)
         fn.b.add(acc.TerminatorOp())
     fn.b.add(
@@ -52,7 +58,7 @@ def emit_data(fn: FunctionState, s: c.AccStmt) -> None:
     data.leave(fn, mappings)
 
 
-def emit_host_data(fn: FunctionState, s: c.AccStmt) -> None:
+def emit_host_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None) -> None:
     """`host_data`: inside, the names of `use_device` are device addresses."""
     directive = s.directive
     assert s.body is not None
@@ -68,7 +74,7 @@ def emit_host_data(fn: FunctionState, s: c.AccStmt) -> None:
     with fn.region(block, flat=False) as region, fn.construct("host_data", "data", s.loc):
         for x, device in zip(located, devices, strict=True):
             x.bind(fn, device, s.body)
-        statements.emit_body(fn, s.body)
+        (emit_body or statements.emit_body)(fn, s.body)
         fn.b.at(directive.loc)
         fn.b.add(acc.TerminatorOp())
     fn.b.add(

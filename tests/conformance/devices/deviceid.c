@@ -27,6 +27,27 @@ int main(void) {
     if (d > 0 && separate_memory())
       CHECK(!acc_is_present(a, sizeof a));
   }
+  int none = devices + 5; /* no such device, where `if` is false */
+#pragma acc enter data copyin(a) deviceid(none) if (none < devices)
+#pragma acc parallel loop deviceid(none) if (none < devices)
+  for (int i = 0; i < N; i++)
+    b[i] = -i;
+  CHECK(b[N - 1] == 1 - N);
+  int asked = 0, last = devices - 1;
+#pragma acc update self(b) deviceid(none) if (asked++ > 0)
+  CHECK(asked == 1);
+#pragma acc enter data copyin(b) deviceid(last)
+#pragma acc host_data use_device(b) deviceid(last)
+  {
+    CHECK(acc_get_device_num(acc_device_default) == 0);
+    if (separate_memory())
+      CHECK((void *)b != acc_deviceptr(a));
+  }
+#pragma acc init deviceid(last)
+#pragma acc shutdown deviceid(last)
+  acc_set_device_num(last, acc_device_default);
+  CHECK(!separate_memory() || !acc_is_present(b, sizeof b));
+  acc_set_device_num(0, acc_device_default);
   CHECK(sum == (devices > 1 ? N * (N - 1) + N : N * (N - 1) / 2));
   CHECK(acc_get_device_num(acc_device_default) == 0);
   return report();

@@ -28,5 +28,19 @@ int main(void) {
 #pragma acc update peer to(y) to_device(0) from(x) from_device(0)
   }
   CHECK(y == 1);
+  int grid[6][8], wide[4][3][10];
+  for (int i = 0; i < 48; i++)
+    (&grid[0][0])[i] = i;
+  memset(wide, 0, sizeof wide);
+#pragma acc enter data copyin(grid) deviceid(0)
+#pragma acc enter data copyin(wide) deviceid(last)
+#pragma acc update peer to(wide[1:2][0:2][3:3]) to_device(last) from(grid[1:2][1:6]) from_device(0) async(2)
+#pragma acc wait(2) deviceid(last)
+#pragma acc exit data copyout(wide) deviceid(last)
+#pragma acc exit data delete(grid) deviceid(0)
+  int sum = 0;
+  for (int i = 0; i < 120; i++)
+    sum += (&wide[0][0][0])[i] != 0;
+  CHECK(sum == 12 && wide[1][0][3] == 9 && wide[1][1][3] == 12 && wide[2][0][5] == 19 && wide[2][1][5] == 22);
   return report();
 }
