@@ -36,6 +36,9 @@ llvm.func @watch() {
 // CHECK: only a write has operands: the copy's address and the value
 llvm.func @watch(%p: !llvm.ptr) {
   accx.watch "write" 0 : i32 of %p : !llvm.ptr {name = "t"}
+  llvm.return
+}
+// -----
 // CHECK: bounds come in threes, and there are 2
 llvm.func @peer(%p: !llvm.ptr, %l: i64, %d: i32) {
   accx.update_peer to "t" %p : !llvm.ptr 8 : i64[%l, %l] on %d from "s" %p : !llvm.ptr 8 : i64[] on %d
