@@ -62,16 +62,16 @@ def _section(fn: FunctionState, directive: Directive, side: str) -> PeerOperand:
     assert clause.item is not None and device is not None
     number = slot_i32(fn, device)
     located = data.locate(fn, clause, clause.item)
-    bounds = [value for b in located.bounds for value in _triple(b)]
-    for b in located.bounds:
-        b.owner.detach()
-        b.owner.erase()
+    bounds = [value for b in located.bounds for value in _taken_apart(b)]
     size = 0 if bounds else located.c_type.size
     return PeerOperand(located.var, number, located.name, size, bounds)
 
 
-def _triple(bounds: SSAValue) -> list[SSAValue]:
+def _taken_apart(bounds: SSAValue) -> list[SSAValue]:
+    """The values of an `acc.bounds`, which goes."""
     op = bounds.owner
     assert isinstance(op, acc.DataBoundsOp)
     values = (op.lowerbound, op.extent, op.stride)
+    op.detach()
+    op.erase()
     return [value for value in values if value is not None]
