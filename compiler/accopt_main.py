@@ -18,15 +18,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import (
     DiagnosticException,
-    ParseError,
     VerifyException,
 )
-from xdsl.utils.lexer import Span
 
 from .added_passes import available_passes, no_such_pass, parse_passes
 from .deep_stack import with_deep_stack
@@ -47,6 +43,7 @@ from .instrumentation import Instrumentation, Watch, pass_names
 from .internal_error import guarded, notes_of, operation_of_failure
 from .ir.context import make_context
 from .ir.printing import print_ir
+from .ir.reading import decode, parse_ir, read_ir_text
 from .options import CompileOptions
 from .outputs import print_output, write_output
 from .pipeline import ACC, run_to_stage, stage_names, stage_of
@@ -170,26 +167,6 @@ def _watch(args: argparse.Namespace) -> Watch:
     )
 
 
-def _place_in(span: Span[str] | Span[bytes], name: str) -> SourceLoc:
-    """Where a span of the text of the file `name` begins."""
-    before = span.input.content[: span.start]
-    text = before.decode(errors="replace") if isinstance(before, bytes) else before
-    return SourceLoc(name, text.count("\n") + 1, len(text) - text.rfind("\n"))
-
-
-def _parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
-    try:
-        module = Parser(ctx, text, name).parse_module()
-        module.verify()
-    except ParseError as e:
-        raise error(
-            _place_in(e.span, name),
-            f"cannot parse IR: {e.msg}",
-            "check the text at the place shown",
-        ) from e
-    return module
-
-
 class AccoptMain:
     """One run of the driver; `run` returns the exit status."""
 
@@ -242,12 +219,8 @@ class AccoptMain:
             raise error(
                 UNKNOWN_LOC, "several inputs must all be .c files", "give one .mlir file at a time"
             )
-        try:
-            text = Path(names[0]).read_text() if names and names[0] != "-" else sys.stdin.read()
-        except OSError as e:
-            raise error(
-                UNKNOWN_LOC, f"cannot read '{names[0]}': {e.strerror}", "check the path"
-            ) from e
+        named = names and names[0] != "-"
+        text = read_ir_text(Path(names[0])) if named else decode(sys.stdin.buffer.read(), "<stdin>")
         pieces = _split(text) if self.args.split_input_file else [text]
         return [(names[0] if names else "<stdin>", piece) for piece in pieces]
 
@@ -264,7 +237,7 @@ class AccoptMain:
             default_stage = ACC.name
         else:
             with self.passes.phase("(parse)"):
-                module = _parse_ir(self.ctx, text, name)
+                module = parse_ir(self.ctx, text, name)
             default_stage = stage_of(module)
         return self.process(module, default_stage)
 

@@ -274,11 +274,3 @@ def test_a_failure_inside_accopt_names_the_place(tmp_path: Path) -> None:
         )
         assert "please report this" in done.stderr
         assert ("Traceback" in done.stderr) == bool(debug)
-
-
-def test_deep_nesting_is_a_message(tmp_path: Path) -> None:
-    source = tmp_path / "prog.c"
-    source.write_text("int main(void) { return " + "(1 + " * 3000 + "1" + ")" * 3000 + "; }\n")
-    done = command(EMIT, source)
-    assert done.returncode == 1
-    assert "nested too deeply" in done.stderr and "Traceback" not in done.stderr

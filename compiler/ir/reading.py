@@ -1,0 +1,103 @@
+"""
+IR as text, as people and other tools write it: what is wrong with it is said at its place.
+
+xDSL's parser takes time without bound for a string that is not closed, and accepts operations where no
+pass looks for them, so both are checked here.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects import acc, gpu, llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
+
+from ..diagnostics import UNKNOWN_LOC, SourceLoc, error
+
+_LEXEME = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*+("?)')
+
+
+def read_ir_text(path: Path) -> str:
+    """The text of an IR file. Raises `CompileError` if it cannot be read, or is not UTF-8."""
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise error(UNKNOWN_LOC, f"cannot read '{path}': {e.strerror}", "check the path") from e
+    return decode(data, str(path))
+
+
+def decode(data: bytes, name: str) -> str:
+    """UTF-8 as text. Raises `CompileError` at the line of the first byte that is none."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as e:
+        line = data.count(b"\n", 0, e.start) + 1
+        column = e.start - data.rfind(b"\n", 0, e.start)
+        raise error(
+            SourceLoc(name, line, column),
+            f"byte {data[e.start]:#04x} is not UTF-8",
+            "save the file as UTF-8",
+        ) from e
+
+
+def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
+    """The verified module of a text. Raises `CompileError`, and what xDSL's verifier raises."""
+    _check_strings(text, name)
+    try:
+        module = Parser(ctx, text, name).parse_module()
+    except ParseError as e:
+        raise error(
+            place_in(e.span, name),
+            f"cannot parse IR: {e.msg}",
+            "check the text at the place shown",
+        ) from e
+    module.verify()
+    check_module_level(module)
+    return module
+
+
+def place_in(span: Span[str] | Span[bytes], name: str) -> SourceLoc:
+    """Where a span of the text of the file `name` begins."""
+    before = span.input.content[: span.start]
+    text = before.decode(errors="replace") if isinstance(before, bytes) else before
+    return _place(text, len(text), name)
+
+
+def _place(text: str, at: int, name: str) -> SourceLoc:
+    return SourceLoc(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
+def _check_strings(text: str, name: str) -> None:
+    for found in _LEXEME.finditer(text):
+        if found.group().startswith('"') and not found.group(1):
+            place = _place(text, found.start(), name)
+            raise error(place, "the string does not end on its line", "close it with '\"'")
+
+
+_DEVICE_WORK = (
+    acc.ParallelOp,
+    acc.SerialOp,
+    acc.KernelsOp,
+    acc.LoopOp,
+    acc.DataOp,
+    gpu.LaunchFuncOp,
+)
+
+
+def check_module_level(module: ModuleOp) -> None:
+    """Raises `CompileError` for an OpenACC or memory operation that is in no function."""
+    for op in module.body.ops:
+        inside = op.has_trait(SymbolOpInterface) or op.has_trait(IsolatedFromAbove)
+        loose = op.name.startswith(("acc.", "accx.")) or isinstance(op, llvm.LoadOp | llvm.StoreOp)
+        if not inside and (loose or isinstance(op, _DEVICE_WORK)):
+            raise error(
+                SourceLoc.from_attr(op.location),
+                f"operation '{op.name}' is in no function",
+                "put it into the body of an llvm.func",
+            )

@@ -1,0 +1,52 @@
+"""IR from files: what cannot be read is an error at its place, in bounded time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from accopt.compiler.diagnostics import CompileError, Diagnostic
+from accopt.compiler.ir.context import make_context
+from accopt.compiler.ir.reading import parse_ir, read_ir_text
+
+
+def mistake(text: str) -> Diagnostic:
+    with pytest.raises(CompileError) as caught:
+        parse_ir(make_context(), text, "t.mlir")
+    return caught.value.diagnostics[0]
+
+
+@pytest.mark.parametrize("count", [1, 30, 3000])
+def test_strings_that_are_not_closed(count: int) -> None:
+    found = mistake('// "\nmodule {}\nllvm.mlir.global @s("' + "ab \\0A" * count + ")\n\n")
+    assert "does not end" in found.message
+    assert (found.loc.line, found.loc.column) == (3, 21)
+
+
+def test_quotes_in_strings_and_comments_are_no_ends() -> None:
+    parse_ir(
+        make_context(),
+        '// it\'s "so\nmodule attributes {a = "x\\"y // z", b = "\\\\"} {} // "',
+        "t.mlir",
+    )
+
+
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "t.mlir"
+    path.write_bytes(b"module {\n// \xff\n}\n")
+    with pytest.raises(CompileError) as caught:
+        read_ir_text(path)
+    (found,) = caught.value.diagnostics
+    assert "0xff is not UTF-8" in found.message and (found.loc.line, found.loc.column) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "acc.parallel { acc.yield }",
+        "%p = llvm.mlir.zero : !llvm.ptr\n%q = acc.present varPtr(%p : !llvm.ptr) varType(f32) -> !llvm.ptr",
+        "%p = llvm.mlir.zero : !llvm.ptr\n%x = llvm.load %p : !llvm.ptr -> f32",
+    ],
+)
+def test_operations_outside_of_functions(text: str) -> None:
+    assert "is in no function" in mistake(text).message
