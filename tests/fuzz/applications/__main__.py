@@ -93,8 +93,11 @@ def main() -> int:
         for verdict in smaller:
             print(f"\nmade smaller: {save(verdict, keep / 'small')}")
             print(verdict.detail[:1000])
-    for verdict in too_strict(verdicts):
-        print(f"too strict? {save(verdict, keep / 'strict')}: {verdict.detail[:300]}")
+    for why, found in too_strict(verdicts).items():
+        if found:
+            print(f"\n{len(found)} nests got a message, but have one answer; {why}:")
+        for verdict in found:
+            print(f"{save(verdict, keep / 'messages')}: {verdict.detail[:300]}")
     verdicts.sort(key=lambda v: v.unit.number)
     print(f"\n{by_feature(verdicts)}\n\n{table(verdicts, NESTS)}")
     print(f"{args.count} programs in {time.monotonic() - start:.0f} s; failing ones are in {keep}")

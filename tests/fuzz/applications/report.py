@@ -9,7 +9,7 @@ from pathlib import Path
 from .judge import FAILURES, VERDICTS, Verdict
 from .model import features
 from .programs import program
-from .rules import complete
+from .rules import complete, wrong_by_itself
 
 
 def table(verdicts: Sequence[Verdict], nests: int) -> str:
@@ -41,9 +41,13 @@ def by_feature(verdicts: Sequence[Verdict]) -> str:
     return _aligned(rows) if len(rows) > 1 else ""
 
 
-def too_strict(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Messages about units that have every clause OpenACC asks for."""
-    return [v for v in verdicts if v.word == "message" and complete(v.unit)]
+def too_strict(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
+    """Messages about units that have one answer, by whether they have every clause OpenACC asks for."""
+    found = [v for v in verdicts if v.word == "message" and not wrong_by_itself(v.unit)]
+    return {
+        "every clause is there": [v for v in found if complete(v.unit)],
+        "clauses are missing": [v for v in found if not complete(v.unit)],
+    }
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
