@@ -10,7 +10,10 @@ from .rules import problem
 
 _NAMES = ("s", "sum", "err", "d", "acc", "best", "x", "t", "tmp", "rho", "w", "u", "z0", "q")
 _LOOP_TYPES = ("int", "int", "int", "int", "long", "unsigned", "short", "size_t")
-_SIZES = ("", "", "", "", "num_gangs(3)", "vector_length(64)", "num_gangs(2) vector_length(32)")
+_SIZES = (
+    *("", "", "", "", "num_gangs(3)", "vector_length(64)", "num_gangs(2) vector_length(32)"),
+    *("num_workers(4)", "num_gangs(5) num_workers(2) vector_length(32)"),
+)
 _TYPES = ("int", "int", "double", "double", "float", *INTEGERS)
 
 
@@ -55,7 +58,7 @@ class Chooser:
         counters = [
             (k, v)
             for k in range(depth)
-            for v in range(k + 1, depth)
+            for v in range(k, depth)
             if loops[k].directive and loops[v].top and self.chance(20)
         ]
         return Unit(

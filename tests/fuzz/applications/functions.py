@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .model import EXTENTS, FLOATS, Accumulator, Temporary, Unit
 from .operators import initial
-from .render import COUNTERS, FAMILIES, Text, clause, directive, nests
+from .render import COUNTERS, FAMILIES, Text, clauses, directive, nests
 from .rules import reasons
 
 Scalar = Accumulator | Temporary
@@ -103,7 +103,7 @@ def construct(unit: Unit, used: list[tuple[str, int]]) -> str:
     if unit.combined:
         words += ["loop", *directive(unit, 0)]
     words += [unit.sizes] * bool(unit.sizes)
-    words += [clause(unit, a) for a in unit.accumulators if -1 in a.named]
+    words += clauses(unit, [a for a in unit.accumulators if -1 in a.named], "construct")
     words += [f"{t.clause}({t.name})" for t in unit.temporaries if -1 in t.named]
     words += [f"copy({a.name})" for a in unit.accumulators if a.data == "copy"]
     if unit.mapping == "construct":

@@ -125,7 +125,7 @@ class Unit:
     mapping: str = ""
     """Data clauses of arrays: none, `construct`, `region` (and `present`), `enter`."""
     private_counters: tuple[tuple[int, int], ...] = ()
-    """(loop, variable of a loop inside): the C89 habit of naming counters in `private`."""
+    """(loop, loop whose variable it is, the same or inside): the habit of naming counters in `private`."""
 
     @property
     def depth(self) -> int:

@@ -89,13 +89,20 @@ def clause(unit: Unit, a: Accumulator) -> str:
     return f"reduction({'+' if minus else a.operator}:{a.name})"
 
 
+def clauses(unit: Unit, named: list[Accumulator], salt: object) -> list[str]:
+    """The reduction clauses of a directive: one for two scalars with one operator, or two."""
+    words = [clause(unit, a) for a in named]
+    starts = [word.rpartition(":")[0] for word in words]
+    if len(words) == 2 and starts[0] == starts[1] and unit.chance(("one clause", salt), 60):
+        return [f"{starts[0]}:{named[0].name}, {named[1].name})"]
+    return words
+
+
 def directive(unit: Unit, position: int) -> list[str]:
     """The clauses of a loop's directive."""
     loop = unit.loops[position]
     words = [*loop.words, *loop.levels, *([loop.together] if loop.together else [])]
-    for a in unit.accumulators:
-        if position in a.named:
-            words.append(clause(unit, a))
+    words += clauses(unit, [a for a in unit.accumulators if position in a.named], position)
     private = [t.name for t in unit.temporaries if position in t.named and position >= 0]
     private += [COUNTERS[v] for k, v in unit.private_counters if k == position]
     if private:

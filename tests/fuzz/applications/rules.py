@@ -53,10 +53,8 @@ def _shape(unit: Unit) -> str | None:
         if unclear and unit.arrays != "global" and not unit.mapping:
             return "nobody says how long the arrays are"
     for k, v in unit.private_counters:
-        if not (loops[k].directive and k < v < unit.depth and loops[v].top):
+        if not (loops[k].directive and k <= v < unit.depth and loops[v].top):
             return "a counter that is not inside"
-        if loops[k].together and v == k + 1:
-            return "a counter of the directive's own"
     return None
 
 
