@@ -38,6 +38,26 @@ class _Context:
     position: int = 0
 
 
+MOST_TOKENS = 2_000_000
+"""How many tokens macros may stand for between two directives: ten macros that use each other ten times."""
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What the text between two directives has left."""
+
+    left: int = MOST_TOKENS
+
+    def spend(self, tokens: Sequence[Token]) -> None:
+        self.left -= len(tokens)
+        if self.left < 0 and tokens:
+            raise error(
+                tokens[0].loc,
+                f"macros stand for more than {MOST_TOKENS} tokens",
+                "write a loop, or a function, in place of macros that use each other",
+            )
+
+
 class MacroExpander(Preprocessor):
     """A table of macros and the replacement of macros in text."""
 
@@ -58,7 +78,7 @@ class MacroExpander(Preprocessor):
     def expanded(self, tokens: Sequence[Token]) -> list[Token]:
         """`tokens` with all macros replaced."""
         try:
-            return _Expansion(self.table, self._disabled, self._count).run(tokens)
+            return _Expansion(self.table, self._disabled, self._count, _Budget()).run(tokens)
         except RecursionError:
             raise error(tokens[0].loc, "macros behind this place nest too deeply") from None
 
@@ -71,8 +91,13 @@ class _Expansion:
     """One run over a list of tokens; arguments are expanded by runs of their own."""
 
     def __init__(
-        self, table: Mapping[str, Macro], disabled: set[str], count: Callable[[], int]
+        self,
+        table: Mapping[str, Macro],
+        disabled: set[str],
+        count: Callable[[], int],
+        budget: _Budget,
     ) -> None:
+        self._budget = budget
         self._table = table
         self._disabled = disabled
         self._count = count
@@ -114,6 +139,7 @@ class _Expansion:
         self._disabled.discard(name)
 
     def _push(self, name: str, tokens: Sequence[Token]) -> None:
+        self._budget.spend(tokens)
         self._disabled.add(name)
         self._stack.append(_Context(tokens, name))
 
@@ -130,7 +156,7 @@ class _Expansion:
 
         @cache
         def expanded(parameter: str) -> list[Token]:
-            run = _Expansion(self._table, self._disabled, self._count)
+            run = _Expansion(self._table, self._disabled, self._count, self._budget)
             return run.run(arguments[parameter])
 
         rest = names[-1] if macro.variadic else None

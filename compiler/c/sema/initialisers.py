@@ -57,6 +57,13 @@ class _Cursor:
         return self._checked[id(node)]
 
 
+MOST_ITEMS = 1 << 22
+"""How many elements a range `[first ... last]` may set."""
+
+MOST_BYTES = 1 << 26
+"""The size of an object with static storage and values other than zero: they become part of the program."""
+
+
 class InitialiserChecker:
     """Checks initialisers in the unit's current scope."""
 
@@ -72,9 +79,29 @@ class InitialiserChecker:
         t = builder.whole(t, node)
         if is_static:
             builder.require_constants()
+            self._check_size(t, node, what, builder)
         return Initializer(
             t, builder.items, builder.zero_fill, self.unit.loc(node), builder.bit_fields
         )
+
+    def _check_size(self, t: CType, node: Any, what: str, builder: _Builder) -> None:
+        """All zeros take no room; a zero written first is left out then."""
+        if not isinstance(t, ArrayType | RecordType) or t.size <= MOST_BYTES:
+            return
+        if all(_is_zero(expr) for _, expr in builder.items):
+            builder.items.clear()
+            builder.zero_fill = True
+            return
+        raise error(
+            self.unit.loc(node),
+            f"{what}: {t.size} bytes with values other than zero, of which {MOST_BYTES} are possible",
+            "set its elements at the beginning of main",
+        )
+
+
+def _is_zero(expr: Expr) -> bool:
+    """Whether a constant is all zero bits, which -0.0 is not."""
+    return isinstance(expr, IntConst | FloatConst) and str(expr.value) in ("0", "0.0")
 
 
 class _Builder:
@@ -222,6 +249,12 @@ class _Builder:
         if last < first:
             raise error(
                 self.unit.loc(span), f"{self.what}: an empty range", "write the lower index first"
+            )
+        if last - first >= MOST_ITEMS:
+            raise error(
+                self.unit.loc(span),
+                f"{self.what}: a range of {last - first + 1} elements, of which {MOST_ITEMS} are possible",
+                "set them in a loop",
             )
         start, after = cursor.place, last + 1
         for index in range(first, last + 1):
