@@ -61,6 +61,7 @@ from .analysis.schedule import Target
 from .compression.element_code import ElementCode
 from .compression.estimates import accesses_of
 from .compression.members import MemberRewriter
+from .compression.record_copies import spread_copies
 from .compression.rewriting import ArrayRewriter
 from .compression.wide_groups import find_wide_loop, widen
 from .compression.window_code import make_versions, open_window
@@ -96,6 +97,9 @@ def compress_construct(
     accesses: set[Operation] = set()
     arrays = packed_arrays(construct)
     formats: dict[SSAValue, PackedType] = {entry.results[0]: type for entry, type in arrays}
+    for entry, _ in arrays:
+        assert isinstance(entry, DATA_ENTRY)
+        spread_copies(construct, entry.acc_var, entry.var_type)
     reads, instructions = accesses_of(construct, formats) if arrays else ([], 0)
     for number, (entry, packed) in enumerate(arrays):
         assert isinstance(entry, DATA_ENTRY)
