@@ -1,14 +1,18 @@
 """
-Turn loops marked `seq` into plain loops (OpenACC 3.4, 2.9.5).
+Turn loops marked `seq`, and those too short for lanes, into plain loops (OpenACC 3.4, 2.9.5).
 
 `loop seq` inside of a parallel loop says that each thread runs the loop in order, which is what a loop
 without a directive does. As one kind of loop they get the same optimisations: iterations of the
 loop around them side by side, tiles of what all threads read, unrolling.
 
+A loop without levels that has few iterations, inside of another without levels, is left to one thread: the
+lanes then belong to the loop around it, which has work for all of them.
+
 Takes:  data level, tile and collapse clauses already carried out.
 Leaves: no acc.loop that is `seq` for every device, stands inside of another acc.loop, holds none, has
         no variables of its own, no cache directive and no scan: it is nested `scf.for`s, one for
-        each variable, the outermost with the reason for the remarks. Others are untouched.
+        each variable, the outermost with the reason for the remarks. A short loop that reduces or
+        has variables of its own is marked `seq`. Others are untouched.
 Fails:  never.
 
 Before:
@@ -28,13 +32,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc, scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
 from .analysis.acc_ops import has_level, loops_in
+from .analysis.loop_facts import constant_trip
 from .analysis.scans import scan_step
+from .analysis.trip_counts import MOST_SHORT_ITERATIONS
 from .building import erase
 
 
@@ -59,6 +65,39 @@ def is_plain(loop: acc.LoopOp) -> bool:
     inner = any(True for _ in loops_in(loop))
     whole = whole and scan_step(loop) is None
     return only_seq and not own and whole and not inner and _is_inside_loop(loop)
+
+
+def _is_free(loop: acc.LoopOp) -> bool:
+    """Whether the schedule may give `loop` any level."""
+    return not (loop.gang or loop.worker or loop.vector or loop.seq)
+
+
+def _encloses_lanes(loop: acc.LoopOp) -> bool:
+    """Whether a loop around `loop` may have the lanes."""
+    parent = loop.parent_op()
+    while parent is not None:
+        if isinstance(parent, acc.LoopOp) and _is_free(parent):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def is_short(loop: acc.LoopOp) -> bool:
+    """Whether `loop` is better off in one thread."""
+    if not _is_free(loop) or not _encloses_lanes(loop) or scan_step(loop) is not None:
+        return False
+    if loop.cache_operands or any(True for _ in loops_in(loop)):
+        return False
+    iterations = constant_trip(loop)
+    return iterations is not None and iterations <= MOST_SHORT_ITERATIONS
+
+
+def leave_to_one_thread(loop: acc.LoopOp) -> None:
+    """Marks `loop` as `seq`."""
+    for name in ("independent", "auto_"):
+        loop.properties.pop(name, None)
+    loop.properties["seq"] = ArrayAttr([acc.DeviceTypeAttr(acc.DeviceType.NONE)])
+    loop.attributes[WHY] = StringAttr("it has too few iterations to give each a thread")
 
 
 def lower(loop: acc.LoopOp) -> None:
@@ -99,5 +138,7 @@ class LowerSeqLoopsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         loops = [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]
         for loop in reversed(loops):
+            if is_short(loop):
+                leave_to_one_thread(loop)
             if is_plain(loop):
                 lower(loop)

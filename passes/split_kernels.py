@@ -68,6 +68,7 @@ from .analysis.loop_dependence import Verdict, judge_loop
 from .analysis.loop_symbols import LoopLike
 from .analysis.recipes import private_recipe, reduction_recipe
 from .analysis.region_values import HostEmitter
+from .analysis.trip_counts import MOST_SHORT_ITERATIONS
 from .infer_data_attributes import infer_construct
 from .kernel_loops import (
     HostLoops,
@@ -82,9 +83,6 @@ from .legalize_serial import parallel_with_clauses, single_gang_parallel
 from .loop_order import confine_to_gang, run_in_order
 from .repeated_levels import settle_repeated_levels
 from .versions import drop_wait
-
-MOST_SHORT_ITERATIONS = 8
-"""Loops without a directive and this short stay in order inside of parallel ones."""
 
 # Step 1: judge loops.
 

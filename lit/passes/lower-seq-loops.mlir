@@ -29,7 +29,6 @@ llvm.func @inner(%n: i32) {
 // another device only stay.
 // CHECK-LABEL: llvm.func @others
 // CHECK-NOT:   scf.for
-// CHECK:       acc.private.recipe
 llvm.func @others(%n: i32, %x: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -53,6 +52,51 @@ llvm.func @others(%n: i32, %x: !llvm.ptr) {
       } attributes {independent = [#acc.device_type<none>], seq = [#acc.device_type<host>]}
       acc.yield
     } attributes {seq = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// Without levels and of eight iterations, inside of a loop that may have the lanes: one thread runs it. Of nine
+// iterations, around another loop, with a level, or inside of a loop with a level of its own: as it was.
+// CHECK-LABEL: llvm.func @short
+// CHECK:       acc.loop control(%i
+// CHECK-NEXT:    scf.for %j{{.*}} to %c8
+// CHECK:         {accx.why = "it has too few iterations to give each a thread"}
+// CHECK-NEXT:    acc.loop control(%j
+// CHECK:         acc.loop vector control(%j
+// CHECK:       acc.loop gang control(%i
+// CHECK-NEXT:    acc.loop control(%j
+// CHECK-NOT:     scf.for
+// CHECK:       acc.private.recipe
+llvm.func @short(%n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %c9 = arith.constant 9 : i32
+  acc.parallel {
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop control(%j : i32) = (%c0 : i32) to (%c8 : i32) step (%c1 : i32) {
+        "test.op"(%j) : (i32) -> ()
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.loop control(%j : i32) = (%c0 : i32) to (%c9 : i32) step (%c1 : i32) {
+        "test.op"(%j) : (i32) -> ()
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%c8 : i32) step (%c1 : i32) {
+        "test.op"(%j) : (i32) -> ()
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop control(%j : i32) = (%c0 : i32) to (%c8 : i32) step (%c1 : i32) {
+        "test.op"(%j) : (i32) -> ()
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
     acc.yield
   }
   llvm.return

@@ -11,6 +11,10 @@ from .region_values import HostEmitter, RegionSymbols
 Count = SSAValue | int
 """An i64 value before the construct, or a constant."""
 
+MOST_SHORT_ITERATIONS = 8
+"""Loops with at most this many iterations, inside of parallel ones, are left to one thread: most lanes of a
+warp would be idle."""
+
 
 class Arithmetic:
     """i64 arithmetic in front of a construct that folds constants."""
