@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects import gpu, llvm
+from xdsl.dialects import arith, gpu, llvm
 from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
@@ -199,6 +199,27 @@ def _memset(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
     return dst
 
 
+def _calloc(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+    """`malloc` and zeros; null where the product of the arguments is no size (C17 7.22.3.2)."""
+    count, size = call.args
+    zero = cursor.constant(0, i64)
+    bytes = cursor.mul(count, size, "bytes")
+    one = cursor.constant(1, i64)
+    empty = cursor.value(arith.CmpiOp(count, zero, "eq"))
+    divisor = cursor.value(arith.SelectOp(empty, one, count))
+    fits = cursor.value(arith.CmpiOp(cursor.value(arith.DivUIOp(bytes, divisor)), size, "eq"))
+    fits = cursor.value(arith.OrIOp(fits, empty), "fits")
+    wanted = cursor.value(arith.SelectOp(fits, bytes, cursor.constant(-1, i64)))
+    calls.declare("malloc", [i64], PTR)
+    found = cursor.insert(llvm.CallOp("malloc", wanted, return_type=PTR)).returned
+    assert found is not None
+    address = cursor.value(llvm.PtrToIntOp(found, i64))
+    failed = cursor.value(arith.CmpiOp(address, zero, "eq"))
+    cleared = cursor.value(arith.SelectOp(failed, zero, bytes))
+    cursor.insert(llvm_ext.MemsetOp(found, cursor.constant(0, i8), cleared))
+    return found
+
+
 def _entry_cursor(op: Operation) -> Cursor:
     """The start of the function around `op`, where stack slots belong."""
     parent = op.parent_op()
@@ -293,6 +314,7 @@ _EXPANSIONS: dict[Expansion, Callable[[LibraryCalls, Cursor, llvm.CallOp], SSAVa
     Expansion.MEMCPY: _copy(llvm_ext.MemcpyOp),
     Expansion.MEMMOVE: _copy(llvm_ext.MemmoveOp),
     Expansion.MEMSET: _memset,
+    Expansion.CALLOC: _calloc,
     Expansion.PRINTF: _printf,
     Expansion.TRAP: _trap,
     Expansion.ASSERT_FAIL: _assert_fail,

@@ -33,7 +33,7 @@ from .device import (
     Queue,
     Strips,
 )
-from .device_stack import has_recursion, stack_bytes
+from .device_stack import has_recursion, heap_bytes, stack_bytes, uses_heap
 from .errors import AccRuntimeError, ErrorClass, NoDeviceError
 from .peer_sections import PeerStrips
 
@@ -317,6 +317,8 @@ class CudaDevice:
             )
         if has_recursion(image.text):
             self._raise_stack_limit()
+        if uses_heap(image.text):
+            self._raise_limit(api.CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE, heap_bytes(self.free_memory()))
         log = bytearray(JIT_LOG_BYTES)
         option = api.CUjit_option
         options = [
@@ -436,13 +438,17 @@ class CudaDevice:
         return pool
 
     def _raise_stack_limit(self) -> None:
-        api, call = self.driver.api, self.driver.call
+        api = self.driver.api
         which = api.CUdevice_attribute
         threads = self._attribute(which.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) * self._attribute(
             which.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
         )
-        limit = api.CUlimit.CU_LIMIT_STACK_SIZE
         wanted = stack_bytes(self.free_memory(), threads)
+        self._raise_limit(api.CUlimit.CU_LIMIT_STACK_SIZE, wanted)
+
+    def _raise_limit(self, limit: Any, wanted: int) -> None:
+        """Makes a limit of the context at least `wanted`, which is possible before a kernel needs it."""
+        api, call = self.driver.api, self.driver.call
         if wanted > int(call(api.cuCtxGetLimit, limit)):
             call(api.cuCtxSetLimit, limit, wanted)
 

@@ -27,6 +27,9 @@ INTEGER = frozenset(("abs", "labs", "llabs"))
 
 MEMORY = frozenset(("memcpy", "memset", "memmove"))
 
+HEAP = frozenset(("malloc", "calloc", "free"))
+"""The heap in the device's memory; CUDA's has no `realloc`."""
+
 OUTPUT = frozenset(("printf",))
 
 _PREDICATES = (
@@ -43,7 +46,16 @@ RUNTIME = frozenset(("acc_on_device",))
 CONTROL = frozenset(("abort", "__assert_fail"))
 
 DEVICE_FUNCTIONS = (
-    MATH_F64 | MATH_F32 | MATH_F80 | INTEGER | MEMORY | OUTPUT | PREDICATES | RUNTIME | CONTROL
+    MATH_F64
+    | MATH_F32
+    | MATH_F80
+    | INTEGER
+    | MEMORY
+    | HEAP
+    | OUTPUT
+    | PREDICATES
+    | RUNTIME
+    | CONTROL
 )
 """Every name that needs no `routine` directive."""
 

@@ -37,6 +37,7 @@ class Expansion(Enum):
     MEMCPY = auto()
     MEMMOVE = auto()
     MEMSET = auto()
+    CALLOC = auto()
     PRINTF = auto()
     TRAP = auto()
     ASSERT_FAIL = auto()
@@ -87,6 +88,7 @@ _EXPANSIONS = {
     "memcpy": Expansion.MEMCPY,
     "memmove": Expansion.MEMMOVE,
     "memset": Expansion.MEMSET,
+    "calloc": Expansion.CALLOC,
     "printf": Expansion.PRINTF,
     "abort": Expansion.TRAP,
     "__assert_fail": Expansion.ASSERT_FAIL,
@@ -176,5 +178,8 @@ LLVM_OPERATIONS = {
 }
 """The same for operations of `llvm`."""
 
-DEVICE_RUNTIME = frozenset(("vprintf", "__assertfail"))
-"""What the CUDA driver provides to kernels (CUDA C++ Programming Guide, "Formatted Output")."""
+DEVICE_RUNTIME = frozenset(("vprintf", "__assertfail", "malloc", "free"))
+"""
+What the CUDA driver provides to kernels (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global
+Memory Allocation").
+"""

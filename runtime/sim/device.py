@@ -302,6 +302,7 @@ class SimDevice:
             runner.batches(range(0, whole * together, together), together, arguments)
             if rest:
                 runner.batches(range(whole * together, blocks, rest), rest, arguments)
+        self.memory.heap.finish_launch()
 
     def _blocks_together(self, kernel: SimKernel, threads: int) -> int:
         each = kernel.shared.size * 6 + threads * kernel.local_bytes * 2 + 1

@@ -23,6 +23,7 @@ class Fault(Enum):
     ENDLESS = "loop without end"
     TRAP = "trap"
     ASSERTION = "assertion failed"
+    WRONG_FREE = "wrong free"
 
 
 FATAL = frozenset(Fault) - {Fault.UNINITIALISED, Fault.RACE}

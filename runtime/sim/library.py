@@ -64,6 +64,31 @@ def _fill(rt: Execution, threads: Threads, place: Place, to: Value, c: Value, n:
     return to
 
 
+def _malloc(rt: Execution, threads: Threads, place: Place, bytes: Value) -> Value:
+    sizes = spread(threads.n, bytes)
+    memory = rt.memories.memory
+    line = f"of malloc at line {place.line}"
+    return np.array([memory.heap.allocate(int(size), line) for size in sizes], np.int64)
+
+
+def _calloc(rt: Execution, threads: Threads, place: Place, count: Value, size: Value) -> Value:
+    counts, sizes = spread(threads.n, count), spread(threads.n, size)
+    memory = rt.memories.memory
+    line = f"of calloc at line {place.line}"
+    found = [
+        memory.heap.allocate((int(n) % 2**64) * (int(s) % 2**64), line, cleared=True)
+        for n, s in zip(counts, sizes, strict=True)
+    ]
+    return np.array(found, np.int64)
+
+
+def _free(rt: Execution, threads: Threads, place: Place, address: Value) -> None:
+    for position, pointer in enumerate(spread(threads.n, address)):
+        wrong = rt.memories.memory.heap.free(int(pointer))
+        if wrong is not None:
+            rt.fault(Fault.WRONG_FREE, wrong, threads, place, position)
+
+
 def _abort(rt: Execution, threads: Threads, place: Place) -> None:
     rt.trap(threads, place)
 
@@ -122,6 +147,9 @@ LIBRARY: dict[str, Function] = {
     "memcpy": _copy,
     "memmove": _copy,
     "memset": _fill,
+    "malloc": _malloc,
+    "calloc": _calloc,
+    "free": _free,
     "abort": _abort,
     "__assert_fail": _assert_fail,
     "acc_on_device": _on_device,

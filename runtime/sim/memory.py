@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import AccRuntimeError, ErrorClass
+from .heap import DeviceHeap
 from .values import Array
 
 SPACE_SHIFT = 56
@@ -109,6 +110,7 @@ class GlobalMemory:
         self.used = 0
         self._holes: list[tuple[int, int]] = [(REDZONE, capacity - REDZONE)]
         self._shadow: Shadow | None = None
+        self.heap = DeviceHeap(self)
 
     def shadow(self) -> Shadow:
         """Who wrote and who read every 4 bytes last, by accesses of at least so many."""
@@ -146,6 +148,19 @@ class GlobalMemory:
 
     def free(self, address: int) -> Allocation | None:
         """Gives an allocation back; None when none starts there."""
+        found = self.retire(address)
+        if found is not None:
+            self.reuse(found)
+        return found
+
+    def clear(self, allocation: Allocation) -> None:
+        """Fills an allocation with zeros."""
+        offset = allocation.start - self.base
+        self.bytes.data[offset : offset + allocation.size] = 0
+        self.bytes.state[offset : offset + allocation.size] = WRITTEN
+
+    def retire(self, address: int) -> Allocation | None:
+        """Ends an allocation, whose bytes nobody else gets until `reuse`; None when none starts there."""
         index = bisect_right(self.allocations, address, key=lambda a: a.start) - 1
         if index < 0 or self.allocations[index].start != address:
             return None
@@ -153,11 +168,15 @@ class GlobalMemory:
         found.live = False
         offset = found.start - self.base
         self.bytes.state[offset : offset + found.size] = 0
+        self.used -= found.size
+        return found
+
+    def reuse(self, found: Allocation) -> None:
+        """Lets the bytes of an allocation that ended be allocated again."""
+        offset = found.start - self.base
         room = -(-max(found.size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
         insort(self._holes, (offset, room))
         self._join_holes()
-        self.used -= found.size
-        return found
 
     def _join_holes(self) -> None:
         joined: list[tuple[int, int]] = []

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from accopt.runtime.device_stack import STACK_VARIABLE, has_recursion, stack_bytes
+from accopt.runtime.device_stack import (
+    HEAP_VARIABLE,
+    STACK_VARIABLE,
+    has_recursion,
+    heap_bytes,
+    stack_bytes,
+    uses_heap,
+)
 from accopt.runtime.errors import AccRuntimeError
 
 CALL = "\tcall.uni (retval0), {}, (param0);\n"
@@ -46,3 +53,20 @@ def test_the_stack_grows_with_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(STACK_VARIABLE, "much")
     with pytest.raises(AccRuntimeError, match=STACK_VARIABLE):
         stack_bytes(8 << 30, 64 << 10)
+
+
+def test_kernels_that_allocate() -> None:
+    declared = (
+        ".extern .func  (.param .b64 func_retval0) malloc\n(\n\t.param .b64 malloc_param_0\n)\n;\n"
+    )
+    assert uses_heap(declared)
+    assert not uses_heap(".extern .func free\n(\n\t.param .b64 free_param_0\n)\n;\n")
+
+
+def test_the_heap_grows_with_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(HEAP_VARIABLE, raising=False)
+    assert heap_bytes(1 << 20) == 8 << 20
+    assert heap_bytes(2 << 30) == 256 << 20
+    assert heap_bytes(1 << 40) == 1 << 30
+    monkeypatch.setenv(HEAP_VARIABLE, "12345")
+    assert heap_bytes(8 << 30) == 12345

@@ -56,7 +56,7 @@ class SerialiseShortLoopsPass(ModulePass):
 
     name = "serialise-short-loops"
 
-    trips: int = 4
+    trips: int = 16
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in op.walk():
