@@ -38,6 +38,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
 from .analysis.acc_ops import has_level, loops_in
+from .analysis.levels import loop_levels
 from .analysis.loop_facts import constant_trip
 from .analysis.scans import scan_step
 from .analysis.trip_counts import MOST_SHORT_ITERATIONS
@@ -69,7 +70,7 @@ def is_plain(loop: acc.LoopOp) -> bool:
 
 def _is_free(loop: acc.LoopOp) -> bool:
     """Whether the schedule may give `loop` any level."""
-    return not (loop.gang or loop.worker or loop.vector or loop.seq)
+    return not loop.seq and not loop_levels(loop)
 
 
 def _encloses_lanes(loop: acc.LoopOp) -> bool:
