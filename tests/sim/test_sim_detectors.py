@@ -488,24 +488,6 @@ def test_findings_are_reported_once(tmp_path: Path, capfd: pytest.CaptureFixture
     assert capfd.readouterr().err.count("data race") == 1
 
 
-HEAP = {
-    "use after free": ("free(p); b[i] = p[0];", Fault.OUT_OF_BOUNDS),
-    "free of what was freed": ("b[i] = p[0]; free(p); free(p);", Fault.WRONG_FREE),
-    "free of mapped data": ("b[i] = p[0]; free(b);", Fault.WRONG_FREE),
-    "access behind the block": ("b[i] = p[4]; free(p);", Fault.OUT_OF_BOUNDS),
-}
-
-
-@pytest.mark.parametrize("name", HEAP)
-def test_the_heap_of_kernels(name: str, tmp_path: Path) -> None:
-    body, fault = HEAP[name]
-    begin = "{ float *p = malloc(4 * sizeof *p); p[0] = p[1] = i; "
-    program = from_text(tmp_path, "#include <stdlib.h>\n" + simple(begin + body + " }"))
-    with pytest.raises(AccRuntimeError, match=fault.value):
-        call(program, "f", N, floats(), floats())
-    assert fault in {found for found, _, _ in faults(program)}
-
-
 def test_blocks_of_a_kernel_that_frees_them(tmp_path: Path) -> None:
     body = "{ float *p = malloc(8); p[0] = p[1] = i; b[i] = p[0] + p[1]; free(p); }"
     program = from_text(tmp_path, "#include <stdlib.h>\n" + simple(body))
