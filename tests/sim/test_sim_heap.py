@@ -1,4 +1,4 @@
-"""The simulator ends a program that misuses the heap of its kernels, at the line and by the name of the fault."""
+"""The simulator ends a program that misuses the heap of its kernels: the line and the kind of fault."""
 
 from __future__ import annotations
 
