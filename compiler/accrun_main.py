@@ -26,6 +26,7 @@ from .internal_error import guarded
 from .run_program import (
     device_count,
     device_number,
+    device_queues,
     for_this_machine,
     in_place,
     print_diagnostics,
@@ -79,6 +80,11 @@ def _argument_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="number of devices the program sees: separate ones on host and sim, the first N GPUs "
         "(default: ACCOPT_DEVICES, or 1 and all GPUs)",
+    )
+    group.add_argument(
+        "--no-device-queues",
+        action="store_true",
+        help="wait for every construct with deviceid (also: ACCOPT_DEVICE_QUEUES=0)",
     )
     group.add_argument(
         "--threads", type=int, default=0, metavar="N", help="CPU threads (host target; 0: all)"
@@ -141,6 +147,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         print_diagnostics(sink)
     run_options = RunOptions(
         device_number=number,
+        device_queues=device_queues() and not args.no_device_queues,
         devices=args.devices if args.devices is not None else device_count(),
         libraries=tuple(args.libraries),
         library_folders=tuple(args.library_dirs),

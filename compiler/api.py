@@ -38,7 +38,7 @@ class RunOptions:
     """
     How a program is run. `device_number` chooses among several devices; `devices`: how many the program
     sees, separate ones on the targets host and sim, the first ones of the GPUs there are (None: one, or
-    all GPUs); `libraries` are names for the
+    all GPUs); `device_queues`: the host goes on after constructs with `deviceid` where it cannot tell; `libraries` are names for the
     dynamic loader (`-l`) or paths, looked for in `library_folders` (`-L`) too; `threads` (host
     target): CPU threads per launch, 0 for all;
     `shared_memory` (host target): no separate device memory; `checks` (sim target): look for data
@@ -48,6 +48,7 @@ class RunOptions:
 
     device_number: int = 0
     devices: int | None = None
+    device_queues: bool = True
     libraries: tuple[str, ...] = ()
     library_folders: tuple[str, ...] = ()
     threads: int = 0
@@ -108,6 +109,7 @@ class Program:
             open_devices(target, options),
             number=options.device_number,
             trace=options.trace,
+            device_queues=options.device_queues,
         )
         self._options = options
         self.host = self._load(executable)
@@ -174,6 +176,7 @@ class Program:
 
     def stream(self, queue: int) -> int:
         """The CUDA stream behind OpenACC queue `queue`. Raises `TypeError` without a GPU."""
+        self.runtime.current.expose()
         stream = getattr(self.runtime.current.queue(queue, queue), "stream", None)
         if not isinstance(stream, int):
             raise TypeError("only the queues of a GPU are CUDA streams")

@@ -20,6 +20,7 @@ from .options import CompileOptions, TargetName
 from .run_program import (
     device_count,
     device_number,
+    device_queues,
     for_this_machine,
     in_place,
     profile_libraries,
@@ -94,6 +95,7 @@ def _run(argv: Sequence[str]) -> int:
     run_options = RunOptions(
         device_number=number,
         devices=device_count(),
+        device_queues=device_queues(),
         libraries=program.libraries,
         library_folders=program.library_folders,
         trace=TraceOptions.from_environment(os.environ),

@@ -106,6 +106,14 @@ def device_count() -> int | None:
     return int(text) if text else None
 
 
+def device_queues() -> bool:
+    """Whether the host may go on after constructs with `deviceid`: unless ACCOPT_DEVICE_QUEUES is 0."""
+    text = os.environ.get("ACCOPT_DEVICE_QUEUES", "")
+    if text not in ("", "0", "1"):
+        raise error(UNKNOWN_LOC, f"ACCOPT_DEVICE_QUEUES is '{text}'", "set it to 0 or 1")
+    return text != "0"
+
+
 def profile_libraries() -> tuple[str, ...]:
     """The libraries that the environment variable ACC_PROFLIB names (OpenACC 3.4, 5.3)."""
     return tuple(filter(None, os.environ.get("ACC_PROFLIB", "").split(";")))

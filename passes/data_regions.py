@@ -20,10 +20,17 @@ from ..compiler.diagnostics import SourceLoc
 from ..dialects.accx import FROM_KERNELS, SITE, LaunchHostOp
 from ..dialects.accx_compress import COMPRESSION_OPS, CoefficientsOp
 from ..dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp, UpdatePeerOp
-from ..runtime.abi import ASYNC_NOVAL, NOT_GIVEN, DataFlag, DeviceOperation, DeviceType
+from ..runtime.abi import (
+    ASYNC_NOVAL,
+    ASYNC_ON_DEVICE,
+    NOT_GIVEN,
+    DataFlag,
+    DeviceOperation,
+    DeviceType,
+)
 from .analysis.layout import size_of
 from .analysis.sites import SiteKind, SiteTable, SiteVariable, construct_name
-from .building import Cursor, erase
+from .building import Cursor, constant_value, erase
 from .compression.records import read_coefficients
 from .data_records import EXIT_OPS, EntryOp, Record, RecordArray, entry_record, exit_record
 from .data_uses import (
@@ -240,9 +247,9 @@ class FunctionLowering:
         if queue is None or not dominates(queue, at):
             queue = entry_queue(at, entries[0])
         construct = entries[0] if launch is None else launch
-        return self._make(
-            "compute", construct, entries, [entry_record(e) for e in entries], at, queue
-        )
+        records = [entry_record(e) for e in entries]
+        queue = _waited_for(at, queue, records)
+        return self._make("compute", construct, entries, records, at, queue)
 
     def _launch(self, op: LaunchHostOp | gpu.LaunchFuncOp) -> None:
         group = self._close_compute_group(op, op)
@@ -261,6 +268,8 @@ class FunctionLowering:
         queue = launch_queue(op)
         if queue is None:
             queue = synchronous(at)
+        if group is not None:
+            queue = _waited_for(at, queue, group.records.records)
         entry = self._entry()
         self.calls.launch(at, entry, site, shape, shared, at.to_i64(queue), args)
         if group is not None and not _has_exit(op, self.groups, group):
@@ -471,6 +480,14 @@ class FunctionLowering:
 
 def _with_flags(record: Record, flags: DataFlag) -> Record:
     return replace(record, flags=record.flags | flags)
+
+
+def _waited_for(at: Cursor, queue: SSAValue, records: Sequence[Record]) -> SSAValue:
+    """The queue of a construct; the synchronous one if the host reads what it has reduced at its end."""
+    reduces = any(record.flags & DataFlag.CELL for record in records)
+    if reduces and constant_value(queue) == ASYNC_ON_DEVICE:
+        return synchronous(at)
+    return queue
 
 
 def _queue(at: Cursor, operand: SSAValue | None, bare: Attribute | None) -> SSAValue:

@@ -14,6 +14,11 @@ from enum import IntEnum, IntFlag
 ASYNC_NOVAL = -1
 ASYNC_SYNC = -2
 ASYNC_DEFAULT = -3
+ASYNC_ON_DEVICE = -(1 << 30)
+"""
+The value of the async clause of a compute construct with `deviceid` that has none: its kernels are put on the
+synchronous queue, and the host goes on where it cannot tell (`docs/devices.md`).
+"""
 DEFAULT_QUEUE = 0
 """The queue that `acc_async_default` means, and a bare `async` until the program sets another."""
 

@@ -231,7 +231,8 @@ class Routines:
     def async_test_all(self, device: int = NOT_GIVEN) -> int:
         state = self._state(device)
         with self._runtime.visiting(state):
-            return int(all(queue.done() for queue in state.queues()))
+            asynchronous = (queue for queue in state.queues() if queue is not state.sync_queue)
+            return int(all(queue.done() for queue in asynchronous))
 
     def wait(self, queue: int, device: int = NOT_GIVEN) -> None:
         self._runtime.wait_queues(self._state(device), [queue])
@@ -269,6 +270,7 @@ class Routines:
         state = self._runtime.current
         if size == 0:
             return 0
+        state.expose()
         address = state.device.allocate(size, state.sync_queue)
         state.sync_queue.wait()
         if self._runtime.profile.active:
@@ -374,6 +376,7 @@ class Routines:
                 )
             entry = Entry(host, size, device, dynamic=1, pinned=True, origin="acc_map_data")
             entry.users = Users(any=True)
+            state.expose()
             state.table.insert(entry)
 
     def unmap_data(self, host: int) -> None:
@@ -393,6 +396,7 @@ class Routines:
         if entry is None:
             return host if state.device.shares_memory else 0
         entry.users.any = True
+        state.expose()
         return entry.device_address(host)
 
     def hostptr(self, device: int) -> int:
@@ -456,6 +460,8 @@ class Routines:
     ) -> int:
         """One data clause on `size` bytes with the dynamic counter; its device address."""
         request = Request(host, 0, size, kind, flags | DataFlag.DYNAMIC, name=f"{host:#x}")
+        if what == "enter":  # whose result is the device address
+            self._runtime.current.expose()
         self._perform(what, request, queue)
         return request.device
 

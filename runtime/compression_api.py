@@ -167,6 +167,7 @@ class CompressionRoutines:
         limits = None if scan else (low, high)
         packed = PackedRequest(format_of(text.strip()), False, limits)
         request = Request(host, 0, size, kind, DataFlag.DYNAMIC, name=f"{host:#x}", packed=packed)
+        self._runtime.current.expose()
         self._perform("enter", request)
         entry: Entry | None = self._runtime.current.table.at(host)
         if coef and entry is not None and entry.packed is not None:

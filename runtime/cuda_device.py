@@ -40,6 +40,8 @@ from .peer_sections import PeerStrips
 if TYPE_CHECKING:
     from .present import PresentTable
 
+_TELLING = (b"vprintf", b"__assertfail")
+"""Functions of device code by which the host can tell how far a kernel is."""
 JIT_LOG_BYTES = 16 << 10
 
 
@@ -108,6 +110,7 @@ class CudaDevice:
         self._queues: list[CudaQueue] = []
         self.sync_queue = self.new_queue()
         self._modules: list[Any] = []
+        self.tells = False
         self._staging: StagingCopier | None = None
         self._packer: CudaPacker | None = None
         self._cells: CellPage | None = None
@@ -308,6 +311,9 @@ class CudaDevice:
         """Loads PTX (compiled by the driver, whose log is in the error on failure) or a cubin."""
         self.make_current()
         api = self.driver.api
+        if isinstance(image, CubinImage | PtxImage):
+            code = image.data if isinstance(image, CubinImage) else image.text.encode()
+            self.tells |= any(name in code for name in _TELLING)
         if isinstance(image, CubinImage):
             self._modules.append(self.driver.call(api.cuModuleLoadData, image.data))
             return

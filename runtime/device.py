@@ -244,6 +244,11 @@ class Device(Protocol):
         ...
 
     @property
+    def tells(self) -> bool:
+        """Whether loaded kernels do what the host may notice before it waits for them, such as print."""
+        ...
+
+    @property
     def sync_queue(self) -> Queue:
         """The queue of constructs without async."""
         ...

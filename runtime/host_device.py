@@ -179,6 +179,8 @@ class HostDevice:
     """
 
     type = DeviceType.HOST
+    tells = False
+    """Kernels are done when their launch returns."""
 
     def __init__(self, options: HostOptions | None = None, number: int = 0, count: int = 1):
         self.options = options or HostOptions()

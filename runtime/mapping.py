@@ -140,6 +140,8 @@ class Mapper:
         self.compressor = Compressor(device)
         self.watch = watch
         self.ordering = ordering or Ordering(device)
+        self.expose: Callable[[], None] = lambda: None
+        """Called before the program gets to know a device address, or uses one that it knows."""
         self.mapped: Observer | None = None
         self.unmapped: Observer | None = None
         self._read_pointer = read_pointer
@@ -313,6 +315,8 @@ class Mapper:
 
     def _translate(self, request: Request) -> int:
         """The result of clauses that look up without counting."""
+        if request.kind in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
+            self.expose()
         if request.base == 0 or request.kind == DataKind.DEVICEPTR:
             return request.base
         entry = self.table.lookup(request.start, request.bytes, request.name)

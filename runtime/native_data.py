@@ -31,7 +31,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .abi import RECORD_BYTES, Compression
+from .abi import ASYNC_ON_DEVICE, RECORD_BYTES, Compression
 from .cells import Cell
 from .compression import Answer
 from .native_data_code import TEMPLATE
@@ -112,6 +112,7 @@ class NativeData:
             **devices.names,
             ways=WAYS,
             tries=TRIES,
+            on_device=ASYNC_ON_DEVICE,
             answer_words=_ANSWER_WORDS,
             answer_at=Compression.coefficients.offset,
             told_words=_TOLD_WORDS,

@@ -1,8 +1,8 @@
 """
 The functions of `native_data.py` as LLVM IR, after that of the devices' rows, where its tables are. Format
-fields: `ways`, slots of a site; `tries`, how often a lock is tried; `slow_enter` and `slow_exit`, addresses
-of the Python entry points; `answer_words`, `answer_at` and `told_words`, the layout of what compressed
-arrays' descriptors are told.
+fields: `ways`, slots of a site; `on_device`, the async value of constructs with `deviceid`; `tries`, how
+often a lock is tried; `slow_enter` and `slow_exit`, addresses of the Python entry points; `answer_words`,
+`answer_at` and `told_words`, the layout of what compressed arrays' descriptors are told.
 """
 
 from .native_devices import ROW_IR
@@ -204,7 +204,7 @@ done:
 ; takes the lock of a device, unless others hold it for longer than a few tries take
 define i32 @try_lock(ptr %row) {{
 entry:
-  %lock = getelementptr %row, ptr %row, i32 0, i32 11
+  %lock = getelementptr %row, ptr %row, i32 0, i32 13
   br label %try
 try:
   %i = phi i32 [ 0, %entry ], [ %next, %again ]
@@ -221,7 +221,7 @@ done:
 }}
 
 define void @unlock(ptr %row) {{
-  %lock = getelementptr %row, ptr %row, i32 0, i32 11
+  %lock = getelementptr %row, ptr %row, i32 0, i32 13
   store atomic i64 0, ptr %lock release, align 8
   ret void
 }}
@@ -248,7 +248,9 @@ check:
   %busy_at = getelementptr i64, ptr %busy_table, i32 %site
   %busy = load i64, ptr %busy_at
   %is_busy = icmp ne i64 %busy, 0
-  %async = icmp ne i64 %queue, -2
+  %other_queue = icmp ne i64 %queue, -2
+  %not_queued = icmp ne i64 %queue, {on_device}
+  %async = and i1 %other_queue, %not_queued
   %unfit = or i1 %is_busy, %async
   %cells_unfit = and i1 %has_cells, %unfit
   %asynchronous_at = getelementptr %slot, ptr %slot, i32 0, i32 10
@@ -318,13 +320,17 @@ check:
   %open_at = getelementptr %slot, ptr %slot, i32 0, i32 1
   %open = load i64, ptr %open_at
   %is_open = icmp sgt i64 %open, 0
-  br i1 %is_open, label %take, label %leave
-take:
-  %less_open = sub i64 %open, 1
-  store i64 %less_open, ptr %open_at
   %cells_at = getelementptr %slot, ptr %slot, i32 0, i32 3
   %cells = load i64, ptr %cells_at
   %has_cells = icmp ne i64 %cells, 0
+  %queued = icmp eq i64 %queue, {on_device}
+  %not_done = and i1 %has_cells, %queued
+  %done = xor i1 %not_done, true
+  %good = and i1 %is_open, %done
+  br i1 %good, label %take, label %leave
+take:
+  %less_open = sub i64 %open, 1
+  store i64 %less_open, ptr %open_at
   %step = zext i1 %has_cells to i64
   %busy_at = getelementptr i64, ptr %busy_table, i32 %site
   %busy = load i64, ptr %busy_at

@@ -28,8 +28,8 @@ ROW_BYTES = 3 * _LINE
 class DeviceRow(ctypes.Structure):
     """
     What native code knows of a device. `opened`: it has been used. `context`: what `enter_context` takes to
-    make it current, 0 if there is nothing to do. The tables, and `lock`, are those of `NativeLauncher` and
-    `NativeData`.
+    make it current, 0 if there is nothing to do. `waits`: constructs with `deviceid` are waited for.
+    `epoch`: how many there have been. The tables, and `lock`, are those of `NativeLauncher` and `NativeData`.
     """
 
     _fields_ = (
@@ -43,14 +43,17 @@ class DeviceRow(ctypes.Structure):
         ("scratch_bytes", ctypes.c_int64),
         ("slots", ctypes.c_int64),
         ("busy", ctypes.c_int64),
-        ("unused", ctypes.c_int64 * 6),
+        ("ordered", ctypes.c_int64),
+        ("waits", ctypes.c_int64),
+        ("unused", ctypes.c_int64 * 4),
         ("lock", ctypes.c_int64),
-        ("unused_of_lock", ctypes.c_int64 * 7),
+        ("epoch", ctypes.c_int64),
+        ("unused_of_lock", ctypes.c_int64 * 6),
     )
 
 
 ROW_IR = """
-%row = type {{ i64, i64, i64, ptr, ptr, ptr, ptr, ptr, ptr, ptr, [6 x i64], i64, [7 x i64] }}
+%row = type {{ i64, i64, i64, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, [4 x i64], i64, i64, [6 x i64] }}
 
 ; the row of the calling thread's device
 define internal ptr @row() alwaysinline {{

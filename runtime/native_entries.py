@@ -102,12 +102,22 @@ class NativeEntries:
             self._launcher.forget_default()
 
     def launched(
-        self, site: int, kernel: str, state: DeviceState, queue: Queue, number: int, scratch: bool
+        self,
+        site: int,
+        kernel: str,
+        state: DeviceState,
+        queue: Queue,
+        number: int,
+        *,
+        scratch: bool,
+        epoch: int,
     ) -> None:
         """The site's next launch on this device with this queue number needs no Python."""
         if self._launcher is not None and state.row < self._devices.count:
             handles = state.device.native_handles(kernel, queue, alone=scratch)
-            self._launcher.of(state.row).remember(site, *handles, number, scratch=scratch)
+            self._launcher.of(state.row).remember(
+                site, *handles, number, scratch=scratch, epoch=epoch
+            )
 
     def interrupt(self, site: int, state: DeviceState) -> None:
         """The site's next launch on a device comes to Python: no other thread's goes in between."""

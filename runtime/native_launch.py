@@ -17,7 +17,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 
-from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC
+from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_ON_DEVICE, ASYNC_SYNC
 from .device import NativeDriver
 from .native_devices import ROW_IR, DeviceRow, NativeDevices, compiled
 
@@ -64,12 +64,14 @@ entry:
   %queue_at = getelementptr i8, ptr %launch, i64 32
   %queue = load i64, ptr %queue_at
   %sync = icmp eq i64 %queue, -2
+  %queued = icmp eq i64 %queue, {on_device}
+  %in_order = or i1 %sync, %queued
   %bare = icmp eq i64 %queue, -1
   %default = icmp eq i64 %queue, -3
   %is_default = or i1 %bare, %default
-  %special = or i1 %sync, %is_default
+  %special = or i1 %in_order, %is_default
   %numbered = icmp ult i64 %queue, {max_queues}
-  %slot = select i1 %sync, i64 {sync_slot}, i64 {default_slot}
+  %slot = select i1 %in_order, i64 {sync_slot}, i64 {default_slot}
   %index = select i1 %special, i64 %slot, i64 %queue
   %numbers = or i1 %special, %numbered
   %known_queue = and i1 %numbers, %served
@@ -87,7 +89,16 @@ find:
   %elsewhere = icmp ne i64 %owner, %index
   %to_order = and i1 %owned, %elsewhere
   %missing = or i1 %no_kernel, %no_stream
-  %unknown = or i1 %missing, %to_order
+  %ordered = call ptr @table(ptr %row, i32 10)
+  %ordered_at = getelementptr i64, ptr %ordered, i64 %index
+  %known_epoch = load i64, ptr %ordered_at
+  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %epoch = load i64, ptr %epoch_at
+  %newer = icmp ne i64 %epoch, %known_epoch
+  %other_queue = xor i1 %in_order, true
+  %behind = and i1 %newer, %other_queue
+  %to_wait = or i1 %to_order, %behind
+  %unknown = or i1 %missing, %to_wait
   br i1 %unknown, label %slow, label %go
 go:
   %gx = load i32, ptr %launch
@@ -110,7 +121,15 @@ go:
   %launched = icmp eq i32 %status, 0
   br i1 %launched, label %after, label %slow
 after:
+  br i1 %queued, label %note, label %ask
+ask:
   br i1 %sync, label %join, label %done
+note:
+  %old = atomicrmw add ptr %epoch_at, i64 1 monotonic
+  %waits_at = getelementptr %row, ptr %row, i32 0, i32 11
+  %waits = load i64, ptr %waits_at
+  %is_told = icmp ne i64 %waits, 0
+  br i1 %is_told, label %join, label %done
 join:
   %result = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
   %finished = icmp eq i32 %result, 0
@@ -159,6 +178,7 @@ class NativeLauncher:
             slow=slow,
             slow_scratch=slow_scratch,
             any_queue=_ANY_QUEUE,
+            on_device=ASYNC_ON_DEVICE,
         )
         self._engine = compiled(text)
         self.address: int = self._engine.get_function_address("launch")
@@ -193,6 +213,9 @@ class LaunchTables:
         self._owners = table(*[_ANY_QUEUE] * max(sites, 1))
         self._streams = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
         self._default_known = default_known
+        self._row = row
+        self._ordered = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
+        row.ordered = ctypes.addressof(self._ordered)
         row.streams = ctypes.addressof(self._streams)
         row.owners = ctypes.addressof(self._owners)
         row.scratch = ctypes.addressof(self._scratch)
@@ -200,21 +223,30 @@ class LaunchTables:
         row.kernels = ctypes.addressof(self._kernels)
 
     def remember(
-        self, site: int, kernel: int, stream: int, queue: int, *, scratch: bool = False
+        self,
+        site: int,
+        kernel: int,
+        stream: int,
+        queue: int,
+        *,
+        scratch: bool = False,
+        epoch: int = 0,
     ) -> None:
         """
         From now on this site, and this queue (the value of the async clause), go the native way.
-        `scratch`: the site uses scratch memory, and this launch was the last to do so.
+        `scratch`: the site uses scratch memory, and this launch was the last to do so. `epoch`: that of the
+        row when the queue was put after the constructs that nobody has waited for.
         """
         index = self._slot(queue)
         if index is None:
             return
+        self._ordered[index] = epoch
         self._owners[site] = index if scratch else _ANY_QUEUE
         self._streams[index] = stream
         self._kernels[site] = kernel
 
     def _slot(self, queue: int) -> int | None:
-        if queue == ASYNC_SYNC:
+        if queue in (ASYNC_SYNC, ASYNC_ON_DEVICE):
             return SYNC_SLOT
         if queue in (ASYNC_NOVAL, ASYNC_DEFAULT):
             return DEFAULT_SLOT if self._default_known else None

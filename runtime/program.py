@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from .abi import (
     ASYNC_DEFAULT,
     ASYNC_NOVAL,
+    ASYNC_ON_DEVICE,
     ASYNC_SYNC,
     DEFAULT_QUEUE,
     ENTRY_POINTS,
@@ -43,7 +44,7 @@ from .native_entries import NativeEntries, address_of
 from .peer import PeerSection, copy_peer
 from .profile_events import Profile
 from .profiling import Callbacks
-from .quick_entry import is_in_place
+from .quick_entry import has_cells, is_in_place
 from .requests import NO_REQUEST, read_request, read_shape
 from .sites import Site
 from .state import DeviceState
@@ -80,7 +81,8 @@ class Runtime:
     The OpenACC runtime for one program.
 
     `sites`: the module attribute `accx.sites`. `devices`: an opened device, or a provider of several.
-    `number`: the device to begin with (`ACC_DEVICE_NUM`). `trace`: what to report.
+    `number`: the device to begin with (`ACC_DEVICE_NUM`). `trace`: what to report. `device_queues`: the
+    host goes on after constructs with `deviceid` where it cannot tell (`docs/devices.md`).
 
     Life: construct; give `callbacks()` to the JIT; `start` once code is compiled; run; `finish`.
     """
@@ -92,6 +94,7 @@ class Runtime:
         *,
         number: int = 0,
         trace: TraceOptions | None = None,
+        device_queues: bool = True,
     ):
         self.sites = tuple(Site.from_dict(fields) for fields in sites)
         provider = (
@@ -101,6 +104,7 @@ class Runtime:
         )
         self.trace = Trace(trace or TraceOptions())
         self._fast = not self.trace.active
+        self._device_queues = device_queues
         self.profile = Profile(Callbacks(self._profiling))
         self._image: ModuleImage | None = None
         self._host_address: Callable[[str], int] = _no_symbols
@@ -132,6 +136,7 @@ class Runtime:
         self._host_address = host_address or _no_symbols
         for state in self.devices:
             state.start(self._image, self._host_address)
+            state.native.waits |= int(state.device.tells)
 
     def on_host(self, site: int) -> int:
         """Whether the calling thread's current device is the host, in a program for GPUs."""
@@ -149,7 +154,8 @@ class Runtime:
         self._watch_device(state)
         if self._fast:
             self._native.serve(state)
-        row = self._native_devices.rows[state.row]
+        row = state.native = self._native_devices.rows[state.row]
+        row.waits = int(not self._device_queues or state.device.tells)
         row.context = state.device.native_context()
         row.opened = 1
 
@@ -239,6 +245,8 @@ class Runtime:
         state = self.thread.state
         state.device.make_current()
         done = 0
+        if queue == ASYNC_ON_DEVICE:  # what is copied in has been read when this returns
+            queue = ASYNC_SYNC
         with state.lock:
             used = None
             if queue != ASYNC_SYNC:
@@ -254,6 +262,10 @@ class Runtime:
         """Exit from a data region (with the records of its entry), or `exit data`."""
         state = self.thread.state
         state.device.make_current()
+        if queue == ASYNC_ON_DEVICE:
+            queue = ASYNC_SYNC
+            if has_cells(records, count):
+                state.sync_queue.wait()
         left = count
         if self._fast:
             with state.lock:
@@ -280,6 +292,7 @@ class Runtime:
         if not self._fast:
             self._launch_traced(state, site, values, number)
             return
+        epoch = state.native.epoch
         queue = (
             state.sync_queue if number == ASYNC_SYNC else state.queue(number, thread.default_async)
         )
@@ -288,9 +301,12 @@ class Runtime:
             if scratch:
                 self._order_scratch(state, site, queue)
             launcher(values, queue)
-        if queue is state.sync_queue:
+        if number == ASYNC_ON_DEVICE:
+            state.native.epoch += 1
+        if queue is state.sync_queue and (number != ASYNC_ON_DEVICE or state.native.waits):
             queue.wait()
-        self._native.launched(site, self.sites[site].kernel, state, queue, number, scratch)
+        kernel = self.sites[site].kernel
+        self._native.launched(site, kernel, state, queue, number, scratch=scratch, epoch=epoch)
 
     def scratch(self, site: int, size: int) -> int:
         """Zeroed device memory owned by the site (see `DeviceState.scratch`)."""
@@ -525,6 +541,7 @@ class Runtime:
         self, state: DeviceState, site: int, values: tuple[int, ...], number: int
     ) -> None:
         known = self.sites[site]
+        number = ASYNC_SYNC if number == ASYNC_ON_DEVICE else number
         queue = state.queue(number, self.thread.default_async)
         name = state.device.name
         scratch = state.uses_scratch(site)

@@ -394,3 +394,9 @@ def _count_attachment(found: _Found, step: int) -> None:
         counters[found.pointer] = count
     else:
         del counters[found.pointer]
+
+
+def has_cells(records: int, count: int) -> bool:
+    """Whether one of `count` records at an address may be a scalar in a cell."""
+    raw = _string_at(records, RECORD_BYTES * count)
+    return any(_unpack(raw, at)[6] & _CELL for at in range(0, RECORD_BYTES * count, RECORD_BYTES))

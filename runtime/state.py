@@ -7,11 +7,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC, DEFAULT_QUEUE, DataKind
+from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_ON_DEVICE, ASYNC_SYNC, DEFAULT_QUEUE, DataKind
 from .cells import Cells
 from .device import Device, Launcher, ModuleImage, Queue
 from .errors import AccRuntimeError, ErrorClass, Place
 from .mapping import Link, Mapper, Request
+from .native_devices import DeviceRow
 from .ordering import Ordering, Users
 from .present import Entry, PresentTable
 from .quick_entry import QuickEntry
@@ -41,7 +42,14 @@ class DeviceState:
         self.quick = QuickEntry(self._table, Cells(device.cells()), device.works_in_place)
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
-        self._queues: dict[int, Queue] = {ASYNC_SYNC: device.sync_queue}
+        self.native = DeviceRow()
+        """What native code knows of the device."""
+        self.mapper.expose = self.expose
+        self._ordered: dict[Queue, int] = {}
+        self._queues: dict[int, Queue] = {
+            ASYNC_SYNC: device.sync_queue,
+            ASYNC_ON_DEVICE: device.sync_queue,
+        }
         self._scratch_queues: dict[int, Queue] = {}
         self._scratch: dict[int, tuple[int, int]] = {}
         self._outgrown: list[int] = []
@@ -70,6 +78,8 @@ class DeviceState:
             number = DEFAULT_QUEUE
         queue = self._queues.get(number)
         if queue is not None:
+            if queue is not self.sync_queue and self.native.epoch:
+                self._after_constructs(queue)
             return queue
         if number < 0:
             raise AccRuntimeError(
@@ -78,7 +88,25 @@ class DeviceState:
                 remedy="use a non-negative number, acc_async_sync, acc_async_noval or"
                 " acc_async_default",
             )
-        return self._queues.setdefault(number, self.device.new_queue())
+        queue = self._queues.setdefault(number, self.device.new_queue())
+        self._after_constructs(queue)
+        return queue
+
+    def _after_constructs(self, queue: Queue) -> None:
+        """Puts a queue's next work after the constructs with `deviceid` that nobody has waited for."""
+        epoch = self.native.epoch
+        if epoch != self._ordered.get(queue, 0):
+            self._ordered[queue] = epoch
+            queue.wait_for(self.sync_queue)
+
+    def expose(self) -> None:
+        """
+        The program gets to know of device memory, which it may use in ways that nobody sees: from now on
+        every construct is waited for.
+        """
+        if not self.native.waits:
+            self.native.waits = 1
+            self.sync_queue.wait()
 
     def existing_queue(self, number: int, default: int) -> Queue | None:
         """As `queue`, but None when nothing was ever put on it."""
@@ -89,7 +117,7 @@ class DeviceState:
 
     def queues(self) -> list[Queue]:
         """All queues in use."""
-        return list(self._queues.values())
+        return list(dict.fromkeys(self._queues.values()))
 
     def wait_all(self) -> None:
         for queue in self.queues():

@@ -83,6 +83,8 @@ class SimDevice:
 
     type = DeviceType.NVIDIA
     shares_memory = False
+    tells = False
+    """Kernels are done when their launch returns."""
     works_in_place = False
 
     def __init__(self, options: SimOptions | None = None, number: int = 0, count: int = 1):

@@ -1,9 +1,10 @@
 """The native launch path with a driver made of ctypes callbacks."""
 
 import ctypes
+import threading
 
 import pytest
-from accopt.runtime.abi import Launch
+from accopt.runtime.abi import ASYNC_ON_DEVICE, Launch
 from accopt.runtime.device import NativeDriver
 from accopt.runtime.native_devices import NativeDevices
 from accopt.runtime.native_launch import MAX_QUEUES, NativeLauncher
@@ -117,3 +118,42 @@ def test_scratch_binds_a_site_to_the_queue_of_its_last_launch(driver):
     assert driver.run(0, 3)[0][0] == "launch" and driver.run(0, -2) == ["slow"]
     driver.launcher.interrupt(0)
     assert driver.run(0, 3) == ["slow"]
+
+
+def test_a_construct_of_a_device_is_not_waited_for_unless_the_program_could_tell(driver):
+    driver.launcher.remember(1, 77, 600, -2)
+    row = driver.devices.rows[0]
+    assert [event[0] for event in driver.run(1, ASYNC_ON_DEVICE)] == ["launch"]
+    row.waits = 1
+    assert [event[0] for event in driver.run(1, ASYNC_ON_DEVICE)] == ["launch", "wait"]
+    assert row.epoch == 2
+
+
+def test_other_queues_come_to_python_after_constructs_that_nobody_waited_for(driver):
+    driver.launcher.remember(1, 77, 600, -2)
+    driver.launcher.remember(1, 77, 500, 3)
+    assert driver.run(1, 3)[0][0] == "launch"
+    driver.run(1, ASYNC_ON_DEVICE)
+    assert driver.run(1, 3) == ["slow"]
+    driver.launcher.remember(1, 77, 500, 3, epoch=1)
+    assert driver.run(1, 3)[0][0] == driver.run(1, -2)[0][0] == "launch"
+
+
+def test_each_thread_launches_with_the_tables_of_its_device(driver):
+    driver.launcher.remember(1, 77, 600, -2)
+    driver.code.of(1).remember(1, 88, 900, -2)
+    kernels = []
+    for device in (0, 1, 0):
+        driver.devices.become(device)
+        kernels.append(driver.run(1, -2)[0][1])
+    assert kernels == [77, 88, 77]
+
+    def other():
+        kernels.append(driver.run(1, -2)[0][1])
+
+    driver.devices.become(1)
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert kernels[-1] == 77, "a new thread begins with the first device"
+    driver.devices.become(0)

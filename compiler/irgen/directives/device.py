@@ -3,7 +3,8 @@
 
 Device n is the thread's while the directive's own actions are done, and the former one again after them;
 in the body of a `data` or `host_data` construct, too, which is code of its own. Where the directive's `if` is
-false, n may be no device.
+false, n may be no device. A compute construct without `async` gets an async value of its own, by which the
+runtime knows that the host need not wait where it cannot tell.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
 from ....dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp
+from ....runtime.abi import ASYNC_ON_DEVICE
 from ...c import ast as c
 from ...c.types import INT, QualType
 from ...directives.records import Directive, DirectiveKind, ExprClause, ExprSlot
@@ -40,6 +42,8 @@ def emit(
     number = fn.b.resize(slot_i32(fn, clause.args[0]), i64, signed=True)
     rest = [other for other in directive.clauses if other.name != CLAUSE]
     directive = replace(directive, clauses=rest)
+    if directive.is_compute and not directive.has("async"):
+        directive = _queued(directive)
     condition = condition_of(fn, directive, "if")
     if condition is not None:
         directive = _with_condition(fn, directive, condition)
@@ -66,6 +70,15 @@ def _body(
     statements.emit_body(fn, body)
     fn.b.at(directive.loc)
     fn.b.add(EnterDeviceOp(number))
+
+
+def _queued(directive: Directive) -> Directive:
+    """The construct with the async value by which the host need not wait for it."""
+    loc = directive.loc
+    value = c.IntConst(type=INT, loc=loc, value=ASYNC_ON_DEVICE)
+    slot = ExprSlot("async", loc, value)
+    clause = ExprClause(name="async", spelling="async", loc=loc, args=[slot])
+    return replace(directive, clauses=[*directive.clauses, clause])
 
 
 def _with_condition(fn: FunctionState, directive: Directive, condition: SSAValue) -> Directive:
