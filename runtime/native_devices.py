@@ -98,6 +98,13 @@ define internal ptr @row_of(i64 %number) {{
   ret ptr %row
 }}
 
+define void @count(i64 %number) {{
+  %row = call ptr @row_of(i64 %number)
+  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %old = atomicrmw add ptr %epoch_at, i64 1 monotonic
+  ret void
+}}
+
 define i64 @enter(i32 %site, i64 %number) {{
 entry:
   %row = call ptr @row()
@@ -184,6 +191,8 @@ class NativeDevices:
         # These two keep Python's lock: to give it up takes longer than what they do.
         self.current = ctypes.PYFUNCTYPE(ctypes.c_int64)(address("current"))
         """The number of the calling thread's device; `count` for the host."""
+        self.count_construct = ctypes.PYFUNCTYPE(None, ctypes.c_int64)(address("count"))
+        """Adds one to the `epoch` of a device."""
         self._leave = ctypes.PYFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64)(self.leave_address)
 
     def become(self, number: int) -> None:

@@ -302,7 +302,7 @@ class Runtime:
                 self._order_scratch(state, site, queue)
             launcher(values, queue)
         if number == ASYNC_ON_DEVICE:
-            state.native.epoch += 1
+            self._native_devices.count_construct(state.row)
         if queue is state.sync_queue and (number != ASYNC_ON_DEVICE or state.native.waits):
             queue.wait()
         kernel = self.sites[site].kernel
@@ -603,9 +603,20 @@ class Runtime:
     def die(self, error: BaseException, place: Place) -> NoReturn:
         """Tells callbacks of the error and ends the process with its message (`end_process`)."""
         state = self.thread.state
+        if isinstance(error, AccRuntimeError) and _is_late(error, state):
+            error.remedy += (
+                "; the construct at fault may be an earlier one with deviceid:"
+                " ACCOPT_DEVICE_QUEUES=0 waits for each"
+            )
         if isinstance(error, AccRuntimeError) and self.profile.active:
             self.profile.error(error.place or place, state)
         end_process(error, place, state.device.name)
+
+
+def _is_late(error: AccRuntimeError, state: DeviceState) -> bool:
+    """Whether a kernel's fault may be that of a construct that nobody has waited for."""
+    queued = state.native.epoch > 0 and not state.native.waits
+    return queued and error.kind is ErrorClass.EXECUTION and bool(error.remedy)
 
 
 def _no_symbols(symbol: str) -> int:
