@@ -28,6 +28,7 @@ from ..diagnostics import UNKNOWN_LOC, error
 from ..options import OptLevel
 from ..references import declared_names
 from .cache import DiskCache, content_key
+from .heap import with_own_heap
 from .host_code import initialize, object_code
 from .host_mathematics import (
     FAST_PREFIX,
@@ -75,11 +76,12 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
 
 def compile_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bytes:
     """The object code of a program's host module, as `HostProgram` loads it."""
-    return compile_object(_with_own_atexit(ir), opt_level=opt_level, cache=cache)
+    return compile_object(_as_program(ir), opt_level=opt_level, cache=cache)
 
 
-def _with_own_atexit(ir: str) -> str:
-    return re.sub(r"@atexit\b", f"@{_ATEXIT}", ir)
+def _as_program(ir: str) -> str:
+    """The module of a program that runs in a Python process."""
+    return with_own_heap(re.sub(r"@atexit\b", f"@{_ATEXIT}", ir))
 
 
 def _load_library(name: str, folders: Sequence[str]) -> None:
@@ -156,7 +158,7 @@ class HostProgram:
         opt_level: OptLevel = 3,
         cache: DiskCache | None = None,
     ):
-        llvm_ir = _with_own_atexit(llvm_ir)
+        llvm_ir = _as_program(llvm_ir)
         initialize()
         _load_c_library()
         for name in libraries:

@@ -16,7 +16,7 @@ def test_macros_that_use_each_other_ten_times() -> None:
     (found,) = caught.value.diagnostics
     assert "stand for more than 2000000 tokens" in found.message
     assert found.loc.line == 12
-    assert preprocess_text("\n".join(lines) + "\nA3\n").text.count("x") == 10_000
+    assert preprocess_text("\n".join(lines) + "\nA3\n", "b.c").text.count("x") == 10_000
 
 
 @pytest.mark.parametrize(

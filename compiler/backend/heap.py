@@ -1,0 +1,169 @@
+"""
+The program's heap: memory that `malloc` and its like give for the first time reads as zero.
+
+In a process that begins with the program it does, as it comes from the system, and programs get away with
+relying on it. Here Python has used and freed memory before. So the program's calls go through small functions
+in its own module, which clear what they get from the C library. It stays the C library's memory: what the
+program allocates others may free or grow, and the other way around (`strdup`, `getline`).
+
+Blocks that were mapped for this call are fresh and not touched: bit 1 of the word before a block of glibc's
+says so. Small blocks come from the thread's own lists, which `calloc` of older versions passes by.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_SMALL = 1032
+"""Largest block on a thread's own lists, in bytes."""
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A function of the C library: the signature it must be declared with, and the IR of its replacement."""
+
+    result: str
+    parameters: tuple[str, ...]
+    body: str
+
+
+_OWN = {
+    "malloc": _Function(
+        "ptr",
+        ("i64",),
+        f"""
+entry:
+  %small = icmp ule i64 %0, {_SMALL}
+  br i1 %small, label %listed, label %other
+listed:
+  %p = call ptr @malloc(i64 %0)
+  %room = call i64 @malloc_usable_size(ptr %p)
+  call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 %room, i1 false)
+  ret ptr %p
+other:
+  %q = call ptr @calloc(i64 1, i64 %0)
+  ret ptr %q
+""",
+    ),
+    "realloc": _Function(
+        "ptr",
+        ("ptr", "i64"),
+        """
+entry:
+  %old = call i64 @malloc_usable_size(ptr %0)
+  %p = call ptr @realloc(ptr %0, i64 %1)
+  %some = icmp ne ptr %p, null
+  br i1 %some, label %grown, label %done
+grown:
+  %new = call i64 @malloc_usable_size(ptr %p)
+  %more = icmp ugt i64 %new, %old
+  br i1 %more, label %look, label %done
+look:
+  %word = getelementptr i8, ptr %p, i64 -8
+  %size = load i64, ptr %word
+  %bit = and i64 %size, 2
+  %fresh = icmp ne i64 %bit, 0
+  br i1 %fresh, label %done, label %clear
+clear:
+  %from = getelementptr i8, ptr %p, i64 %old
+  %count = sub i64 %new, %old
+  call void @llvm.memset.p0.i64(ptr %from, i8 0, i64 %count, i1 false)
+  br label %done
+done:
+  ret ptr %p
+""",
+    ),
+    "posix_memalign": _Function(
+        "i32",
+        ("ptr", "i64", "i64"),
+        """
+entry:
+  %status = call i32 @posix_memalign(ptr %0, i64 %1, i64 %2)
+  %good = icmp eq i32 %status, 0
+  br i1 %good, label %clear, label %done
+clear:
+  %p = load ptr, ptr %0
+  call void @__accopt_clear(ptr %p)
+  br label %done
+done:
+  ret i32 %status
+""",
+    ),
+} | {
+    name: _Function(
+        "ptr",
+        ("i64",) * count,
+        f"""
+entry:
+  %p = call ptr @{name}({", ".join(f"i64 %{n}" for n in range(count))})
+  call void @__accopt_clear(ptr %p)
+  ret ptr %p
+""",
+    )
+    for name, count in (("aligned_alloc", 2), ("memalign", 2), ("valloc", 1), ("pvalloc", 1))
+}
+
+_CLEAR = """
+define internal void @__accopt_clear(ptr %0) {
+entry:
+  %some = icmp ne ptr %0, null
+  br i1 %some, label %look, label %done
+look:
+  %word = getelementptr i8, ptr %0, i64 -8
+  %size = load i64, ptr %word
+  %bit = and i64 %size, 2
+  %fresh = icmp ne i64 %bit, 0
+  br i1 %fresh, label %done, label %clear
+clear:
+  %room = call i64 @malloc_usable_size(ptr %0)
+  call void @llvm.memset.p0.i64(ptr %0, i8 0, i64 %room, i1 false)
+  br label %done
+done:
+  ret void
+}
+"""
+
+_USED = {
+    "malloc_usable_size": "declare i64 @malloc_usable_size(ptr)",
+    "calloc": "declare ptr @calloc(i64, i64)",
+    "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+}
+
+_ALLOCATOR = ("malloc", "calloc", "realloc", "free", "malloc_usable_size")
+
+
+def with_own_heap(ir: str) -> str:
+    """
+    LLVM IR text whose calls of `malloc` and its like go through functions of its own. Programs that define an
+    allocator themselves, and functions declared otherwise than in the C library, stay as they are.
+    """
+    if any(re.search(rf"^define [^@\n]*@{name}\(", ir, re.MULTILINE) for name in _ALLOCATOR):
+        return ir
+    found = [name for name, function in _OWN.items() if _is_declared(ir, name, function)]
+    if not found:
+        return ir
+    name = re.compile(rf"@({'|'.join(found)})(?![\w.$-])")
+    lines = [
+        # Declarations stay, and so does the text of strings.
+        line if line.startswith("declare ") or ' c"' in line else name.sub(r"@__accopt_\1", line)
+        for line in ir.rstrip("\n").split("\n")
+    ]
+    parts = [*lines, _CLEAR]
+    for own in found:
+        function = _OWN[own]
+        noalias = "noalias " if function.result == "ptr" and own != "realloc" else ""
+        head = f"define internal {noalias}{function.result} @__accopt_{own}"
+        parts.append(f"{head}({', '.join(function.parameters)}) {{{function.body}}}\n")
+    parts += [
+        text
+        for used, text in _USED.items()
+        if not re.search(rf"^declare [^@\n]*@{re.escape(used)}\(", ir, re.MULTILINE)
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _is_declared(ir: str, name: str, function: _Function) -> bool:
+    parameters = ", ".join(rf"{p}[^,)\n]*" for p in function.parameters)
+    pattern = rf"^declare [^@\n]*\b{function.result} @{name}\({parameters}\)"
+    return re.search(pattern, ir, re.MULTILINE) is not None
