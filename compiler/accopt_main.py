@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import (
     VerifyException,
 )
 
+from ..passes.messages import take_messages
 from .added_passes import available_passes, no_such_pass, parse_passes
 from .deep_stack import with_deep_stack
 from .diagnostics import (
@@ -185,15 +186,18 @@ class AccoptMain:
         stop: str | None = self.args.stop_before
         stage = self.args.emit or (stage_names(self.options.target)[-1] if stop else default_stage)
         text_stage = TEXT_STAGES.get(stage)
-        run_to_stage(
-            self.ctx,
-            module,
-            text_stage or stage,
-            self.options,
-            self.passes.run,
-            self.after_stage,
-            stop_before=stop,
-        )
+        try:
+            run_to_stage(
+                self.ctx,
+                module,
+                text_stage or stage,
+                self.options,
+                self.passes.run,
+                self.after_stage,
+                stop_before=stop,
+            )
+        finally:
+            self.sink.diagnostics += take_messages(module, wall=self.options.wall)
         if stage == "ptx" and self.options.target == "host":
             raise error(UNKNOWN_LOC, "the target 'host' has no PTX", "leave out --target=host")
         if self.args.passes:
@@ -209,6 +213,7 @@ class AccoptMain:
         for module_pass in parse_passes(self.args.passes):
             self.passes.run(self.ctx, module_pass, module)
             module.verify()
+        self.sink.diagnostics += take_messages(module, wall=self.options.wall)
 
     def inputs(self) -> list[tuple[str, str | None]]:
         """(name, IR text) of every piece to process; text None means C files."""

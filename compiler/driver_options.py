@@ -115,6 +115,12 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         action="store_true",
         help="check the IR after every pass, and its contract after every stage (slow)",
     )
+    group.add_argument(
+        "-Wall",
+        dest="wall",
+        action="store_true",
+        help="warn of clauses left out, too: reductions that the compiler adds",
+    )
     group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
     group.add_argument(
         "--pass-option",
@@ -151,6 +157,7 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
         check_cache=args.check_cache,
         verify=args.verify,
         verify_each=args.verify_each,
+        wall=args.wall,
         include_dirs=tuple(args.include_dirs),
         defines=tuple(args.defines),
         undefines=tuple(args.undefines),

@@ -185,6 +185,7 @@ def _translate_once(
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
 ) -> Executable:
+    from ..passes.messages import take_messages
     from .c.program import check_program
     from .emit import detach_kernels, emit_text
     from .ir.context import make_context
@@ -194,10 +195,13 @@ def _translate_once(
     module = generate_module(check_program(sources, sink, options.target), sink)
     ctx = make_context()
     kernels = None
-    if options.target == "sim":
-        run_to_stage(ctx, module, "runtime", options, after_stage=after_stage)
-        kernels = detach_kernels(module)
-    run_to_stage(ctx, module, "nvvm", options, after_stage=after_stage)
+    try:
+        if options.target == "sim":
+            run_to_stage(ctx, module, "runtime", options, after_stage=after_stage)
+            kernels = detach_kernels(module)
+        run_to_stage(ctx, module, "nvvm", options, after_stage=after_stage)
+    finally:
+        sink.diagnostics += take_messages(module, wall=options.wall)
     ptx = emit_text(module, "ptx", options) if options.target == "nvptx" else ""
     host_ir = emit_text(module, "llvm", options)
     return Executable(host_ir, ptx, site_table(module), options, kernels)

@@ -25,7 +25,7 @@ class CompileOptions:
     take float denormals for zero. `debug_info` puts C
     lines into the machine code. `check_cache` reports accesses outside of the sections of `cache`
     directives at run time. `verify` checks the IR and the contract of every stage, `verify_each` the IR
-    after every pass, too.
+    after every pass, too. `wall` asks for warnings about what works, but should be written (`-Wall`).
     """
 
     target: TargetName = "host"
@@ -38,6 +38,7 @@ class CompileOptions:
     check_cache: bool = False
     verify: bool = False
     verify_each: bool = False
+    wall: bool = False
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     undefines: tuple[str, ...] = ()

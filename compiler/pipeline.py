@@ -43,6 +43,7 @@ _DATA = Stage(
     (
         "inline-small-routines",
         "legalize-serial",
+        "classify-scalars",
         "split-kernels",
         "infer-routines",
         "inline-cached-routines",
@@ -54,6 +55,8 @@ _DATA = Stage(
     ),
     "Small routines go into their callers before anything is analysed. "
     "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
+    "In between, while a kernels construct is still whole, every loop gets to say what each scalar is to it, "
+    "so that all that follows only reads clauses. "
     "Routines come before data attributes because a callee's use of a global is a use by the region. "
     "Those with cached sections go into the loops that call them when their levels are known. "
     "If clauses come after them because a false condition must skip the data actions too. "

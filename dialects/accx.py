@@ -11,9 +11,11 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.covers` | `acc.loop` | the launch covers the iteration space: guard instead of a loop over tiles |
 | `accx.why` | `acc.loop` | reason for the mapping, for remarks |
 | `accx.note` | `acc.loop` | what a pass before scheduling did or left; becomes a part of `accx.why` |
+| `accx.messages` | `builtin.module` | warnings of passes that no driver has taken yet: array |
 | `accx.sites` | `builtin.module` | the site table: array of dictionaries |
 | `accx.site` | runtime operations, launches | index into the site table |
 | `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
+| `accx.last_value` | `llvm.store` | of a loop's last iteration alone, to a scalar that all share |
 | `accx.restrict` | data entry operations | the clause names a pointer declared `restrict` |
 | `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
 | `accx.next_pass` | `builtin.module` | the pass that IR saved within a stage goes on with |
@@ -52,12 +54,14 @@ COVERS = "accx.covers"
 WHY = "accx.why"
 NOTE = "accx.note"
 CONDITIONAL = "accx.conditional"
+MESSAGES = "accx.messages"
 SITES = "accx.sites"
 SITE = "accx.site"
 CELL = "accx.cell"
 INFERRED = "accx.inferred"
 IN_PLACE = "accx.in_place"
 DATA_REGION = "accx.data_region"
+LAST_VALUE = "accx.last_value"
 RESTRICT = "accx.restrict"
 STAGE = "accx.stage"
 NEXT_PASS = "accx.next_pass"

@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from ..dialects.accx import WHY
 from .analysis.acc_ops import NONE, child_loops, drop_levels, has_level, loops_in, set_prop
+from .analysis.levels import Level, loop_levels
 
 _LEVELS = ("gang", "worker", "vector")
 
@@ -48,14 +49,28 @@ def _is_within_order(loop: acc.LoopOp, construct: Operation) -> bool:
     return ordered
 
 
+def _levels_inside(loop: acc.LoopOp) -> set[Level]:
+    """The levels that parallel loops inside of a loop are given, and `vector` for those without."""
+    found: set[Level] = set()
+    for inner in loops_in(loop):
+        if _is_parallel(inner):
+            found |= loop_levels(inner) or {Level.VECTOR}
+    return found
+
+
 def confine_to_gang(construct: Operation) -> None:
     """Keeps parallel loops inside of loops in order to the threads of a gang, if they say no levels."""
     for loop in loops_in(construct):
         if not _is_parallel(loop) or not _is_open(loop) or not _is_within_order(loop, construct):
             continue
-        inner = [child for child in child_loops(loop) if _is_parallel(child) and _is_open(child)]
+        inside = _levels_inside(loop)
+        if Level.GANG in inside or Level.WORKER in inside:
+            run_in_order(loop, "loops inside have the levels that it could have")
+            continue
         set_prop(loop, "worker", NONE)
-        if not inner:
+        if not inside:
             set_prop(loop, "vector", NONE)
-        for child in inner:
-            set_prop(child, "vector", NONE)
+        for child in child_loops(loop):
+            named = any(loop_levels(inner) for inner in loops_in(child))
+            if _is_parallel(child) and _is_open(child) and not named:
+                set_prop(child, "vector", NONE)

@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 PASS_CLASSES = {
     "inline-small-routines": "InlineSmallRoutinesPass",
     "legalize-serial": "LegalizeSerialPass",
+    "classify-scalars": "ClassifyScalarsPass",
     "split-kernels": "SplitKernelsPass",
     "infer-routines": "InferRoutinesPass",
     "inline-cached-routines": "InlineCachedRoutinesPass",

@@ -32,7 +32,6 @@ After:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
@@ -45,10 +44,9 @@ from xdsl.dialects.builtin import (
     i1,
     i32,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..compiler.ir.names import value_name
 from ..dialects.accx import CONDITIONAL, FROM_KERNELS, WHY
 from .analysis.acc_ops import (
     COMPUTE_OPS,
@@ -62,13 +60,12 @@ from .analysis.acc_ops import (
     replace_inside,
     set_operand_groups,
     set_prop,
-    variable_name,
 )
 from .analysis.loop_dependence import Verdict, judge_loop
 from .analysis.loop_symbols import LoopLike
-from .analysis.recipes import private_recipe, reduction_recipe
 from .analysis.region_values import HostEmitter
 from .analysis.trip_counts import MOST_SHORT_ITERATIONS
+from .function_scalars import FunctionScalars, global_scalars
 from .infer_data_attributes import infer_construct
 from .kernel_loops import (
     HostLoops,
@@ -80,56 +77,20 @@ from .kernel_loops import (
 )
 from .kernel_pieces import Piece, cut, fill
 from .legalize_serial import parallel_with_clauses, single_gang_parallel
+from .loop_classifier import LoopClassifier, is_parallel
 from .loop_order import confine_to_gang, run_in_order
+from .messages import Messages
 from .repeated_levels import settle_repeated_levels
+from .scalar_clauses import add_private
 from .versions import drop_wait
 
 # Step 1: judge loops.
 
 
-def _privatize(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
-    """Private and reduction operations for the scalars of an independent loop."""
-    block = loop.parent_block()
-    assert block is not None
-    privates, reductions = list(loop.private_operands), list(loop.reduction_operands)
+def _privatize_arrays(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
+    """Private clauses for the arrays that every iteration fills before it reads them."""
     for variable in verdict.privates:
-        type_ = _scalar_type(variable)
-        entry = acc.PrivateOp(
-            var=variable,
-            var_type=type_,
-            implicit=True,
-            var_name=variable_name(variable),
-            recipe=private_recipe(module, type_, loop.location),
-        )
-        _enter(loop, block, entry, variable)
-        privates.append(entry.acc_var)
-    for variable, kind in verdict.reductions:
-        type_ = _scalar_type(variable)
-        entry = acc.ReductionOp(
-            var=variable,
-            var_type=type_,
-            implicit=True,
-            var_name=variable_name(variable),
-            recipe=reduction_recipe(module, kind, type_, loop.location),
-        )
-        _enter(loop, block, entry, variable)
-        reductions.append(entry.acc_var)
-    set_operand_groups(loop, private_operands=privates, reduction_operands=reductions)
-
-
-def _enter(loop: acc.LoopOp, block: Block, entry: Operation, variable: SSAValue) -> None:
-    entry.location = loop.location
-    entry.results[0].name_hint = value_name(variable_name(variable))
-    block.insert_op_before(entry, loop)
-    replace_inside(loop, variable, entry.results[0])
-
-
-def _scalar_type(variable: SSAValue) -> TypeAttribute:
-    owner = variable.owner
-    if isinstance(owner, llvm.AllocaOp):
-        return cast(TypeAttribute, owner.elem_type)
-    assert isinstance(owner, ENTRY_OPS)
-    return owner.var_type
+        replace_inside(loop, variable, add_private(loop, variable, module))
 
 
 def _to_acc_loop(loop: scf.ForOp) -> acc.LoopOp:
@@ -155,14 +116,24 @@ def _to_acc_loop(loop: scf.ForOp) -> acc.LoopOp:
     return directive
 
 
-def _settle(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
+def _settle(
+    loop: acc.LoopOp, verdict: Verdict, classifier: LoopClassifier, module: ModuleOp
+) -> None:
     set_prop(loop, "auto_", None)
     if verdict.independent:
         set_prop(loop, "independent", NONE)
-        _privatize(loop, verdict, module)
-        _note_condition(loop, verdict)
+        _make_parallel(loop, verdict, classifier, module)
         return
     run_in_order(loop, f"auto: {verdict.why}")
+
+
+def _make_parallel(
+    loop: acc.LoopOp, verdict: Verdict, classifier: LoopClassifier, module: ModuleOp
+) -> None:
+    for decision in verdict.scalars:
+        classifier.scalars.write(loop, decision)
+    _privatize_arrays(loop, verdict, module)
+    _note_condition(loop, verdict)
 
 
 def _note_condition(loop: acc.LoopOp, verdict: Verdict) -> None:
@@ -187,7 +158,9 @@ def _is_within_parallel(loop: scf.ForOp, construct: Operation) -> bool:
     return False
 
 
-def decide_loops(parent: Operation, module: ModuleOp, *, plain_loops: bool) -> None:
+def decide_loops(
+    parent: Operation, module: ModuleOp, classifier: LoopClassifier, *, plain_loops: bool
+) -> None:
     """
     Decides the `auto` loops of a construct or function, outer before inner; with `plain_loops` counted
     loops without a directive become independent `acc.loop`s where that is proven. What the host can
@@ -197,21 +170,24 @@ def decide_loops(parent: Operation, module: ModuleOp, *, plain_loops: bool) -> N
     candidates: list[LoopLike] = [
         op
         for op in parent.walk()
-        if (isinstance(op, acc.LoopOp) and has_level(op.auto_))
+        if (isinstance(op, acc.LoopOp) and (has_level(op.auto_) or plain_loops))
         or (plain_loops and isinstance(op, scf.ForOp))
     ]
     for loop in candidates:
         if isinstance(loop, scf.ForOp) and _is_short(loop) and _is_within_parallel(loop, parent):
             loop.attributes[WHY] = StringAttr("runs in order: it has few iterations")
             continue
-        verdict = judge_loop(loop, host)
+        if isinstance(loop, acc.LoopOp) and not has_level(loop.auto_):
+            if is_parallel(loop):
+                classifier.loop(loop, inside=True)
+            continue
+        verdict = judge_loop(loop, host, classifier.scalars.of(loop))
         if isinstance(loop, acc.LoopOp):
-            _settle(loop, verdict, module)
+            _settle(loop, verdict, classifier, module)
         elif verdict.independent:
             directive = _to_acc_loop(loop)
             directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
-            _privatize(directive, verdict, module)
-            _note_condition(directive, verdict)
+            _make_parallel(directive, verdict, classifier, module)
         else:
             loop.attributes[WHY] = StringAttr(f"runs in order: {verdict.why}")
     if candidates and isinstance(parent, acc.ParallelOp):
@@ -330,10 +306,10 @@ def _move_variables_out(kernels: acc.KernelsOp) -> None:
             entry_block(function).insert_ops_before([size, op], first)
 
 
-def _split(kernels: acc.KernelsOp, module: ModuleOp) -> None:
+def _split(kernels: acc.KernelsOp, module: ModuleOp, classifier: LoopClassifier) -> None:
     _move_variables_out(kernels)
     settle_repeated_levels(kernels)
-    decide_loops(kernels, module, plain_loops=True)
+    decide_loops(kernels, module, classifier, plain_loops=True)
     block = kernels.parent_block()
     assert block is not None
     one = constant_i32(1, kernels.location)
@@ -467,11 +443,22 @@ class SplitKernelsPass(ModulePass):
     name = "split-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for construct in [inner for inner in op.walk() if isinstance(inner, COMPUTE_OPS)]:
-            if isinstance(construct, acc.KernelsOp):
-                _split(construct, op)
-            else:
-                decide_loops(construct, op, plain_loops=False)
-        for function in op.body.block.ops:
-            if isinstance(function, llvm.FuncOp):
-                decide_loops(function, op, plain_loops=False)
+        names, messages = global_scalars(op), Messages(op)
+        for function in list(op.body.block.ops):
+            if not isinstance(function, llvm.FuncOp):
+                continue
+            constructs = [inner for inner in function.walk() if isinstance(inner, COMPUTE_OPS)]
+            if not constructs and not any(_is_auto(inner) for inner in function.walk()):
+                continue
+            classifier = LoopClassifier(FunctionScalars(function, op, names), messages)
+            for construct in constructs:
+                if isinstance(construct, acc.KernelsOp):
+                    _split(construct, op, classifier)
+                else:
+                    decide_loops(construct, op, classifier, plain_loops=False)
+            decide_loops(function, op, classifier, plain_loops=False)
+        messages.save()
+
+
+def _is_auto(op: Operation) -> bool:
+    return isinstance(op, acc.LoopOp) and has_level(op.auto_)

@@ -26,7 +26,6 @@ from .directives import declarations, routines
 from .directives.device_versions import needs_device_version
 from .facts import analyze
 from .function import AllocaScope, FunctionState, remove_unreachable
-from .nested_reductions import spread_reductions
 from .normalize import normalize_body
 from .symbols import EXTERNAL, INTERNAL, ModuleState
 
@@ -48,7 +47,6 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
         for function in unit.functions:
             if function.body is not None:
                 check_default_none(function, globals_)
-                spread_reductions(function.body, sink)
                 _define_function(state, function, function.body)
                 if needs_device_version(function):
                     _define_function(state, function, function.body, on_device=True)

@@ -306,6 +306,13 @@ def is_scalar(type_: Attribute) -> bool:
     return not isinstance(type_, llvm.LLVMArrayType)
 
 
+def drop_gang(loop: acc.LoopOp) -> None:
+    """Takes the gang clause off a loop."""
+    set_operand_groups(loop, gang_operands=[])
+    for name in ("gang", "gangOperandsArgType", "gangOperandsSegments", "gangOperandsDeviceType"):
+        set_prop(loop, name, None)
+
+
 def drop_levels(loop: acc.LoopOp) -> None:
     """Takes the gang, worker and vector clauses off a loop."""
     set_operand_groups(loop, gang_operands=[], worker_num_operands=[], vector_operands=[])

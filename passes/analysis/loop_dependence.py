@@ -8,12 +8,13 @@ is possible: which arrays do not overlap (`Overlap`), and inequalities between s
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...dialects.accx import LAST_VALUE
 from .acc_ops import (
     PRIVATIZING_OPS,
     bit_width,
@@ -34,10 +35,12 @@ from .accesses import (
 from .affine import Affine
 from .callees import is_harmless, reads_of_call
 from .dependence import LoopContext, Requirement, requirement, stays_within
-from .loop_scalars import reduction_kind, wanted_after, written_first
+from .loop_scalars import wanted_after
 from .loop_symbols import Limit, LoopLike, LoopSymbols, body_of
 from .private_arrays import Coverage, first_use_of_array, is_local_array
 from .region_values import Expression, variable_key
+from .scalar_classes import ScalarClass
+from .scalar_uses import Decision
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,15 @@ class Overlap:
 @dataclass(frozen=True)
 class Verdict:
     """
-    The answer on one loop; `why` is a sentence for remarks. With `overlaps` or `requirement`, the loop
-    is independent where the host finds that they hold.
+    The answer on one loop; `why` is a sentence for remarks. `scalars` need clauses for it to hold, and
+    the arrays `privates`. With `overlaps` or `requirement`, the loop is independent where the host finds
+    that they hold.
     """
 
     independent: bool
     why: str
     privates: tuple[SSAValue, ...] = ()
-    reductions: tuple[tuple[SSAValue, acc.ReductionOpKind], ...] = ()
+    scalars: tuple[Decision, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
     requirement: Requirement = ()
 
@@ -90,9 +94,14 @@ class _Dependent(Exception):
 # Collecting accesses.
 
 
-def _collect(loop: LoopLike, symbols: LoopSymbols, own: set[SSAValue]) -> _Body:
+def _collect(
+    loop: LoopLike, symbols: LoopSymbols, own: set[SSAValue], scalars: Container[Operation]
+) -> _Body:
+    """The accesses of a loop's body but those to `scalars`, which are decided on their own."""
     body = _Body()
     for op in body_of(loop).walk():
+        if op in scalars or LAST_VALUE in op.attributes:
+            continue
         match op:
             case llvm.LoadOp():
                 _add(body, op, op.ptr, op.dereferenced_value.type, False, loop, symbols, own)
@@ -387,10 +396,13 @@ class _Judge:
         return isinstance(owner, llvm.LoadOp) and self.symbols.is_host_pointer(owner)
 
 
-def judge_loop(loop: LoopLike, host: Operation | None = None) -> Verdict:
+def judge_loop(
+    loop: LoopLike, host: Operation | None = None, scalars: Sequence[Decision] = ()
+) -> Verdict:
     """
     Whether all iterations of `loop` may run at once. With `host`, the construct it stands in, the
-    answer may depend on what can be tested in front of that. The IR is not changed.
+    answer may depend on what can be tested in front of that. `scalars`: what the scalars from outside
+    are to the loop; others that it writes make it dependent. The IR is not changed.
     """
     block = body_of(loop).blocks.first
     assert block is not None
@@ -402,61 +414,51 @@ def judge_loop(loop: LoopLike, host: Operation | None = None) -> Verdict:
     own: set[SSAValue] = set()
     if isinstance(loop, acc.LoopOp):
         own = {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
-    body = _collect(loop, judge.symbols, own)
+    decided = {op for decision in scalars for op in decision.uses}
+    body = _collect(loop, judge.symbols, own, decided)
     if body.problem is not None:
         return Verdict(False, body.problem)
-    arrays: list[Access] = []
-    scalars: dict[SSAValue, list[Access]] = {}
-    for access in body.accesses:
-        if is_scalar_variable(access.root) and not access.subscripts:
-            scalars.setdefault(access.root, []).append(access)
-        else:
-            arrays.append(access)
     try:
-        privates, reductions = _scalar_clauses(loop, scalars)
+        written = _written_scalars(scalars)
+        arrays = [access for access in body.accesses if not _is_read_scalar(access)]
         places = _places(arrays, loop, judge.symbols)
         for variable in block.args:
             judge.pairs(variable, places)
-        written = {
-            _root_key(access.root, loop, judge.symbols) for access in arrays if access.writes
-        }
+        stored = {_root_key(access.root, loop, judge.symbols) for access in arrays if access.writes}
         for access in arrays:
-            if access in body.limits and _root_key(access.root, loop, judge.symbols) in written:
+            if access in body.limits and _root_key(access.root, loop, judge.symbols) in stored:
                 judge.stays_within(access, body.limits[access])
-        privates += judge.private_arrays
     except _Dependent as reason:
         return Verdict(False, str(reason))
     overlaps = tuple(judge.overlaps.values())
     return Verdict(
         True,
         "no iteration depends on another",
-        tuple(privates),
-        tuple(reductions),
+        tuple(judge.private_arrays),
+        written,
         overlaps,
         tuple(judge.requirement),
     )
 
 
-def _scalar_clauses(
-    loop: LoopLike, scalars: dict[SSAValue, list[Access]]
-) -> tuple[list[SSAValue], list[tuple[SSAValue, acc.ReductionOpKind]]]:
-    """The private and reduction clauses for the scalars a loop assigns. Raises `_Dependent`."""
-    privates: list[SSAValue] = []
-    reductions: list[tuple[SSAValue, acc.ReductionOpKind]] = []
-    block = body_of(loop).block
-    for root, accesses in scalars.items():
-        if not any(access.writes for access in accesses):
+def _is_read_scalar(access: Access) -> bool:
+    """Whether nothing but this loop's reads touch a scalar: others know its address otherwise."""
+    return not access.writes and is_scalar_variable(access.root) and not access.subscripts
+
+
+def _written_scalars(scalars: Sequence[Decision]) -> tuple[Decision, ...]:
+    """The scalars that need a clause. Raises `_Dependent` for those that iterations pass on."""
+    found: list[Decision] = []
+    for decision in scalars:
+        if decision.kind is ScalarClass.SHARED:
             continue
-        if all(access.atomic for access in accesses):
-            continue
-        name = variable_name(root)
-        if address_escapes(root):
-            raise _Dependent(f"'{name}' is assigned, and its address is known elsewhere")
-        if written_first(block, root) and not wanted_after(loop, root):
-            privates.append(root)
-            continue
-        kind = reduction_kind([access.op for access in accesses], root)
-        if kind is None:
+        name = variable_name(decision.pointer)
+        if decision.kind is ScalarClass.CARRIED:
             raise _Dependent(f"iterations pass on the value of '{name}'")
-        reductions.append((root, kind))
-    return privates, reductions
+        if decision.kind is ScalarClass.SOME_LAST:
+            raise _Dependent(f"'{name}' keeps the value of the last iteration that assigns it")
+        root = root_of(decision.pointer)
+        if isinstance(root.owner, llvm.AllocaOp) and address_escapes(root):
+            raise _Dependent(f"'{name}' is assigned, and its address is known elsewhere")
+        found.append(decision)
+    return tuple(found)

@@ -100,22 +100,20 @@ def firstprivate_recipe(
     return _find_or_add(module, name, make)
 
 
-def _identity(kind: acc.ReductionOpKind, type_: Attribute) -> Operation:
-    """The constant a participant starts at. `max` and `min` take the extremes of signed types."""
+def _identity(kind: acc.ReductionOpKind, type_: Attribute, signed: bool) -> Operation:
+    """The constant a participant starts at."""
     if isinstance(type_, AnyFloat):
-        values = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}
-        return arith.ConstantOp(FloatAttr(values[kind.value], type_))
+        values = {"mul": 1.0, "land": 1.0, "max": float("-inf"), "min": float("inf")}
+        return arith.ConstantOp(FloatAttr(values.get(kind.value, 0.0), type_))
     width = bit_width(type_) or 64
     integers = {
-        "add": 0,
         "mul": 1,
-        "max": -(1 << (width - 1)),
-        "min": (1 << (width - 1)) - 1,
+        "land": 1,
+        "max": -(1 << (width - 1)) if signed else 0,
+        "min": (1 << (width - 1)) - 1 if signed else -1,
         "iand": -1,
-        "ior": 0,
-        "xor": 0,
     }
-    return arith.ConstantOp(IntegerAttr(integers[kind.value], IntegerType(width)))
+    return arith.ConstantOp(IntegerAttr(integers.get(kind.value, 0), IntegerType(width)))
 
 
 _INTEGER_COMBINERS: dict[str, type[Operation]] = {
@@ -135,30 +133,68 @@ _FLOAT_COMBINERS: dict[str, type[Operation]] = {
 }
 
 
+_UNSIGNED_COMBINERS: dict[str, type[Operation]] = {"max": arith.MaxUIOp, "min": arith.MinUIOp}
+_LOGICAL: dict[str, type[Operation]] = {"land": arith.AndIOp, "lor": arith.OrIOp}
+
+
 def can_reduce(kind: acc.ReductionOpKind, type_: Attribute) -> bool:
     """Whether `reduction_recipe` can be made for this operator and scalar type."""
     table = _FLOAT_COMBINERS if isinstance(type_, AnyFloat) else _INTEGER_COMBINERS
-    return kind.value in table and isinstance(type_, AnyFloat | IntegerType)
+    known = kind.value in table or kind.value in _LOGICAL
+    return known and isinstance(type_, AnyFloat | IntegerType)
+
+
+def _truth(value: SSAValue) -> list[Operation]:
+    """Operations whose last result says whether a value is not 0."""
+    if isinstance(value.type, AnyFloat):
+        none = arith.ConstantOp(FloatAttr(0.0, value.type))
+        return [none, arith.CmpfOp(value, none.result, "une")]
+    assert isinstance(value.type, IntegerType)
+    zero = arith.ConstantOp(IntegerAttr(0, value.type))
+    return [zero, arith.CmpiOp(value, zero.result, "ne")]
+
+
+def _combined(
+    kind: acc.ReductionOpKind, left: SSAValue, right: SSAValue, signed: bool
+) -> list[Operation]:
+    """Operations that combine two values of one type; the last one's result is theirs."""
+    real = isinstance(left.type, AnyFloat)
+    if kind.value in _LOGICAL:
+        truths = _truth(left), _truth(right)
+        operands = [ops[-1].results[0] for ops in truths]
+        both = _LOGICAL[kind.value](*operands)  # pyright: ignore[reportCallIssue]
+        widen = arith.UIToFPOp if real else arith.ExtUIOp
+        whole = widen(both.results[0], left.type)  # pyright: ignore[reportArgumentType]
+        return [*truths[0], *truths[1], both, whole]
+    table = _FLOAT_COMBINERS if real else _INTEGER_COMBINERS
+    if not real and not signed:
+        table = {**table, **_UNSIGNED_COMBINERS}
+    return [table[kind.value](left, right)]  # pyright: ignore[reportCallIssue]
 
 
 def reduction_recipe(
-    module: ModuleOp, kind: acc.ReductionOpKind, type_: TypeAttribute, location: LocationAttr
+    module: ModuleOp,
+    kind: acc.ReductionOpKind,
+    type_: TypeAttribute,
+    location: LocationAttr,
+    *,
+    signed: bool = True,
 ) -> SymbolRefAttr:
-    """`@reduction_<operator>_<type>` for a scalar."""
-    name = f"reduction_{kind.value}_{mnemonic(type_)}"
+    """`@reduction_<operator>_<type>` for a scalar; `u` before the type where it is compared unsigned."""
+    signed = signed or kind.value not in _UNSIGNED_COMBINERS or isinstance(type_, AnyFloat)
+    name = f"reduction_{kind.value}_{'' if signed else 'u'}{mnemonic(type_)}"
 
     def make() -> Operation:
         init = Block(arg_types=[llvm.LLVMPointerType()])
         ops, storage = _allocate(type_)
-        identity = _identity(kind, type_)
+        identity = _identity(kind, type_, signed)
         store = llvm.StoreOp(identity, storage)
         init.add_ops([*ops, identity, store, acc.YieldOp(storage)])
         combine = Block(arg_types=[llvm.LLVMPointerType(), llvm.LLVMPointerType()])
         left, right = (llvm.LoadOp(arg, type_) for arg in combine.args)
-        table = _FLOAT_COMBINERS if isinstance(type_, AnyFloat) else _INTEGER_COMBINERS
-        total = table[kind.value](left, right)  # pyright: ignore[reportCallIssue]
-        store = llvm.StoreOp(total, combine.args[0])
-        combine.add_ops([left, right, total, store, acc.YieldOp(combine.args[0])])
+        total = _combined(kind, left.dereferenced_value, right.dereferenced_value, signed)
+        store = llvm.StoreOp(total[-1], combine.args[0])
+        combine.add_ops([left, right, *total, store, acc.YieldOp(combine.args[0])])
         recipe = acc.ReductionRecipeOp(
             sym_name=name,
             var_type=llvm.LLVMPointerType(),

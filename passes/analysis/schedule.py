@@ -368,7 +368,9 @@ def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
         )
         levels: set[Level] = set()
         why = "runs in order on the CPU thread of its gang"
-        free = partitioned and gang_free and not node.levels and not node.gang_reduction
+        # What a loop inside shares out to gangs, all of them have to reach.
+        open_ = gang_free and inner_need(node) < Level.GANG
+        free = partitioned and open_ and not node.levels and not node.gang_reduction
         if Level.GANG in node.levels or free:
             levels.add(Level.GANG)
             why = "iterations over CPU threads"

@@ -171,12 +171,12 @@ def _note_read(
         several = len(stamp) > 1
         before = int(reader[words])
         own = int(stamp[0])
-        if before >= oldest and before & THREAD_MASK != own & THREAD_MASK:
-            several = True
+        another = before & THREAD_MASK != own & THREAD_MASK or before & FLAG
+        if before >= oldest and another:
+            earlier = np.full(len(stamp), before, np.int64)
+            several = several or bool(clock.unordered(threads, earlier, shared).any())
         last = int(stamp[-1])
         blocks = (last & THREAD_MASK) // size != (own & THREAD_MASK) // size
-        if before >= oldest and before & FLAG:
-            several = True
         reader[words] = (last if blocks else own) | (FLAG if several else 0)
         return
     before = reader[words]

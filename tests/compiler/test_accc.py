@@ -170,7 +170,7 @@ def test_refused(
     [
         (
             "-Wall -Wextra -w -std=gnu99 -pedantic -pipe -march=native -fopenacc -acc -Mpreprocess",
-            "",
+            "-Wall",
         ),
         ("-Ofast", "-O3 --fast-math"),
         ("-O -g3", "-O1 -g"),

@@ -39,7 +39,7 @@ void q09(T *a, T *b, int n) { T t; int i; /* t used by both loops, conditional *
     for (i = 0; i < n; i++) { if (a[i] > 0.3) t = a[i]; else t = 1; b[i] = t; } } } // tested
 T q10(T *a, T *b, int n) { T t = 0; int i; /* live out */
 #pragma acc kernels
-  for (i = 0; i < n; i++) { t = b[i]; a[i] = t * t; } // in order
+  for (i = 0; i < n; i++) { t = b[i]; a[i] = t * t; } // tested
   return t; }
 T q11(T *a, T *b, int n) { T t = 7; int i; /* conditional */
 #pragma acc kernels
@@ -83,7 +83,7 @@ T q20(T *a, int n) { T s = 1; int i; /* reversed subtraction */
   return s; }
 int q21(int *a, int n) { int ok = 1, i;
 #pragma acc kernels
-  for (i = 0; i < n; i++) if (a[i] < 0) ok = 0; // in order
+  for (i = 0; i < n; i++) if (a[i] < 0) ok = 0; // parallel
   return ok; }
 /* dependences */
 void d01(T *a, int n) { int i;

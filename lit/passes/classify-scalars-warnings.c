@@ -1,0 +1,93 @@
+// RUN: accopt %s -o /dev/null --emit=data 2>&1 | filecheck %s
+// RUN: accopt %s -o /dev/null --emit=data -Wall 2>&1 | filecheck %s --check-prefix WALL
+
+// WALL: warning: generating implicit reduction(max:e): every iteration updates 'e'
+// WALL:     help: write reduction(max:e)
+// WALL: note: it is read here
+// WALL: note: it is assigned here
+double fmax(double, double);
+double largest(int n, const double *a, double e)
+{
+#pragma acc parallel loop copyin(a[0:n])
+    for (int i = 0; i < n; i++)
+        e = fmax(e, a[i]);
+    return e;
+}
+
+// CHECK-NOT: implicit reduction
+// CHECK: warning: iterations of this loop pass on the value of 's'{{$}}
+// CHECK: help: write private(s) if each iteration has a value of its own, reduction({{.*}}:s) if they are combined, or 'loop seq'
+double read_and_summed(int n, const double *a, double *b)
+{
+    double s = 0;
+#pragma acc parallel loop copyin(a[0:n]) copyout(b[0:n])
+    for (int i = 0; i < n; i++) {
+        s += a[i];
+        b[i] = s;
+    }
+    return 0;
+}
+
+// In a kernels construct iterations in order give C's result.
+// CHECK: warning: iterations of this loop pass on the value of 's', so it runs in order
+double two_operators(int n, const double *a)
+{
+    double s = 0;
+#pragma acc kernels loop independent copyin(a[0:n])
+    for (int i = 0; i < n; i++) {
+        s += a[i];
+        s *= 2;
+    }
+    return s;
+}
+
+// CHECK: warning: the value of 't' after this loop is that of the last iteration which assigns it, so it runs in order
+int some_last(int n, const int *a)
+{
+    int t = 0;
+#pragma acc kernels loop independent copyin(a[0:n])
+    for (int i = 0; i < n; i++)
+        if (a[i] > 3)
+            t = a[i];
+    return t;
+}
+
+// CHECK: warning: the value that 't' is given here is lost at the end of the construct, where it is firstprivate
+int lost(int n, const int *a, int *b)
+{
+    int t = 0;
+#pragma acc parallel loop copyin(a[0:n]) copyout(b[0:n])
+    for (int i = 0; i < n; i++) {
+        t = a[i];
+        b[i] = t;
+    }
+    return t;
+}
+
+// CHECK: warning: every iteration of the loop around has its own 'd' and wants what this loop makes of it, so gangs cannot share this loop: its gang clause is ignored
+void gang_inside(int n, const int *a, int *b)
+{
+    int d;
+#pragma acc parallel loop copyin(a[0:n]) copyout(b[0:n])
+    for (int i = 0; i < n; i++) {
+        d = 0;
+#pragma acc loop gang reduction(+:d)
+        for (int j = 0; j < n; j++)
+            d += a[j];
+        b[i] = d;
+    }
+}
+
+// CHECK: warning: 's' is reduced with '+', but updated with 'max' here
+int mixed(int n, const int *a)
+{
+    int s = 0;
+#pragma acc parallel loop gang reduction(+:s) copyin(a[0:n])
+    for (int i = 0; i < n; i++) {
+#pragma acc loop vector
+        for (int j = 0; j < n; j++)
+            if (a[j] > s)
+                s = a[j];
+    }
+    return s;
+}

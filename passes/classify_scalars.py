@@ -1,0 +1,213 @@
+"""
+Say of every scalar what it is to each loop whose iterations may run at once, where the program leaves it
+open (OpenACC 3.4, 2.6.2, 2.9.10 and 2.9.11).
+
+Takes:  acc level, no acc.serial.
+Leaves: every parallel loop names the scalars from outside that it writes: in a private clause those that
+        each iteration writes before it reads them, in a reduction clause those that iterations only
+        update by one operator, whatever level of the nest names them. Last values that are wanted are
+        stored (`scalar_clauses.py`). A scalar that a parallel construct sets before it uses it, for
+        reductions of loops inside, is private to the construct. The addresses of global scalars
+        stand before the construct. What is left is shared, or as the program says.
+Warns:  where iterations pass on a value; where a value is lost that the program wants; with -Wall where a
+        reduction clause was left out.
+Fails:  never.
+
+Loops of kernels constructs and `auto` loops are classified alike when they are judged, outer before inner
+(`split-kernels`). The decisions are in
+`analysis/scalar_classes.py` and `analysis/scalar_uses.py`, what they rest on in `analysis/scalar_flow.py`
+and `analysis/reduction_forms.py`.
+
+Before:
+  acc.parallel {
+    acc.loop … { %0 = llvm.load %s … %1 = arith.addf %0, … llvm.store %1, %s … } attributes {independent = …}
+  }
+After:
+  acc.parallel {
+    %s_1 = acc.reduction varPtr(%s) varType(f64) recipe(@reduction_add_f64) {implicit = true, name = "s"}
+    acc.loop reduction(%s_1) … { %0 = llvm.load %s_1 … llvm.store %1, %s_1 … } attributes {independent = …}
+  }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ..compiler.ir.names import value_name
+from ..dialects.accx import FROM_SERIAL
+from .analysis.acc_ops import (
+    COMPUTE_OPS,
+    PRIVATIZING_OPS,
+    is_defined_inside,
+    is_inside,
+    source_loc,
+    variable_name,
+)
+from .analysis.scalar_classes import ScalarClass
+from .function_scalars import FunctionScalars, global_scalars, is_shared
+from .loop_classifier import LoopClassifier, is_parallel
+from .messages import Messages
+from .scalar_clauses import add_private, replace_in
+
+
+def unify_globals(function: llvm.FuncOp, names: frozenset[str]) -> None:
+    """One address for each global scalar that a construct (or a routine's loops) uses, before it."""
+    found: dict[tuple[Operation, str], SSAValue] = {}
+    for op in list(function.walk()):
+        if not isinstance(op, llvm.AddressOfOp) or op.global_name.string_value() not in names:
+            continue
+        home = _outermost_directive(op)
+        if home is None:
+            continue
+        key = home, op.global_name.string_value()
+        if key not in found:
+            clone = op.clone()
+            clone.location = op.location
+            clone.result.name_hint = value_name(op.global_name.string_value())
+            block = home.parent_block()
+            assert block is not None
+            block.insert_op_before(clone, home)
+            found[key] = clone.result
+        op.result.replace_all_uses_with(found[key])
+        found[key].name_hint = value_name(op.global_name.string_value())
+        op.detach()
+        op.erase()
+
+
+def _outermost_directive(op: Operation) -> Operation | None:
+    """The compute construct around an operation, or else the outermost loop directive."""
+    found: Operation | None = None
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, COMPUTE_OPS):
+            return parent
+        if isinstance(parent, acc.LoopOp):
+            found = parent
+        parent = parent.parent_op()
+    return found
+
+
+@dataclass
+class _Function:
+    """The loops of one function, outer before inner."""
+
+    scalars: FunctionScalars
+    messages: Messages
+    classifier: LoopClassifier
+    construct: Operation | None = None
+
+    def visit(self, op: Operation, inside: bool) -> None:
+        """`inside`: in a loop whose iterations run at once."""
+        if isinstance(op, COMPUTE_OPS):
+            if isinstance(op, acc.KernelsOp):
+                return
+            self.construct = op
+            self.classifier.reduced.clear()
+        if isinstance(op, acc.LoopOp):
+            if is_parallel(op):
+                self.classifier.loop(op, inside)
+                inside = True
+            elif (
+                not inside
+                and self.construct is not None
+                and FROM_SERIAL in self.construct.attributes
+            ):
+                self.serial_loop(op)
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in list(block.ops):
+                    if inner.regions:
+                        self.visit(inner, inside)
+        if isinstance(op, COMPUTE_OPS):
+            if isinstance(op, acc.ParallelOp):
+                self.parallel(op)
+            self.construct = None
+
+    def serial_loop(self, loop: acc.LoopOp) -> None:
+        """A loop of a serial construct: what it sums up is still wanted on the host."""
+        for decision in self.scalars.of(loop):
+            variable = self.scalars.variable(decision)
+            if decision.kind is not ScalarClass.REDUCTION or variable is not decision.pointer:
+                continue
+            if self._is_firstprivate(variable):
+                self.classifier.reduce(loop, decision)
+
+    def _is_firstprivate(self, variable: SSAValue) -> bool:
+        """Whether a scalar is firstprivate to the parallel construct for want of a clause."""
+        assert self.construct is not None
+        return not (
+            isinstance(variable.owner, PRIVATIZING_OPS)
+            or is_defined_inside(variable, self.construct)
+            or is_shared(variable, self.construct)
+        )
+
+    # Constructs.
+
+    def parallel(self, construct: acc.ParallelOp) -> None:
+        """Scalars that a parallel construct sets before it uses them, and values that are lost."""
+        for pointer, uses in self.scalars.uses.get(construct, {}).items():
+            if not self._is_firstprivate(pointer):
+                continue
+            reads = self.scalars.flow.reads_first(construct, pointer)
+            wanted = self.scalars.flow.wanted_after(construct, pointer)
+            named = any(isinstance(op, acc.ReductionOp) and op.var is pointer for op in uses)
+            if named or pointer in self.classifier.reduced:
+                if not reads and not wanted:
+                    copy = add_private(construct, pointer, self.scalars.module)
+                    replace_in(
+                        [op for op in construct.walk() if op is not construct], pointer, copy
+                    )
+                continue
+            stores = [op for op in uses if isinstance(op, llvm.StoreOp)]
+            if wanted and stores and self._is_read_elsewhere(pointer, construct):
+                name = variable_name(pointer)
+                self.messages.warn(
+                    source_loc(stores[0]),
+                    f"the value that '{name}' is given here is lost at the end of the construct, where"
+                    " it is firstprivate",
+                    f"write copy({name}), or a reduction clause, if it is wanted afterwards",
+                    [(source_loc(construct), "the construct is here")],
+                )
+
+    def _is_read_elsewhere(self, pointer: SSAValue, construct: Operation) -> bool:
+        """Whether a global is named anywhere else in the program."""
+        owner = pointer.owner
+        if not isinstance(owner, llvm.AddressOfOp):
+            return True
+        name = owner.global_name.string_value()
+        return any(
+            isinstance(op, llvm.AddressOfOp)
+            and op is not owner
+            and op.global_name.string_value() == name
+            and not is_inside(op, construct)
+            for op in self.scalars.module.walk()
+        )
+
+
+def _has_directives(function: llvm.FuncOp) -> bool:
+    return any(isinstance(op, (acc.LoopOp, *COMPUTE_OPS)) for op in function.walk())
+
+
+@dataclass(frozen=True)
+class ClassifyScalarsPass(ModulePass):
+    """See the module's description."""
+
+    name = "classify-scalars"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        names = global_scalars(op)
+        messages = Messages(op)
+        for function in list(op.body.block.ops):
+            if not isinstance(function, llvm.FuncOp) or not _has_directives(function):
+                continue
+            unify_globals(function, names)
+            scalars = FunctionScalars(function, op, names)
+            classifier = LoopClassifier(scalars, messages)
+            _Function(scalars, messages, classifier).visit(function, inside=False)
+        messages.save()
