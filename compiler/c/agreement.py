@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from ..diagnostics import DiagnosticSink, SourceLoc, error
 from .ast import FunctionDecl, Storage, TranslationUnit, VarDecl
+from .preprocess_headers import INCLUDE_DIR, is_system
 from .types import (
     INT,
     ArrayType,
@@ -106,8 +107,8 @@ def _check_kind(old: Declaration, decl: Declaration) -> None:
 
 
 def _check_pair(old: Declaration, decl: Declaration, sink: DiagnosticSink) -> None:
-    if same_type(old.type, decl.type):
-        return
+    if same_type(old.type, decl.type) or (_in_header(old.loc) and _in_header(decl.loc)):
+        return  # our headers and the system's do not always give a structure the same tag
     if isinstance(decl, FunctionDecl) and decl.is_implicit and _is_harmless(old.type):
         return  # the call has been warned about
     what = f"'{decl.name}' is '{decl.type}' here and '{old.type}' in another file"
@@ -116,6 +117,11 @@ def _check_pair(old: Declaration, decl: Declaration, sink: DiagnosticSink) -> No
     if isinstance(old, VarDecl) and _cannot_be(old.type, decl.type):
         raise error(decl.loc, what, _ONE_HEADER, _other(old))
     sink.warn(decl.loc, what, _ONE_HEADER, _other(old))
+
+
+def _in_header(loc: SourceLoc) -> bool:
+    """Whether a place is in the C library's headers, ours or the system's."""
+    return is_system(loc) or loc.file.startswith(str(INCLUDE_DIR))
 
 
 def _is_harmless(t: CType) -> bool:

@@ -47,6 +47,8 @@ class GnuParser(AsmParser):
         super().__init__()
         self.clex._keyword_map |= dict.fromkeys(("typeof", "__typeof", "__typeof__"), "TYPEOF")
         self._alignments: list[tuple[Any, Any]] = []  # of declarators not yet in a declaration
+        self._records: list[list[Any]] = []  # alignments of the structures being parsed
+        self._at_record = False  # behind the keyword of the innermost
 
     def _parse_external_declaration(self) -> Any:
         token = self._peek()
@@ -104,6 +106,25 @@ class GnuParser(AsmParser):
         if last is not None:
             return CaseRange(first, last, [body], coord)
         return c_ast.Case(first, [body], coord)
+
+    def _parse_struct_or_union_specifier(self) -> Any:
+        """`struct _Alignas(n) tag { … } _Alignas(n)`: where GNU C has attributes of the type."""
+        self._records.append([])
+        self._at_record = True
+        node: Any = super()._parse_struct_or_union_specifier()
+        alignments = self._records.pop()
+        while node.decls is not None and self._peek_type() == "_ALIGNAS":
+            alignments.append(self._parse_alignment_specifier())
+        node.attributes = alignments
+        return node
+
+    def _parse_attribute_specifier_sequence(self) -> Any:
+        found: Any = super()._parse_attribute_specifier_sequence()
+        if self._at_record:
+            self._at_record = False
+            while self._peek_type() == "_ALIGNAS":
+                self._records[-1].append(self._parse_alignment_specifier())
+        return found
 
     def _parse_declarator_kind(self, kind: str, allow_paren: bool) -> Any:
         decl: Any = super()._parse_declarator_kind(kind, allow_paren)

@@ -30,6 +30,7 @@ from ..diagnostics import SourceLoc, error
 from .asm_syntax import ASM_WORD
 from .gnu_syntax import GnuParser
 from .known_headers import header_of
+from .preprocess_headers import is_system
 
 BUILTIN_TYPEDEFS = frozenset(
     (
@@ -138,22 +139,12 @@ def _mask_attribute(text: str, start: int, end: int, filename: str) -> int:
 _ALIGNED = re.compile(r"\b(?:__aligned__|aligned)\b\s*(\()?")
 
 
-def _alignment(text: str, start: int, end: int, filename: str) -> str:
+def _alignment(text: str, start: int, end: int) -> str:
     """What stands for the attribute list text[start:end], which `_mask_attribute` has passed."""
     blank = _blank(text[start:end])
     found = _ALIGNED.search(text, start, end)
     if found is None:
         return blank
-    loc = _place(text, found.start(), filename)
-    before = text[:start].rstrip()
-    if before.endswith(("}", "struct", "union")):
-        if is_system(loc):
-            return blank
-        raise error(
-            loc,
-            "attribute 'aligned' on a structure is not supported",
-            "give it a last member that fills it up, and align the variables with _Alignas(n)",
-        )
     close = _closing_parenthesis(text, found.end() - 1) if found.group(1) else -1
     value = text[found.end() - 1 : close] if close > 0 else "(16)"
     words = f"_Alignas{value}"
@@ -174,7 +165,7 @@ def mask_gnu(text: str, filename: str) -> str:
         end = m.end()
         if word in ("__attribute__", "__attribute"):
             end = _mask_attribute(text, m.start(), m.end(), filename)
-            replacement = _alignment(text, m.start(), end, filename)
+            replacement = _alignment(text, m.start(), end)
         elif word in _SPELLINGS:
             replacement = _SPELLINGS[word].ljust(len(word))
         elif word == "asm":
@@ -188,11 +179,6 @@ def mask_gnu(text: str, filename: str) -> str:
         done = end
     out.append(text[done:])
     return "".join(out)
-
-
-def is_system(loc: SourceLoc) -> bool:
-    """Whether a place is in a header of the host's C library (`use_system_cpp`)."""
-    return loc.file.startswith("/usr/")
 
 
 def _is_declared_use(text: str, m: re.Match[str]) -> bool:

@@ -3,10 +3,11 @@ Where #include finds headers.
 
 Our own headers (`include/`) declare the C library in plain C99. They are a tenth of glibc's, so programs
 that get along with them never read the system's. A file that includes a header that we do not have
-(`<wchar.h>`, `<zlib.h>`), or that uses a name that the system's version of one of ours has and ours lacks
-(`include/lacking.txt`), is preprocessed with the system's headers throughout: the two do not mix, as both
-define the same types. Ours then stay for what a C compiler brings itself (`<stddef.h>`, `<float.h>`), and
-win where the system's need another compiler.
+(`<wchar.h>`, `<zlib.h>`), that uses a name which the system's version of one of ours has and ours lacks
+(`include/lacking.txt`), or that refuses compilers other than gcc by `#error` (CUDA's headers do), is
+preprocessed with the system's headers throughout: the two do not mix, as both define the same types. Ours
+then stay for what a C compiler brings itself (`<stddef.h>`, `<float.h>`), and win where the system's need
+another compiler.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ WINNERS = frozenset(
     ("complex.h", "tgmath.h", "stdatomic.h", "omp.h", "accelmath.h", "openacc.h", "acc_prof.h")
 )
 """Ours even beside the system's: they are made of what only we, or only other compilers, have."""
+
+
+def is_system(loc: SourceLoc) -> bool:
+    """Whether a place is in a header of the system."""
+    return loc.file.startswith("/usr/")
 
 
 def system_folders() -> list[Path]:
@@ -59,7 +65,7 @@ class HeaderSearch:
     """
 
     def __init__(self, include_dirs: Sequence[Path], *, system: bool) -> None:
-        self._system = system
+        self.system = system
         self._own_first = len(include_dirs)
         ours = [INCLUDE_DIR, OPENACC_INCLUDE_DIR]
         self._folders = [*include_dirs, *ours, *(system_folders() if system else ())]
@@ -79,14 +85,14 @@ class HeaderSearch:
             candidate = self._folders[number] / target
             if candidate.is_file():
                 return Found(candidate, number)
-        if not self._system and any((f / target).is_file() for f in system_folders()):
+        if not self.system and any((f / target).is_file() for f in system_folders()):
             raise NeedsSystemHeaders
         return None
 
     def _passed_over(self, number: int, target: str) -> bool:
         """Among the system's headers, ours come first only where they win."""
         ours_first = self._own_first <= number < self._own_first + 2
-        return self._system and ours_first and target not in WINNERS
+        return self.system and ours_first and target not in WINNERS
 
     def missing(self, loc: SourceLoc, target: str) -> CompileError:
         """The error for a header that nobody has."""

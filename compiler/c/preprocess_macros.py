@@ -26,7 +26,13 @@ from pcpp.parser import Macro
 from ..diagnostics import DiagnosticSink, SourceLoc, error
 from .preprocess_expand import MacroExpander
 from .preprocess_expr import evaluate
-from .preprocess_headers import Found, HeaderSearch, ReadFiles
+from .preprocess_headers import (
+    Found,
+    HeaderSearch,
+    NeedsSystemHeaders,
+    ReadFiles,
+    is_system,
+)
 from .preprocess_lexer import LineReader, Position, Token, strip, tokenize
 from .preprocess_output import OutputWriter
 
@@ -206,7 +212,7 @@ class MacroPreprocessor(MacroExpander):
             same = known.arglist == new.arglist and _spelling(
                 cast(list[Token], known.value)
             ) == _spelling(cast(list[Token], new.value))
-            if not same:
+            if not same and not is_system(macro.loc):
                 self._sink.warn(
                     macro.loc,
                     f"macro '{macro.value}' was defined differently before",
@@ -354,6 +360,8 @@ class MacroPreprocessor(MacroExpander):
     # Everything else
 
     def _error(self, name: Token, args: list[Token]) -> None:
+        if not self._search.system:
+            raise NeedsSystemHeaders  # it may be about the compiler
         raise error(name.loc, f"#error {_spelling(args)}".rstrip())
 
     def _warning(self, name: Token, args: list[Token]) -> None:

@@ -209,12 +209,14 @@ class RecordType(CType):
             raise ValueError(f"'{self}' is incomplete")
         return self._align
 
-    def complete(self, members: Sequence[tuple[str | None, QualType, int | None]]) -> None:
+    def complete(
+        self, members: Sequence[tuple[str | None, QualType, int | None]], align: int = 1
+    ) -> None:
         """
-        Lay out `members`: (name, type, bit-field width or None), per the x86-64 psABI. A trailing
-        flexible array member has size 0.
+        Lay out `members`: (name, type, bit-field width or None), per the x86-64 psABI, aligned to `align`
+        bytes at least. A trailing flexible array member has size 0.
         """
-        offset_bits, align, size = 0, 1, 0
+        offset_bits, size = 0, 0
         out: list[Field] = []
         for name, qual, width in members:
             t = qual.type

@@ -7,6 +7,7 @@ Writes `compiler/c/include/lacking.txt`: what the system's versions of our heade
 from __future__ import annotations
 
 import platform
+import re
 import textwrap
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from accopt.compiler.c.preprocess_headers import (
     INCLUDE_DIR,
     WINNERS,
     HeaderSearch,
+    NeedsSystemHeaders,
     system_folders,
 )
 from accopt.compiler.c.preprocess_macros import MacroPreprocessor
@@ -37,14 +39,15 @@ def names_of(header: str, *, system: bool) -> set[str]:
     """The macros, ordinary identifiers and tags that a header defines, without reserved ones."""
     output, sink = OutputWriter("t.c"), DiagnosticSink()
     cpp = MacroPreprocessor(output, HeaderSearch((), system=system), sink)
-    for name, body in (*PREDEFINED, *(FOR_SYSTEM_HEADERS if system else ())):
+    asked_for = [(name, "1") for name in ("_GNU_SOURCE", "_LARGEFILE64_SOURCE")]  # may be defined
+    for name, body in (*PREDEFINED, *((*FOR_SYSTEM_HEADERS, *asked_for) if system else ())):
         cpp.predefine(name, body)
     cpp.process(f"#include <{header}>\n", "t.c", Path("t.c"))
     unit = new_unit("t.c", sink)
     for node in parse_text(output.text(), "t.c").ext:
         unit.declarations.external(node)
     names = {*cpp.table, *unit.file_scope.names, *unit.file_scope.tags}
-    return {name for name in names if not name.startswith("_")}
+    return {name for name in names if re.match(r"[A-Za-z]|_[a-z]", name)}
 
 
 def lacking(header: str) -> list[str]:
@@ -59,7 +62,7 @@ def table() -> dict[str, list[str]]:
     for header in both():
         try:
             found[header] = lacking(header)
-        except CompileError:
+        except (CompileError, NeedsSystemHeaders):
             continue
     return found
 

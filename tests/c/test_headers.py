@@ -66,7 +66,7 @@ def test_together_in_any_order(first: int) -> None:
     check("".join(f"#include <{h}>\n" for h in reversed(without_types)))
 
 
-@pytest.mark.parametrize("header", REFUSED)
+@pytest.mark.parametrize("header", ["stdatomic.h", "tgmath.h"])  # <threads.h> may be the system's
 def test_refused(header: str) -> None:
     with pytest.raises(CompileError, match=r"is not supported; (use|call)"):
         included(header)

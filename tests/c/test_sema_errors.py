@@ -168,8 +168,6 @@ int a[9] = { [5 ... 2] = 1 };
              ^ initialising 'a': an empty range | lower index first
 struct __attribute__((packed)) s { char c; };
                       ^ attribute 'packed' is not supported | remove it
-struct s { int x; } __attribute__((aligned(64)));
-                                   ^ attribute 'aligned' on a structure is not supported | _Alignas
 void f(void) { __builtin_sqrt(1.0); }
                ^ built-in '__builtin_sqrt' is not supported | '#include <math.h>'
 int f(void) { int y = 1 return y; }

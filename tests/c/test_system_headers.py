@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import platform
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import lacking_names
@@ -174,3 +176,26 @@ def test_what_our_headers_lack_is_listed() -> None:
 def test_a_missing_header_is_missing(tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=r"cannot find the header 'no_such\.h'"):
         check("#include <no_such.h>\n", tmp_path)
+
+
+def test_headers_that_ask_for_gcc(tmp_path: Path) -> None:
+    """As CUDA's do, also where the system has no headers; other #errors stay errors."""
+    (tmp_path / "host.h").write_text(
+        "#if defined(__GNUC__) || defined(_MSC_VER)\n#define API __attribute__((device_builtin))\n"
+        "#else\n#error no compiler that this knows\n#endif\nAPI int answer(void);\n"
+    )
+    assert not check('#include <stdio.h>\n#include "host.h"\n', tmp_path).diagnostics
+    with pytest.raises(CompileError, match="#error my own"):
+        check('#include "host.h"\n#error my own\n', tmp_path)
+
+
+@needs_headers
+def test_assembler_names_of_the_system(tmp_path: Path) -> None:
+    """POSIX's `strerror_r`, which is another function than the one that C code calls so by default."""
+    path = tmp_path / "m.c"
+    path.write_text(
+        "#include <string.h>\n#include <wchar.h>\n"
+        "int main(void) { char b[99]; return strerror_r(2, b, 99) || strlen(b) < 5; }\n"
+    )
+    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=host", str(path)]
+    assert subprocess.run(command, timeout=120, check=False).returncode == 0

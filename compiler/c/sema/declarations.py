@@ -10,6 +10,7 @@ of the same name is checked against it and merged into it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...diagnostics import CompileError, SourceLoc, error
 from ..asm_syntax import AsmLabel
 from ..ast import Compound, FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
 from ..gnu_syntax import IMPLICIT_INT
-from ..parse import is_system
+from ..preprocess_headers import is_system
 from ..types import LONG, ArrayType, CType, FunctionType, QualType, VoidType
 from .constants import integer_value
 from .conversions import compatible, rvalue
@@ -353,8 +354,12 @@ class DeclarationChecker:
 
     def alignment(self, node: Any) -> int | None:
         """The strictest `_Alignas` of a declaration in bytes (C11 6.7.5)."""
+        return self.strictest(node.align or ())
+
+    def strictest(self, items: Sequence[Any]) -> int | None:
+        """The strictest of several `_Alignas` in bytes."""
         best = 0
-        for item in node.align or ():
+        for item in items:
             if isinstance(item, AsmLabel):
                 continue
             loc = self.unit.loc(item)

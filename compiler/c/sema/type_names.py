@@ -307,7 +307,8 @@ class TypeBuilder:
             return known
         record = self._new_record(node.name, is_union, loc)
         self._defined[id(node)] = record
-        record.complete(self._members(node, record))
+        wanted = self.unit.declarations.strictest(node.attributes or ())
+        record.complete(self._members(node, record), wanted or 1)
         return record
 
     def _named_record(self, tag: str, is_union: bool, loc: SourceLoc) -> RecordType:
