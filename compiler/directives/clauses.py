@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from ..diagnostics import DiagnosticSink, error
 from .cursor import Cursor
@@ -329,6 +330,10 @@ def _reduction(cursor: Cursor, name: str, word: Token) -> Clause:
     return clause
 
 
+_IN_PLACE = "IN_PLACE"
+"""What stands for the input of a scan whose output it is (R. Xu's dissertation, 4.1.7)."""
+
+
 # '(' operator ':' variable ',' variable ',' expression ',' expression ')'
 def _scan(cursor: Cursor, name: str, word: Token) -> Clause:
     form = "write scan(op: in, out, identity, count)"
@@ -342,6 +347,8 @@ def _scan(cursor: Cursor, name: str, word: Token) -> Clause:
     source = variable(cursor)
     comma()
     target = variable(cursor)
+    if source.name == _IN_PLACE:
+        source = replace(target, base=replace(target.base))
     comma()
     identity = cursor.expression("the identity")
     comma()

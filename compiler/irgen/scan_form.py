@@ -138,7 +138,11 @@ class _Recognizer:
         for lvalue, item in ((target, self.clause.output), (source, self.clause.input)):
             self._check_name(lvalue, item)
         if offset == -1 and _array(target) == _array(source):
-            raise self._refuse(source.loc, "an exclusive scan cannot run in place")
+            raise self._refuse(
+                source.loc,
+                "an exclusive scan cannot run in place: its elements are gone before all are taken in",
+                "scan a copy of the array into it",
+            )
         self._check_types(target, previous, source)
         self._check_count(target)
         return ScanForm(self.clause, target, source, offset == -1)
