@@ -50,21 +50,45 @@ def scan_in_order(at: Cursor, op: ScanOp) -> None:
     zero, one = at.i64(0), at.i64(1)
     some = at.value(arith.CmpiOp(op.steps, zero, "sgt"), "some")
     then = at.if_then(some)
-    if op.identity is None:
-        start = then.load(op.target, type, "start")
-    else:
-        start = op.identity
-        then.store(start, op.target)
+    if op.identity is not None:
+        _exclusive_in_order(then, op, op.identity)
+        return
+    start = then.load(op.target, type, "start")
     body = Block(arg_types=[i64, type])
     body.args[0].name_hint, body.args[1].name_hint = "step", "sum"
     then.insert(scf.ForOp(zero, op.steps, one, [start], Region(body)))
     inside = Cursor.at_end(body, at.loc)
     step, known = body.args
     following = inside.add(step, inside.i64(1), "next")
-    taken = following if op.identity is None else step
-    source = inside.element(op.source, taken, op.source_type, "source")
-    value = inside.load(source, op.source_type, "element")
-    value = element_value(inside, value, type, kind, unsigned=op.source_unsigned is not None)
+    value = _element(inside, op, following)
     known = combine(inside, kind, known, value, op.unsigned is None)
     inside.store(known, inside.element(op.target, following, type, "target"))
     inside.insert(scf.YieldOp(known))
+
+
+def _element(at: Cursor, op: ScanOp, position: SSAValue) -> SSAValue:
+    """An element of the source in the target's type."""
+    place = at.element(op.source, position, op.source_type, "source")
+    value = at.load(place, op.source_type, "element")
+    unsigned = op.source_unsigned is not None
+    return element_value(at, value, op.target_type, Kind(op.operator.data), unsigned=unsigned)
+
+
+def _exclusive_in_order(then: Cursor, op: ScanOp, identity: SSAValue) -> None:
+    """Each element is read before the one in its place is written: they may be one."""
+    kind, type = Kind(op.operator.data), op.target_type
+    zero, one = then.i64(0), then.i64(1)
+    last = then.value(arith.SubiOp(op.steps, one), "last")
+    first = _element(then, op, zero)
+    then.store(identity, op.target)
+    body = Block(arg_types=[i64, type, type])
+    for argument, hint in zip(body.args, ("step", "sum", "element"), strict=True):
+        argument.name_hint = hint
+    then.insert(scf.ForOp(zero, op.steps, one, [identity, first], Region(body)))
+    inside = Cursor.at_end(body, then.loc)
+    step, known, value = body.args
+    following = inside.add(step, inside.i64(1), "next")
+    ahead = _element(inside, op, inside.value(arith.MinSIOp(following, last)))
+    known = combine(inside, kind, known, value, op.unsigned is None)
+    inside.store(known, inside.element(op.target, following, type, "target"))
+    inside.insert(scf.YieldOp(known, ahead))

@@ -7,8 +7,9 @@ The clause replaces the loop, so the loop must be the prefix it names: one assig
     out[i] = out[i-1] OP in[i];        inclusive
     out[i] = out[i-1] OP in[i-1];      exclusive
 
-in any spelling of C, with the elements before the first in place. `recognize` works on the typed
-tree and says of everything else what is wrong with it.
+or, in place and exclusive, `x = a[i]; a[i] = before; before = before OP x;`, in any spelling of C, with
+the elements before the first in place. `recognize` works on the typed tree and says of everything else
+what is wrong with it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..c import ast as c
-from ..c.types import BOOL, CType, FloatType, IntType
+from ..c.types import BOOL, INT, LONG, CType, FloatType, IntType
 from ..diagnostics import CompileError, SourceLoc, error
 from ..directives.records import Directive, GangClause, ScanClause, VarRefItem
 from .counted import CountedLoop
-from .tree import int_constant, strip_casts, walk
+from .tree import int_constant, loaded_variable, strip_casts, walk
 
 _FORMS = (
     "write out[i] = out[i-1] OP in[i] for an inclusive, out[i] = out[i-1] OP in[i-1] for an "
@@ -37,6 +38,8 @@ class ScanForm:
     target: c.Expr
     source: c.Expr
     exclusive: bool
+    running: c.VarDecl | None = None
+    """The variable of the sequential loop that holds what an exclusive scan in place replaces."""
 
 
 def scan_clause(directive: Directive) -> ScanClause | None:
@@ -61,6 +64,8 @@ def key(e: c.Expr) -> object:
     if value is not None:
         return value
     match e:
+        case c.FloatConst():
+            return e.value
         case c.VarRef():
             return id(e.decl)
         case c.Load():
@@ -126,6 +131,10 @@ class _Recognizer:
 
     def run(self, body: c.Stmt) -> ScanForm:
         self._check_clauses()
+        running = None
+        found = self._replacing(body)
+        if found is not None:
+            body, running = found
         if self.loop.step != 1 or self.loop.down or not isinstance(self.loop.var.type, IntType):
             raise self._refuse(body.loc, "the loop of a scan must count up by one")
         target, a, b = self._statement(body)
@@ -137,7 +146,8 @@ class _Recognizer:
             )
         for lvalue, item in ((target, self.clause.output), (source, self.clause.input)):
             self._check_name(lvalue, item)
-        if offset == -1 and _array(target) == _array(source):
+        in_place = offset == -1 and _array(target) == _array(source)
+        if in_place and running is None:
             raise self._refuse(
                 source.loc,
                 "an exclusive scan cannot run in place: its elements are gone before all are taken in",
@@ -145,7 +155,58 @@ class _Recognizer:
             )
         self._check_types(target, previous, source)
         self._check_count(target)
-        return ScanForm(self.clause, target, source, offset == -1)
+        return ScanForm(self.clause, target, source, offset == -1, running)
+
+    def _replacing(self, body: c.Stmt) -> tuple[c.Stmt, c.VarDecl] | None:
+        """
+        `x = a[i]; a[i] = before; before = before OP x;` as `a[i] = a[i-1] OP a[i-1]`, which an exclusive
+        scan computes of the old values: the element before the loop's first is the identity.
+        """
+        while isinstance(body, c.Compound) and len(body.body) == 1:
+            body = body.body[0]
+        match body:
+            case c.Compound(
+                body=[
+                    c.DeclStmt(decls=[taken]),
+                    c.ExprStmt(expr=c.Assign(target=c.Deref() as element, value=c.Load() as held)),
+                    c.ExprStmt(expr=update),
+                ]
+            ):
+                pass
+            case _:
+                return None
+        before = held.lvalue
+        first = None if taken.init is None else strip_casts(taken.init.items[0][1])
+        if not isinstance(before, c.VarRef) or not isinstance(first, c.Load):
+            return None
+        if not taken.type == before.type == element.type:
+            return None
+        old = c.Load(type=element.type, loc=element.loc, lvalue=_previous(element))
+        if key(first.lvalue) != key(element) or not self._adds(update, before.decl, taken):
+            return None
+        value = c.BinaryOp(
+            op=self.clause.operator, lhs=old, rhs=old, type=element.type, loc=update.loc
+        )
+        if self.clause.operator in ("max", "min"):
+            order = ">" if self.clause.operator == "max" else "<"
+            compare = c.BinaryOp(op=order, lhs=old, rhs=old, type=INT, loc=update.loc)
+            value = c.Conditional(
+                condition=compare, then=old, otherwise=old, type=element.type, loc=update.loc
+            )
+        assign = c.Assign(target=element, value=value, type=element.type, loc=element.loc)
+        return c.ExprStmt(loc=body.loc, expr=assign), before.decl
+
+    def _adds(self, update: c.Expr, before: c.VarDecl, taken: c.VarDecl) -> bool:
+        """Whether `update` is `before = before OP taken`, in any spelling."""
+        update = strip_casts(update)
+        wanted = {before, taken}
+        if isinstance(update, c.CompoundAssign):
+            same = update.op.rstrip("=") == self.clause.operator
+            return same and {_variable(update.target), loaded_variable(update.value)} == wanted
+        if not isinstance(update, c.Assign) or _variable(update.target) is not before:
+            return False
+        pair = self._combined(strip_casts(update.value))
+        return pair is not None and {loaded_variable(part) for part in pair} == wanted
 
     def _check_clauses(self) -> None:
         """Clauses that deal iterations out in another order than a scan needs."""
@@ -311,6 +372,23 @@ def _fits(source: CType, target: CType, *, ordered: bool) -> bool:
             isinstance(source, FloatType) and source.size <= target.size
         )
     return False
+
+
+def _variable(e: c.Expr) -> c.VarDecl | None:
+    return e.decl if isinstance(e, c.VarRef) else None
+
+
+def _previous(element: c.Deref) -> c.Deref:
+    """The element before."""
+    one = c.IntConst(value=1, type=LONG, loc=element.loc)
+    place = c.PtrAdd(
+        pointer=element.pointer,
+        index=one,
+        subtract=True,
+        type=element.pointer.type,
+        loc=element.loc,
+    )
+    return c.Deref(pointer=place, type=element.type, loc=element.loc)
 
 
 def _walked(lvalue: c.Expr) -> tuple[c.Expr, Linear]:

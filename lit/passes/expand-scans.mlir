@@ -43,11 +43,15 @@ llvm.func @inclusive(%n: i32, %in: !llvm.ptr, %out: !llvm.ptr) {
 // threads share is a plain one, and stores its identity if it runs at all.
 // CHECK-LABEL: llvm.func @exclusive
 // CHECK:         accx.scan "max" %to_3, %in_1 for %steps_1, %id : f64 : f32 to f64
+// By one thread, each element is read before the one in its place is written.
 // CHECK:         scf.if %some {
-// CHECK-NEXT:      llvm.store %id, %to_5
+// CHECK:           %[[first:[a-z_0-9]+]] = llvm.load {{.*}} -> f32
+// CHECK:           llvm.store %id,
 // CHECK:           scf.for
-// CHECK:             arith.extf
-// CHECK:             arith.maxnumf
+// CHECK:             %[[ahead:[a-z_0-9]+]] = llvm.load {{.*}} -> f32
+// CHECK:             arith.extf %[[ahead]]
+// CHECK:             %[[sum:[a-z_0-9]+]] = arith.maxnumf
+// CHECK:             llvm.store %[[sum]],
 // HOST-LABEL: llvm.func @exclusive
 // HOST-NOT:     accx.scan
 llvm.func @exclusive(%n: i32, %id: f64, %in: !llvm.ptr, %out: !llvm.ptr) {

@@ -79,6 +79,10 @@ def test_recognised(
         ("+: a, b, 0, n", "for (int i = 1; i < n; i += 2) b[i] = b[i-1] + a[i];", "must count up by one"),
         ("+: a, a, 0, n", "for (int i = 1; i < n; i++) a[i] = a[i-1] + a[i-1];", "an exclusive scan cannot run in place"),
         ("+: IN_PLACE, a, 0, n", "for (int i = 1; i < n; i++) a[i] = a[i-1] + b[i];", "this is not an element of 'a'"),
+        ("+: a, a, 0, n", "for (int i = 1; i < n; i++) { int x = a[i]; a[i] = m; m += x; }", "'m' does not begin as the identity"),
+        ("+: a, a, 0, n", "for (int i = 1; i < n; i++) { int x = a[i]; a[i] = m; m *= x; }", "the loop of a scan has one statement"),
+        ("+: a, a, 0, n", "for (int i = 1; i < n; i++) { long x = a[i]; a[i] = m; m += x; }", "the loop of a scan has one statement"),
+        ("+: a, a, 0, n", "for (int i = 1; i < n; i++) { int x = a[i-1]; a[i] = m; m += x; }", "the loop of a scan has one statement"),
         ("+: b, a, 0, n", "for (int i = 1; i < n; i++) b[i] = b[i-1] + a[i];", "this is not an element of"),
         ("+: e, d, 0, n", "for (int i = 1; i < n; i++) d[i] = d[i-1] + e[i];", "'double' elements cannot be scanned into 'float' ones"),
         ("max: u, b, 0, n", "for (int i = 1; i < n; i++) b[i] = b[i-1] > u[i] ? b[i-1] : u[i];", "cannot be scanned into 'int' ones"),
@@ -99,3 +103,19 @@ def test_refused(tmp_path: Path, clause: str, loop: str, message: str) -> None:
     (diagnostic,) = caught.value.diagnostics
     assert message in diagnostic.message
     assert diagnostic.remedy
+
+
+REPLACING = "for (int i = 1; i < n; i++) { int x = a[i]; a[i] = m; m = m + x; }"
+
+
+def test_an_exclusive_scan_in_place(tmp_path: Path) -> None:
+    text = f"{HEAD}m = 0;\n#pragma acc parallel loop scan(+: IN_PLACE, a, 0, n)\n{REPLACING}\n}}\n"
+    (step,) = [op for op in generate(tmp_path, text).walk() if isinstance(op, ScanStepOp)]
+    assert step.identity is not None
+
+
+@pytest.mark.parametrize("use", ["b[0] = m;", "m++;", "m += 2;"])
+def test_the_last_value_of_a_scan_in_place_is_not_computed(use: str, tmp_path: Path) -> None:
+    text = f"{HEAD}m = 0;\n#pragma acc parallel loop scan(+: a, a, 0, n)\n{REPLACING}\n{use}\n}}\n"
+    with pytest.raises(CompileError, match="does not compute the last value of 'm'"):
+        generate(tmp_path, text)

@@ -107,6 +107,7 @@ def emit_loop(
             structured.enter_iteration(fn, loop, counter, arg)
         copies.bind(fn, nest[-1].body)
         if loops.scan is not None:
+            scans.check_running(fn, loops.scan, nest[-1].body)
             scans.mark(fn, loops.scan, identity)
         statements.emit_iteration(fn, nest[-1].body)
         fn.loop_level -= 1

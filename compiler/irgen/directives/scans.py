@@ -10,7 +10,8 @@ from ...c.types import IntType, PointerType, is_scalar
 from ...diagnostics import error
 from .. import arithmetic, expressions, lvalues
 from ..function import FunctionState
-from ..scan_form import ScanForm
+from ..scan_form import ScanForm, key
+from ..tree import walk
 from .recipes import KINDS
 
 
@@ -24,6 +25,45 @@ def identity(fn: FunctionState, scan: ScanForm) -> SSAValue | None:
         return None
     value = expressions.rvalue(fn, slot.expr)
     return arithmetic.convert(fn.b, value, slot.expr.type, scan.target.type)
+
+
+def check_running(fn: FunctionState, scan: ScanForm, loop: c.Stmt) -> None:
+    """
+    The variable of an exclusive scan in place begins as the identity, and nobody wants its last value,
+    which the scan does not compute.
+    """
+    running = scan.running
+    if running is None:
+        return
+    assert fn.function is not None and fn.function.body is not None
+    inside = {id(node) for node in walk(loop)}
+    given = [] if running.init is None else [running.init.items[0][1]]
+    for node in walk(fn.function.body):
+        if id(node) in inside:
+            continue
+        if isinstance(node, c.Assign) and _names(node.target, running):
+            given.append(node.value)
+        elif isinstance(node, c.Load | c.CompoundAssign | c.IncDec | c.AddressOf):
+            part = node.operand if isinstance(node, c.AddressOf) else None
+            part = node.lvalue if isinstance(node, c.Load) else part
+            if _names(getattr(node, "target", part), running):
+                raise error(
+                    node.loc,
+                    f"the scan does not compute the last value of '{running.name}'",
+                    "use a variable of its own in the scan's loop",
+                    [(scan.clause.loc, "the scan clause is here")],
+                )
+    identity = scan.clause.identity.expr
+    if not given or any(key(value) != key(identity) for value in given if identity is not None):
+        raise error(
+            scan.clause.loc,
+            f"'{running.name}' does not begin as the identity of the scan",
+            f"write '{running.name} = {scan.clause.identity.text.strip()}' before the loop",
+        )
+
+
+def _names(e: c.Expr | None, variable: c.VarDecl) -> bool:
+    return isinstance(e, c.VarRef) and e.decl is variable
 
 
 def mark(fn: FunctionState, scan: ScanForm, identity: SSAValue | None) -> None:
