@@ -22,7 +22,7 @@ from xdsl.dialects.llvm import GEP_USE_SSA_VAL, LLVMFunctionType
 from xdsl.ir import Operation
 
 from ...dialects import llvm_ext
-from ...dialects.accx import ACCESS_GROUPS
+from ...dialects.accx import ACCESS_GROUPS, VOLATILE
 from ...dialects.llvm_ext import AtomicOrdering
 from .attributes import parameter_attributes
 from .intrinsics import INTRINSIC_EMITTERS
@@ -183,7 +183,7 @@ def _access_suffix(p: FunctionPrinter, op: Operation) -> str:
 
 def _load(p: FunctionPrinter, op: Operation) -> None:
     before, after = _atomic(op, cast(llvm.LoadOp, op).ordering.value.data)
-    volatile = " volatile" if _has(op, "volatile_") else ""
+    volatile = " volatile" if VOLATILE in op.attributes else ""
     type = p.types(op.results[0].type)
     p.define(
         op,

@@ -72,6 +72,16 @@ def test_raised_signals_have_their_default_actions(tmp_path: Path, name: str) ->
     assert done.returncode == -getattr(signal, name) and done.stdout == ""
 
 
+def test_a_loop_sees_what_a_signal_handler_sets(tmp_path: Path) -> None:
+    """Loads of volatile variables stay in loops (C11 5.1.2.3p5)."""
+    source = write(
+        tmp_path,
+        "static volatile sig_atomic_t stop; static void handler(int s) { stop = s; }"
+        "int main(void) { signal(SIGALRM, handler); alarm(1); while (!stop) ; return stop != SIGALRM; }",
+    )
+    assert run(*ACCRUN, source).returncode == 0
+
+
 def test_an_interrupt_that_the_parent_ignores_stays_ignored(tmp_path: Path) -> None:
     source = write(tmp_path, 'int main(void) { raise(SIGINT); puts("alive"); return 0; }')
     done = run(*ACCRUN, source, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))

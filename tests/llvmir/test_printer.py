@@ -117,7 +117,7 @@ def test_undeclared_functions_are_declared():
 def test_volatile_and_invariant_accesses():
     module = parse("""
     llvm.func @f(%p: !llvm.ptr) -> i32 {
-      %a = llvm.load %p {volatile_} : !llvm.ptr -> i32
+      %a = llvm.load %p {accx.volatile} : !llvm.ptr -> i32
       %b = llvm.load %p {invariant} : !llvm.ptr -> i32
       %s = llvm.add %a, %b : i32
       llvm.store volatile %s, %p : i32, !llvm.ptr
