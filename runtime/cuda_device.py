@@ -35,6 +35,7 @@ from .device import (
 )
 from .device_stack import has_recursion, heap_bytes, stack_bytes, uses_heap
 from .errors import AccRuntimeError, ErrorClass, NoDeviceError
+from .native_peers import PeerDriver
 from .peer_sections import PeerStrips
 
 if TYPE_CHECKING:
@@ -377,6 +378,23 @@ class CudaDevice:
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         return int(self._function(symbol)), _stream(queue)
+
+    def peer_driver(self) -> PeerDriver:
+        address = self.driver.address
+        return PeerDriver(
+            address("cuMemcpyPeerAsync"),
+            address("cuStreamQuery"),
+            address("cuStreamSynchronize"),
+            address("cuCtxSetCurrent"),
+        )
+
+    def direct_streams(
+        self, origin: Device, queues: Sequence[Queue], others: Sequence[Queue]
+    ) -> tuple[Sequence[int], Sequence[int]] | None:
+        assert isinstance(origin, CudaDevice)
+        if not isinstance(self._ways.get(origin.number), DirectPeer):
+            return None
+        return [_stream(queue) for queue in queues], [_stream(queue) for queue in others]
 
     def leave_peers(self) -> None:
         for way in self._ways.values():

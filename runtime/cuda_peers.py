@@ -56,13 +56,15 @@ class DirectPeer:
     ) -> None:
         """
         Copies after the work now on two queues, one of `to` and one of `origin`, whose later work comes
-        after the copy.
+        after the copy; twice the same one of `to` if the other device has nothing to do.
         """
         on, other = queues
-        on.wait_for(other)
+        if other is not on:
+            on.wait_for(other)
         for strip in strips:
             self._copy(target + strip.target, source + strip.source, strip, on)
-        other.wait_for(on)
+        if other is not on:
+            other.wait_for(on)
 
     def _copy(self, target: int, source: int, strips: PeerStrips, queue: CudaQueue) -> None:
         driver, api = self._to.driver, self._to.driver.api
@@ -103,14 +105,15 @@ class StagedPeer:
     ) -> None:
         """As `DirectPeer.copy`."""
         on, other = queues
-        for queue in queues:
+        for queue in dict.fromkeys(queues):
             self._out.wait_for(queue)
             self._into.wait_for(queue)
         for strip in strips:
             for piece in strip.pieces(PIECE):
                 self._move(target + piece.target, source + piece.source, piece)
         on.wait_for(self._into)
-        other.wait_for(self._into)
+        if other is not on:
+            other.wait_for(self._into)
 
     def _move(self, target: int, source: int, piece: PeerStrips) -> None:
         driver, api = self._driver, self._driver.api

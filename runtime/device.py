@@ -15,6 +15,7 @@ from .abi import DeviceType
 from .packed import Coefficients, PackedFormat
 
 if TYPE_CHECKING:
+    from .native_peers import PeerDriver
     from .peer_sections import PeerStrips
     from .present import PresentTable
 
@@ -310,7 +311,8 @@ class Device(Protocol):
         """
         From another device of this kind, `origin`: `places` are the addresses, here and there, from which
         `strips` count, `queues` are queues of the two. The copy comes after the work now on both, and
-        their later work after it.
+        their later work after it. Twice the same queue of this device: nothing of the other one
+        needs to be waited for.
         """
         ...
 
@@ -350,6 +352,16 @@ class Device(Protocol):
 
     def native_driver(self) -> NativeDriver | None:
         """For launches from compiled code; None when every launch must come through Python."""
+        ...
+
+    def peer_driver(self) -> PeerDriver | None:
+        """For copies between devices from compiled code; None when all must come through Python."""
+        ...
+
+    def direct_streams(
+        self, origin: Device, queues: Sequence[Queue], others: Sequence[Queue]
+    ) -> tuple[Sequence[int], Sequence[int]] | None:
+        """The streams of its queues and of those of `origin`, if copies between the two are direct."""
         ...
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:

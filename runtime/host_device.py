@@ -346,6 +346,14 @@ class HostDevice:
             kernel.alone = 1
         return ctypes.addressof(kernel), _IN_PLACE if queue is self.sync_queue else 0
 
+    def peer_driver(self) -> None:
+        """Copies come through Python."""
+
+    def direct_streams(
+        self, origin: Device, queues: Sequence[Queue], others: Sequence[Queue]
+    ) -> None:
+        """There are none."""
+
     def leave_peers(self) -> None:
         """Nothing is kept."""
 

@@ -16,6 +16,7 @@ disturb one another.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -29,7 +30,8 @@ class DeviceRow(ctypes.Structure):
     """
     What native code knows of a device. `opened`: it has been used. `context`: what `enter_context` takes to
     make it current, 0 if there is nothing to do. `waits`: constructs with `deviceid` are waited for.
-    `epoch`: how many there have been. The tables, and `lock`, are those of `NativeLauncher` and `NativeData`.
+    `epoch`: how many there have been. `present` changes with the present table and the queues. The tables,
+    and `lock`, are those of `NativeLauncher` and `NativeData`.
     """
 
     _fields_ = (
@@ -48,12 +50,14 @@ class DeviceRow(ctypes.Structure):
         ("unused", ctypes.c_int64 * 4),
         ("lock", ctypes.c_int64),
         ("epoch", ctypes.c_int64),
-        ("unused_of_lock", ctypes.c_int64 * 6),
+        ("present", ctypes.c_int64),
+        ("unused_of_lock", ctypes.c_int64 * 5),
     )
 
 
 ROW_IR = """
-%row = type {{ i64, i64, i64, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, [4 x i64], i64, i64, [6 x i64] }}
+%row = type {{ i64, i64, i64, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, [4 x i64],
+               i64, i64, i64, [5 x i64] }}
 
 ; the row of the calling thread's device
 define internal ptr @row() alwaysinline {{
@@ -132,6 +136,34 @@ slow:
   ret i64 %answer
 }}
 
+; acc_set_device_num
+define void @set_device(i32 %number, i32 %type) {{
+entry:
+  %wide = sext i32 %number to i64
+  %known = icmp ult i64 %wide, {count}
+  %small = icmp ult i32 %type, 64
+  %kind = zext i32 %type to i64
+  %bit = select i1 %small, i64 %kind, i64 63
+  %shifted = lshr i64 {types}, %bit
+  %low = and i64 %shifted, 1
+  %ours = icmp ne i64 %low, 0
+  %good = and i1 %known, %ours
+  br i1 %good, label %ask, label %slow
+ask:
+  %new = call ptr @row_of(i64 %wide)
+  %opened_at = getelementptr %row, ptr %new, i32 0, i32 1
+  %opened = load atomic i64, ptr %opened_at acquire, align 8
+  %is_open = icmp ne i64 %opened, 0
+  br i1 %is_open, label %go, label %slow
+go:
+  call void @become(ptr %new)
+  ret void
+slow:
+  %function = load ptr, ptr inttoptr (i64 {slow_set} to ptr)
+  call void %function(i32 %number, i32 %type)
+  ret void
+}}
+
 define void @leave(i32 %site, i64 %former) {{
 entry:
   %row = call ptr @row()
@@ -153,11 +185,20 @@ class NativeDevices:
     The rows of `count` devices and the host, and the functions over them (`enter_address`,
     `leave_address`). `initial`: the row of the device to begin with. `slow_enter(site, number)`: C address
     of the entry point in Python, for devices that nobody has used. `enter_context(context)`: that of
-    the driver's function, 0 if devices need none.
+    the driver's function, 0 if devices need none. `types`: the device types that mean these devices.
     """
 
-    def __init__(self, count: int, initial: int, slow_enter: int = 0, enter_context: int = 0):
+    def __init__(
+        self,
+        count: int,
+        initial: int,
+        slow_enter: int = 0,
+        enter_context: int = 0,
+        types: Iterable[int] = (),
+    ):
         self.count = count
+        self.slow_set = ctypes.c_int64(0)
+        """The C address of `acc_set_device_num` in Python."""
         space = (ctypes.c_char * (ROW_BYTES * (count + 1) + _LINE))()
         start = -(-ctypes.addressof(space) // _LINE) * _LINE
         self.rows = (DeviceRow * (count + 1)).from_address(start)
@@ -181,6 +222,8 @@ class NativeDevices:
             rows=start,
             count=count,
             no_device=NO_DEVICE,
+            types=sum(1 << type for type in set(types)),
+            slow_set=ctypes.addressof(self.slow_set),
             slow_enter=slow_enter,
             enter_context=enter_context,
         )
@@ -188,6 +231,7 @@ class NativeDevices:
         address = self._engine.get_function_address
         self.enter_address: int = address("enter")
         self.leave_address: int = address("leave")
+        self.set_device_address: int = address("set_device")
         # These two keep Python's lock: to give it up takes longer than what they do.
         self.current = ctypes.PYFUNCTYPE(ctypes.c_int64)(address("current"))
         """The number of the calling thread's device; `count` for the host."""

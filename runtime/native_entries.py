@@ -6,13 +6,14 @@ they are told of each device.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .device import NativeDriver, Queue
 from .native_data import NativeData
 from .native_devices import NativeDevices
 from .native_launch import NativeLauncher
+from .native_peers import Known, NativePeers
 from .state import DeviceState
 
 
@@ -27,6 +28,7 @@ class NativeEntries:
         self._devices = devices
         self._launcher: NativeLauncher | None = None
         self._data: NativeData | None = None
+        self._peers: NativePeers | None = None
         self._keep: list[Any] = []
 
     def addresses(
@@ -61,6 +63,15 @@ class NativeEntries:
             self._launcher = launcher
             entries["__accopt_launch"] = launcher.address
             entries["__accopt_scratch"] = launcher.scratch_address
+            launcher.slow_waits[:] = [slow["acc_wait"], slow["__accopt_wait"]]
+            entries |= launcher.wait_addresses
+        peers = states[0].device.peer_driver()
+        if peers is not None and self._devices.count > 1:
+            if self._peers is None:
+                self._peers = NativePeers(
+                    self._devices, peers, slow["acc_memcpy_d2d"], slow["__accopt_update_peer"]
+                )
+            entries |= self._peers.addresses
         return entries
 
     def _new_launcher(
@@ -86,10 +97,17 @@ class NativeEntries:
         """Everything comes to Python."""
         if self._launcher is not None:
             self._launcher.forget()
+        if self._peers is not None:
+            self._peers.forget()
         for state in states:
             with state.lock:
                 state.quick.settle()
                 state.quick.native = None
+
+    def copied(self, known: Known, to_streams: Sequence[int]) -> None:
+        """The next copy of these bytes between these devices needs no Python."""
+        if self._peers is not None:
+            self._peers.remember(known, to_streams)
 
     def forget_launches(self, state: DeviceState) -> None:
         """Launches on a device come to Python once more."""

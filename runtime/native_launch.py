@@ -143,6 +143,59 @@ slow:
 done:
   ret void
 }}
+
+; waits for a queue that has been used natively; whether it could
+define internal i1 @join(i64 %queue) {{
+entry:
+  %row = call ptr @row()
+  %streams = call ptr @table(ptr %row, i32 4)
+  %served = icmp ne ptr %streams, null
+  %numbered = icmp ult i64 %queue, {max_queues}
+  %good = and i1 %served, %numbered
+  br i1 %good, label %look, label %no
+look:
+  %at = getelementptr i64, ptr %streams, i64 %queue
+  %stream = load i64, ptr %at
+  %known = icmp ne i64 %stream, 0
+  br i1 %known, label %wait, label %no
+wait:
+  %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %done = icmp eq i32 %status, 0
+  ret i1 %done
+no:
+  ret i1 false
+}}
+
+define void @wait(i32 %queue) {{
+  %wide = sext i32 %queue to i64
+  %done = call i1 @join(i64 %wide)
+  br i1 %done, label %end, label %slow
+slow:
+  %function = load ptr, ptr inttoptr (i64 {slow_wait} to ptr)
+  call void %function(i32 %queue)
+  br label %end
+end:
+  ret void
+}}
+
+define void @wait_directive(i32 %site, ptr %queues, i32 %count, i64 %async) {{
+entry:
+  %one = icmp eq i32 %count, 1
+  %sync = icmp eq i64 %async, -2
+  %simple = and i1 %one, %sync
+  br i1 %simple, label %look, label %slow
+look:
+  %queue = load i64, ptr %queues
+  %done = call i1 @join(i64 %queue)
+  br i1 %done, label %end, label %slow
+slow:
+  %function_at = getelementptr ptr, ptr inttoptr (i64 {slow_wait} to ptr), i32 1
+  %function = load ptr, ptr %function_at
+  call void %function(i32 %site, ptr %queues, i32 %count, i64 %async)
+  br label %end
+end:
+  ret void
+}}
 """
 
 
@@ -167,6 +220,8 @@ class NativeLauncher:
         self._devices = devices
         self._tables: dict[int, LaunchTables] = {}
         self._default_known = True
+        self.slow_waits = (ctypes.c_int64 * 2)()
+        """C addresses of `acc_wait` and `__accopt_wait` in Python."""
         text = (ROW_IR + _IR).format(
             **devices.names,
             max_queues=MAX_QUEUES,
@@ -179,10 +234,15 @@ class NativeLauncher:
             slow_scratch=slow_scratch,
             any_queue=_ANY_QUEUE,
             on_device=ASYNC_ON_DEVICE,
+            slow_wait=ctypes.addressof(self.slow_waits),
         )
         self._engine = compiled(text)
         self.address: int = self._engine.get_function_address("launch")
         self.scratch_address: int = self._engine.get_function_address("scratch")
+        self.wait_addresses: dict[str, int] = {
+            "acc_wait": self._engine.get_function_address("wait"),
+            "__accopt_wait": self._engine.get_function_address("wait_directive"),
+        }
 
     def of(self, device: int) -> LaunchTables:
         """The tables of a device by its number."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from .device import Queue
 from .errors import AccRuntimeError, ErrorClass, HostRange, Place
 from .mapping import POINTER_BYTES
+from .native_peers import Known
 from .peer_sections import PeerStrips, paired, without
 from .present import Entry
 from .sections import Shape, strips_of
@@ -120,21 +121,40 @@ def copy_peer(
     synchronous = queues[0] is to.state.sync_queue
     with runtime.visiting(to.state, origin.state):
         if synchronous:
-            for queue in _users(to, origin):
+            for queue in (queues[1], *_users(to, origin)):
                 queue.wait()
+            queues = queues[0], queues[0]
         first, second = sorted((to.state, origin.state), key=lambda state: state.row)
         with first.lock, second.lock:
             (entry, target), (other, source) = to.find(), origin.find()
             for side, used, queue in ((to, entry, queues[0]), (origin, other, queues[1])):
-                if used is not None:
+                if used is not None and not synchronous:
                     side.state.mapper.ordering.use(used.users, queue)
-            strips = without(
-                _strips(to, origin), to.attached(entry), origin.attached(other), POINTER_BYTES
+            strips = list(
+                without(
+                    _strips(to, origin), to.attached(entry), origin.attached(other), POINTER_BYTES
+                )
             )
             device = to.state.device
             device.copy_peer(origin.state.device, (target, source), strips, queues)
+            if synchronous and strips == [PeerStrips(0, 0, to.size)]:
+                _remember(runtime, to, origin, target, source)
         if synchronous:
             queues[0].wait()
+
+
+def _remember(
+    runtime: Runtime, to: PeerSection, origin: PeerSection, target: int, source: int
+) -> None:
+    """Tells native code of a copy of one run of bytes, if it can make the next one."""
+    own, other = to.state, origin.state
+    streams = own.device.direct_streams(other.device, own.queues(), other.queues())
+    if streams is not None and own is not other:
+        known = Known(
+            to.base + to.offset, origin.base + origin.offset, to.size, own.row, other.row,
+            target, source, streams[0][0], streams[1],
+        )  # fmt: skip
+        runtime.copied(known, streams[0])
 
 
 def _strips(to: PeerSection, origin: PeerSection) -> Iterator[PeerStrips]:

@@ -10,7 +10,7 @@ touches no device; `mapping.py` gives the data clauses their meaning on it.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from .compression import Packed
@@ -83,6 +83,8 @@ class PresentTable:
 
     def __init__(self) -> None:
         self.epoch = 0
+        self.changed: Callable[[], None] = lambda: None
+        """Called when an entry has come or is about to go."""
         self._starts: list[int] = []
         self._entries: list[Entry] = []
 
@@ -143,12 +145,14 @@ class PresentTable:
         self._starts.insert(index, entry.host)
         self._entries.insert(index, entry)
         self.epoch += 1
+        self.changed()
         return entry
 
     def remove(self, entry: Entry) -> None:
         """Takes an entry out; its device memory is the caller's business."""
         index = bisect_right(self._starts, entry.host) - 1
         assert self._entries[index] is entry
+        self.changed()
         del self._starts[index]
         del self._entries[index]
         self.epoch += 1

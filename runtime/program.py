@@ -41,6 +41,7 @@ from .mapping import Request, no_watch
 from .mean_trips import MeanTrips
 from .native_devices import NativeDevices
 from .native_entries import NativeEntries, address_of
+from .native_peers import Known
 from .peer import PeerSection, copy_peer
 from .profile_events import Profile
 from .profiling import Callbacks
@@ -112,7 +113,11 @@ class Runtime:
         self._slow_enter = _ENTER_DEVICE(self._guarded("deviceid", self.enter_device))
         first = self.devices.initial()
         self._native_devices = NativeDevices(
-            provider.count, number, address_of(self._slow_enter), first.device.enter_function()
+            provider.count,
+            number,
+            address_of(self._slow_enter),
+            first.device.enter_function(),
+            [int(type) for type in DeviceType if self.devices.matches(type)],
         )
         self._native = NativeEntries(len(self.sites), self._native_devices)
         self.thread = _ThreadVariables(self.devices, self._native_devices)
@@ -226,6 +231,8 @@ class Runtime:
         addresses = {name: address_of(function) for name, function in self._callbacks.items()}
         addresses["__accopt_enter_device"] = self._native_devices.enter_address
         addresses["__accopt_leave_device"] = self._native_devices.leave_address
+        self._native_devices.slow_set.value = addresses["acc_set_device_num"]
+        addresses["acc_set_device_num"] = self._native_devices.set_device_address
         if self._fast:
             addresses |= self._native.addresses(addresses, self.devices, self._refused)
         return addresses
@@ -382,6 +389,11 @@ class Runtime:
             known.variable(1),
         )
         copy_peer(self, known.place, to, origin, given.queue)
+
+    def copied(self, known: Known, to_streams: Sequence[int]) -> None:
+        """A synchronous copy between two devices has been made."""
+        if self._fast:
+            self._native.copied(known, to_streams)
 
     def outside(self, site: int, table: int, record: int) -> None:
         """What `--check-cache` found: always an error (see `outside_error`)."""

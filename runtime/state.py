@@ -46,6 +46,7 @@ class DeviceState:
         """What native code knows of the device."""
         self.mapper.expose = self.expose
         self._ordered: dict[Queue, int] = {}
+        self._table.changed = self._changed
         self._queues: dict[int, Queue] = {
             ASYNC_SYNC: device.sync_queue,
             ASYNC_ON_DEVICE: device.sync_queue,
@@ -90,7 +91,12 @@ class DeviceState:
             )
         queue = self._queues.setdefault(number, self.device.new_queue())
         self._after_constructs(queue)
+        self._changed()
         return queue
+
+    def _changed(self) -> None:
+        """What native code knows of copies between devices may not be true any more."""
+        self.native.present += 1
 
     def _after_constructs(self, queue: Queue) -> None:
         """Puts a queue's next work after the constructs with `deviceid` that nobody has waited for."""

@@ -257,6 +257,14 @@ class SimDevice:
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         raise NotImplementedError("the simulated device has no native driver")
 
+    def peer_driver(self) -> None:
+        """Copies come through Python."""
+
+    def direct_streams(
+        self, origin: Device, queues: Sequence[Queue], others: Sequence[Queue]
+    ) -> None:
+        """There are none."""
+
     def leave_peers(self) -> None:
         """Nothing is kept."""
 

@@ -173,3 +173,75 @@ def test_what_cannot_be_copied(gpus):
     copy_peer(
         gpus.runtime, PLACE, side(gpus, 0, x, (0, 0), (0, 4)), side(gpus, 1, x, (0, 0), (0, 4)), 1
     )
+
+
+def names(gpus, call):
+    """What the driver is asked for by a call, without changes of context."""
+    gpus.fake.log.clear()
+    call()
+    return [name for name, _ in gpus.fake.log if name != "cuCtxSetCurrent"]
+
+
+def native(gpus):
+    """What a copy in native code asks for, when each device has one other queue."""
+    found = ["cuStreamQuery"] * 4 + ["cuMemcpyPeerAsync", "cuStreamSynchronize"]
+    return found if gpus.fake.peer_access else None
+
+
+@pytest.mark.parametrize("routine", ["acc_memcpy_d2d", "acc_update_peer"])
+def test_a_copy_that_repeats_is_native(gpus, routine):
+    x = np.arange(10, dtype=np.int32)
+    for device in (0, 1):
+        held(gpus, device, x)
+        gpus.call("acc_update_device_async", x.ctypes.data, 4, 1)
+        gpus.call("acc_wait", 1)
+    address = x.ctypes.data
+    arguments = (address, address, 20, 1, 0)
+    if routine == "acc_update_peer":
+        arguments = (address, 1, address, 0, 20)
+
+    def copy():
+        gpus.call(routine, *arguments)
+
+    copy()
+    assert native(gpus) in (None, names(gpus, copy))
+    gpus.use(0)
+    x[:] = 7
+    gpus.call("acc_update_device_async", address, 40, 1)
+    assert names(gpus, copy) != native(gpus), "a queue has work on the data"
+    assert native(gpus) in (None, names(gpus, copy))
+    assert (on_device(gpus, 1, x)[:5] == 7).all()
+
+
+def test_native_copies_know_when_data_has_moved(gpus):
+    x = np.zeros(10, np.int32)
+    for device in (0, 1):
+        held(gpus, device, x)
+    arguments = ("acc_memcpy_d2d", x.ctypes.data, x.ctypes.data, x.nbytes, 1, 0)
+    gpus.call(*arguments)
+    keep = np.zeros(64, np.int32)
+    for turn in range(1, 4):
+        gpus.use(turn % 2)
+        gpus.call("acc_delete", x.ctypes.data, x.nbytes)
+        held(gpus, turn % 2, keep[turn:])  # takes the place
+        x[:] = -turn
+        held(gpus, turn % 2, x)
+        gpus.use(0)
+        x[:] = turn
+        gpus.call("acc_update_device", x.ctypes.data, x.nbytes)
+        gpus.call(*arguments)
+        gpus.call(*arguments)
+        assert (on_device(gpus, 1, x) == turn).all()
+
+
+def test_native_copies_end_when_a_device_no_longer_has_the_data(gpus):
+    x = np.zeros(10, np.int32)
+    for device in (0, 1):
+        held(gpus, device, x)
+    arguments = (x.ctypes.data, x.ctypes.data, x.nbytes, 1, 0)
+    gpus.call("acc_memcpy_d2d", *arguments)
+    gpus.use(1)
+    gpus.call("acc_delete", x.ctypes.data, x.nbytes)
+    with pytest.raises(AccRuntimeError, match="is not present on device 1"):
+        to, origin = side(gpus, 1, x, (0, 10)), side(gpus, 0, x, (0, 10))
+        copy_peer(gpus.runtime, PLACE, to, origin, ASYNC_SYNC)
