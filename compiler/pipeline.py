@@ -131,9 +131,10 @@ def stages(target: TargetName) -> tuple[Stage, ...]:
         if target != "host"
         else Stage(
             "host",
-            ("convert-acc-compute-to-host", "host-mathematics"),
+            ("convert-acc-compute-to-host", "host-mathematics", "interchange-lanes"),
             "Kernels are outlined while data operations still say what every pointer is. What is device "
-            "code is then known, whose mathematics has no side effects.",
+            "code is then known, whose mathematics has no side effects; loops around loops in order go into "
+            "lanes when both can be told from the rest.",
         )
     )
     runtime = Stage(

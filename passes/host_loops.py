@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from ..compiler.diagnostics import SourceLoc, error
 from ..compiler.ir.complex_values import is_complex
 from ..dialects import llvm_ext
-from ..dialects.accx import ACCESS_GROUPS, GANG_DIM, SIMD
+from ..dialects.accx import ACCESS_GROUPS, GANG_DIM, LANES, SIMD
 from .building import Cursor, constant_value, erase
 from .loop_nests import (
     Dimension,
@@ -330,6 +330,8 @@ def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
     for op in innermost.body.walk():
         match op:
             case scf.ForOp() | scf.WhileOp() | acc.LoopOp() | scf.ExecuteRegionOp():
+                if not loop.reduction_operands:
+                    innermost.attributes[LANES] = UnitAttr()  # `interchange-lanes` looks into it
                 return
             case llvm.CallOp() | llvm_ext.AtomicRMWOp() | llvm_ext.CmpXchgOp():
                 return

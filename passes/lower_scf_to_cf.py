@@ -46,13 +46,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.diagnostics import SourceLoc, error
-from ..dialects.accx import ACCESS_GROUPS, SIMD, UNROLL
+from ..dialects.accx import ACCESS_GROUPS, INTERLEAVE, SIMD, UNROLL, VECTOR_WIDTH
 
 _NO_ARGUMENTS = DenseArrayBase.from_list(i32, (1, 0, 0))
 _SIGNED_LESS = IntegerAttr(2, i64)
 _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
-_LOOP_ATTRIBUTES = (SIMD, UNROLL, ACCESS_GROUPS)
+_LOOP_ATTRIBUTES = (SIMD, UNROLL, ACCESS_GROUPS, VECTOR_WIDTH, INTERLEAVE)
 
 
 def _append(block: Block, op: Operation, origin: Operation) -> Operation:

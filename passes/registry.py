@@ -44,6 +44,7 @@ PASS_CLASSES = {
     "lower-acc-atomics": "LowerAccAtomicsPass",
     "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
     "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
+    "interchange-lanes": "InterchangeLanesPass",
     "host-mathematics": "HostMathematicsPass",
     "specialize-acc-for-host": "SpecializeAccForHostPass",
     "convert-acc-data-to-runtime": "ConvertAccDataToRuntimePass",

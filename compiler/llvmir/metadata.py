@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, IntegerAttr
 from xdsl.dialects.llvm import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from ...dialects.accx import ACCESS_GROUPS, SIMD, UNROLL
+from ...dialects.accx import ACCESS_GROUPS, INTERLEAVE, SIMD, UNROLL, VECTOR_WIDTH
 from .types import escape
 
 
@@ -57,6 +57,9 @@ class Metadata:
             ]
         if SIMD in attributes:
             properties.append(self.node('!{!"llvm.loop.vectorize.enable", i1 true}'))
+        for name, text in ((VECTOR_WIDTH, "vectorize.width"), (INTERLEAVE, "interleave.count")):
+            if isinstance(number := attributes.get(name), IntegerAttr):
+                properties.append(self.node(f'!{{!"llvm.loop.{text}", i32 {number.value.data}}}'))
         unroll = attributes.get(UNROLL)
         if isinstance(unroll, IntegerAttr):
             count = unroll.value.data
