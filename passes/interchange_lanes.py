@@ -126,14 +126,14 @@ class _Interchange:
                 piece.stores.append((start, array))
         self._flush(piece, at)
         same = [(a, start, result) for a, start, result in carried if result not in self.varying]
-        bounds = [self.alike.get(v, v) for v in (loop.lb, loop.ub, loop.step)]
+        lower, upper, step = (self.alike.get(v, v) for v in (loop.lb, loop.ub, loop.step))
         starts = [self.alike.get(start, start) for _, start, _ in same]
         block = Block(arg_types=[loop.lb.type, *(start.type for start in starts)])
         block.args[0].name_hint = body.args[0].name_hint
         self.alike[body.args[0]] = block.args[0]
         for (argument, _, _), new in zip(same, block.args[1:], strict=True):
             self.alike[argument] = new
-        new_loop = at.insert(scf.ForOp(*bounds, starts, Region(block)))
+        new_loop = at.insert(scf.ForOp(lower, upper, step, starts, Region(block)))
         arrays = [self.arrays.get(result) for _, _, result in carried]
         inside = Cursor.at_end(block, at.loc)
         yielded = self._body(body, inside, arrays)
