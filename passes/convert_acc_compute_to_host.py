@@ -88,6 +88,8 @@ class _Kernels:
     functions: list[tuple[llvm.FuncOp, Gangs]] = field(
         default_factory=list[tuple[llvm.FuncOp, "Gangs"]]
     )
+    blocks: dict[Block, None] = field(default_factory=dict[Block, None])
+    """Where constructs stood."""
 
     def convert(self, construct: acc.ParallelOp) -> None:
         """Replaces `construct` by a launch."""
@@ -118,7 +120,7 @@ class _Kernels:
         block = construct.parent_block()
         assert block is not None
         erase(construct)
-        erase_privatising(block)
+        self.blocks.setdefault(block)
 
     def _kernel_function(self, kernel: OutlinedKernel) -> tuple[llvm.FuncOp, Gangs, GangPartials]:
         """The kernel function; its arguments are loaded once, its body runs for every gang."""
@@ -284,6 +286,8 @@ class ConvertAccComputeToHostPass(ModulePass):
         constructs = [c for c in op.walk() if isinstance(c, acc.ParallelOp)]
         for construct in constructs:
             kernels.convert(construct)
+        for block in kernels.blocks:
+            erase_privatising(block)
         DeviceSymbols(op, symbols, kernels.recipes, sites, kernels.groups).provide(
             kernels.functions
         )

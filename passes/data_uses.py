@@ -51,11 +51,19 @@ def is_address(use: Use) -> bool:
 
 def following_exits(op: Operation, operands: Sequence[SSAValue]) -> list[ExitOp]:
     """The exit operations of `operands` that stand after `op`, in their order."""
-    known = set(operands)
+    block = op.parent_block()
+    wanted = {
+        use.operation
+        for operand in operands
+        for use in operand.uses
+        if isinstance(use.operation, EXIT_OPS)
+        and use.index == 0
+        and use.operation.parent_block() is block
+    }
     found: list[ExitOp] = []
     following = op.next_op
-    while following is not None:
-        if isinstance(following, EXIT_OPS) and following.acc_var in known:
+    while following is not None and len(found) < len(wanted):
+        if isinstance(following, EXIT_OPS) and following in wanted:
             found.append(following)
         following = following.next_op
     return found

@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from ..dialects.accx import UNROLL, VOLATILE
 from .analysis.acc_ops import is_defined_inside, set_operand_groups
 from .analysis.device_functions import PURE_FUNCTIONS
+from .analysis.expressions import parts_of
 from .building import Cursor, constant_value, erase
 from .jamming import NSW, clone_into, if_full
 
@@ -82,13 +83,14 @@ def direction(index: SSAValue, loop: acc.LoopOp) -> int:
 
 def _is_fixed(value: SSAValue, loop: acc.LoopOp) -> bool:
     """Whether `value` is the same in all iterations."""
-    if not is_defined_inside(value, loop) or constant_value(value) is not None:
-        return True
-    owner = value.owner
-    return (
-        isinstance(owner, Operation)
-        and owner.name.startswith("arith.")
-        and all(_is_fixed(operand, loop) for operand in owner.operands)
+
+    def is_leaf(part: SSAValue) -> bool:
+        return not is_defined_inside(part, loop) or constant_value(part) is not None
+
+    return all(
+        is_leaf(part)
+        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
+        for part in parts_of(value, is_leaf)
     )
 
 

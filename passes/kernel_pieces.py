@@ -8,11 +8,11 @@ copies of the movable operations it needs. Operations keep the order of the prog
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, OpResult
 
 from .analysis.region_writes import Writes, writes_of
 from .kernel_loops import HostLoops, is_parallel_nest
@@ -92,10 +92,9 @@ def _merge(pieces: list[Piece], movable: list[Operation]) -> list[Piece]:
     place = {op: index for index, piece in enumerate(pieces) for op in piece.ops}
     copied = set(movable)
     last: dict[int, int] = {}
+    known: dict[Operation, set[int]] = {}
     for op, index in place.items():
-        for result in op.results:
-            for user in _users(result, place, copied):
-                last[index] = max(last.get(index, index), user)
+        last[index] = max([last.get(index, index), *_users(op, place, copied, known)])
     merged: list[Piece] = []
     end = -1
     for index, piece in enumerate(pieces):
@@ -108,59 +107,61 @@ def _merge(pieces: list[Piece], movable: list[Operation]) -> list[Piece]:
     return merged
 
 
-def _users(value: SSAValue, place: dict[Operation, int], movable: set[Operation]) -> list[int]:
-    """Indices of the pieces that use a value, directly or through movable operations."""
-    found: list[int] = []
-    for use in value.uses:
+def _users(
+    op: Operation,
+    place: dict[Operation, int],
+    movable: set[Operation],
+    known: dict[Operation, set[int]],
+) -> set[int]:
+    """
+    Indices of the pieces that use what `op` makes, directly or through movable operations, for which
+    `known` keeps the answers.
+    """
+    if op in known:
+        return known[op]
+    found = known[op] = set[int]()
+    for use in (use for result in op.results for use in result.uses):
         top: Operation | None = use.operation
         while top is not None and top not in place and top not in movable:
             top = top.parent_op()
         if top is None:
             continue
         if top in place:
-            found.append(place[top])
+            found.add(place[top])
         else:
-            found += [index for r in top.results for index in _users(r, place, movable)]
+            found |= _users(top, place, movable, known)
     return found
 
 
-def fill(piece: Piece, movable: list[Operation], position: dict[Operation, int]) -> Block:
+def fill(piece: Piece, movable: Set[Operation], position: dict[Operation, int]) -> Block:
     """
     A block with the piece's operations and copies of the movable ones they need, ordered by
     `position`, their place in the region.
     """
-    place = dict(position)
+    ops = sorted(piece.ops, key=lambda op: position[op])
+    needed = _needed(ops, movable)
+    copies = {op: op.clone() for op in needed}
     block = Block()
-    for op in sorted(piece.ops, key=lambda op: position[op]):
-        op.detach()
-        block.add_op(op)
-    following: Operation = acc.YieldOp()
-    block.add_op(following)
-    for op in sorted(movable, key=lambda op: position[op], reverse=True):
-        users = [
-            use
-            for result in op.results
-            for use in result.uses
-            if _is_in_block(use.operation, block)
-        ]
-        if not users:
-            continue
-        while following.prev_op is not None and place[following.prev_op] > place[op]:
-            following = following.prev_op
-        clone = op.clone()
-        place[clone] = place[op]
-        block.insert_op_before(clone, following)
-        following = clone
-        for use in users:
-            index = op.results.index(use.operation.operands[use.index])  # pyright: ignore
-            use.operation.operands[use.index] = clone.results[index]
+    for op in sorted([*ops, *needed], key=lambda op: position[op]):
+        if op not in copies:
+            op.detach()
+        block.add_op(copies.get(op, op))
+    for op in block.walk():
+        for index, operand in enumerate(op.operands):
+            if isinstance(operand, OpResult) and operand.op in copies:
+                op.operands[index] = copies[operand.op].results[operand.index]
+    block.add_op(acc.YieldOp())
     return block
 
 
-def _is_in_block(op: Operation, block: Block) -> bool:
-    current: Operation | None = op
-    while current is not None:
-        if current.parent_block() is block:
-            return True
-        current = current.parent_op()
-    return False
+def _needed(ops: Sequence[Operation], movable: Set[Operation]) -> list[Operation]:
+    """The movable operations whose results `ops` use, directly or through others."""
+    found: dict[Operation, None] = {}
+    work = list(ops)
+    while work:
+        for inner in work.pop().walk():
+            owners = [o.op for o in inner.operands if isinstance(o, OpResult)]
+            new = [op for op in owners if op in movable and op not in found]
+            found.update(dict.fromkeys(new))
+            work += new
+    return list(found)

@@ -20,7 +20,7 @@ Both targets use this; what they do with the region differs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm
@@ -120,12 +120,12 @@ def symbol_table(module: ModuleOp) -> dict[str, Operation]:
     return table
 
 
-def kernel_name(construct: acc.ParallelOp, suffix: str, taken: Iterable[str]) -> str:
+def kernel_name(construct: acc.ParallelOp, suffix: str, taken: Container[str]) -> str:
     """`<function>_<line>_<suffix>`, with a number appended if that is `taken`."""
     function = enclosing_function(construct).sym_name.data
     stem = f"{function}_{SourceLoc.from_attr(construct.location).line}"
-    names, name, count = set(taken), f"{stem}_{suffix}", 1
-    while name in names:
+    name, count = f"{stem}_{suffix}", 1
+    while name in taken:
         count += 1
         name = f"{stem}_{count}_{suffix}"
     return name

@@ -203,8 +203,9 @@ class PromoteCacheToSharedPass(ModulePass):
         )
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
             self._construct(construct, choices)
+        routines = _routines(op)
         for function in op.body.block.ops:
-            if isinstance(function, llvm.FuncOp) and function.sym_name.data in _routines(op):
+            if isinstance(function, llvm.FuncOp) and function.sym_name.data in routines:
                 self._routine(function, choices)
         for inner in [inner for inner in op.walk() if isinstance(inner, acc.CacheOp)]:
             drop(inner)

@@ -377,12 +377,13 @@ class _Builder:
     ) -> list[Operation]:
         """Host operations that run the pieces; bounds of loops are computed at `emit`'s place."""
         built: list[Operation] = []
+        copied = set(movable)
         for piece in pieces:
             loop = piece.host_loop(self.host_loops)
             if loop is not None:
                 built.append(self._host_loop(loop, movable, emit))
                 continue
-            block = fill(piece, movable, self.position)
+            block = fill(piece, copied, self.position)
             parallel = _construct(self.kernels, piece, block, self.one)
             confine_to_gang(parallel)
             if not self.first:

@@ -48,20 +48,25 @@ _CALL_OPERATIONS = 8
 """What a mathematical function counts as."""
 
 
-def _is_index_arithmetic(op: Operation) -> bool:
-    """Whether `op` is an integer operation that only subscripts use."""
-    if not op.results or not isinstance(op.results[0].type, IntegerType):
-        return False
-    return op.name.startswith("arith.") and all(
-        isinstance(use.operation, llvm.GEPOp) or _is_index_arithmetic(use.operation)
-        for use in op.results[0].uses
-    )
+def _index_arithmetic(loop: scf.ForOp) -> set[Operation]:
+    """The integer operations in the body that only subscripts use, directly or through others."""
+    found: set[Operation] = set()
+    for op in reversed(list(loop.body.walk())):
+        if not op.results or not isinstance(op.results[0].type, IntegerType):
+            continue
+        if op.name.startswith("arith.") and all(
+            isinstance(use.operation, llvm.GEPOp) or use.operation in found
+            for use in op.results[0].uses
+        ):
+            found.add(op)
+    return found
 
 
 def read_body(loop: scf.ForOp) -> LoopBody:
     """What the decision needs to know about an innermost loop."""
     loads = operations = 0
     opaque = False
+    subscripts = _index_arithmetic(loop)
     for op in loop.body.walk():
         match op:
             case llvm.LoadOp() | llvm.StoreOp() if isinstance(op.ptr.owner, _REGISTERS):
@@ -81,7 +86,7 @@ def read_body(loop: scf.ForOp) -> LoopBody:
                 pass
             case _ if op.name.startswith("acc."):
                 opaque = True
-            case _ if not _is_index_arithmetic(op):
+            case _ if op not in subscripts:
                 operations += 1
             case _:
                 pass

@@ -34,12 +34,9 @@ def bring_lanes_together(module: gpu.ModuleOp) -> None:
         op.sym_name.data: op for op in module.body.ops if isinstance(op, gpu.FuncOp | llvm.FuncOp)
     }
     calls = {name: _called(func) & functions.keys() for name, func in functions.items()}
-    reached = {name: _reachable(name, calls) for name in functions}
-    recursive = {name for name in functions if name in reached[name]}
-    for name, func in functions.items():
-        if recursive & reached[name]:
-            for block in [b for op in func.walk() for r in op.regions for b in r.blocks]:
-                _wait_in(block)
+    for name in _reaching_cycles(calls):
+        for block in [b for op in functions[name].walk() for r in op.regions for b in r.blocks]:
+            _wait_in(block)
 
 
 def _called(func: Operation) -> set[str]:
@@ -50,15 +47,23 @@ def _called(func: Operation) -> set[str]:
     }
 
 
-def _reachable(start: str, calls: Mapping[str, set[str]]) -> set[str]:
-    """The functions that calls from `start` lead to; itself only through a cycle."""
-    found: set[str] = set()
-    work = [start]
-    while work:
-        for name in calls[work.pop()] - found:
-            found.add(name)
-            work.append(name)
-    return found
+def _reaching_cycles(calls: Mapping[str, set[str]]) -> list[str]:
+    """
+    The functions from which calls lead to a function that calls itself, perhaps through others: what is
+    left when functions whose callees are all gone are taken away until there is none.
+    """
+    callers: dict[str, list[str]] = {name: [] for name in calls}
+    for name, callees in calls.items():
+        for callee in callees:
+            callers[callee].append(name)
+    left = {name: len(callees) for name, callees in calls.items()}
+    gone = [name for name, count in left.items() if count == 0]
+    for name in gone:
+        for caller in callers[name]:
+            left[caller] -= 1
+            if left[caller] == 0:
+                gone.append(caller)
+    return [name for name, count in left.items() if count > 0]
 
 
 def _wait_in(block: Block) -> None:

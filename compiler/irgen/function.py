@@ -63,7 +63,8 @@ class FunctionState:
     """
     One function (or static initialiser) being generated. `values` holds SSA variables and, inside
     constructs, the device pointers that replace pointer variables; `addresses` holds the address
-    of every variable in memory; `members` the replacements of `p->x` that data clauses name.
+    of every variable in memory; `members` the replacements of `p->x` that data clauses name;
+    `assigned` what bodies of directives assign, as far as somebody has asked.
     """
 
     module: ModuleState
@@ -80,6 +81,7 @@ class FunctionState:
     constructs: list[Construct] = field(default_factory=list[Construct])
     exits: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
     case_blocks: dict[int, Block] = field(default_factory=dict[int, Block])
+    assigned: dict[c.Stmt, set[c.VarDecl]] = field(default_factory=dict[c.Stmt, set[c.VarDecl]])
     flat: bool = True
     on_device: bool = False
     """Whether this is the device version of a routine."""

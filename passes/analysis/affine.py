@@ -9,7 +9,7 @@ tested without IR; `from_value` reads an SSA value with the caller's notion of w
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects import arith, llvm
@@ -98,6 +98,11 @@ class Affine:
         return None
 
     @property
+    def degree(self) -> int:
+        """The largest number of symbols multiplied with one another."""
+        return max((len(monomial) for monomial in self.terms), default=0)
+
+    @property
     def symbols(self) -> set[Hashable]:
         return {symbol for monomial in self.terms for symbol in monomial}
 
@@ -161,6 +166,18 @@ def keeps_value(op: object) -> bool:
     return width is None or width >= _INT_BITS
 
 
+MOST_TERMS, HIGHEST_DEGREE = 64, 12
+"""
+A polynomial with more terms, or of a higher degree, says nothing that anybody asks for, and products of
+sums grow exponentially.
+"""
+
+
+def is_manageable(terms: int, degree: int) -> bool:
+    """Whether a polynomial of this size is worth writing out."""
+    return terms <= MOST_TERMS and degree <= HIGHEST_DEGREE
+
+
 Narrowed = Callable[["Affine", int], None]
 """Told of a polynomial that a conversion may have reduced modulo 2 to the power of a width in bits."""
 
@@ -174,35 +191,65 @@ def from_value(
     value: SSAValue, symbol_of: SymbolOf, depth: int = 64, narrowed: Narrowed | None = None
 ) -> Affine | None:
     """
-    `value` as a polynomial over symbols; None if it is no such expression. `narrowed` is told where
-    that holds only while nothing wraps around.
+    `value` as a polynomial over symbols; None if it is no such expression, or a huge one. `narrowed` is
+    told where that holds only while nothing wraps around.
     """
-    constant = constant_value(value)
-    if constant is not None:
-        return Affine.constant(constant)
-    symbol = symbol_of(value)
-    if symbol is not None:
-        return Affine.symbol(symbol)
-    owner = value.owner
-    if depth == 0:
+    return _Reader(symbol_of, narrowed).read(value, depth)
+
+
+@dataclass
+class _Reader:
+    """One call of `from_value`: each value is read once, however many expressions use it."""
+
+    symbol_of: SymbolOf
+    narrowed: Narrowed | None
+    known: dict[SSAValue, Affine | None] = field(default_factory=dict[SSAValue, "Affine | None"])
+
+    def read(self, value: SSAValue, depth: int) -> Affine | None:
+        if value not in self.known:
+            self.known[value] = self._expand(value, depth)
+        return self.known[value]
+
+    def _expand(self, value: SSAValue, depth: int) -> Affine | None:
+        constant = constant_value(value)
+        if constant is not None:
+            return Affine.constant(constant)
+        symbol = self.symbol_of(value)
+        if symbol is not None:
+            return Affine.symbol(symbol)
+        owner = value.owner
+        if depth == 0:
+            return None
+        if isinstance(owner, _SAME_VALUE) and keeps_value(owner):
+            inner = self.read(owner.operands[0], depth - 1)
+            wraps = isinstance(owner, arith.ExtUIOp | arith.TruncIOp)
+            width = _narrow_width(owner) if wraps else None
+            if self.narrowed is not None and inner is not None and width is not None:
+                self.narrowed(inner, width)
+            return inner
+        if not isinstance(
+            owner,
+            arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | llvm.AddOp | llvm.MulOp,
+        ):
+            return None
+        left = self.read(owner.operands[0], depth - 1)
+        right = self.read(owner.operands[1], depth - 1)
+        return None if left is None or right is None else _combined(owner, left, right)
+
+
+def _combined(
+    op: arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | llvm.AddOp | llvm.MulOp,
+    left: Affine,
+    right: Affine,
+) -> Affine | None:
+    """The result of `op` on two polynomials, unless it is huge or none."""
+    if isinstance(op, arith.MuliOp | llvm.MulOp):
+        size = len(left.terms) * len(right.terms), left.degree + right.degree
+    else:
+        size = len(left.terms) + len(right.terms), 0
+    if not is_manageable(*size):
         return None
-    if isinstance(owner, _SAME_VALUE) and keeps_value(owner):
-        inner = from_value(owner.operands[0], symbol_of, depth - 1, narrowed)
-        wraps = isinstance(owner, arith.ExtUIOp | arith.TruncIOp)
-        width = _narrow_width(owner) if wraps else None
-        if narrowed is not None and inner is not None and width is not None:
-            narrowed(inner, width)
-        return inner
-    if not isinstance(
-        owner,
-        arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | llvm.AddOp | llvm.MulOp,
-    ):
-        return None
-    left = from_value(owner.operands[0], symbol_of, depth - 1, narrowed)
-    right = from_value(owner.operands[1], symbol_of, depth - 1, narrowed)
-    if left is None or right is None:
-        return None
-    match owner:
+    match op:
         case arith.AddiOp() | llvm.AddOp():
             return left + right
         case arith.SubiOp():

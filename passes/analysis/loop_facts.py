@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from .acc_ops import child_loops, constant_value, has_level, is_defined_inside, source_loc
 from .device_functions import PURE_FUNCTIONS
+from .expressions import parts_of
 from .layout import size_of
 from .levels import Level, loop_levels
 from .loop_tree import LoopNode
@@ -72,27 +73,26 @@ def _is_bound_of(loop: acc.LoopOp, symbols: RegionSymbols) -> bool:
     for value in (*loop.lowerbound, *loop.upperbound, *loop.step):
         poly = symbols.affine(value)
         if poly is None:
-            if not _pure_outside(value, symbols, 32):
+            if not _pure_outside(value, symbols):
                 return False
         elif any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in poly.symbols):
             return False
     return True
 
 
-def _pure_outside(value: SSAValue, symbols: RegionSymbols, depth: int) -> bool:
+def _pure_outside(value: SSAValue, symbols: RegionSymbols) -> bool:
     """Whether `HostEmitter.copy_expression` can copy a value."""
-    if not symbols.is_inside(value) or symbols.symbol(value) is not None:
-        return not symbols.is_inside(value) or not _is_loop_variable(value)
-    owner = value.owner
-    if depth == 0 or not isinstance(owner, Operation) or owner.regions:
-        return False
-    if not owner.name.startswith("arith."):
-        return False
-    return all(_pure_outside(operand, symbols, depth - 1) for operand in owner.operands)
 
+    def is_known(part: SSAValue) -> bool:
+        if not symbols.is_inside(part):
+            return True
+        return isinstance(part.owner, Operation) and symbols.symbol(part) is not None
 
-def _is_loop_variable(value: SSAValue) -> bool:
-    return not isinstance(value.owner, Operation)
+    return all(
+        is_known(part)
+        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
+        for part in parts_of(value, is_known)
+    )
 
 
 def _routine_need(loop: acc.LoopOp, level_of: Callable[[str], Level]) -> Level:
@@ -110,16 +110,46 @@ def _is_long(op: Operation) -> bool:
     return isinstance(op, scf.ForOp | scf.WhileOp | scf.ExecuteRegionOp | acc.LoopOp)
 
 
+class _Dependents:
+    """
+    The values that change from iteration to iteration of `loop`, and the operations that depend on
+    them, themselves or by what is in their regions. Each use is followed once.
+    """
+
+    def __init__(self, loop: acc.LoopOp):
+        self._loop = loop
+        self.values: set[SSAValue] = set()
+        self._operations: set[Operation] = set()
+        self.add(loop.region.blocks[0].args)
+
+    def add(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            if value in self.values:
+                continue
+            self.values.add(value)
+            for use in value.uses:
+                op: Operation | None = use.operation
+                while op is not None and op is not self._loop and op not in self._operations:
+                    self._operations.add(op)
+                    op = op.parent_op()
+
+    def __contains__(self, op: Operation) -> bool:
+        return op in self._operations
+
+    def changes_bounds(self, loop: scf.ForOp) -> bool:
+        """Whether the iterations of `loop` are others in other iterations of the loop around."""
+        return any(bound in self.values for bound in (loop.lb, loop.ub, loop.step))
+
+
 def _holds_fixed_loop(loop: acc.LoopOp) -> bool:
     """Whether the body holds a sequential loop that does not depend on the loop's variables."""
-    changing: set[SSAValue] = set(loop.region.blocks[0].args)
+    changing = _Dependents(loop)
     found = False
     for op in loop.region.walk():
-        depends = any(operand in changing for inner in op.walk() for operand in inner.operands)
-        if depends:
-            changing.update(op.results)
-            if any(operand in changing for operand in op.operands):
-                changing.update(arg for r in op.regions for b in r.blocks for arg in b.args)
+        if op in changing:
+            changing.add(op.results)
+            if any(operand in changing.values for operand in op.operands):
+                changing.add(arg for r in op.regions for b in r.blocks for arg in b.args)
         elif isinstance(op, scf.ForOp):
             found = True
     return found
@@ -147,17 +177,22 @@ def inner_work(loop: acc.LoopOp, symbols: RegionSymbols) -> InnerWork:
     if len(loop.region.blocks) != 1 or not loop.region.block.args:
         return InnerWork()
     variable = loop.region.block.args[-1]
-    changing: set[SSAValue] = set(loop.region.block.args)
+    changing = _Dependents(loop)
+    fixed: set[Operation] = {loop}
+    innermost: set[Operation] = set()
     shared = own = strided = operations = 0
     for op in loop.region.walk():
-        depends = any(operand in changing for inner in op.walk() for operand in inner.operands)
+        depends = op in changing
+        is_fixed = isinstance(op, scf.ForOp) and not changing.changes_bounds(op)
         if depends:
-            changing.update(op.results)
-            fixed = isinstance(op, scf.ForOp) and not changing & {op.lb, op.ub, op.step}
+            changing.add(op.results)
             for block in (b for region in op.regions for b in region.blocks):
-                changing.update(block.args[1:] if fixed else block.args)
-        innermost = _innermost_fixed(op, loop, changing)
-        if innermost is None or op.regions:
+                changing.add(block.args[1:] if is_fixed else block.args)
+        if is_fixed and op.parent_op() in fixed:
+            fixed.add(op)
+            if not any(_is_long(inner) for inner in op.regions[0].block.ops):
+                innermost.add(op)
+        if op.parent_op() not in innermost or op.regions:
             continue
         if depends:
             operations += 1
@@ -166,19 +201,6 @@ def inner_work(loop: acc.LoopOp, symbols: RegionSymbols) -> InnerWork:
             element = size_of(op.dereferenced_value.type)
             strided += depends and _strided(op.ptr, element, variable, symbols)
     return InnerWork(shared, own, strided, operations)
-
-
-def _innermost_fixed(op: Operation, loop: acc.LoopOp, changing: set[SSAValue]) -> scf.ForOp | None:
-    """The loop directly around `op` if it holds no other and all up to `loop` have fixed bounds."""
-    around = op.parent_op()
-    if not isinstance(around, scf.ForOp) or any(_is_long(o) for o in around.body.block.ops):
-        return None
-    parent: Operation | None = around
-    while parent is not loop:
-        if not isinstance(parent, scf.ForOp) or changing & {parent.lb, parent.ub, parent.step}:
-            return None
-        parent = parent.parent_op()
-    return around
 
 
 def _is_of_gang(reduced: SSAValue, construct: Operation) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from math import prod
 from typing import cast
 
 from xdsl.dialects import acc, arith, llvm, scf
@@ -18,7 +19,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from .acc_ops import ENTRY_OPS, constant_i64, constant_value, is_defined_inside, is_inside
-from .affine import Affine, from_value
+from .affine import Affine, from_value, is_manageable
 from .ranges import LoopRange
 
 _TRANSPARENT = (
@@ -54,6 +55,15 @@ class Expression:
     operation: type[Operation]
     operands: tuple[Affine, ...]
 
+    @property
+    def depth(self) -> int:
+        """How many such operations stand in one another."""
+        inner = (s.depth for p in self.operands for s in p.symbols if isinstance(s, Expression))
+        return 1 + max(inner, default=0)
+
+
+DEEPEST_EXPRESSION = 6
+"""Expressions are compared as trees, so that those that use one value several times grow exponentially."""
 
 _EXPRESSIONS = (
     arith.DivSIOp,
@@ -110,6 +120,8 @@ class RegionSymbols:
     def __init__(self, construct: Operation):
         self.construct = construct
         self.last_values: dict[SSAValue, Affine | None] = {}
+        self._expressions: dict[Operation, Expression | None] = {}
+        self._sizes: dict[SSAValue, tuple[int, int]] = {}
         self.written = self._written_variables()
 
     def _written_variables(self) -> set[Hashable]:
@@ -128,8 +140,8 @@ class RegionSymbols:
         """The `SymbolOf` of this construct."""
         if not is_defined_inside(value, self.construct):
             known = isinstance(value.type, IntegerType)
-            # Sums and products read better as such: n and its extension are one symbol.
-            return value if known and not isinstance(value.owner, _TRANSPARENT) else None
+            # Sums and products read better as such, if short: n and its extension are one symbol.
+            return value if known and not self._is_transparent(value) else None
         if isinstance(value, BlockArgument):
             parent = value.block.parent_op()
             given = parent is self.construct and isinstance(value.type, IntegerType)
@@ -145,8 +157,30 @@ class RegionSymbols:
             if known and key not in self.written:
                 return HostLoad(key, value.type)
         if isinstance(owner, _EXPRESSIONS) and value.type != i1:
-            return self._expression(owner)
+            if owner not in self._expressions:
+                self._expressions[owner] = self._expression(owner)
+            return self._expressions[owner]
         return None
+
+    def _is_transparent(self, value: SSAValue) -> bool:
+        return isinstance(value.owner, _TRANSPARENT) and is_manageable(*self._size(value))
+
+    def _size(self, value: SSAValue, depth: int = 64) -> tuple[int, int]:
+        """At least the number of terms, and the degree, of `value` written out; of a symbol (1, 1)."""
+        owner = value.owner
+        if constant_value(value) is not None:
+            return 1, 0
+        if not isinstance(owner, _TRANSPARENT) or not owner.operands or depth == 0:
+            return 1, 1
+        if value not in self._sizes:
+            sizes = [self._size(operand, depth - 1) for operand in owner.operands]
+            sizes = [size if is_manageable(*size) else (1, 1) for size in sizes]
+            terms, degrees = zip(*sizes, strict=True)
+            if isinstance(owner, arith.MuliOp):
+                self._sizes[value] = prod(terms), sum(degrees)
+            else:
+                self._sizes[value] = sum(terms), max(degrees)
+        return self._sizes[value]
 
     def _expression(self, op: Operation) -> Expression | None:
         """`op` as a symbol, if the region computes it from nothing but what is known before."""
@@ -162,7 +196,8 @@ class RegionSymbols:
             divisor = operands[1].as_constant
             if divisor is None or divisor <= 0:
                 return None  # in front of the region it might divide by zero
-        return Expression(type(op), tuple(operands))
+        found = Expression(type(op), tuple(operands))
+        return found if found.depth <= DEEPEST_EXPRESSION else None
 
     def is_inside(self, value: SSAValue) -> bool:
         """Whether the region itself makes `value`."""

@@ -6,6 +6,7 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.ir import SSAValue
 
 from .acc_ops import MAPPING_OPS
+from .expressions import parts_of
 from .region_values import HostEmitter, RegionSymbols
 
 Count = SSAValue | int
@@ -94,7 +95,7 @@ def trip_count(
         lower, upper, step = (_host_value(value, symbols, math) for value in bounds)
         if lower is None or upper is None or step is None:
             return None
-        exact = exact and all(_is_exact(value, symbols, 32) for value in bounds)
+        exact = exact and all(_is_exact(value, symbols) for value in bounds)
         span = math.subtract(upper, lower)
         if index < len(ends) and ends[index]:
             span = math.add(span, 1)
@@ -115,14 +116,15 @@ def distance(
     return None if low is None or high is None else math.subtract(high, low)
 
 
-def _is_exact(value: SSAValue, symbols: RegionSymbols, depth: int) -> bool:
+def _is_exact(value: SSAValue, symbols: RegionSymbols) -> bool:
     """Whether no load of a mapped variable takes part in `value`."""
-    if not symbols.is_inside(value) or depth == 0:
-        return depth > 0
-    owner = value.owner
-    if isinstance(owner, llvm.LoadOp):
-        return not isinstance(owner.ptr.owner, MAPPING_OPS)
-    if isinstance(owner, arith.ConstantOp):
-        return True
-    operands = getattr(owner, "operands", ())
-    return all(_is_exact(operand, symbols, depth - 1) for operand in operands)
+
+    def is_leaf(part: SSAValue) -> bool:
+        return isinstance(part.owner, llvm.LoadOp) or not symbols.is_inside(part)
+
+    return not any(
+        isinstance(part.owner, llvm.LoadOp)
+        and isinstance(part.owner.ptr.owner, MAPPING_OPS)
+        and symbols.is_inside(part)
+        for part in parts_of(value, is_leaf)
+    )

@@ -15,8 +15,9 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ...compiler.ir.complex_values import is_complex
 from ...dialects.accx import WHY
-from ..analysis.acc_ops import enclosing_module, has_level, is_inside
+from ..analysis.acc_ops import enclosing_module, has_level, is_defined_inside, is_inside
 from ..analysis.cache_plan import Axis
+from ..analysis.expressions import parts_of
 from ..analysis.layout import elements_of, size_of
 from ..building import Cursor, constant_value
 from ..private_storage import extent_of
@@ -241,22 +242,33 @@ def _check_rectangular(
 
 def _is_fixed(value: SSAValue, outermost: acc.LoopOp) -> bool:
     """Whether arithmetic alone leads to `value` from what is known before the nest."""
-    owner = value.owner
-    inside = owner.parent_op() if isinstance(owner, Block) else owner
-    if not isinstance(inside, Operation) or not is_inside(inside, outermost):
-        return True
-    if inside is outermost or isinstance(owner, Block) or not owner.name.startswith("arith."):
-        return isinstance(owner, Operation) and owner is outermost
-    return all(_is_fixed(operand, outermost) for operand in owner.operands)
+
+    def is_known(part: SSAValue) -> bool:
+        return not is_defined_inside(part, outermost)
+
+    return all(
+        is_known(part)
+        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
+        for part in parts_of(value, is_known)
+    )
 
 
-def in_front(at: Cursor, value: SSAValue, nest: Nest) -> SSAValue:
-    """`value`, a bound of the nest, at a place before it: what was computed inside is made again."""
+def in_front(
+    at: Cursor, value: SSAValue, nest: Nest, made: dict[SSAValue, SSAValue] | None = None
+) -> SSAValue:
+    """
+    `value`, a bound of the nest, at a place before it: what was computed inside is made again, once
+    (`made` remembers).
+    """
+    made = {} if made is None else made
     owner = value.owner
     if isinstance(owner, Block) or not is_inside(owner, nest.loops[0]):
         return value
-    constant = constant_value(value)
-    if constant is not None:
-        return at.constant(constant, value.type)
-    operands = {operand: in_front(at, operand, nest) for operand in owner.operands}
-    return at.value(owner.clone(operands), value.name_hint)
+    if value not in made:
+        constant = constant_value(value)
+        if constant is not None:
+            made[value] = at.constant(constant, value.type)
+        else:
+            operands = {operand: in_front(at, operand, nest, made) for operand in owner.operands}
+            made[value] = at.value(owner.clone(operands), value.name_hint)
+    return made[value]

@@ -95,6 +95,7 @@ class ModuleLowering:
         self.device = _device_module(module)
         self.sites = SiteTable.of(module)
         self.calls = Calls.of(module)
+        self.blocks: dict[Block, None] = {}
         self.specialiser = Specialiser(DeviceSymbols(self.device, self.calls), self._lower_routine)
 
     def declare_variables(self) -> None:
@@ -114,7 +115,12 @@ class ModuleLowering:
             )
 
     def finish(self) -> None:
-        """Writes the site table, and takes back what loops have become unfit for."""
+        """
+        Writes the site table, erases what only the constructs used, and takes back what loops have
+        become unfit for.
+        """
+        for block in self.blocks:
+            erase_privatising(block)
         leave_whole(self.device.op)
         self.sites.store(self.module)
 
@@ -154,7 +160,7 @@ class ModuleLowering:
         block = construct.parent_block()
         assert block is not None
         block.erase_op(construct)
-        erase_privatising(block)
+        self.blocks.setdefault(block)
 
     def _workers_synchronise(self, outlined: OutlinedKernel) -> bool:
         """Whether lanes of one worker may have to wait for each other."""

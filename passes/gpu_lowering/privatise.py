@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...compiler.diagnostics import SourceLoc, error
 from ..analysis.block_shape import WARP
+from ..analysis.expressions import parts_of
 from ..analysis.layout import size_of
 from ..analysis.loop_partition import Mode
 from ..building import Cursor, constant_value
@@ -98,12 +99,14 @@ def _host_known(k: Kernel, length: int | SSAValue) -> int | SSAValue | None:
 
 def _follows_from(value: SSAValue, entry: Block) -> bool:
     """Whether the host can compute `value`: by integer arithmetic on the kernel's arguments."""
-    owner = value.owner
-    if isinstance(owner, Block):
-        return owner is entry
-    return constant_value(value) is not None or (
-        isinstance(owner, HOST_ARITHMETIC) and all(_follows_from(x, entry) for x in owner.operands)
-    )
+
+    def is_fine(part: SSAValue) -> bool:
+        owner = part.owner
+        if isinstance(owner, Block):
+            return owner is entry
+        return constant_value(part) is not None or isinstance(owner, HOST_ARITHMETIC)
+
+    return all(is_fine(part) for part in parts_of(value, lambda part: not is_fine(part)))
 
 
 def _in_scratch(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> SSAValue:

@@ -32,17 +32,23 @@ def recompute(
     A value that `HOST_ARITHMETIC` makes of a kernel's arguments, computed at `cursor`; `known` maps
     the arguments to what they are there (themselves, if None).
     """
-    if known is not None and value in known:
-        return known[value]
+    return _recompute(cursor, value, dict(known or {}))
+
+
+def _recompute(cursor: Cursor, value: SSAValue, made: dict[SSAValue, SSAValue]) -> SSAValue:
+    """As `recompute`; adds to `made` what it makes."""
     owner = value.owner
-    if isinstance(owner, Block):
-        return value
-    constant = constant_value(value)
-    if constant is not None:
-        return cursor.constant(constant, value.type)
-    assert isinstance(owner, HOST_ARITHMETIC)
-    again = {operand: recompute(cursor, operand, known) for operand in owner.operands}
-    return cursor.insert(owner.clone(again)).results[0]
+    if value not in made:
+        constant = constant_value(value)
+        if isinstance(owner, Block):
+            made[value] = value
+        elif constant is not None:
+            made[value] = cursor.constant(constant, value.type)
+        else:
+            assert isinstance(owner, HOST_ARITHMETIC)
+            again = {operand: _recompute(cursor, operand, made) for operand in owner.operands}
+            made[value] = cursor.insert(owner.clone(again)).results[0]
+    return made[value]
 
 
 @dataclass(frozen=True, slots=True)

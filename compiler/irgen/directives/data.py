@@ -106,7 +106,9 @@ def assigned_in(fn: FunctionState, body: c.Stmt) -> set[c.VarDecl]:
     """Every variable that `body` assigns, in memory or not."""
     from ..tree import assigned_variable, walk
 
-    return {v for node in walk(body) if (v := assigned_variable(node)) is not None}
+    if body not in fn.assigned:
+        fn.assigned[body] = {v for n in walk(body) if (v := assigned_variable(n)) is not None}
+    return fn.assigned[body]
 
 
 def locate(fn: FunctionState, clause: Clause, item: VarRefItem) -> Located:

@@ -1,0 +1,28 @@
+"""
+What a value is computed from.
+
+An expression may use one value several times, so that a function which follows operands by calling
+itself for each takes exponential time (`t = t * t + t`, twenty times). Here each value comes once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from xdsl.ir import Operation, SSAValue
+
+
+def parts_of(value: SSAValue, is_leaf: Callable[[SSAValue], bool]) -> Iterator[SSAValue]:
+    """
+    `value` and the values that it is computed from, each once; what is computed from operands of a
+    value for which `is_leaf` holds is left out, and so are block arguments' origins.
+    """
+    seen = {value}
+    work = [value]
+    while work:
+        part = work.pop()
+        yield part
+        if isinstance(part.owner, Operation) and not is_leaf(part):
+            new = [operand for operand in part.owner.operands if operand not in seen]
+            seen.update(new)
+            work += new
