@@ -44,7 +44,7 @@ from ..dialects.accx import WHY
 from .analysis.acc_ops import COMPUTE_OPS, source_loc
 from .analysis.levels import Level, bound_symbol, routine_level
 from .cache.sections import drop
-from .inlining import callee_of, defined_functions, inline_call, is_recursive
+from .inlining import callee_of, defined_functions, inline_call, recursive_functions
 from .notes import note
 
 
@@ -61,8 +61,10 @@ class _Routine:
 def _routines(module: ModuleOp) -> dict[str, _Routine]:
     """The seq routines with directives, by name."""
     functions = defined_functions(module)
+    routines = [op for op in module.body.block.ops if isinstance(op, acc.RoutineOp)]
+    recursive = recursive_functions(functions) if routines else set[str]()
     found: dict[str, _Routine] = {}
-    for routine in (op for op in module.body.block.ops if isinstance(op, acc.RoutineOp)):
+    for routine in routines:
         name = routine.func_name.string_value()
         function = functions.get(name)
         if function is None or routine_level(routine) is not Level.SEQ:
@@ -75,7 +77,7 @@ def _routines(module: ModuleOp) -> dict[str, _Routine]:
             why_not = "other code is bound to the routine"
         elif len(function.body.blocks) > 1:
             why_not = "the routine returns from the middle of its body: let it return at its end"
-        elif is_recursive(name, functions):
+        elif name in recursive:
             why_not = "the routine is recursive"
         found[name] = _Routine(function, directives, [], why_not)
     return found

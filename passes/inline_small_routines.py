@@ -35,6 +35,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm
@@ -46,7 +47,7 @@ from ..compiler.diagnostics import SourceLoc
 from ..dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
 from .analysis.acc_ops import COMPUTE_OPS, constant_value, enclosing_function, source_loc
 from .analysis.levels import Level, bound_symbol, routine_level
-from .inlining import callee_of, defined_functions, inline_call, is_recursive
+from .inlining import callee_of, defined_functions, inline_call, recursive_functions
 from .notes import note
 
 _STAYS = (
@@ -80,6 +81,11 @@ class _Program:
             op.func_name.string_value(): op for op in ops if isinstance(op, acc.RoutineOp)
         }
 
+    @cached_property
+    def recursive(self) -> set[str]:
+        """The functions that may call themselves; inlining others makes no more of them."""
+        return recursive_functions(self.functions)
+
     def size_of(self, name: str) -> int | None:
         """The number of operations of a function that may be inlined; None for any other."""
         if name not in self._sizes:
@@ -99,7 +105,7 @@ class _Program:
             size += 1
             if size > self.limit or not self._may_move(op):
                 return None
-        return None if is_recursive(name, self.functions) else size
+        return None if name in self.recursive else size
 
     def _may_move(self, op: Operation) -> bool:
         """Whether an operation means the same in the caller."""

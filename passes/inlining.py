@@ -27,19 +27,58 @@ def callee_of(op: Operation) -> str | None:
     return None
 
 
-def is_recursive(name: str, functions: Mapping[str, llvm.FuncOp]) -> bool:
-    """Whether a function may call itself, also through others."""
+def recursive_functions(functions: Mapping[str, llvm.FuncOp]) -> set[str]:
+    """The functions that may call themselves, also through others."""
+    return in_cycles(
+        {
+            name: [
+                c for op in function.walk() if (c := callee_of(op)) in functions and c is not None
+            ]
+            for name, function in functions.items()
+        }
+    )
+
+
+def in_cycles(calls: Mapping[str, list[str]]) -> set[str]:
+    """
+    The functions on cycles of a graph of calls, which is gone through twice: along calls, and back from
+    those that were left last (Kosaraju and Sharir).
+    """
+    callers: dict[str, list[str]] = {name: [] for name in calls}
+    for name, callees in calls.items():
+        for callee in callees:
+            callers[callee].append(name)
+    finished: list[str] = []
     seen: set[str] = set()
-    work = [name]
-    while work:
-        for op in functions[work.pop()].walk():
-            callee = callee_of(op)
-            if callee == name:
-                return True
-            if callee is not None and callee in functions and callee not in seen:
-                seen.add(callee)
-                work.append(callee)
-    return False
+    for name in calls:
+        finished += _finished_from(name, calls, seen)
+    found = {name for name, callees in calls.items() if name in callees}
+    seen.clear()
+    for name in reversed(finished):
+        component = _finished_from(name, callers, seen)
+        if len(component) > 1:
+            found.update(component)
+    return found
+
+
+def _finished_from(start: str, edges: Mapping[str, list[str]], seen: set[str]) -> list[str]:
+    """What is reached from `start` and not yet `seen`; a depth-first search leaves it in this order."""
+    order: list[str] = []
+    if start in seen:
+        return order
+    seen.add(start)
+    path = [(start, iter(edges[start]))]
+    while path:
+        name, following = path[-1]
+        for other in following:
+            if other not in seen:
+                seen.add(other)
+                path.append((other, iter(edges[other])))
+                break
+        else:
+            order.append(name)
+            path.pop()
+    return order
 
 
 def inline_call(call: llvm.CallOp, function: llvm.FuncOp, front: Block) -> list[Operation]:

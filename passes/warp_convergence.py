@@ -34,7 +34,7 @@ def bring_lanes_together(module: gpu.ModuleOp) -> None:
         op.sym_name.data: op for op in module.body.ops if isinstance(op, gpu.FuncOp | llvm.FuncOp)
     }
     calls = {name: _called(func) & functions.keys() for name, func in functions.items()}
-    for name in _reaching_cycles(calls):
+    for name in reaching_cycles(calls):
         for block in [b for op in functions[name].walk() for r in op.regions for b in r.blocks]:
             _wait_in(block)
 
@@ -47,7 +47,7 @@ def _called(func: Operation) -> set[str]:
     }
 
 
-def _reaching_cycles(calls: Mapping[str, set[str]]) -> list[str]:
+def reaching_cycles(calls: Mapping[str, set[str]]) -> list[str]:
     """
     The functions from which calls lead to a function that calls itself, perhaps through others: what is
     left when functions whose callees are all gone are taken away until there is none.
