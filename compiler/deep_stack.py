@@ -19,9 +19,11 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-FRAMES = 150_000
 _STACKS = (1 << 30, 1 << 28, 1 << 26)
-"""Sizes in bytes, the first that the machine gives. Frames take up to 5 kB where C code calls Python back."""
+"""Sizes in bytes, the first that the machine gives."""
+
+_FRAME = 7000
+"""Bytes of stack for a frame, where C code calls Python back."""
 
 _lock = threading.Lock()
 _deep = threading.local()
@@ -67,14 +69,16 @@ def _start(run: Callable[[], Any]) -> threading.Thread | None:
     """A running thread with a large stack; none where memory is short."""
     for size in _STACKS:
         with _lock:
+            limit = sys.getrecursionlimit()
             before = threading.stack_size(size)
+            sys.setrecursionlimit(max(size // _FRAME, limit))
             try:
                 # A daemon, so that an interrupted command can end.
                 thread = threading.Thread(target=run, name="accopt-compiler", daemon=True)
                 thread.start()
                 return thread
             except (RuntimeError, MemoryError):
-                continue
+                sys.setrecursionlimit(limit)
             finally:
                 threading.stack_size(before)
     return None
@@ -86,10 +90,9 @@ _limits: list[int] = []
 
 @contextmanager
 def _frames() -> Generator[None]:
-    """Raises the limit while a compilation runs."""
+    """Restores the limit when the last compilation is over."""
     with _lock:
         _limits.append(sys.getrecursionlimit())
-        sys.setrecursionlimit(max(FRAMES, _limits[0]))
     try:
         yield
     finally:

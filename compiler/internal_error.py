@@ -30,6 +30,7 @@ _FRAMES = 2000
 def _place_of(value: object) -> SourceLoc:
     """The C place that a local variable of accopt stands for."""
     # Not before something fails: `accrun` starts a program it knows without these.
+    from pycparser import c_ast
     from xdsl.ir import Operation
 
     from .c.ast import Expr, Stmt, VarDecl
@@ -40,6 +41,8 @@ def _place_of(value: object) -> SourceLoc:
         return UNKNOWN_LOC if location is None else SourceLoc.from_attr(location)
     if isinstance(value, Expr | Stmt | VarDecl):
         return value.loc
+    if isinstance(value, c_ast.Node) and value.coord is not None:
+        return SourceLoc(str(value.coord.file), value.coord.line, value.coord.column or 0)
     return UNKNOWN_LOC
 
 

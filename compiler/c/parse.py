@@ -387,6 +387,12 @@ def parse_text(text: str, filename: str) -> c_ast.FileAST:
     parser.filename = filename
     try:
         return parser.parse(mask_gnu(text, filename), filename)
+    except RecursionError:
+        raise error(
+            SourceLoc(parser.clex.filename, parser.clex._lineno),
+            "the program is nested too deeply",
+            "split the expression or the blocks here into several",
+        ) from None
     except ValueError as e:  # pycparser's integer suffix check
         raise error(SourceLoc(parser.clex.filename, parser.clex._lineno), str(e)) from e
 
