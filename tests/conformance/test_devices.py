@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = sorted((Path(__file__).parent / "devices").glob("*.c"))
+PROGRAMS = [
+    *sorted((Path(__file__).parent / "devices").glob("*.c")),
+    *sorted((Path(__file__).parent.parent.parent / "examples").glob("*_devices.c")),
+]
 COUNTS = [
     *[(target, count) for target in ("host", "sim") for count in (1, 2, 3)],
     pytest.param("nvptx", 1, marks=pytest.mark.gpu),

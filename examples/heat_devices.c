@@ -1,0 +1,115 @@
+/*
+ * 2D heat equation on all devices: each has a slab of rows, and after each step neighbours get each other's
+ * border row. One host thread queues everything and waits at the end.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#ifdef _OPENACC
+#include <openacc.h>
+#else
+#define acc_get_num_devices(type) 1
+#endif
+
+#define MOST 16
+#define ROW(slab, i, n) ((slab) + (size_t)(i) * (n))
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+static void step(int rows, int n, const double *restrict u, double *restrict v, int device)
+{
+    size_t cells = (size_t)(rows + 2) * n;
+#pragma acc parallel loop collapse(2) present(u[0:cells], v[0:cells]) deviceid(device) async(1)
+    for (int i = 1; i <= rows; i++)
+        for (int j = 1; j < n - 1; j++)
+            v[i * n + j] = u[i * n + j]
+                           + 0.2 * (u[(i - 1) * n + j] + u[(i + 1) * n + j] + u[i * n + j - 1]
+                                    + u[i * n + j + 1] - 4.0 * u[i * n + j]);
+}
+
+/* `steps` steps of n - 2 rows on so many devices; the seconds that they take. The result is in `grid`. */
+static double heat(int devices, int n, int steps, double *grid)
+{
+    double *now[MOST], *next[MOST];
+    int first[MOST + 1];
+    for (int d = 0; d <= devices; d++)
+        first[d] = (int)((long)(n - 2) * d / devices);
+    for (int d = 0; d < devices; d++) { /* rows first[d] to first[d + 1] + 1 of the grid */
+        size_t cells = (size_t)(first[d + 1] - first[d] + 2) * n;
+        now[d] = malloc(cells * sizeof(double));
+        next[d] = malloc(cells * sizeof(double));
+        for (size_t k = 0; k < cells; k++)
+            now[d][k] = next[d][k] = ROW(grid, first[d], n)[k];
+        double *a = now[d], *b = next[d];
+#pragma acc enter data copyin(a[0:cells], b[0:cells]) deviceid(d)
+    }
+    double start = seconds();
+    for (int t = 0; t < steps; t++) {
+        for (int d = 0; d < devices; d++)
+            step(first[d + 1] - first[d], n, now[d], next[d], d);
+        for (int d = 0; d + 1 < devices; d++) {
+            int rows = first[d + 1] - first[d];
+            double *above = ROW(next[d], rows, n), *below = next[d + 1];
+#pragma acc update peer to(below[0:n]) to_device(d + 1) from(above[0:n]) from_device(d) async(1)
+#pragma acc update peer to(above[n:n]) to_device(d) from(below[n:n]) from_device(d + 1) async(1)
+        }
+        for (int d = 0; d < devices; d++) {
+            double *swap = now[d];
+            now[d] = next[d];
+            next[d] = swap;
+        }
+    }
+    for (int d = 0; d < devices; d++) {
+#pragma acc wait device(d)
+    }
+    double time = seconds() - start;
+    for (int d = 0; d < devices; d++) {
+        int rows = first[d + 1] - first[d];
+        size_t cells = (size_t)(rows + 2) * n;
+        double *a = now[d], *b = next[d];
+#pragma acc exit data copyout(a[0:cells]) delete(b[0:cells]) deviceid(d)
+        for (size_t k = n; k < (size_t)(rows + 1) * n; k++)
+            ROW(grid, first[d], n)[k] = a[k];
+        free(a);
+        free(b);
+    }
+    return time;
+}
+
+static void initialise(int n, double *grid)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            ROW(grid, i, n)[j] = i >= n / 4 && i < n / 2 && j >= n / 4 && j < n / 2 ? 100.0 : 0.0;
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 66, steps = argc > 2 ? atoi(argv[2]) : 40;
+    int devices = acc_get_num_devices(acc_device_default);
+    devices = devices > MOST ? MOST : devices;
+    size_t cells = (size_t)n * n;
+    double *one = malloc(cells * sizeof(double)), *all = malloc(cells * sizeof(double));
+    initialise(n, one);
+    initialise(n, all);
+    heat(1, n, 3, one);
+    initialise(n, one);
+    double alone = heat(1, n, steps, one), together = heat(devices, n, steps, all), error = 0.0, sum = 0.0;
+    for (size_t k = 0; k < cells; k++) {
+        error = fmax(error, fabs(one[k] - all[k]));
+        sum += all[k];
+    }
+    printf("heat: %d steps of %d x %d, sum %.6e, max error %.1e\n", steps, n, n, sum, error);
+    if (argc > 3)
+        printf("M|heat on %d devices|%.1f us/step|%.1f on one|%.2f times as fast\n", devices,
+               together / steps * 1e6, alone / steps * 1e6, alone / together);
+    free(one);
+    free(all);
+    return error > 1e-9;
+}
