@@ -9,8 +9,31 @@ from pathlib import Path
 import pytest
 from accopt.compiler.api import compile_files
 from accopt.compiler.backend import host_code
-from accopt.compiler.backend.host_code import compile_here
+from accopt.compiler.backend.host_code import compile_here, hide_divisors
 from accopt.compiler.options import CompileOptions
+
+DIVISION = """define i32 @f(i32 %n.1, i32 %m.2) nounwind {
+bb0:
+  %q.3 = urem i32 1000, %n.1
+  %c.4 = sdiv i32 %q.3, 7
+  %v.5 = sdiv i16 %x, %y, !dbg !3
+  ret i32 %q.3
+}
+"""
+
+
+def test_divisors_that_are_not_constant_are_hidden() -> None:
+    text = hide_divisors(DIVISION)
+    assert 'asm "", "=r,0"(i32 %n.1)' in text and 'asm "", "=r,0"(i16 %y)' in text
+    assert "%q.3 = urem i32 1000, %q.3.divisor\n" in text
+    assert "%v.5 = sdiv i16 %x, %v.5.divisor, !dbg !3\n" in text
+    assert "%c.4 = sdiv i32 %q.3, 7\n" in text
+    assert text.count("declare i1 @llvm.is.constant.i32(i32)") == 1
+    assert (
+        hide_divisors(text.replace("%q.3.divisor", "7").replace("%v.5.divisor", "7")).count("asm")
+        == 2
+    )
+
 
 SOURCE = """
 #include <math.h>
