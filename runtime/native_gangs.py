@@ -42,11 +42,13 @@ MAX_THREADS = 256
 JOBS = 8
 SPIN_NS = 200_000
 """For so long a member without work spins: longer than most host code between two constructs takes."""
-WORTH_NS = 8_000
+WORTH_NS = 5_000
 """What takes less is not worth a second thread, even one that spins."""
 WAKE_NS = 40_000
 """The same where the others sleep."""
-SHARE_NS = 3_000
+OWED_NS = 200_000
+"""Launches between the two, together: they come often enough for the others to stay awake."""
+SHARE_NS = 2_500
 """A member more for each of these."""
 COPY_BYTES = 1 << 20
 """Copies of less are made by one thread."""
@@ -101,6 +103,7 @@ def gangs_ir(machine: str) -> str:
         spin_ns=SPIN_NS,
         worth_ns=WORTH_NS,
         wake_ns=WAKE_NS,
+        owed_ns=OWED_NS,
         share_ns=SHARE_NS,
         signals=mask - (1 << 64),
         beds_bytes=64 * MAX_THREADS,

@@ -1,9 +1,9 @@
 """
 The functions of `native_gangs.py` as LLVM IR. Format fields: `max_threads`, threads of the team; `jobs`,
-launches it works on at a time; `pause` and `pause_declared`, a call of
-the processor's instruction for a thread that spins; `wait_number`,
-that of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns` and `share_ns`, times in nanoseconds;
-`signals`, those that no thread of the team takes.
+launches it works on at a time; `pause` and `pause_declared`, a call of the processor's instruction for a
+thread that spins; `wait_number`, that of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`,
+`owed_ns` and `share_ns`, times in nanoseconds; `signals`, those that no thread of the team takes;
+`beds_bytes` and `jobs_bytes`, sizes of tables.
 """
 
 TEMPLATE = """
@@ -15,6 +15,7 @@ TEMPLATE = """
 
 @signal = internal global i32 0, align 64
 @size = internal global i32 0, align 64
+@owed = internal global i64 0, align 64
 @growing = internal global i32 0, align 4
 @sleeping = internal global [{max_threads} x [16 x i32]] zeroinitializer, align 64
 @jobs = internal global [{jobs} x %job] zeroinitializer, align 64
@@ -421,7 +422,18 @@ estimate:
   %large = icmp ugt i64 %expected, %least
   %much = or i1 %unknown, %large
   %total = select i1 %unknown, i64 1000000000, i64 %expected
-  br i1 %much, label %team, label %try
+  br i1 %much, label %team, label %small
+small:
+  %worth = icmp ugt i64 %expected, {worth_ns}
+  br i1 %worth, label %owe, label %try
+owe:
+  ; the others sleep: what they would have been worth adds up until they are woken
+  %owed = atomicrmw add ptr @owed, i64 %expected monotonic
+  %due = icmp ugt i64 %owed, {owed_ns}
+  br i1 %due, label %settle, label %try
+settle:
+  store atomic i64 0, ptr @owed monotonic, align 8
+  br label %team
 try:
   %start = call i64 @now()
   %eighth = lshr i64 %gangs, 3
@@ -443,8 +455,8 @@ alone:
   %alone_each = udiv i64 %fixed, %gangs
   br label %note
 team:
-  %first = phi i64 [ 0, %estimate ], [ %piece, %try ]
-  %work = phi i64 [ %total, %estimate ], [ %rest, %try ]
+  %first = phi i64 [ 0, %estimate ], [ 0, %settle ], [ %piece, %try ]
+  %work = phi i64 [ %total, %estimate ], [ %total, %settle ], [ %rest, %try ]
   %team_each = call i64 @together(ptr %code, i64 %first, i64 %gangs, ptr %args, i64 %threads, i64 %work)
   br label %note
 note:

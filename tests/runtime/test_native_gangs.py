@@ -185,6 +185,33 @@ for task in os.listdir("/proc/self/task"):
     assert result.returncode == 0, result.stderr
 
 
+def test_launches_in_quick_succession_wake_the_team():
+    """Each alone is too short to wake a member that sleeps."""
+    result = _run(
+        """
+def others():
+    tasks = [t for t in os.listdir("/proc/self/task") if int(t) != os.getpid()]
+    return sum(int(open(f"/proc/self/task/{t}/schedstat").read().split()[0]) for t in tasks)
+counting = Counting(64, 2, 100)
+counting.launch()
+while not WORTH_NS * 1.5 < counting.expected_ns < WORTH_NS * 4:
+    counting.args[1] = max(1, int(counting.args[1] * WORTH_NS * 2 / counting.expected_ns))
+    for _ in range(60):
+        counting.launch()
+for _ in range(10):
+    time.sleep(0.05)
+    before = others()
+    for _ in range(500):
+        counting.launch()
+    if others() - before > 100_000:
+        break
+else:
+    sys.exit("nobody helped")
+"""
+    )
+    assert result.returncode == 0, result.stderr
+
+
 def test_forked_processes_have_teams_of_their_own():
     """While another thread launches, so that the process is forked with launches under way."""
     result = _run(
