@@ -321,6 +321,32 @@ def test_random_programs_compute_what_the_host_computes(seed, pools):
         np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_random_programs_of_several_threads(seed):
+    """Each thread has arrays of its own and uses any device; together they compute what each does alone."""
+    alone = []
+    for thread in range(3):
+        gpus = Gpus(2)
+        alone.append(Walk(gpus.runtime, 2, 10 * seed + thread).run(40))
+        gpus.finish()
+    gpus = Gpus(2)
+    found: list[list[np.ndarray]] = [[] for _ in range(3)]
+
+    def work(thread):
+        found[thread] = Walk(gpus.runtime, 2, 10 * seed + thread).run(40)
+
+    threads = [threading.Thread(target=work, args=(t,)) for t in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+        assert not thread.is_alive()
+    gpus.finish()
+    for mine, theirs in zip(found, alone, strict=True):
+        for got, wanted in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
 def test_provider_of_fewer_devices():
     fake = FakeCuda(3)
     assert fake.provider(2).count == 2 and isinstance(fake.provider(), DeviceProvider)
