@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .internal_error import guarded
 from .options import CompileOptions, TargetName
+from .program_process import STACK_BYTES
 from .run_program import (
     device_count,
     device_number,
@@ -30,6 +31,11 @@ from .run_program import (
 if TYPE_CHECKING:
     from .c.preprocess import PreprocessedSource
 
+_ROOM = (
+    'case "$(ulimit -s)" in unlimited) ;; '
+    f'*) [ "$(ulimit -s)" -ge {STACK_BYTES >> 10} ] || ulimit -S -s {STACK_BYTES >> 10} 2>/dev/null ;; esac\n'
+)
+"""Asks for a large stack before the process begins, so that the kernel keeps the room below it free (KiB)."""
 _END = b"#accopt program 1\n"
 
 
@@ -58,7 +64,13 @@ class LinkedProgram:
             self.libraries,
             self.library_folders,
         ]
-        return b"#!/bin/sh\n" + command.encode() + _END + zlib.compress(json.dumps(fields).encode())
+        return (
+            b"#!/bin/sh\n"
+            + _ROOM.encode()
+            + command.encode()
+            + _END
+            + zlib.compress(json.dumps(fields).encode())
+        )
 
 
 def read_program(path: Path) -> LinkedProgram:

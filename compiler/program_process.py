@@ -3,6 +3,8 @@ Making a Python process the program's own: what differs from the process that a 
 
 - Signals: Python notes SIGINT and looks at it later, and ignores SIGPIPE and SIGXFSZ. A program, and what it
   starts, finds their default actions, unless whoever started this process ignores SIGINT (`nohup`, `&`).
+- The stack: programs whose arrays are meant for a device have large ones in functions, too, of which the host
+  touches little or nothing. They get `STACK_BYTES` of it; a limit that is larger stays.
 - `fork`: Python must know of it, so that the child does not wait for threads that it does not have.
 """
 
@@ -11,8 +13,15 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import resource
 import signal
 import warnings
+
+STACK_BYTES = 1 << 30
+"""The stack of a program's first thread. Only what is touched takes memory."""
+
+_THREAD_STACK_BYTES = 8 << 20
+"""The stack of its other threads, which would be as large as the first one's (pthread_create(3))."""
 
 
 def default_signals() -> None:
@@ -21,6 +30,24 @@ def default_signals() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
+
+
+def allow_large_stack() -> None:
+    """
+    Lets the stack of this process's first thread grow to `STACK_BYTES`, as far as the hard limit allows. How
+    far it really gets depends on what the kernel keeps free below it, which the limit at the start of the
+    process decides: at least 128 MiB, and all of it in executables (`linked_program.py`).
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    bound = [limit for limit in (STACK_BYTES, hard) if limit != resource.RLIM_INFINITY]
+    if soft != resource.RLIM_INFINITY and soft < min(bound):
+        resource.setrlimit(resource.RLIMIT_STACK, (min(bound), hard))
+    library = ctypes.CDLL(None)
+    if hasattr(library, "pthread_setattr_default_np"):
+        attributes = ctypes.create_string_buffer(256)  # at least sizeof(pthread_attr_t)
+        library.pthread_attr_init(attributes)
+        library.pthread_attr_setstacksize(attributes, ctypes.c_size_t(_THREAD_STACK_BYTES))
+        library.pthread_setattr_default_np(attributes)
 
 
 def fork() -> int:

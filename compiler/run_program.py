@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from ..runtime.errors import AccRuntimeError
 from .at_exit import AtExit
 from .diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
-from .program_process import default_signals
+from .program_process import allow_large_stack, default_signals
 
 if TYPE_CHECKING:
     from .api import Program, RunOptions
@@ -51,6 +51,7 @@ def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]
     program = Program(executable, options)
     simulated = executable.options.target == "sim"
     default_signals()
+    allow_large_stack()
     report = AtExit(lambda status: _simulated(program, status)) if simulated else None
     status = program.main(argv)
     if report is not None:

@@ -172,3 +172,35 @@ def test_a_cache_that_others_can_write_is_not_used(tmp_path: Path, cache: Path) 
     done = run(*ACCRUN, source)
     assert done.returncode == 0
     assert done.stderr.count("the cache is not used, as others can write") == 1
+
+
+LARGE = """
+#include <stdio.h>
+#include <pthread.h>
+static double first(int n)
+{
+    double a[n][1024];
+    a[0][0] = 1;
+    a[n - 1][5] = 2;
+    return a[0][0] + a[n - 1][5];
+}
+static void *thread(void *p) { return p; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    if (pthread_create(&t, NULL, thread, NULL) || pthread_join(t, NULL))
+        return 1;
+    printf("%g\\n", first(argc > 1 ? 64 * 1024 : 8 * 1024));
+}
+"""
+
+
+def test_large_arrays_in_functions(tmp_path: Path) -> None:
+    """64 MiB with `accrun`, 512 MiB in an executable, where C compilers' programs have 8."""
+    source, program = tmp_path / "large.c", tmp_path / "large"
+    source.write_text(LARGE)
+    done = subprocess.run([*ACCRUN, str(source)], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+    subprocess.run([*ACCC, str(source), "-o", str(program)], check=True, timeout=120)
+    done = subprocess.run([program, "more"], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
