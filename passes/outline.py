@@ -41,6 +41,7 @@ from ..dialects import llvm_ext
 from ..dialects.dense import integers
 from ..runtime.abi import ASYNC_NOVAL, ASYNC_SYNC
 from .analysis.acc_ops import MAPPING_OPS, PRIVATIZING_OPS
+from .analysis.region_values import variable_key
 from .building import Cursor, erase
 
 DATA_ENTRY = (
@@ -184,7 +185,9 @@ class _Outliner:
     def _mapped(self, value: SSAValue) -> SSAValue | None:
         """The device address the construct's data clauses give for host value `value`."""
         for operand in self.construct.data_clause_operands:
-            if isinstance(operand.owner, DATA_ENTRY) and operand.owner.var is value:
+            if isinstance(operand.owner, DATA_ENTRY) and (
+                variable_key(operand.owner.var) == variable_key(value)
+            ):
                 return operand
         return None
 

@@ -57,10 +57,12 @@ from .analysis.acc_ops import (
     enclosing_function,
     entry_block,
     has_level,
+    loops_in,
     replace_inside,
     set_operand_groups,
     set_prop,
 )
+from .analysis.levels import Level, loop_levels
 from .analysis.loop_dependence import Verdict, judge_loop
 from .analysis.loop_symbols import LoopLike
 from .analysis.region_values import HostEmitter
@@ -192,6 +194,29 @@ def decide_loops(
             loop.attributes[WHY] = StringAttr(f"runs in order: {verdict.why}")
     if candidates and isinstance(parent, acc.ParallelOp):
         confine_to_gang(parent)
+        if not any(_may_share_gangs(loop) for loop in loops_in(parent)):
+            _run_in_one_gang(parent)
+
+
+def _may_share_gangs(loop: acc.LoopOp) -> bool:
+    levels = loop_levels(loop)
+    return is_parallel(loop) and (not levels or Level.GANG in levels)
+
+
+def _run_in_one_gang(construct: acc.ParallelOp) -> None:
+    """Where no loop is shared by gangs, each would do all again: sums would count several times."""
+    block = construct.parent_block()
+    assert block is not None
+    one = constant_i32(1, construct.location)
+    one.result.name_hint = "one"
+    block.insert_op_before(one, construct)
+    _set_one_gang(construct, one.result)
+
+
+def _set_one_gang(construct: acc.ParallelOp, one: SSAValue) -> None:
+    set_operand_groups(construct, num_gangs=[one])
+    construct.properties["numGangsDeviceType"] = NONE
+    construct.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])
 
 
 # Step 3: constructs. Step 2 is in `kernel_pieces`.
@@ -228,9 +253,7 @@ def _construct(kernels: acc.KernelsOp, piece: Piece, block: Block, one: SSAValue
         parallel = _kernel(kernels, region)
     elif piece.mixed or any(is_parallel_nest(op) for op in block.walk()):
         parallel = _kernel(kernels, region)
-        set_operand_groups(parallel, num_gangs=[one])
-        parallel.properties["numGangsDeviceType"] = NONE
-        parallel.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])
+        _set_one_gang(parallel, one)
     else:
         parallel = single_gang_parallel(kernels, region, one)
         parallel.attributes[FROM_KERNELS] = UnitAttr()
