@@ -12,8 +12,16 @@ from xdsl.dialects import acc, scf
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
-from ..dialects.accx import WHY
-from .analysis.acc_ops import NONE, child_loops, drop_levels, has_level, loops_in, set_prop
+from ..dialects.accx import FROM_KERNELS, NOTE, WHY
+from .analysis.acc_ops import (
+    NONE,
+    child_loops,
+    drop_gang,
+    drop_levels,
+    has_level,
+    loops_in,
+    set_prop,
+)
 from .analysis.levels import Level, loop_levels
 
 _LEVELS = ("gang", "worker", "vector")
@@ -59,8 +67,15 @@ def _levels_inside(loop: acc.LoopOp) -> set[Level]:
 
 
 def confine_to_gang(construct: Operation) -> None:
-    """Keeps parallel loops inside of loops in order to the threads of a gang, if they say no levels."""
+    """
+    Keeps parallel loops inside of loops in order to the threads of a gang, if they say no levels; those of
+    kernels constructs in any case.
+    """
     for loop in loops_in(construct):
+        takes_gangs = Level.GANG in loop_levels(loop) and FROM_KERNELS in construct.attributes
+        if takes_gangs and _is_within_order(loop, construct):
+            drop_gang(loop)
+            loop.attributes[NOTE] = StringAttr("in one gang: the loop around runs in order")
         if not _is_parallel(loop) or not _is_open(loop) or not _is_within_order(loop, construct):
             continue
         inside = _levels_inside(loop)

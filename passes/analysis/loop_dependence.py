@@ -415,6 +415,7 @@ def judge_loop(
     if isinstance(loop, acc.LoopOp):
         own = {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
     decided = {op for decision in scalars for op in decision.uses}
+    own.update(op.acc_var for op in decided if isinstance(op, acc.ReductionOp))
     body = _collect(loop, judge.symbols, own, decided)
     if body.problem is not None:
         return Verdict(False, body.problem)

@@ -143,5 +143,31 @@ int main(void)
         }
     }
     show("rows in order");
+
+#pragma acc kernels loop copyin(a) copy(row)
+    for (i = 0; i < ROWS; i++) {
+        m = 2;
+#pragma acc loop independent gang worker vector reduction(max:m)
+        for (j = 0; j < COLUMNS; j++) {
+            global_last = a[i][j] + (i > 0 ? (int)row[i - 1] % 3 : 0);
+            if (m < global_last)
+                m = global_last;
+        }
+        row[i] = m;
+    }
+    printf("global %d\n", global_last);
+    show("gangs inside of a loop in order");
+
+    hit = 3;
+#pragma acc parallel num_gangs(3) copyin(a) copy(row)
+    {
+#pragma acc loop auto reduction(+:hit)
+        for (i = 1; i < ROWS; i++) {
+            hit++;
+            row[i] = row[i - 1] + a[i][0];
+        }
+    }
+    printf("hits %d\n", hit);
+    show("one loop in order");
     return 0;
 }
