@@ -56,6 +56,7 @@ class CudaQueue:
         flags = int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)
         self.handle = self._driver.call(api.cuStreamCreate, flags)
         self.stream = int(self.handle)
+        self._event: Any = None
 
     def wait(self) -> None:
         self._device.make_current()
@@ -73,17 +74,30 @@ class CudaQueue:
 
     def wait_for(self, other: Queue) -> None:
         assert isinstance(other, CudaQueue)
-        driver, api = self._driver, self._driver.api
-        other._device.make_current()  # an event is recorded on streams of its own context only
-        flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
-        event = driver.call(api.cuEventCreate, flags)
-        driver.call(api.cuEventRecord, event, other.handle)
+        driver = self._driver
+        event = other.record()
         self._device.make_current()
-        driver.call(api.cuStreamWaitEvent, self.handle, event, 0)
-        driver.call(api.cuEventDestroy, event)
+        driver.check(driver.stream_wait_event(self.stream, event, 0), "cuStreamWaitEvent")
+
+    def record(self) -> int:
+        """
+        The queue's event, which stands for all work so far; for a later moment once it is asked for again,
+        which does no harm to who waits for it already.
+        """
+        driver, api = self._driver, self._driver.api
+        self._device.make_current()  # an event is recorded on streams of its own context only
+        if self._event is None:
+            flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+            self._event = driver.call(api.cuEventCreate, flags)
+        event = int(self._event)
+        driver.check(driver.event_record(event, self.stream), "cuEventRecord")
+        return event
 
     def close(self) -> None:
         self._device.make_current()
+        if self._event is not None:
+            self._driver.call(self._driver.api.cuEventDestroy, self._event)
+            self._event = None
         self._driver.call(self._driver.api.cuStreamDestroy, self.handle)
 
 
