@@ -182,6 +182,7 @@ class Routines:
             if which == DeviceProperty.MEMORY:
                 return device.properties().memory
             if which == DeviceProperty.FREE_MEMORY:
+                state.sync_queue.wait()  # what constructs have given back is free
                 return device.free_memory()
         return int(which == DeviceProperty.SHARED_MEMORY_SUPPORT and device.shares_memory)
 
@@ -226,7 +227,7 @@ class Routines:
         state = self._state(device)
         found = state.existing_queue(queue, self._runtime.thread.default_async)
         with self._runtime.visiting(state):
-            return int(found is None or found.done())
+            return int(found in (None, state.sync_queue) or found.done())
 
     def async_test_all(self, device: int = NOT_GIVEN) -> int:
         state = self._state(device)

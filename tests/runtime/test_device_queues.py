@@ -9,7 +9,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from accopt.runtime.abi import ASYNC_ON_DEVICE, DataFlag, DataKind
+from accopt.runtime.abi import ASYNC_ON_DEVICE, ASYNC_SYNC, DataFlag, DataKind
 from test_several_gpus import Gpus, N, of
 
 
@@ -118,7 +118,7 @@ def test_queues_seem_done_that_have_nothing_else(gpus):
     x = np.ones(N, np.float32)
     held(gpus, 0, x)
     construct(gpus, x)
-    assert gpus.call("acc_async_test_all") == 1
+    assert gpus.call("acc_async_test_all") == gpus.call("acc_async_test", ASYNC_SYNC) == 1
     assert pending(gpus, 0)
 
 
