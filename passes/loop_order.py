@@ -8,7 +8,7 @@ spread over the threads of one gang, which do wait.
 
 from __future__ import annotations
 
-from xdsl.dialects import acc, scf
+from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
@@ -57,6 +57,32 @@ def _is_within_order(loop: acc.LoopOp, construct: Operation) -> bool:
     return ordered
 
 
+def _is_within_work(loop: Operation, construct: Operation) -> bool:
+    """
+    Whether a parallel loop without levels is around `loop` that does more than run loops: every gang would
+    do that, as gangs could not share it.
+    """
+    parent = loop.parent_op()
+    while parent is not None and parent is not construct:
+        if isinstance(parent, acc.LoopOp) and _is_parallel(parent) and _is_open(parent):
+            works = bool(parent.private_operands or parent.reduction_operands)
+            if works or _stores(parent):
+                return True
+        parent = parent.parent_op()
+    return False
+
+
+def _stores(op: Operation) -> bool:
+    """Whether code of a loop outside of the parallel loops in it stores to memory or calls."""
+    return any(
+        isinstance(inner, llvm.StoreOp | llvm.CallOp)
+        or (not _is_parallel(inner) and _stores(inner))
+        for region in op.regions
+        for block in region.blocks
+        for inner in block.ops
+    )
+
+
 def _levels_inside(loop: acc.LoopOp) -> set[Level]:
     """The levels that parallel loops inside of a loop are given, and `vector` for those without."""
     found: set[Level] = set()
@@ -69,13 +95,19 @@ def _levels_inside(loop: acc.LoopOp) -> set[Level]:
 def confine_to_gang(construct: Operation) -> None:
     """
     Keeps parallel loops inside of loops in order to the threads of a gang, if they say no levels; those of
-    kernels constructs in any case.
+    kernels constructs in any case, and inside of parallel loops that do more than run them, so that
+    gangs share those.
     """
     for loop in loops_in(construct):
         takes_gangs = Level.GANG in loop_levels(loop) and FROM_KERNELS in construct.attributes
         if takes_gangs and _is_within_order(loop, construct):
             drop_gang(loop)
             loop.attributes[NOTE] = StringAttr("in one gang: the loop around runs in order")
+        elif takes_gangs and _is_within_work(loop, construct):
+            drop_gang(loop)
+            loop.attributes[NOTE] = StringAttr(
+                "in one gang: the iteration around does more than run it"
+            )
         if not _is_parallel(loop) or not _is_open(loop) or not _is_within_order(loop, construct):
             continue
         inside = _levels_inside(loop)
