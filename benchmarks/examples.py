@@ -65,7 +65,7 @@ def run(name: str, target: str) -> tuple[Totals, float, str]:
     """Runs one example; its totals, wall-clock seconds and the last line it printed."""
     path = EXAMPLES / f"{name}.c"
     sources = [path] if path.exists() else sorted((EXAMPLES / name).glob("*.c"))
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
     command += [*map(str, sources), "--", *ARGUMENTS[name]]
     environment = os.environ | {"NVCOMPILER_ACC_TIME": "1"}
     start = time.perf_counter()

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from accopt.compiler.api import Program
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import build
-from accopt.compiler.options import CompileOptions
 
 from .specs import Array, Case, Kernel
 

@@ -83,7 +83,7 @@ def measure(
 ) -> list[Row]:
     """Both programs in turns."""
     arguments = [str(budget_ms * 1000), *kernels]
-    accrun = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=host"]
+    accrun = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
     ours = [*accrun, f"--threads={threads}", *options, str(SOURCE), "--", *arguments]
     best: list[dict[str, Timing]] = [{}, {}]
     for _ in range(TURNS):

@@ -140,7 +140,7 @@ def _time_jacobi(side: Side, case: Any) -> tuple[float, float]:
 def measure_start(name: str, sources: list[Path], target: str, cache: Path) -> Start:
     """Runs a program with an empty cache, then (the median of three) with a full one."""
     shutil.rmtree(cache, ignore_errors=True)
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
 
     def seconds() -> float:

@@ -385,7 +385,7 @@ def run_matrix(
     options of `convert-acc-compute-to-gpu`.
     """
     from accopt.compiler.api import compile_files
-    from accopt.compiler.options import CompileOptions
+    from accopt.compiler.base.options import CompileOptions
 
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / f"reductions_{listed[0].type_name}.c"

@@ -13,7 +13,7 @@ from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..passes.registry import all_passes
-from .diagnostics import UNKNOWN_LOC, CompileError, error
+from .base.diagnostics import UNKNOWN_LOC, CompileError, error
 
 PassLoader = Callable[[], type[ModulePass]]
 

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..runtime.device import DeviceProvider, ModuleImage, NativeImage, PtxImage, SimImage
 from ..runtime.errors import NoDeviceError
-from ..runtime.profile_libraries import REGISTER, register_libraries
+from ..runtime.profiling.libraries import REGISTER, register_libraries
+from ..runtime.profiling.trace import TraceOptions
 from ..runtime.program import Runtime
-from ..runtime.trace import TraceOptions
 from .backend.cache import DiskCache
 from .backend.jit import HostProgram
-from .diagnostics import DiagnosticSink
+from .base.diagnostics import DiagnosticSink
+from .base.options import CompileOptions, TargetName
+from .drivers.program_process import process_symbols
 from .executable import Executable, build
-from .options import CompileOptions, TargetName
-from .program_process import process_symbols
 
 if TYPE_CHECKING:
     from ..runtime.sim.device import SimDevice
@@ -62,7 +62,7 @@ class RunOptions:
 def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
     """The devices of a target. Raises `NoDeviceError` when there is no GPU for `nvptx`, or too few."""
     if target == "nvptx":
-        from ..runtime.cuda_device import cuda_devices
+        from ..runtime.cuda.device import cuda_devices
 
         return cuda_devices(options.devices)
     count = options.devices or 1
@@ -70,7 +70,7 @@ def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
         from ..runtime.sim.device import SimOptions, sim_devices
 
         return sim_devices(SimOptions(checks=options.checks, counters=options.counters), count)
-    from ..runtime.host_device import HostOptions, host_devices
+    from ..runtime.host.device import HostOptions, host_devices
 
     return host_devices(
         HostOptions(threads=options.threads, shared_memory=options.shared_memory), count
@@ -87,7 +87,7 @@ def choose_target(
     """
     if requested in ("host", "sim"):
         return requested, None
-    from ..runtime.cuda_device import CudaDevice
+    from ..runtime.cuda.device import CudaDevice
 
     try:
         major, minor = CudaDevice(device_number).compute_capability

@@ -8,7 +8,7 @@ from typing import Literal
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
-from .options import CompileOptions
+from .base.options import CompileOptions
 
 TEXT_STAGES = {"llvm": "nvvm", "device-llvm": "nvvm", "ptx": "nvvm"}
 """Text stage → the stage of operations it is printed from."""

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .backend.cache import DiskCache, content_key
 from .backend.toolkit import find_ptxas
-from .deep_stack import with_deep_stack
-from .diagnostics import Diagnostic, DiagnosticSink, Severity, SourceLoc
-from .options import CompileOptions
+from .base.deep_stack import with_deep_stack
+from .base.diagnostics import Diagnostic, DiagnosticSink, Severity, SourceLoc
+from .base.options import CompileOptions
 from .process import without_collection
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _translate_once(
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
 ) -> Executable:
-    from ..passes.messages import take_messages
+    from ..passes.ir.messages import take_messages
     from .c.program import check_program
     from .emit import detach_kernels, emit_text
     from .ir.context import make_context

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
-from .diagnostics import UNKNOWN_LOC, Diagnostic, Severity, SourceLoc, render
+from .base.diagnostics import UNKNOWN_LOC, Diagnostic, Severity, SourceLoc, render
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation

@@ -19,12 +19,12 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 
 from ..dialects.accx import NEXT_PASS, STAGE
-from ..passes.analysis.cache_plan import largest_shared
+from ..passes.decisions.cache_plan import largest_shared
 from ..passes.registry import load_pass
 from .added_passes import parse_added
-from .diagnostics import UNKNOWN_LOC, CompileError, error
+from .base.diagnostics import UNKNOWN_LOC, CompileError, error
+from .base.options import CompileOptions, TargetName
 from .ir.stages import check_stage
-from .options import CompileOptions, TargetName
 
 
 @dataclass(frozen=True)

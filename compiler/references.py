@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc, error
+from .backend.symbols import DECLARATION, declared_names
+from .base.diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc, error
 
 if TYPE_CHECKING:
     from .c.ast import TranslationUnit
@@ -25,9 +26,6 @@ _WITHOUT_FILE = frozenset(("c", "m", "gcc"))
 """Libraries of every program: what they hold is in the C library, or comes with LLVM's code."""
 _FROM_US = frozenset(("exit", "fork", "atexit"))
 """Functions of the C library that a program gets from the runtime (`backend/jit.py`)."""
-_DECLARATION = re.compile(
-    r'^(?:declare [^@]*@("[^"]*"|[\w.$-]+)\(|@("[^"]*"|[\w.$-]+) = external )', re.MULTILINE
-)
 _FUNCTION = re.compile(
     r'^define (internal |private )?[^@\n]*@("[^"]*"|[\w.$-]+)\(.*?^}', re.MULTILINE | re.DOTALL
 )
@@ -76,12 +74,6 @@ def open_library(name: str, folders: Sequence[str]) -> ctypes.CDLL:
     )
 
 
-def declared_names(host_ir: str) -> list[str]:
-    """The functions and variables that LLVM IR declares and does not define, without LLVM's own."""
-    found = ((a or b).strip('"') for a, b in _DECLARATION.findall(host_ir))
-    return sorted(name for name in found if not name.startswith("llvm."))
-
-
 def _is_ours(name: str) -> bool:
     from ..runtime.api import COMPRESSION_ROUTINES, ROUTINES
 
@@ -107,7 +99,7 @@ def _reached(host_ir: str) -> set[str]:
             return ""
         return m.group()
 
-    pending = [_DECLARATION.sub("", _FUNCTION.sub(keep, host_ir))]
+    pending = [DECLARATION.sub("", _FUNCTION.sub(keep, host_ir))]
     reached: set[str] = set()
     while pending:
         names = {name.strip('"') for name in _NAME.findall(pending.pop())} - reached

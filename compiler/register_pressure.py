@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .base.options import CompileOptions
+from .drivers.schedule_report import KernelCost, costs_by_place
 from .executable import Executable
-from .options import CompileOptions
-from .schedule_report import KernelCost, costs_by_place
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -39,7 +39,7 @@ def side_by_side(module: ModuleOp) -> dict[str, int]:
     from xdsl.dialects.builtin import IntegerAttr
 
     from ..dialects.accx import ELEMENTS
-    from ..passes.schedule_choices import construct_keys
+    from ..passes.schedule_loops.schedule_choices import construct_keys
 
     counts: dict[str, int] = {}
     for construct, key in construct_keys(module).items():
@@ -57,7 +57,7 @@ def tiled_places(module: ModuleOp) -> set[str]:
     their threads have was decided with the tiles, and fewer in the schedule change nothing.
     """
     from ..dialects.accx_cache import GangThreadsOp
-    from ..passes.schedule_choices import construct_keys
+    from ..passes.schedule_loops.schedule_choices import construct_keys
 
     return {
         key.partition("#")[0]

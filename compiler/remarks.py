@@ -16,8 +16,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ..dialects.accx import DATA_REGION, GANG_DIM, REMARKS, WHY
 from ..dialects.accx_compress import ESTIMATE
-from .diagnostics import Diagnostic, Severity, SourceLoc
-from .options import TargetName
+from .base.diagnostics import Diagnostic, Severity, SourceLoc
+from .base.options import TargetName
 
 REMARKS_STAGE = "transformed"
 
@@ -106,7 +106,7 @@ def _remark(op: Operation, axes: Mapping[str, str]) -> str | None:
 
 
 def _noted(op: Operation) -> Iterator[Diagnostic]:
-    """What passes noted on a construct or function (`passes/notes.py`)."""
+    """What passes noted on a construct or function (`passes/ir/notes.py`)."""
     notes = op.attributes.get(REMARKS)
     for note in notes if isinstance(notes, ArrayAttr) else ():
         assert isinstance(note, DictionaryAttr)

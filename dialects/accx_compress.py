@@ -37,7 +37,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ..runtime.packed import Code, PackedFormat, check_format
+from ..compiler.base.packed import Code, PackedFormat, check_format
 
 PACKED = "accx.packed"
 DECODES = "accx.decodes"

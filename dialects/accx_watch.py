@@ -1,6 +1,6 @@
 """
 The operation of `accx` that tells the simulator what to look at: scalars that a partitioned loop
-assigns although their copy is the gang's or worker's (`passes/gpu_lowering/watches.py`).
+assigns although their copy is the gang's or worker's (`passes/convert_acc_compute_to_gpu/watches.py`).
 """
 
 from __future__ import annotations

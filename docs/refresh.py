@@ -24,12 +24,12 @@ _PASSES = re.compile(r"(<!-- passes -->\n)(.*?)(<!-- /passes -->\n)", re.DOTALL)
 
 def pass_table() -> str:
     """The rows of the table of passes, in the order of the pipeline."""
-    from accopt.compiler.pass_help import job_of
-    from accopt.passes.registry import PASS_CLASSES
+    from accopt.compiler.drivers.pass_help import job_of
+    from accopt.passes.registry import PASS_CLASSES, pass_file
 
     rows = ["| pass | job | file |", "|---|---|---|"]
     for name in PASS_CLASSES:
-        file = f"passes/{name.replace('-', '_')}.py"
+        file = pass_file(name).resolve().relative_to(ROOT)
         rows.append(f"| `{name}` | {job_of(ROOT / file)} | [`{file}`]({file}) |")
     return "\n".join(rows) + "\n"
 

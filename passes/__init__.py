@@ -1,1 +1,8 @@
-"""The passes, one file each; `registry` lists them in pipeline order with the reason for it."""
+"""
+The passes: a file for each, or a folder for one of several files; `registry` lists them by name.
+What they share is in `ir`, what they decide in `decisions`.
+"""
+
+from ..compiler.base.moved import follow_moves
+
+follow_moves()

@@ -36,12 +36,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.llvm_ext import AtomicBinOp, AtomicRMWOp
-from .analysis.acc_ops import EXIT_OPS, NONE, enclosing_function, set_operand_groups, source_loc
-from .analysis.cache_section import Element, Section
-from .building import PTR, Cursor, erase
-from .cache.accesses import Declined, Symbols, Use, access_of, read_section, uses_of_view
-from .cache.emit import polynomial
-from .notes import note
+from .decisions.cache_section import Element, Section
+from .ir.acc_ops import EXIT_OPS, NONE, enclosing_function, set_operand_groups, source_loc
+from .ir.building import PTR, Cursor, erase
+from .ir.cached_accesses import Declined, Symbols, Use, access_of, read_section, uses_of_view
+from .ir.cached_code import polynomial
+from .ir.notes import note
 
 NOTE = "__accopt_note_outside"
 REPORT = "__accopt_outside"

@@ -4,7 +4,7 @@ Choose at run time how many lanes work on each row of a loop whose rows' lengths
 Takes:  data level, before scheduling.
 Leaves: a construct whose outer parallel loop takes rows over gangs and workers and whose one inner
         parallel loop has its bounds loaded per row, with sizes left open by the user, as one version
-        per number of lanes (`analysis/lane_choice.py`): clones with constant num_workers and
+        per number of lanes (`decisions/lane_choice.py`): clones with constant num_workers and
         vector_length, chosen by the mean length of a row, which the runtime reads from the device.
         `accx.note` on the inner loops says which version they are. Other constructs are untouched.
 Fails:  never.
@@ -29,7 +29,7 @@ After:
   }
 
 Options: `target`: only `nvptx` does anything. `elements`: entries that a lane loads side by side
-(default: see `analysis/lane_choice.py`).
+(default: see `decisions/lane_choice.py`).
 """
 
 from __future__ import annotations
@@ -44,31 +44,21 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import ELEMENTS, NOTE, VOLATILE
-from .analysis.acc_ops import (
-    MAPPING_OPS,
-    NONE,
-    enclosing_module,
-    set_operand_groups,
-)
-from .analysis.affine import Affine
-from .analysis.lane_choice import ELEMENTS as SIDE_BY_SIDE
-from .analysis.lane_choice import LaneVersion, lane_versions
-from .analysis.launch_shape import Sizes
-from .analysis.layout import size_of
-from .analysis.levels import Level, routine_level
-from .analysis.loop_facts import LoopForest, loop_forest
-from .analysis.loop_tree import LoopNode
-from .analysis.region_values import HostEmitter, RegionSymbols
-from .analysis.schedule import Target, plan_construct
-from .analysis.trip_counts import Arithmetic, trip_count
-from .building import PTR, Cursor, constant_value
-from .versions import (
-    branches,
-    can_have_versions,
-    copy_construct,
-    erase_original,
-    queue_outside,
-)
+from .decisions.lane_choice import ELEMENTS as SIDE_BY_SIDE
+from .decisions.lane_choice import LaneVersion, lane_versions
+from .decisions.launch_shape import Sizes
+from .decisions.levels import Level
+from .decisions.loop_tree import LoopNode
+from .decisions.polynomials import Polynomial
+from .decisions.schedule import Target, plan_construct
+from .ir.acc_ops import MAPPING_OPS, NONE, enclosing_module, set_operand_groups
+from .ir.building import PTR, Cursor, constant_value
+from .ir.layout import size_of
+from .ir.levels import routine_level
+from .ir.loop_facts import LoopForest, loop_forest
+from .ir.region_values import HostEmitter, RegionSymbols
+from .ir.trip_counts import Arithmetic, trip_count
+from .ir.versions import branches, can_have_versions, copy_construct, erase_original, queue_outside
 
 MEAN_FUNCTION = "__accopt_mean_trip"
 LevelOf = Callable[[str], Level]
@@ -79,7 +69,7 @@ class Bound:
     """A bound of row i: element `index` (a polynomial in i) of `array`, of `type`."""
 
     array: SSAValue
-    index: Affine
+    index: Polynomial
     type: IntegerType
 
 
@@ -148,7 +138,7 @@ def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound 
         return None
     if len(gep.ssa_indices) != 1 or len(list(gep.rawConstantIndices.iter_values())) != 1:
         return None
-    index = symbols.affine(gep.ssa_indices[0])
+    index = symbols.polynomial(gep.ssa_indices[0])
     parts = None if index is None else index.split(outer.region.block.args[0])
     if index is None or parts is None or parts[1].as_constant != 1 or gep.elem_type != type:
         return None
@@ -203,7 +193,7 @@ def _mean(rows: Rows) -> SSAValue | None:
     symbols = RegionSymbols(rows.construct)
     emit = HostEmitter(rows.construct)
     trip = trip_count(rows.outer, symbols, Arithmetic(emit))
-    begin = symbols.affine(rows.outer.lowerbound[0])
+    begin = symbols.polynomial(rows.outer.lowerbound[0])
     if trip is None or begin is None:
         return None
     variable = rows.outer.region.block.args[0]

@@ -15,8 +15,8 @@ Fails:  never.
 
 Loops of kernels constructs and `auto` loops are classified alike when they are judged, outer before inner
 (`split-kernels`). The decisions are in
-`analysis/scalar_classes.py` and `analysis/scalar_uses.py`, what they rest on in `analysis/scalar_flow.py`
-and `analysis/reduction_forms.py`.
+`ir/scalar_classes.py` and `ir/scalar_uses.py`, what they rest on in `ir/scalar_flow.py`
+and `ir/reduction_forms.py`.
 
 Before:
   acc.parallel {
@@ -39,9 +39,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..compiler.ir.names import value_name
+from ..compiler.base.names import value_name
 from ..dialects.accx import FROM_SERIAL
-from .analysis.acc_ops import (
+from .ir.acc_ops import (
     COMPUTE_OPS,
     PRIVATIZING_OPS,
     is_defined_inside,
@@ -49,11 +49,11 @@ from .analysis.acc_ops import (
     source_loc,
     variable_name,
 )
-from .analysis.scalar_classes import ScalarClass
-from .function_scalars import FunctionScalars, global_scalars, is_shared
-from .loop_classifier import LoopClassifier, is_parallel
-from .messages import Messages
-from .scalar_clauses import add_private, replace_in
+from .ir.function_scalars import FunctionScalars, global_scalars, is_shared
+from .ir.loop_classifier import LoopClassifier, is_parallel
+from .ir.messages import Messages
+from .ir.scalar_classes import ScalarClass
+from .ir.scalar_clauses import add_private, replace_in
 
 
 def unify_globals(function: llvm.FuncOp, names: frozenset[str]) -> None:

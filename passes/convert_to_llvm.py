@@ -40,7 +40,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..compiler.diagnostics import SourceLoc, error
+from ..compiler.base.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
 
 _RENAMED: dict[type[Operation], type[Operation]] = {

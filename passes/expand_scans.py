@@ -29,14 +29,14 @@ from xdsl.dialects.builtin import DenseArrayBase, Float80Type, ModuleOp, StringA
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..compiler.diagnostics import error
+from ..compiler.base.diagnostics import error
 from ..dialects.accx import WHY
 from ..dialects.accx_scan import ScanOp, ScanStepOp
-from .analysis.acc_ops import NONE, has_level, source_loc
-from .analysis.layout import size_of
-from .analysis.scans import scan_step
-from .building import Cursor, erase
-from .scan_code import scan_in_order
+from .ir.acc_ops import NONE, has_level, source_loc
+from .ir.building import Cursor, erase
+from .ir.layout import size_of
+from .ir.scan_code import scan_in_order
+from .ir.scans import scan_step
 
 
 def _in_first_iteration(at: Cursor, value: SSAValue, loop: acc.LoopOp) -> SSAValue:

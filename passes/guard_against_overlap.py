@@ -5,7 +5,7 @@ C lets two pointers overlap, and a stride be smaller than a row. Loops that are 
 are `accx.conditional` since `split-kernels`; here such a construct becomes two, between which a few
 comparisons of addresses and sizes choose, right in front of the launch.
 
-Takes:  data level; loops marked `accx.conditional` that are independent if `analysis/loop_dependence.py`
+Takes:  data level; loops marked `accx.conditional` that are independent if `ir/loop_dependence.py`
         finds so again, now on the construct's own data operations.
 Leaves: no `accx.conditional`. Such a construct stands in an `scf.if`: its first version is as it was, in
         the second the marked loops are `seq`. The test compares what the loops access of each pair of
@@ -41,7 +41,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import CONDITIONAL, FROM_KERNELS, NOTE
-from .analysis.acc_ops import (
+from .decisions.dependence import Requirement
+from .ir.acc_ops import (
     MAPPING_OPS,
     NONE,
     is_defined_inside,
@@ -50,17 +51,16 @@ from .analysis.acc_ops import (
     set_operand_groups,
     variable_name,
 )
-from .analysis.accesses import DERIVED, root_of
-from .analysis.dependence import Requirement
-from .analysis.host_scalars import HostScalars
-from .analysis.layout import size_of
-from .analysis.loop_dependence import Overlap, Verdict, judge_loop
-from .analysis.region_values import HostEmitter, RegionSymbols, variable_key
-from .analysis.sections import Section, pointer_uses, section_of
-from .building import Cursor
-from .loop_order import confine_to_gang, run_in_order
-from .outline import emit_construct_wait
-from .versions import (
+from .ir.accesses import DERIVED, root_of
+from .ir.building import Cursor
+from .ir.host_scalars import HostScalars
+from .ir.layout import size_of
+from .ir.loop_dependence import Overlap, Verdict, judge_loop
+from .ir.loop_order import confine_to_gang, run_in_order
+from .ir.outline import emit_construct_wait
+from .ir.region_values import HostEmitter, RegionSymbols, variable_key
+from .ir.sections import Section, pointer_uses, section_of
+from .ir.versions import (
     branches,
     can_have_versions,
     copy_construct,

@@ -11,7 +11,7 @@ Takes:  data level, before scheduling.
 Leaves: in front of a parallel loop that stands in another parallel loop, guarded by the parallel loop
         having iterations: the sequential loops of its body that only read memory of data clauses
         or globals, depend on nothing that varies, and come before all that the body writes; where
-        `analysis/invariant_loops.py` says that it pays. `accx.note` on the parallel loop says so, or
+        `decisions/invariant_loops.py` says that it pays. `accx.note` on the parallel loop says so, or
         why not.
 Fails:  never.
 
@@ -51,10 +51,10 @@ from xdsl.passes import ModulePass
 from xdsl.traits import is_side_effect_free
 
 from ..dialects.accx import NOTE, UNROLL, VOLATILE
-from .analysis.acc_ops import MAPPING_OPS, has_level, is_defined_inside
-from .analysis.invariant_loops import Invariant, keep_inside, unroll_factor
-from .analysis.loop_facts import constant_trip
-from .building import Cursor, constant_value, erase
+from .decisions.invariant_loops import Invariant, keep_inside, unroll_factor
+from .ir.acc_ops import MAPPING_OPS, has_level, is_defined_inside
+from .ir.building import Cursor, constant_value, erase
+from .ir.loop_facts import constant_trip
 
 _READING = (scf.ForOp, scf.IfOp, scf.YieldOp)
 

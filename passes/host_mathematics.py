@@ -6,7 +6,7 @@ LLVM may then move such calls, run several at a time, and drop those without a u
 
 Square roots become `math.sqrt`. Functions that have vector forms become calls of `__accopt_math_<name>`,
 or of `__accopt_fast_<name>` where `fast` allows results within 4 ulp; what those are on the machine at
-hand, `compiler/backend/host_mathematics.py` says. Functions the program defines itself are left alone.
+hand, `compiler/base/host_mathematics.py` says. Functions the program defines itself are left alone.
 
 Takes:  the host level: kernels are functions.
 Leaves: the same, other callees, and declarations of them.
@@ -28,12 +28,12 @@ from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ..compiler.backend.host_mathematics import FAST_PREFIX, PREFIX, VECTOR_FUNCTIONS
+from ..compiler.base.host_mathematics import FAST_PREFIX, PREFIX, VECTOR_FUNCTIONS
 from ..dialects.accx import KERNEL
-from .analysis.host_memory import callee_name
-from .building import Cursor, erase
-from .device_symbols import SUFFIX
-from .outline import symbol_table
+from .ir.building import Cursor, erase
+from .ir.device_symbols import SUFFIX
+from .ir.host_memory import callee_name
+from .ir.outline import symbol_table
 
 _ROOTS = frozenset(("sqrt", "sqrtf"))
 

@@ -31,26 +31,13 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ..compiler.diagnostics import error
+from ..compiler.base.diagnostics import error
 from ..dialects.accx import IMPLICIT_ROUTINE
 from ..dialects.accx_devices import UpdatePeerOp
-from .analysis.acc_ops import (
-    COMPUTE_OPS,
-    NONE,
-    constructs_of,
-    is_defined_inside,
-    source_loc,
-)
-from .analysis.device_functions import is_device_callable
-from .analysis.levels import (
-    LEVEL_NAMES,
-    Level,
-    bound_symbol,
-    has_own_level,
-    loop_levels,
-    routine_level,
-    set_level,
-)
+from .decisions.device_functions import is_device_callable
+from .decisions.levels import LEVEL_NAMES, Level
+from .ir.acc_ops import COMPUTE_OPS, NONE, constructs_of, is_defined_inside, source_loc
+from .ir.levels import bound_symbol, has_own_level, loop_levels, routine_level, set_level
 
 HOST_DIRECTIVES = (
     *COMPUTE_OPS,

@@ -41,11 +41,12 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
-from .analysis.acc_ops import COMPUTE_OPS, source_loc
-from .analysis.levels import Level, bound_symbol, routine_level
-from .cache.sections import drop
-from .inlining import callee_of, defined_functions, inline_call, recursive_functions
-from .notes import note
+from .decisions.levels import Level
+from .ir.acc_ops import COMPUTE_OPS, source_loc
+from .ir.cached_sections import drop
+from .ir.inlining import callee_of, defined_functions, inline_call, recursive_functions
+from .ir.levels import bound_symbol, routine_level
+from .ir.notes import note
 
 
 @dataclass

@@ -43,12 +43,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from ..compiler.diagnostics import SourceLoc
+from ..compiler.base.diagnostics import SourceLoc
 from ..dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
-from .analysis.acc_ops import COMPUTE_OPS, constant_value, enclosing_function, source_loc
-from .analysis.levels import Level, bound_symbol, routine_level
-from .inlining import callee_of, defined_functions, inline_call, recursive_functions
-from .notes import note
+from .decisions.levels import Level
+from .ir.acc_ops import COMPUTE_OPS, constant_value, enclosing_function, source_loc
+from .ir.inlining import callee_of, defined_functions, inline_call, recursive_functions
+from .ir.levels import bound_symbol, routine_level
+from .ir.notes import note
 
 _STAYS = (
     llvm.InlineAsmOp,

@@ -12,7 +12,7 @@ do not change.
 
 Takes:  the host level, partitioned loops marked `accx.lanes` (`host_loops.py`).
 Leaves: the same without the marks; loops over lanes have `accx.vector_width` and `accx.interleave`.
-Fails:  never; `analysis/lane_loops.py` has what makes a loop stay as it is.
+Fails:  never; `ir/lane_loops.py` has what makes a loop stay as it is.
 
 Before:
   scf.for %i = %lo to %hi step %c1 {
@@ -41,9 +41,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import ACCESS_GROUPS, INTERLEAVE, LANES, SIMD, UNROLL, VECTOR_WIDTH
-from .analysis.lane_loops import Lanes, VaryingValues, is_pure, lanes_of
-from .building import Cursor
-from .private_storage import entry_cursor
+from .ir.building import Cursor
+from .ir.lane_loops import Lanes, VaryingValues, is_pure, lanes_of
+from .ir.private_storage import entry_cursor
 
 Values = dict[SSAValue, SSAValue]
 

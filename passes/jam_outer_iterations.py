@@ -42,8 +42,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import ELEMENTS, UNROLL
-from .building import Cursor, constant_value, erase
-from .jamming import (
+from .ir.building import Cursor, constant_value, erase
+from .ir.jamming import (
     NSW,
     Declined,
     Jam,

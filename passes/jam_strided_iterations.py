@@ -56,12 +56,10 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import COVERS, ELEMENTS
-from .analysis.acc_ops import PRIVATIZING_OPS, loops_in, set_operand_groups
-from .analysis.region_values import HostEmitter, RegionSymbols
-from .analysis.shared_work import FULL_DEVICE, enough_iterations
-from .analysis.trip_counts import Arithmetic, trip_count
-from .building import Cursor, constant_value, erase
-from .jamming import (
+from .decisions.shared_work import FULL_DEVICE, enough_iterations
+from .ir.acc_ops import PRIVATIZING_OPS, loops_in, set_operand_groups
+from .ir.building import Cursor, constant_value, erase
+from .ir.jamming import (
     NSW,
     Declined,
     Jam,
@@ -73,7 +71,9 @@ from .jamming import (
     iteration_value,
     set_bounds,
 )
-from .jamming import trip_count as device_trip_count
+from .ir.jamming import trip_count as device_trip_count
+from .ir.region_values import HostEmitter, RegionSymbols
+from .ir.trip_counts import Arithmetic, trip_count
 
 
 @dataclass(frozen=True)

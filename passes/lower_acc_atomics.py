@@ -40,11 +40,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..compiler.diagnostics import SourceLoc, error
+from ..compiler.base.diagnostics import SourceLoc, error
 from ..dialects.accx import ATOMIC
 from ..dialects.llvm_ext import AtomicBinOp, AtomicOrdering, AtomicRMWOp, CmpXchgOp
-from .analysis.layout import size_of
-from .building import Cursor, erase
+from .ir.building import Cursor, erase
+from .ir.layout import size_of
 
 _COMMUTATIVE: dict[type[Operation], AtomicBinOp] = {
     arith.AddiOp: AtomicBinOp.add,

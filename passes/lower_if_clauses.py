@@ -33,10 +33,10 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1, i8
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..compiler.ir.names import value_name
+from ..compiler.base.names import value_name
 from ..dialects import llvm_ext
 from ..dialects.accx_compress import RangeOp
-from .analysis.acc_ops import (
+from .ir.acc_ops import (
     ENTRY_OPS,
     EntryOp,
     constant_i32,

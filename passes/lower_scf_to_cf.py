@@ -45,7 +45,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..compiler.diagnostics import SourceLoc, error
+from ..compiler.base.diagnostics import SourceLoc, error
 from ..dialects.accx import ACCESS_GROUPS, INTERLEAVE, SIMD, UNROLL, VECTOR_WIDTH
 
 _NO_ARGUMENTS = DenseArrayBase.from_list(i32, (1, 0, 0))

@@ -37,12 +37,12 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
-from .analysis.acc_ops import has_level, loops_in
-from .analysis.levels import loop_levels
-from .analysis.loop_facts import constant_trip
-from .analysis.scans import scan_step
-from .analysis.trip_counts import MOST_SHORT_ITERATIONS
-from .building import erase
+from .ir.acc_ops import has_level, loops_in
+from .ir.building import erase
+from .ir.levels import loop_levels
+from .ir.loop_facts import constant_trip
+from .ir.scans import scan_step
+from .ir.trip_counts import MOST_SHORT_ITERATIONS
 
 
 def _is_inside_loop(loop: acc.LoopOp) -> bool:

@@ -44,8 +44,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import VOLATILE
-from .analysis.acc_ops import PRIVATIZING_OPS, is_inside
-from .building import Cursor, constant_value, erase
+from .ir.acc_ops import PRIVATIZING_OPS, is_inside
+from .ir.building import Cursor, constant_value, erase
 
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
 INT_MAX = (1 << 31) - 1

@@ -33,10 +33,10 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
-from .analysis.acc_ops import COMPUTE_OPS, NONE, has_level, loops_in, set_prop
-from .analysis.cache_plan import Axis, overlaps, section_rates
-from .building import constant_value
-from .cache.accesses import Declined, Symbols, read_section
+from .decisions.cache_plan import Axis, overlaps, section_rates
+from .ir.acc_ops import COMPUTE_OPS, NONE, has_level, loops_in, set_prop
+from .ir.building import constant_value
+from .ir.cached_accesses import Declined, Symbols, read_section
 
 _WHY = "the loops around it share what it reads in shared memory"
 

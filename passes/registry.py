@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 from xdsl.passes import ModulePass
 
@@ -52,12 +53,24 @@ PASS_CLASSES = {
     "convert-to-llvm": "ConvertToLlvmPass",
     "convert-gpu-to-nvvm": "ConvertGpuToNvvmPass",
 }
-"""Pass name → class, in a module of the pass's name with underscores."""
+"""
+Pass name → class, in a module of the pass's name with underscores: a file here, or of that name in the
+folder of that name.
+"""
+
+
+def pass_file(name: str) -> Path:
+    """The file of the pass `name`."""
+    module = name.replace("-", "_")
+    here = Path(__file__).parent
+    folder = here / module
+    return (folder if folder.is_dir() else here) / f"{module}.py"
 
 
 def load_pass(name: str) -> type[ModulePass]:
     """The class of the pass `name`. Raises `KeyError` if there is none."""
-    module = import_module(f".{name.replace('-', '_')}", __package__)
+    path = pass_file(name).relative_to(Path(__file__).parent).with_suffix("")
+    module = import_module("." + ".".join(path.parts), __package__)
     cls = getattr(module, PASS_CLASSES[name])
     assert issubclass(cls, ModulePass)
     return cls

@@ -10,7 +10,7 @@ but its own kernel, so the copy can be left out for an array in
 - `copyin`, if the kernel provably does not write it: what it writes there must not come back.
 
 The runtime makes use of that (`DataFlag.IN_PLACE`) where nothing of the array is present and nothing else
-of the construct overlaps with it (`runtime/quick_entry.py`).
+of the construct overlaps with it (`runtime/data/quick_entry.py`).
 
 Takes:  the data level, data operations final.
 Leaves: `accx.in_place` on entry operations, a remark on the construct.
@@ -34,13 +34,13 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import IN_PLACE
-from .analysis.acc_ops import variable_name
-from .analysis.accesses import root_of
-from .analysis.region_values import variable_key
-from .analysis.region_writes import Writes, writes_of
-from .analysis.schedule import Target
-from .data_spans import Clause, clause_of
-from .notes import note
+from .decisions.schedule import Target
+from .ir.acc_ops import variable_name
+from .ir.accesses import root_of
+from .ir.data_spans import Clause, clause_of
+from .ir.notes import note
+from .ir.region_values import variable_key
+from .ir.region_writes import Writes, writes_of
 
 _SHARED = (Clause.COPY, Clause.COPYIN, Clause.COPYOUT)
 

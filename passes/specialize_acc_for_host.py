@@ -28,9 +28,9 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_scan import ScanOp
-from .building import Cursor, erase
-from .host_loops import LoopLowering
-from .scan_code import scan_in_order
+from .ir.building import Cursor, erase
+from .ir.host_loops import LoopLowering
+from .ir.scan_code import scan_in_order
 
 _LEFT_OVER = (acc.LoopOp, acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp, acc.CacheOp)
 _DECLARATIONS = (

@@ -35,9 +35,9 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, Module
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from .analysis.acc_ops import NONE, has_level, set_operand_groups, set_prop
-from .analysis.loop_facts import gang_argument
-from .building import Cursor, constant_value
+from .ir.acc_ops import NONE, has_level, set_operand_groups, set_prop
+from .ir.building import Cursor, constant_value
+from .ir.loop_facts import gang_argument
 
 ANY_CHUNK = 32
 """The chunk of `static:*`: the same for every loop, so that they agree on who runs what."""

@@ -60,13 +60,12 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import ELEMENTS
 from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
-from .analysis.acc_ops import PRIVATIZING_OPS
-from .analysis.device_functions import PURE_FUNCTIONS
-from .analysis.layout import size_of
-from .analysis.schedule import Target
-from .analysis.shared_work import Piece, choose_piece
-from .building import Cursor, constant_value, erase
-from .jamming import (
+from .decisions.device_functions import PURE_FUNCTIONS
+from .decisions.schedule import Target
+from .decisions.shared_work import Piece, choose_piece
+from .ir.acc_ops import PRIVATIZING_OPS
+from .ir.building import Cursor, constant_value, erase
+from .ir.jamming import (
     NSW,
     Declined,
     body_of,
@@ -80,6 +79,7 @@ from .jamming import (
     set_bounds,
     trip_count,
 )
+from .ir.layout import size_of
 
 Values = dict[SSAValue, SSAValue]
 

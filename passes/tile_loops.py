@@ -29,7 +29,8 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from .analysis.acc_ops import (
+from .decisions.levels import Level
+from .ir.acc_ops import (
     NONE,
     bit_width,
     constant_value,
@@ -40,7 +41,7 @@ from .analysis.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from .analysis.levels import Level, loop_levels
+from .ir.levels import loop_levels
 
 DEFAULT_INNERMOST = 32
 DEFAULT_OUTER = 4

@@ -35,11 +35,11 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
-from .analysis.acc_ops import PRIVATIZING_OPS
-from .analysis.device_functions import PURE_FUNCTIONS
-from .analysis.schedule import Target
-from .analysis.unrolling import LoopBody, unroll_factor
-from .building import constant_value
+from .decisions.device_functions import PURE_FUNCTIONS
+from .decisions.schedule import Target
+from .decisions.unrolling import LoopBody, unroll_factor
+from .ir.acc_ops import PRIVATIZING_OPS
+from .ir.building import constant_value
 
 _LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)
 _REGISTERS = (*PRIVATIZING_OPS, llvm.AllocaOp)

@@ -16,16 +16,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .abi import ASYNC_SYNC, NOT_GIVEN, DataFlag, DataKind, DeviceProperty, DeviceType
-from .compression_api import SIGNATURES as COMPRESSION_ROUTINES
-from .compression_api import CompressionRoutines
+from ..compiler.base.abi import (
+    ASYNC_SYNC,
+    NOT_GIVEN,
+    DataFlag,
+    DataKind,
+    DeviceProperty,
+    DeviceType,
+)
+from .compression.api import SIGNATURES as COMPRESSION_ROUTINES
+from .compression.api import CompressionRoutines
+from .data.mapping import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
+from .data.ordering import Users
+from .data.peer import PeerSection, copy_peer
+from .data.present import Entry
 from .device import Queue, Strips
 from .errors import API_PLACE, AccRuntimeError, ErrorClass, HostRange, Place
-from .mapping import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
-from .ordering import Users
-from .peer import PeerSection, copy_peer
-from .present import Entry
-from .profiling import Event
+from .profiling.callbacks import Event
 from .state import DeviceState
 
 if TYPE_CHECKING:
@@ -316,7 +323,7 @@ class Routines:
         source_device: int,
         queue: int = ASYNC_SYNC,
     ) -> None:
-        """Between the device copies of two host addresses (`runtime/peer.py`)."""
+        """Between the device copies of two host addresses (`runtime/data/peer.py`)."""
         if 0 in (target, source) and size > 0:
             raise AccRuntimeError(ErrorClass.INVALID_NULL_POINTER, "copy to or from a null pointer")
         to = self._side(target, size, target_device, "destination")

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from .abi import DeviceType
-from .packed import Coefficients, PackedFormat
+from ..compiler.base.abi import DeviceType
+from ..compiler.base.packed import Coefficients, PackedFormat
 
 if TYPE_CHECKING:
-    from .native_peers import PeerDriver
-    from .peer_sections import PeerStrips
-    from .present import PresentTable
+    from .data.peer_sections import PeerStrips
+    from .data.present import PresentTable
+    from .native.peers import PeerDriver
 
 
 @dataclass(frozen=True, slots=True)

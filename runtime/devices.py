@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from .abi import DeviceType
+from ..compiler.base.abi import DeviceType
 from .device import DeviceProvider
 from .errors import AccRuntimeError, ErrorClass
 from .sites import Site
@@ -80,7 +80,7 @@ class Devices:
             row = self.provider.count
             state = self._states.get(row)
             if state is None:
-                from .host_device import HostDevice, HostOptions
+                from .host.device import HostDevice, HostOptions
 
                 device = HostDevice(HostOptions(shared_memory=True))
                 state = DeviceState(0, device, self._sites, row)

@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import NoReturn
 
-from ..compiler.diagnostics import CompileError, render
+from ..compiler.base.diagnostics import CompileError, render
 from .errors import AccRuntimeError, Place
 
 

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, NoReturn
 
-from .abi import (
+from ..compiler.base.abi import (
     ASYNC_DEFAULT,
     ASYNC_NOVAL,
     ASYNC_ON_DEVICE,
@@ -32,24 +32,24 @@ from .abi import (
 )
 from .api import api_callbacks
 from .cache_sections import outside_error
+from .data.mapping import Request, no_watch
+from .data.peer import PeerSection, copy_peer
+from .data.quick_entry import has_cells, is_in_place
+from .data.requests import NO_REQUEST, read_request, read_shape
 from .device import Device, DeviceProvider, ModuleImage, Queue
 from .devices import Devices
 from .errors import API_PLACE, AccRuntimeError, ErrorClass, Place
 from .fatal import end_process
-from .host_threads import PerThread
-from .mapping import Request, no_watch
+from .host.host_threads import PerThread
 from .mean_trips import MeanTrips
-from .native_devices import NativeDevices
-from .native_entries import NativeEntries, address_of
-from .native_peers import Known
-from .peer import PeerSection, copy_peer
-from .profile_events import Profile
-from .profiling import Callbacks
-from .quick_entry import has_cells, is_in_place
-from .requests import NO_REQUEST, read_request, read_shape
+from .native.devices import NativeDevices
+from .native.entries import NativeEntries, address_of
+from .native.peers import Known
+from .profiling.callbacks import Callbacks
+from .profiling.events import Profile
+from .profiling.trace import Trace, TraceOptions
 from .sites import Site
 from .state import DeviceState
-from .trace import Trace, TraceOptions
 
 _unpack_launch = LAUNCH_FORMAT.unpack
 _string_at = ctypes.string_at

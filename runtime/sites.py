@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .abi import DataKind
+from ..compiler.base.abi import DataKind
 from .errors import Place
 
 COMPUTE = "compute construct"

@@ -7,15 +7,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from .abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_ON_DEVICE, ASYNC_SYNC, DEFAULT_QUEUE, DataKind
-from .cells import Cells
+from ..compiler.base.abi import (
+    ASYNC_DEFAULT,
+    ASYNC_NOVAL,
+    ASYNC_ON_DEVICE,
+    ASYNC_SYNC,
+    DEFAULT_QUEUE,
+    DataKind,
+)
+from .data.cells import Cells
+from .data.mapping import Link, Mapper, Request
+from .data.ordering import Ordering, Users
+from .data.present import Entry, PresentTable
+from .data.quick_entry import QuickEntry
 from .device import Device, Launcher, ModuleImage, Queue
 from .errors import AccRuntimeError, ErrorClass, Place
-from .mapping import Link, Mapper, Request
-from .native_devices import DeviceRow
-from .ordering import Ordering, Users
-from .present import Entry, PresentTable
-from .quick_entry import QuickEntry
+from .native.devices import DeviceRow
 from .sites import Declared, Site
 
 

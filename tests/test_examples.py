@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def run(sources: list[Path], target: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
     return subprocess.run(
         [*command, *map(str, sources)], capture_output=True, text=True, timeout=600, check=False
     )

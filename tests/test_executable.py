@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import Executable, build
-from accopt.compiler.options import CompileOptions
 
 SOURCE = """
 void scale(int n, float *x)

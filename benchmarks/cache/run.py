@@ -25,9 +25,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import build
-from accopt.compiler.options import CompileOptions
 
 from ..harness import AccSide, CudaSide, Side, Stopwatch, call, check, error_of
 from ..specs import Array, Case, Kernel

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from accopt.compiler.api import Program, compile_files
-from accopt.compiler.options import CompileOptions, TargetName
+from accopt.compiler.base.options import CompileOptions, TargetName
 
 SOURCE = "void touch(float *x) {\n#pragma acc parallel present(x[0:1])\n  x[0] += 0;\n}\n"
 SIZES = (1 << 30, 1 << 28, 1 << 26, 1 << 24, 1 << 22, 1 << 20, 1 << 16)

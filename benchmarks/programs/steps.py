@@ -186,7 +186,7 @@ def _command(folder: Path, program: Program, result: Result) -> list[str]:
     if result.side not in OURS:
         return [str(executable)]
     # Not by its first line, which names the Python of the machine it was built on.
-    return [sys.executable, "-P", "-m", "accopt.compiler.linked_program", str(executable)]
+    return [sys.executable, "-P", "-m", "accopt.compiler.drivers.linked_program", str(executable)]
 
 
 def _verdict(

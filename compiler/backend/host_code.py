@@ -22,9 +22,9 @@ import sys
 
 import llvmlite.binding as llvm
 
-from ..diagnostics import CompileError
-from ..options import OptLevel
-from .host_mathematics import vector_library, with_mathematics
+from ..base.diagnostics import CompileError
+from ..base.host_mathematics import vector_library, with_mathematics
+from ..base.options import OptLevel
 from .optimize import open_module, optimize, without_missed_loops
 
 _MAY_END_LLVM = re.compile(r"@(?:fmaxf?|fminf?|llvm\.(?:max|min)(?:num|imum|imumnum)\.\w+)\(")

@@ -23,21 +23,21 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from ..deep_stack import with_deep_stack
-from ..diagnostics import UNKNOWN_LOC, error
-from ..options import OptLevel
-from ..references import declared_names
-from .cache import DiskCache, content_key
-from .heap import with_own_heap
-from .host_code import initialize, object_code
-from .host_mathematics import (
+from ..base.deep_stack import with_deep_stack
+from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.host_mathematics import (
     FAST_PREFIX,
     PREFIX,
     uses_mathematics,
     vector_library,
     with_mathematics,
 )
-from .host_mathematics import LIBRARY as VECTOR_LIBRARY
+from ..base.host_mathematics import LIBRARY as VECTOR_LIBRARY
+from ..base.options import OptLevel
+from .cache import DiskCache, content_key
+from .heap import with_own_heap
+from .host_code import initialize, object_code
+from .symbols import declared_names
 
 _LIBRARY_NAME = "program"
 _ATEXIT = "__accopt_atexit"

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 import llvmlite.binding as llvm
 
-from ..diagnostics import UNKNOWN_LOC, error
-from ..options import OptLevel
+from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.options import OptLevel
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 import llvmlite
 import llvmlite.binding as llvm
 
-from ..diagnostics import UNKNOWN_LOC, error
+from ..base.diagnostics import UNKNOWN_LOC, error
 from .cache import DiskCache, content_key
 from .optimize import OptLevel, open_module, optimize
 from .toolkit import find_libdevice

@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..diagnostics import UNKNOWN_LOC, error
+from ..base.diagnostics import UNKNOWN_LOC, error
 from .toolkit import find_ptxas
 
 _TIMEOUT_SECONDS = 600

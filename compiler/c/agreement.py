@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..diagnostics import DiagnosticSink, SourceLoc, error
+from ..base.diagnostics import DiagnosticSink, SourceLoc, error
 from .ast import FunctionDecl, Storage, TranslationUnit, VarDecl
 from .preprocess_headers import INCLUDE_DIR, is_system
 from .types import (

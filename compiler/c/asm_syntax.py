@@ -15,7 +15,7 @@ from typing import Any
 from pycparser import c_ast
 from pycparser.c_parser import CParser
 
-from ..diagnostics import SourceLoc, error
+from ..base.diagnostics import SourceLoc, error
 
 ASM_WORD = "$am"
 """What `asm` is for the lexer where it begins assembly: elsewhere it is an ordinary name (C11 J.5.10)."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ..diagnostics import SourceLoc
+from ..base.diagnostics import SourceLoc
 from .types import VOID, CType, FunctionType, QualType
 from .types import Field as RecordField
 

@@ -26,7 +26,7 @@ from pycparser import c_ast
 from pycparser.c_lexer import Token
 from pycparser.c_parser import Coord, _TokenStream
 
-from ..diagnostics import SourceLoc, error
+from ..base.diagnostics import SourceLoc, error
 from .asm_syntax import ASM_WORD
 from .gnu_syntax import GnuParser
 from .known_headers import header_of

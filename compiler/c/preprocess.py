@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceLoc, error
+from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceLoc, error
 from .preprocess_headers import (
     OPENACC_INCLUDE_DIR,
     HeaderSearch,

@@ -25,7 +25,7 @@ from typing import cast
 from pcpp.parser import Macro
 from pcpp.preprocessor import Preprocessor
 
-from ..diagnostics import SourceLoc, error
+from ..base.diagnostics import SourceLoc, error
 from .preprocess_lexer import Position, ProbeLexer, Token, strip, tokenize
 
 

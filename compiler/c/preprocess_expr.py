@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..diagnostics import CompileError, SourceLoc, error
+from ..base.diagnostics import CompileError, SourceLoc, error
 from .preprocess_lexer import Token
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)([uUlL]*)")

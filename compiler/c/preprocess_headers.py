@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..diagnostics import CompileError, SourceLoc, error
+from ..base.diagnostics import CompileError, SourceLoc, error
 
 INCLUDE_DIR = Path(__file__).parent / "include"
 """The bundled C library headers."""

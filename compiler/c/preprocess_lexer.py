@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from ..diagnostics import SourceLoc, error
+from ..base.diagnostics import SourceLoc, error
 
 Position = tuple[str, int, int]
 """File, line, column of a token's first character."""

@@ -23,7 +23,7 @@ from typing import cast
 
 from pcpp.parser import Macro
 
-from ..diagnostics import DiagnosticSink, SourceLoc, error
+from ..base.diagnostics import DiagnosticSink, SourceLoc, error
 from .preprocess_expand import MacroExpander
 from .preprocess_expr import evaluate
 from .preprocess_headers import (

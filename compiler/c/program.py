@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from ..diagnostics import CompileError, Diagnostic, DiagnosticSink
+from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from .agreement import check_agreement
 from .ast import TranslationUnit
 from .preprocess import PreprocessedSource, PreprocessOptions, preprocess

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..diagnostics import DiagnosticSink, error
+from ..base.diagnostics import DiagnosticSink, error
 from .records import (
     Clause,
     Directive,

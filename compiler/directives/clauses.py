@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ..diagnostics import DiagnosticSink, error
+from ..base.diagnostics import DiagnosticSink, error
 from .cursor import Cursor
 from .lexer import Token, TokenKind
 from .records import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..diagnostics import CompileError, SourceLoc, error
+from ..base.diagnostics import CompileError, SourceLoc, error
 from .lexer import DirectiveText, Token, TokenKind
 from .records import ExprSlot
 

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum
 
-from ..diagnostics import SourceLoc, error
+from ..base.diagnostics import SourceLoc, error
 
 _COMMENT = re.compile(
     r"/\*@(\d+):(\d+)(=?)\*/|/\*.*?\*/|//.*|\\[ \t]*\n|\"(?:\\.|[^\"\\])*\"", re.S

@@ -14,7 +14,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
-from ..diagnostics import CompileError, DiagnosticSink, SourceLoc, error
+from ..base.diagnostics import CompileError, DiagnosticSink, SourceLoc, error
 from .checks import check_directive, deprecated_spelling, difference_is_sum
 from .clauses import parse_clause, parse_device_types, parse_wait
 from .cursor import Cursor

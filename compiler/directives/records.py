@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
 
-from ..diagnostics import SourceLoc
+from ..base.diagnostics import SourceLoc
 
 if TYPE_CHECKING:
     from ..c.ast import Expr, FunctionDecl

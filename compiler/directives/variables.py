@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from ..diagnostics import error
+from ..base.diagnostics import error
 from .cursor import Cursor
 from .lexer import Token, TokenKind
 from .records import DirectiveKind, ExprSlot, Section, VarListClause, VarRefItem

@@ -1,1 +1,1 @@
-
+"""The context of dialects, printing, and the checker of stages."""

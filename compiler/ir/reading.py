@@ -18,7 +18,7 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
-from ..diagnostics import UNKNOWN_LOC, SourceLoc, error
+from ..base.diagnostics import UNKNOWN_LOC, SourceLoc, error
 
 _LEXEME = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*+("?)')
 

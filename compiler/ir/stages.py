@@ -13,7 +13,7 @@ from xdsl.dialects import acc, gpu
 from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
 from xdsl.ir import Operation
 
-from ..diagnostics import SourceLoc, error
+from ..base.diagnostics import SourceLoc, error
 
 _ACC_LEVEL = frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "acc", "accx"))
 _HOST_LEVEL = _ACC_LEVEL

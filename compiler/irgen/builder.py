@@ -25,8 +25,8 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.accx import VOLATILE
 from ...dialects.llvm_ext import MemcpyOp, MemsetOp
-from ..diagnostics import UNKNOWN_LOC, SourceLoc
-from ..ir.names import value_name
+from ..base.diagnostics import UNKNOWN_LOC, SourceLoc
+from ..base.names import value_name
 from .layout import PTR, is_integer_type
 
 OpT = TypeVar("OpT", bound=Operation)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType, f32, f64, i32
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMStructType, LLVMVoidType
 from xdsl.ir import Attribute, SSAValue
 
+from ..base.diagnostics import SourceLoc, error
 from ..c import ast as c
 from ..c.types import (
     ArrayType,
@@ -19,7 +20,6 @@ from ..c.types import (
     RecordType,
     VoidType,
 )
-from ..diagnostics import SourceLoc, error
 from . import builtins, expressions, lvalues, mismatched_calls, objects
 from .function import FunctionState
 from .layout import TypeLowering

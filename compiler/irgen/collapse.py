@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..base.diagnostics import error
 from ..c import ast as c
-from ..diagnostics import error
 from ..directives.records import Directive, ExprClause
 from .facts import loop_depth
 from .tree import assigned_variable, jumps, walk

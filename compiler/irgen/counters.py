@@ -12,8 +12,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import SSAValue
 
+from ..base.names import value_name
 from ..c.types import LONG, FloatType, IntType, PointerType
-from ..ir.names import value_name
 from . import arithmetic, expressions, lvalues
 from .counted import CountedLoop
 from .function import FunctionState

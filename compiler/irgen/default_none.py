@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ..base.diagnostics import error
 from ..c import ast as c
-from ..diagnostics import error
 from ..directives.records import DefaultClause, Directive, DirectiveKind, ReductionClause
 from .facts import loop_depth
 from .tree import assigned_variable, children, clause_items

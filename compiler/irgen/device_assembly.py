@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..base.diagnostics import error
 from ..c import ast as c
-from ..diagnostics import error
 from ..directives.records import DirectiveKind
 from .tree import walk
 

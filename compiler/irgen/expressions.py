@@ -11,6 +11,8 @@ from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Block, Region, SSAValue
 
+from ..base.diagnostics import error
+from ..base.names import value_name
 from ..c import ast as c
 from ..c.sema.constants import integer_value
 from ..c.types import (
@@ -21,8 +23,6 @@ from ..c.types import (
     VoidType,
     is_scalar,
 )
-from ..diagnostics import error
-from ..ir.names import value_name
 from . import (
     arithmetic,
     calls,

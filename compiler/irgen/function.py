@@ -11,10 +11,10 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ..base.diagnostics import SourceLoc, error
+from ..base.names import value_name
 from ..c import ast as c
 from ..c.types import ArrayType, CType, VoidType
-from ..diagnostics import SourceLoc, error
-from ..ir.names import value_name
 from .builder import Builder
 from .facts import FunctionFacts
 from .layout import PTR

@@ -16,9 +16,9 @@ from xdsl.dialects import llvm
 from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import SSAValue
 
+from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.types import CType, FloatType, IntType, PointerType, RecordType, VoidType
-from ..diagnostics import error
 from . import arithmetic, lvalues
 from .function import FunctionState
 

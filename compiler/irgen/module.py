@@ -13,11 +13,11 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import Block, Region
 
+from ..base.diagnostics import DiagnosticSink
+from ..base.names import value_name
 from ..c import ast as c
 from ..c.types import FunctionType, PointerType
-from ..diagnostics import DiagnosticSink
 from ..directives.records import Directive
-from ..ir.names import value_name
 from . import statements, static_data
 from .builder import Builder
 from .default_none import check_default_none

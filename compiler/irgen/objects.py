@@ -6,9 +6,9 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ...dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
+from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.types import ArrayType, PointerType, RecordType, is_arithmetic, is_scalar
-from ..diagnostics import error
 from . import expressions, lvalues, statements
 from .function import FunctionState
 

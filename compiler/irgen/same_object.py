@@ -7,10 +7,10 @@ conversions. A conversion that keeps every value, of a narrow integer to a wide 
 
 from __future__ import annotations
 
-from ...passes.analysis.device_functions import PURE_FUNCTIONS
+from ...passes.decisions.device_functions import PURE_FUNCTIONS
+from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.types import BOOL, IntType
-from ..diagnostics import error
 from .tree import children, walk
 
 _STATEMENTS = (

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..base.diagnostics import CompileError, SourceLoc, error
 from ..c import ast as c
 from ..c.types import BOOL, INT, LONG, CType, FloatType, IntType
-from ..diagnostics import CompileError, SourceLoc, error
 from ..directives.records import Directive, GangClause, ScanClause, VarRefItem
 from .counted import CountedLoop
 from .tree import int_constant, loaded_variable, strip_casts, walk

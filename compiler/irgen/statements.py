@@ -6,9 +6,9 @@ from xdsl.dialects import scf
 from xdsl.dialects.llvm import StackRestoreOp, StackSaveOp
 from xdsl.ir import Block, SSAValue
 
+from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.types import ArrayType, CType, PointerType
-from ..diagnostics import error
 from . import blocks, directives, expressions, objects, structured
 from .builder import name_after
 from .facts import NO_FLOW

@@ -23,10 +23,10 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from ..base.diagnostics import SourceLoc, error
 from ..c import ast as c
 from ..c.sema.constants import AddressConstant, ConstantValue, constant_value
 from ..c.types import ArrayType, CType, Field, QualType, RecordType
-from ..diagnostics import SourceLoc, error
 from .builder import Builder
 from .layout import PTR, ir_size_align, is_integer_type
 

@@ -11,8 +11,8 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Region, SSAValue
 
+from ..base.names import value_name
 from ..c import ast as c
-from ..ir.names import value_name
 from . import expressions, statements
 from .counted import CountedLoop
 from .counters import Counter, make_counter

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, i8
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType
 from xdsl.ir import Attribute, Operation
 
+from ..base.diagnostics import DiagnosticSink, error
 from ..c import ast as c
-from ..diagnostics import DiagnosticSink, error
 from .calls import external_type
 from .layout import TypeLowering
 

@@ -34,7 +34,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects import llvm_ext
-from ..diagnostics import UNKNOWN_LOC, SourceLoc, error
+from ..base.diagnostics import UNKNOWN_LOC, SourceLoc, error
 from .types import TypePrinter, escape, identifier
 
 

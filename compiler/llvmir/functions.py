@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ...dialects import llvm_ext, nvvm
 from ...dialects.accx import KERNEL
-from ..diagnostics import SourceLoc, error
+from ..base.diagnostics import SourceLoc, error
 from .attributes import function_attributes, parameter_attributes
 from .constants import attribute_text, zero_text
 from .metadata import LineTables, Metadata

@@ -11,7 +11,7 @@ from xdsl.dialects.llvm import FuncOp, GlobalOp
 from xdsl.ir import Operation
 
 from ...dialects.nvvm import ADDRESS_SPACE_SHARED
-from ..diagnostics import SourceLoc, error
+from ..base.diagnostics import SourceLoc, error
 from .constants import InitializerEvaluator, attribute_text, zero_text
 from .functions import VISIBILITIES, Declarations, FunctionPrinter
 from .metadata import LineTables, Metadata

@@ -25,7 +25,7 @@ from xdsl.dialects.llvm import (
 )
 from xdsl.ir import Attribute
 
-from ..diagnostics import UNKNOWN_LOC, error
+from ..base.diagnostics import UNKNOWN_LOC, error
 
 FLOAT_NAMES: dict[type[Attribute], str] = {
     Float16Type: "half",

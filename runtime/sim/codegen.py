@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...compiler.diagnostics import SourceLoc, error
+from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects.accx import SPECULATIVE
 from .access import Access, Place
 from .counters import Segment

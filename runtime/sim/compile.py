@@ -15,8 +15,8 @@ from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, BlockArgument, Operation
 
-from ...compiler.deep_stack import with_deep_stack
-from ...compiler.diagnostics import SourceLoc, error
+from ...compiler.base.deep_stack import with_deep_stack
+from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ...dialects.dense import integers
 from . import values

@@ -19,7 +19,9 @@ import numpy as np
 from xdsl.dialects import gpu
 from xdsl.ir import Attribute
 
-from ..abi import DeviceType
+from ...compiler.base.abi import DeviceType
+from ..data.peer_sections import PeerStrips
+from ..data.present import PresentTable
 from ..device import (
     Conversion,
     Device,
@@ -34,9 +36,7 @@ from ..device import (
     Strips,
 )
 from ..errors import AccRuntimeError, ErrorClass
-from ..host_device import InlineQueue
-from ..peer_sections import PeerStrips
-from ..present import PresentTable
+from ..host.device import InlineQueue
 from .access import Checks
 from .access_faults import AccessFaults
 from .compile import ModuleCompiler, SimKernel, global_variables

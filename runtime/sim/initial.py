@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...compiler.diagnostics import SourceLoc, error
+from ...compiler.base.diagnostics import SourceLoc, error
 from .expressions import constant, zero
 from .types import dtype_of, element, elements, size_align
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..abi import DeviceType
+from ...compiler.base.abi import DeviceType
 from .access import Access
 from .findings import Fault
 from .mathlib import math_function

@@ -3,8 +3,8 @@ Scalars of a gang or worker whose value depends on which thread ran which iterat
 
 The execution model holds such a scalar once per gang or worker; kernels hold it in every thread. Where a
 partitioned loop assigns one without a clause, the compiler says so by `accx.watch` operations
-(`passes/gpu_lowering/watches.py`), and this module follows, for each thread's copy, in which iteration
-of which loop it was assigned last. The rules, for a loop that assigns the scalar:
+(`watches.py` of `convert-acc-compute-to-gpu`), and this module follows, for each thread's copy, in which
+iteration of which loop it was assigned last. The rules, for a loop that assigns the scalar:
 
 1. an iteration that reads what another iteration assigned, or code after the loop that reads what
    some iteration assigned, gets a value that depends on the order;

@@ -10,7 +10,7 @@ import pytest
 from accopt.compiler.api import compile_files
 from accopt.compiler.backend import host_code
 from accopt.compiler.backend.host_code import compile_here, hide_divisors
-from accopt.compiler.options import CompileOptions
+from accopt.compiler.base.options import CompileOptions
 
 DIVISION = """define i32 @f(i32 %n.1, i32 %m.2) nounwind {
 bb0:

@@ -4,7 +4,8 @@ import ctypes
 import math
 
 import pytest
-from accopt.compiler.backend.host_mathematics import (
+from accopt.compiler.backend.jit import HostProgram
+from accopt.compiler.base.host_mathematics import (
     ARGUMENTS,
     FAST_PREFIX,
     PREFIX,
@@ -12,7 +13,6 @@ from accopt.compiler.backend.host_mathematics import (
     vector_library,
     with_mathematics,
 )
-from accopt.compiler.backend.jit import HostProgram
 
 FORMS = [
     (prefix, base, single)

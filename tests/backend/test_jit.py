@@ -9,7 +9,7 @@ import os
 import pytest
 from accopt.compiler.backend.cache import DiskCache, content_key
 from accopt.compiler.backend.jit import HostProgram, exported_names
-from accopt.compiler.diagnostics import CompileError
+from accopt.compiler.base.diagnostics import CompileError
 
 CALLS_BACK = """
 declare i32 @give(i32)

@@ -9,10 +9,10 @@ from accopt.compiler.backend.cache import DiskCache
 from accopt.compiler.backend.ptx import emit_ptx, ptx_version
 from accopt.compiler.backend.ptxas import assemble, parse_resources
 from accopt.compiler.backend.toolkit import find_libdevice, find_ptxas
-from accopt.compiler.diagnostics import CompileError
+from accopt.compiler.base.diagnostics import CompileError
 from accopt.compiler.llvmir.printer import NVPTX_HEADER
-from accopt.passes.analysis.device_functions import MATH_F32, MATH_F64
-from accopt.passes.analysis.device_math import Libdevice, device_function
+from accopt.passes.decisions.device_functions import MATH_F32, MATH_F64
+from accopt.passes.decisions.device_math import Libdevice, device_function
 
 needs_libdevice = pytest.mark.skipif(find_libdevice() is None, reason="no libdevice")
 needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason="no ptxas")

@@ -11,6 +11,7 @@ import re
 import textwrap
 from pathlib import Path
 
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.c.parse import parse_text
 from accopt.compiler.c.preprocess_headers import (
     INCLUDE_DIR,
@@ -23,7 +24,6 @@ from accopt.compiler.c.preprocess_macros import MacroPreprocessor
 from accopt.compiler.c.preprocess_output import OutputWriter
 from accopt.compiler.c.preprocess_predefined import FOR_SYSTEM_HEADERS, PREDEFINED
 from accopt.compiler.c.sema.checker import new_unit
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink
 
 
 def both() -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from accopt.compiler.base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from accopt.compiler.c import ast
 from accopt.compiler.c.sema import check_text
 from accopt.compiler.c.types import PointerType
-from accopt.compiler.diagnostics import CompileError, Diagnostic, DiagnosticSink
 
 
 def check(text: str) -> ast.TranslationUnit:

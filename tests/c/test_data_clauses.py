@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from accopt.compiler.base.diagnostics import DiagnosticSink, SourceLoc
 from accopt.compiler.c.sema.data_clauses import merge_data_clauses
-from accopt.compiler.diagnostics import DiagnosticSink, SourceLoc
 from accopt.compiler.directives.parser import parse_directive
 from accopt.compiler.directives.records import VarListClause
 

@@ -12,18 +12,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from accopt.compiler.c.parse import parse_text
-from accopt.compiler.c.preprocess import PreprocessOptions, preprocess_text
-from accopt.compiler.c.preprocess_headers import INCLUDE_DIR, OPENACC_INCLUDE_DIR
-from accopt.compiler.c.sema import check_translation_unit
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink
-from accopt.runtime.abi import (
+from accopt.compiler.base.abi import (
     ASYNC_DEFAULT,
     ASYNC_NOVAL,
     ASYNC_SYNC,
     DeviceProperty,
     DeviceType,
 )
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.c.parse import parse_text
+from accopt.compiler.c.preprocess import PreprocessOptions, preprocess_text
+from accopt.compiler.c.preprocess_headers import INCLUDE_DIR, OPENACC_INCLUDE_DIR
+from accopt.compiler.c.sema import check_translation_unit
 from pycparser import c_ast, c_generator
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from accopt.compiler.base.diagnostics import CompileError
 from accopt.compiler.c.preprocess import preprocess_text
-from accopt.compiler.diagnostics import CompileError
 from sema_dump import check, mistake
 
 

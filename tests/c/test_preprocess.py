@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink, Severity, SourceLoc
 from accopt.compiler.c.preprocess import PreprocessOptions, preprocess, preprocess_text
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink, Severity, SourceLoc
 
 _MARKER = re.compile(r'# (\d+) "(.*)"')
 _WORD = re.compile(r"\w+|[^\s\w]")

@@ -13,9 +13,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from accopt.compiler.base.diagnostics import CompileError
 from accopt.compiler.c.preprocess import preprocess_text
 from accopt.compiler.c.preprocess_lexer import tokenize
-from accopt.compiler.diagnostics import CompileError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

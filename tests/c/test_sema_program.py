@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink, Severity
 from accopt.compiler.c.preprocess import PreprocessOptions
 from accopt.compiler.c.program import load_program
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink, Severity
 
 PROGRAMS = Path(__file__).parent / "programs"
 

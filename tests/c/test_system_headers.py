@@ -10,11 +10,11 @@ from pathlib import Path
 
 import lacking_names
 import pytest
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.c import preprocess_headers
 from accopt.compiler.c.preprocess import PreprocessOptions, preprocess
 from accopt.compiler.c.preprocess_headers import INCLUDE_DIR, system_folders
 from accopt.compiler.c.program import load_program
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
@@ -197,5 +197,11 @@ def test_assembler_names_of_the_system(tmp_path: Path) -> None:
         "#include <string.h>\n#include <wchar.h>\n"
         "int main(void) { char b[99]; return strerror_r(2, b, 99) || strlen(b) < 5; }\n"
     )
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=host", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        "--target=host",
+        str(path),
+    ]
     assert subprocess.run(command, timeout=120, check=False).returncode == 0

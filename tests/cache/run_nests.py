@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 from accopt.compiler.api import Program, RunOptions
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import Executable, build
-from accopt.compiler.options import CompileOptions
 from accopt.runtime.sim.findings import Fault
 from generator import Nest, make_nest
 from generator import make_options as nest_options

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accopt.compiler.api import Program, RunOptions
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import Executable, build
-from accopt.compiler.options import CompileOptions
-from accopt.passes.analysis.cache_banks import PADDINGS
+from accopt.passes.decisions.cache_banks import PADDINGS
 from accopt.runtime.sim.counters import LineCount
 
 SOURCE = Path(__file__).parent / "banks.c"

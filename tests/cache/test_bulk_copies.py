@@ -15,9 +15,9 @@ import pytest
 from accopt.compiler.api import Program, RunOptions
 from accopt.compiler.backend.ptxas import assemble
 from accopt.compiler.backend.toolkit import find_ptxas
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import Executable, build
-from accopt.compiler.options import CompileOptions
 from accopt.runtime.sim.bulk import BulkBarriers
 
 SOURCE = Path(__file__).parent / "bulk.c"

@@ -6,12 +6,12 @@ import ctypes
 from pathlib import Path
 
 import pytest
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import build
-from accopt.compiler.options import CompileOptions
 from accopt.compiler.register_pressure import tiled_places
-from accopt.passes.analysis.affine import keeps_value
-from accopt.passes.analysis.cache_plan import SHARED_LIMIT, is_worth_launching, largest_shared
+from accopt.passes.decisions.cache_plan import SHARED_LIMIT, is_worth_launching, largest_shared
+from accopt.passes.ir.value_polynomials import keeps_value
 from accopt.runtime.cache_sections import outside_error
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import IntegerType, ModuleOp, i1, i8, i32, i64

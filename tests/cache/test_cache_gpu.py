@@ -33,7 +33,7 @@ def test_accesses_outside_end_the_program(
     which, width, expected = case
     source = tmp_path / "p.c"
     source.write_text(PROGRAM)
-    command = (sys.executable, "-m", "accopt.compiler.accrun_main", "--target=nvptx")
+    command = (sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=nvptx")
     run = subprocess.run(
         [*command, "--check-cache", str(source), "--", str(which), str(width)],
         capture_output=True,

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accopt.compiler.api import Program, RunOptions
-from accopt.compiler.diagnostics import Diagnostic, DiagnosticSink
+from accopt.compiler.base.diagnostics import Diagnostic, DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import Executable, build
-from accopt.compiler.options import CompileOptions
 from accopt.compiler.remarks import REMARKS_STAGE, remarks_of
 from xdsl.dialects.builtin import ModuleOp
 

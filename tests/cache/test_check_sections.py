@@ -128,7 +128,7 @@ def test_accesses_outside_end_the_program(
     which, width, expected = case
     source = tmp_path / "p.c"
     source.write_text(PROGRAM)
-    command = (sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}")
+    command = (sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}")
     run = subprocess.run(
         [*command, "--check-cache", str(source), "--", str(which), str(width)],
         capture_output=True,

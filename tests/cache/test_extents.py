@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parent / "extents.c"
 
 
 def output(*options: str) -> tuple[str, str]:
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", *options, str(SOURCE)]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", *options, str(SOURCE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr

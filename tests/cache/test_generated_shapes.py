@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import Executable, build
-from accopt.compiler.options import CompileOptions
 from shape_generator import COLUMNS, ROWS, program
 from test_cache_shapes import call
 

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from accopt.compiler import accc_main, accrun_main
-from accopt.compiler.customary_options import translate
-from accopt.compiler.diagnostics import DiagnosticSink
-from accopt.compiler.linked_program import read_program
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.drivers import accc_main, accrun_main
+from accopt.compiler.drivers.customary_options import translate
+from accopt.compiler.drivers.linked_program import read_program
 from accopt.runtime.errors import NoDeviceError
 
 MAIN = """
@@ -221,7 +221,13 @@ def test_options_that_are_not_honoured(given: str, meant: str, warnings: list[st
 
 def test_accrun_takes_them_too() -> None:
     example = Path(__file__).parents[2] / "examples" / "saxpy.c"
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=host", "-Wall"]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        "--target=host",
+        "-Wall",
+    ]
     done = subprocess.run([*command, "-O2", str(example), "-acc", "-lm"], capture_output=True)
     assert done.returncode == 0, done.stderr
     assert callable(accrun_main.main)

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from accopt.compiler.deep_stack import with_deep_stack
+from accopt.compiler.base.deep_stack import with_deep_stack
 
 ELSE_IFS = "if (c == 100) c = 0; " + "".join(
     f"else if (c == {i + 101}) c = {i}; " for i in range(300)
@@ -34,7 +34,7 @@ def run(path: Path, target: str) -> subprocess.CompletedProcess[str]:
         sys.executable,
         "-P",
         "-m",
-        "accopt.compiler.accrun_main",
+        "accopt.compiler.drivers.accrun_main",
         f"--target={target}",
         str(path),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler import accopt_main, accrun_main
+from accopt.compiler.drivers import accopt_main, accrun_main
 
 PROGRAM = str(Path(__file__).parent.parent.parent / "examples" / "saxpy.c")
 

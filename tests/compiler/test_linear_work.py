@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir import print_llvm_module
-from accopt.compiler.options import CompileOptions
 from accopt.compiler.pipeline import run_to_stage
 
 LINEAR = 2.2

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from accopt.compiler import accc_main, accrun_main
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.c.program import load_program
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.drivers import accc_main, accrun_main
 from accopt.compiler.irgen import generate_module
 
 DEFINITIONS = """
@@ -80,7 +80,13 @@ def write(folder: Path, *texts: str) -> list[Path]:
 @pytest.mark.parametrize("target", ["host", "sim"])
 def test_calls_through_other_declarations(tmp_path: Path, target: str) -> None:
     paths = write(tmp_path, CALLS, DEFINITIONS, IMPLICIT)
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}", *paths]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        f"--target={target}",
+        *paths,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout == EXPECTED
     for name in ("an_enum", "gives_enum", "counts", "first", "sets", "sum", "narrow", "on_device"):

@@ -34,7 +34,7 @@ def installed(tmp_path: Path) -> Path:
 
 def accopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "accopt.compiler.accopt_main", *arguments],
+        [sys.executable, "-m", "accopt.compiler.drivers.accopt_main", *arguments],
         capture_output=True,
         text=True,
         check=False,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ACCRUN = [sys.executable, "-P", "-m", "accopt.compiler.accrun_main", "--target=host"]
-ACCC = [sys.executable, "-P", "-m", "accopt.compiler.accc_main", "--target=host"]
+ACCRUN = [sys.executable, "-P", "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
+ACCC = [sys.executable, "-P", "-m", "accopt.compiler.drivers.accc_main", "--target=host"]
 
 SUM = """
 #include <stdio.h>
@@ -151,7 +151,7 @@ def test_what_cannot_be_written_whole_is_removed(tmp_path: Path) -> None:
     source = write(tmp_path, "int main(void) { return 0; }" + "int a_variable;\n" * 50)
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200));"
-        "from accopt.compiler.accc_main import main; sys.exit(main(sys.argv[1:]))"
+        "from accopt.compiler.drivers.accc_main import main; sys.exit(main(sys.argv[1:]))"
     )
     for options in (["-c", "-o", "x.o"], ["-o", "x"], ["-E", "-o", "x.i"]):
         done = run(

@@ -10,7 +10,7 @@ from pathlib import Path
 PROGRAMS = Path(__file__).parents[1] / "passes" / "programs"
 COMPILE = """
 import sys
-from accopt.compiler.accopt_main import main
+from accopt.compiler.drivers.accopt_main import main
 for path in sys.argv[1:]:
     assert main(["--emit", "nvvm", path]) == 0
 """

@@ -5,21 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.accopt_main import main
 from accopt.compiler.backend.ptxas import KernelResources
 from accopt.compiler.backend.toolkit import find_ptxas
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink
-from accopt.compiler.executable import Executable, build
-from accopt.compiler.options import CompileOptions
-from accopt.compiler.register_pressure import lower_limits, may_retry, relieve
-from accopt.compiler.schedule_report import (
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
+from accopt.compiler.drivers.accopt_main import main
+from accopt.compiler.drivers.schedule_report import (
     KernelCost,
     block_sizes,
     costs_by_place,
     render_space,
     schedule_space,
 )
-from accopt.passes.analysis.occupancy import occupancy
+from accopt.compiler.executable import Executable, build
+from accopt.compiler.register_pressure import lower_limits, may_retry, relieve
+from accopt.passes.decisions.occupancy import occupancy
 
 SOURCE = """
 void nest(int n, int m, float (*restrict a)[m], const float (*restrict b)[m]) {

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from accopt.compiler import accopt_main, added_passes
-from accopt.compiler.instrumentation import changed_lines
-from accopt.compiler.options import CompileOptions
+from accopt.compiler import added_passes
+from accopt.compiler.base.options import CompileOptions
+from accopt.compiler.drivers import accopt_main
+from accopt.compiler.drivers.instrumentation import changed_lines
 from accopt.compiler.pipeline import pipeline_passes
 from accopt.passes.registry import PASS_CLASSES
 from xdsl.context import Context
@@ -156,7 +157,13 @@ def test_a_pass_can_be_left_out(capfd: pytest.CaptureFixture[str]) -> None:
     assert "saxpy.c:7" in message
     assert accopt("--skip-pass=schedule-loop") == 1
     assert "did you mean 'schedule-loops'?" in capfd.readouterr().err
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", PROGRAM, "--target=host"]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        PROGRAM,
+        "--target=host",
+    ]
     ran = subprocess.run([*command, "--skip-pass=infer-data-regions", "--", "100"], check=False)
     assert ran.returncode == 0 and "0 wrong" in capfd.readouterr().out
 

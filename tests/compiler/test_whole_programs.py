@@ -15,12 +15,12 @@ import pytest
 from accopt.compiler.backend.ptx import emit_ptx
 from accopt.compiler.backend.ptxas import assemble
 from accopt.compiler.backend.toolkit import find_libdevice, find_ptxas
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.emit import emit_text
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
-from accopt.compiler.options import CompileOptions
 from accopt.compiler.pipeline import run_to_stage, stage_names
 from xdsl.dialects.builtin import ModuleOp
 

@@ -17,10 +17,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
-from accopt.compiler.options import CompileOptions
 from accopt.compiler.pipeline import run_to_stage
 from accopt.compiler.remarks import REMARKS_STAGE, remarks_of
 

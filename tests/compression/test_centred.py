@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from accopt.runtime.centred import offset_error
-from accopt.runtime.packed import Code, Coefficients, PackedFormat, coefficients, error_bound
+from accopt.compiler.base.centred import offset_error
+from accopt.compiler.base.packed import Code, Coefficients, PackedFormat, coefficients, error_bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,8 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from accopt.runtime.codec import Codec
-from accopt.runtime.packed import (
+from accopt.compiler.base.packed import (
     MAX_BITS,
     Code,
     Coefficients,
@@ -18,6 +17,7 @@ from accopt.runtime.packed import (
     coefficients,
     error_bound,
 )
+from accopt.runtime.compression.arrays.codec import Codec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

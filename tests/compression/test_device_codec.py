@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from accopt.compiler.options import TargetName
-from accopt.runtime import compression_transfers
-from accopt.runtime.codec import Codec
-from accopt.runtime.codec_kernels import codec_kernels, range_of_keys
-from accopt.runtime.cuda_staging import PIECE, StagingCopier
+from accopt.compiler.base.options import TargetName
+from accopt.compiler.base.packed import Code, PackedFormat, coefficients
+from accopt.runtime.compression.arrays import transfers as compression_transfers
+from accopt.runtime.compression.arrays.codec import Codec
+from accopt.runtime.compression.arrays.codec_kernels import codec_kernels, range_of_keys
+from accopt.runtime.cuda.staging import PIECE, StagingCopier
 from accopt.runtime.device import PackedPlace, Strips
-from accopt.runtime.native_transfer import NOT_READY
-from accopt.runtime.packed import Code, PackedFormat, coefficients
+from accopt.runtime.native.transfer import NOT_READY
 
 from .test_saturation import FORMATS, WIDE_FORMATS, program
 
@@ -275,7 +275,7 @@ def test_a_forked_process_ends():
 import os, sys
 import numpy as np
 os.sched_getaffinity = lambda process: set(range(4))
-from accopt.runtime.cuda_staging import StagingCopier
+from accopt.runtime.cuda.staging import StagingCopier
 sys.path.insert(0, sys.argv[1])
 from tests.compression.test_device_codec import Calls
 staging = StagingCopier(Calls(), 0)
@@ -327,7 +327,7 @@ def test_the_packers_kernels_compile(real: str, code: str):
 
 @pytest.fixture
 def device() -> Iterator[Any]:
-    from accopt.runtime.cuda_device import CudaDevice
+    from accopt.runtime.cuda.device import CudaDevice
 
     opened = CudaDevice(0)
     yield opened

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from accopt.compiler.base.packed import Code, PackedFormat
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.dialects.accx_compress import PackedType
-from accopt.runtime.packed import Code, PackedFormat
 from xdsl.dialects.builtin import f64
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from accopt.passes.analysis.compression import PAYS, Access, estimate, read_once, seconds
-from accopt.runtime.packed import Code, PackedFormat
+from accopt.compiler.base.packed import Code, PackedFormat
+from accopt.passes.decisions.compression import PAYS, Access, estimate, read_once, seconds
 
 HALF_FLOAT = PackedFormat(32, Code.RANGE, 16)
 HALF_DOUBLE = PackedFormat(64, Code.RANGE, 32)

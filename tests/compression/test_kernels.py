@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accopt.compiler.api import Program, compile_files
-from accopt.compiler.options import CompileOptions
+from accopt.compiler.base.options import CompileOptions
 
 SOURCE = Path(__file__).parents[2] / "benchmarks/compression/kernels.c"
 FORMATS = {

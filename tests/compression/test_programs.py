@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from accopt.runtime.codec import Codec
-from accopt.runtime.packed import Code, PackedFormat, coefficients
+from accopt.compiler.base.packed import Code, PackedFormat, coefficients
+from accopt.runtime.compression.arrays.codec import Codec
 
 HEAD = """
 #include <stdio.h>
@@ -32,7 +32,7 @@ def run(
         path = tmp_path / f"p{number}.c"
         path.write_text(HEAD + text)
         paths.append(str(path))
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
     return subprocess.run(
         [*command, *options, *paths],
         capture_output=True,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accopt.compiler.api import Program, compile_files
-from accopt.compiler.options import CompileOptions, TargetName
+from accopt.compiler.base.options import CompileOptions, TargetName
 
 SOURCE = Path(__file__).parent / "saturation.c"
 FORMATS = ("bits16", "bits8", "bits12", "bits21", "half", "bfloat16", "bits16:centred")

@@ -1,5 +1,5 @@
 """
-Windows of stencils over packed arrays (`passes/compression/windows.py`): whatever the shape of the loops,
+Windows of stencils over packed arrays (`passes/compress_arrays/windows.py`): whatever the shape of the loops,
 the results are those of the kernel without windows, bit for bit.
 """
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accopt.compiler.api import Program, compile_files
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
-from accopt.compiler.options import CompileOptions
 from accopt.compiler.pipeline import run_to_stage
 from accopt.compiler.remarks import REMARKS_STAGE, remarks_of
 

@@ -22,7 +22,7 @@ HOST_ONLY = sorted((Path(__file__).parent / "host_only").glob("*.c"))
 
 
 def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
     return subprocess.run(
         [*command, str(program)], capture_output=True, text=True, timeout=300, check=False
     )
@@ -51,7 +51,13 @@ def test_as_in_serial(program: Path, target: str) -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_assembles(program: Path, tmp_path: Path) -> None:
     ptx = tmp_path / "kernels.ptx"
-    command = [sys.executable, "-m", "accopt.compiler.accopt_main", "--emit=ptx", "--verify"]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accopt_main",
+        "--emit=ptx",
+        "--verify",
+    ]
     done = subprocess.run(
         [*command, str(program), "-o", str(ptx)], capture_output=True, text=True, timeout=300
     )

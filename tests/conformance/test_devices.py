@@ -43,7 +43,7 @@ int main(void) {
 
 
 def accrun(program: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", *options, str(program)]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", *options, str(program)]
     return subprocess.run(
         command,
         capture_output=True,

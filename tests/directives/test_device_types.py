@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from accopt.compiler.diagnostics import DiagnosticSink, SourceLoc
+from accopt.compiler.base.diagnostics import DiagnosticSink, SourceLoc
 from accopt.compiler.directives.device_types import select_clauses
 from accopt.compiler.directives.parser import parse_directive
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink, SourceLoc
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink, SourceLoc
 from accopt.compiler.directives.parser import parse_directive
 from accopt.compiler.directives.records import Directive, DirectiveKind
 from accopt.compiler.directives.rules import ALIASES, ALL_MODIFIERS, DIRECTIVES

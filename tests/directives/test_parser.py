@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink, SourceLoc
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink, SourceLoc
 from accopt.compiler.directives.parser import parse_directive
 from accopt.compiler.directives.records import (
     AtomicKind,

@@ -19,7 +19,7 @@ GPU = range(40)
 def run(seed: int, target: str, folder: Path, *, verify: bool = False) -> None:
     source = folder / f"seed{seed}.c"
     source.write_text(make_program(seed))
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
     done = subprocess.run(
         [*command, *(["--verify"] if verify else []), str(source)],
         capture_output=True,
@@ -60,7 +60,7 @@ def test_a_wrong_answer_would_be_seen(tmp_path: Path) -> None:
     at = text.index("static void g0")
     brace = text.index("{", at)
     source.write_text(text[: brace + 1] + " A[3] += 1; Y[1][2][3] += 0.5; " + text[brace + 1 :])
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=host"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
     done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "f0: A[3] is" in done.stdout and "f0: Y[" in done.stdout

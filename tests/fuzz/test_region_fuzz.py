@@ -17,7 +17,13 @@ SLOW = range(1000, 1150)
 
 def run(source: Path, target: str, enabled: str) -> tuple[int, str]:
     option = f"infer-data-regions{{enabled={enabled} runs=true}}"
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}", "-O0"]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        f"--target={target}",
+        "-O0",
+    ]
     done = subprocess.run(
         [*command, "--verify", "--pass-option", option, str(source)],
         capture_output=True,

@@ -21,7 +21,7 @@ def compare(seed: int, folder: Path) -> None:
     subprocess.run(["gcc", "-w", "-O0", source, "-o", binary], check=True)
     expected = subprocess.run([binary], capture_output=True, text=True, check=True)
     done = subprocess.run(
-        [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=host", source],
+        [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host", source],
         capture_output=True,
         text=True,
         timeout=120,

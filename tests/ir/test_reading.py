@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.diagnostics import CompileError, Diagnostic
+from accopt.compiler.base.diagnostics import CompileError, Diagnostic
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.reading import parse_ir, read_ir_text
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.base.options import CompileOptions, TargetName
 from accopt.compiler.emit import emit_text
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.ir.stages import check_stage
-from accopt.compiler.options import CompileOptions, TargetName
 from accopt.compiler.pipeline import run_to_stage, stage_names
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import ModuleOp, i32

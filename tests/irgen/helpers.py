@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.c.program import load_program
-from accopt.compiler.diagnostics import DiagnosticSink
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.irgen import generate_module
 from xdsl.dialects.builtin import ModuleOp

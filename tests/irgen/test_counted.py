@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.c import ast as c
 from accopt.compiler.c.program import load_program
-from accopt.compiler.diagnostics import DiagnosticSink
 from accopt.compiler.irgen.counted import CountedLoop, recognize
 from accopt.compiler.irgen.tree import walk
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.diagnostics import CompileError
+from accopt.compiler.base.diagnostics import CompileError
 
 from .helpers import generate
 

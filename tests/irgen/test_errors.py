@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink, render
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink, render
 
 from .helpers import generate
 

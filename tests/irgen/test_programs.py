@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.c.program import load_program
-from accopt.compiler.diagnostics import DiagnosticSink
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.irgen import generate_module
@@ -62,7 +62,7 @@ def test_output(program: Path):
     command = [
         sys.executable,
         "-m",
-        "accopt.compiler.accrun_main",
+        "accopt.compiler.drivers.accrun_main",
         "--target",
         "host",
         str(program),

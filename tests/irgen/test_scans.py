@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.diagnostics import CompileError
+from accopt.compiler.base.diagnostics import CompileError
 from accopt.dialects.accx_scan import ScanStepOp
 
 from .helpers import generate

@@ -7,7 +7,7 @@ import time
 
 import llvmlite.binding as llvm
 import pytest
-from accopt.compiler.diagnostics import CompileError, SourceLoc
+from accopt.compiler.base.diagnostics import CompileError, SourceLoc
 from accopt.compiler.emit import compilers_fuse
 from accopt.compiler.llvmir import print_llvm_module
 from accopt.dialects.accx import KERNEL

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from accopt.compiler.backend.jit import HostProgram
+from accopt.compiler.base.abi import ENTRY_POINTS, DataKind, DataRecord, Launch
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir.printer import print_llvm_module
-from accopt.passes.analysis.sites import SiteTable
+from accopt.passes.ir.sites import SiteTable
 from accopt.passes.registry import load_pass
-from accopt.runtime.abi import ENTRY_POINTS, DataKind, DataRecord, Launch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 

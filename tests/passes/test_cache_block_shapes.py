@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from accopt.passes.analysis.cache_shapes import (
+from accopt.passes.decisions.cache_shapes import (
     MULTIPROCESSORS,
     Integers,
     Shape,

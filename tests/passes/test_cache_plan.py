@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from accopt.passes.analysis.affine import Affine
-from accopt.passes.analysis.cache_banks import choose_padding, conflict_degree
-from accopt.passes.analysis.cache_plan import (
+from accopt.passes.decisions.cache_banks import choose_padding, conflict_degree
+from accopt.passes.decisions.cache_plan import (
     Axis,
     Sharing,
     TilePlan,
@@ -22,26 +21,27 @@ from accopt.passes.analysis.cache_plan import (
     stands_better_transposed,
     tiles_are_disjoint,
 )
-from accopt.passes.analysis.cache_section import Section, SectionDim
-from accopt.passes.analysis.cache_shapes import (
+from accopt.passes.decisions.cache_section import Section, SectionDim
+from accopt.passes.decisions.cache_shapes import (
     block_threads,
     buffers,
     is_crowded,
     outputs_per_thread,
     resident_blocks,
 )
+from accopt.passes.decisions.polynomials import Polynomial
 
-I, J, K, N = (Affine.symbol(name) for name in "ijkn")
-number = Affine.constant
+I, J, K, N = (Polynomial.symbol(name) for name in "ijkn")
+number = Polynomial.constant
 ROW, COLUMN = Axis("i", "i"), Axis("j", "j")
 BOTH = Sharing((0, 1))
 
 
-def line(lower: Affine, length: int) -> Section:
+def line(lower: Polynomial, length: int) -> Section:
     return Section("a", (SectionDim(lower, length, number(4)),), 4)
 
 
-def box(rows: Affine, columns: Affine, height: int, width: int, name: str = "a") -> Section:
+def box(rows: Polynomial, columns: Polynomial, height: int, width: int, name: str = "a") -> Section:
     return Section(
         name, (SectionDim(rows, height, N * 4), SectionDim(columns, width, number(4))), 4
     )
@@ -88,7 +88,7 @@ def test_a_gang_clause_is_respected_and_reported() -> None:
     ("lower", "length", "expected"),
     [(I, 3, 5), (I * 2 + 1, 3, 7), (I * 3 + 4, 5, 11)],
 )
-def test_sizes_of_the_papers_table_1(lower: Affine, length: int, expected: int) -> None:
+def test_sizes_of_the_papers_table_1(lower: Polynomial, length: int, expected: int) -> None:
     plan = tile(line(lower, length), [ROW], Sharing((0,)), (3,))
     assert plan.elements == expected
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from accopt.passes.analysis.affine import Affine
-from accopt.passes.analysis.cache_section import (
+from accopt.passes.decisions.cache_section import (
     Section,
     SectionDim,
     Subscript,
@@ -16,13 +15,16 @@ from accopt.passes.analysis.cache_section import (
     offsets,
     rates_of,
 )
-from accopt.passes.analysis.ranges import LoopRange
+from accopt.passes.decisions.polynomials import Polynomial
+from accopt.passes.decisions.ranges import LoopRange
 
-I, J, K, N, Q = (Affine.symbol(name) for name in "ijknq")
-number = Affine.constant
+I, J, K, N, Q = (Polynomial.symbol(name) for name in "ijknq")
+number = Polynomial.constant
 
 
-def matrix(rows: Affine, columns: Affine, stride: Affine, lengths: tuple[int, int]) -> Section:
+def matrix(
+    rows: Polynomial, columns: Polynomial, stride: Polynomial, lengths: tuple[int, int]
+) -> Section:
     """`[rows : lengths[0]][columns : lengths[1]]` of a matrix of floats."""
     return Section(
         "a",

@@ -7,7 +7,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from accopt.compiler.diagnostics import CompileError
+from accopt.compiler.base.diagnostics import CompileError
 from host_harness import HostRun, run_passes
 from host_modules import INCREMENT, element, function, loop, module
 

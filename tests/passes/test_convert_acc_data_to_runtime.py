@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from accopt.compiler.diagnostics import CompileError
-from accopt.runtime.abi import DataFlag
+from accopt.compiler.base.abi import DataFlag
+from accopt.compiler.base.diagnostics import CompileError
 from host_harness import HostRun, run_passes
 
 PRELUDE = """

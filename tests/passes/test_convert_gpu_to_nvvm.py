@@ -9,14 +9,17 @@ import pytest
 from accopt.compiler.backend.jit import HostProgram
 from accopt.compiler.backend.ptx import emit_ptx
 from accopt.compiler.backend.toolkit import find_libdevice
-from accopt.compiler.diagnostics import CompileError, SourceLoc
+from accopt.compiler.base.diagnostics import CompileError, SourceLoc
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir import print_llvm_module
 from accopt.dialects import nvvm
-from accopt.passes.analysis.device_functions import DEVICE_FUNCTIONS, MATH_F80
-from accopt.passes.analysis.device_math import Expansion, Intrinsic, Libdevice, device_function
-from accopt.passes.convert_gpu_to_nvvm import ConvertGpuToNvvmPass, register_range
+from accopt.passes.convert_gpu_to_nvvm.convert_gpu_to_nvvm.convert_gpu_to_nvvm import (
+    ConvertGpuToNvvmPass,
+    register_range,
+)
 from accopt.passes.convert_to_llvm import ConvertToLlvmPass
+from accopt.passes.decisions.device_functions import DEVICE_FUNCTIONS, MATH_F80
+from accopt.passes.decisions.device_math import Expansion, Intrinsic, Libdevice, device_function
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser

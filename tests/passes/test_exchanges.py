@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from accopt.compiler.accopt_main import main
+from accopt.compiler.drivers.accopt_main import main
 
 PROGRAM = """
 void two_loops(int m, int (*restrict a)[64], const int *restrict c, int *restrict o)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import pytest
 from accopt.compiler.ir.context import make_context
 from accopt.dialects.accx import UNROLL
-from accopt.passes.analysis.block_shape import BlockShape, choose_block_shape
-from accopt.passes.analysis.loop_partition import Mode, Partition, Unit, partition_loop
-from accopt.passes.analysis.reduction_strategy import Strategy, choose_strategy, has_atomic
-from accopt.passes.gpu_lowering.barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space
-from accopt.passes.gpu_lowering.exchanges import leave_whole
+from accopt.passes.convert_acc_compute_to_gpu.convert_acc_compute_to_gpu.barriers import (
+    ANY_INTERNAL,
+    UNKNOWN,
+    Access,
+    Root,
+    Space,
+)
+from accopt.passes.decisions.block_shape import BlockShape, choose_block_shape
+from accopt.passes.decisions.loop_partition import Mode, Partition, Unit, partition_loop
+from accopt.passes.decisions.reduction_strategy import Strategy, choose_strategy, has_atomic
+from accopt.passes.ir.exchanges import leave_whole
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.parser import Parser

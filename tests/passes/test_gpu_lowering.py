@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from accopt.compiler.diagnostics import CompileError
+from accopt.compiler.base.diagnostics import CompileError
 from accopt.dialects import llvm_ext, nvvm
 from gpu_device import lower
 from gpu_ir import Builder

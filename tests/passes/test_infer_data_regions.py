@@ -15,7 +15,7 @@ PROGRAMS = Path(__file__).parent / "region_programs"
 def run(program: str, target: str, enabled: str) -> tuple[str, int]:
     """What the program prints, and how many transfers it makes."""
     option = f"infer-data-regions{{enabled={enabled} runs=true}}"
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", f"--target={target}"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
     done = subprocess.run(
         [*command, "--verify", "--pass-option", option, str(PROGRAMS / program)],
         capture_output=True,
@@ -43,7 +43,7 @@ def test_the_same_output_with_fewer_transfers(program: str, part: float, target:
 def remarks(source: str, folder: Path) -> list[str]:
     path = folder / "prog.c"
     path.write_text(source)
-    command = [sys.executable, "-m", "accopt.compiler.accopt_main", "--emit=transformed"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accopt_main", "--emit=transformed"]
     done = subprocess.run(
         [*command, "--remarks", "-o", os.devnull, str(path)],
         capture_output=True,

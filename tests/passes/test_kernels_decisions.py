@@ -19,7 +19,7 @@ def decisions(program: Path) -> dict[int, str]:
     command = [
         sys.executable,
         "-m",
-        "accopt.compiler.accopt_main",
+        "accopt.compiler.drivers.accopt_main",
         "--emit=transformed",
         "--remarks",
     ]

@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from accopt.compiler.diagnostics import CompileError
+from accopt.compiler.base.diagnostics import CompileError
 from host_harness import HostRun, run_passes
 
 TYPES = {

@@ -16,7 +16,7 @@ def test_output(program: Path):
     command = [
         sys.executable,
         "-m",
-        "accopt.compiler.accrun_main",
+        "accopt.compiler.drivers.accrun_main",
         "--target",
         "host",
         str(program),
@@ -29,6 +29,13 @@ def test_output(program: Path):
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("stage", ["scheduled", "gpu"])
 def test_ir_for_a_gpu_is_legal(program: Path, stage: str):
-    command = [sys.executable, "-m", "accopt.compiler.accopt_main", "--emit", stage, "--verify"]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accopt_main",
+        "--emit",
+        stage,
+        "--verify",
+    ]
     done = subprocess.run([*command, str(program)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -54,7 +54,7 @@ def attributes(folder: Path, case: tuple[str, str, str, str]) -> list[bool]:
         "#include <stdlib.h>\nstruct s { float *x, *y; };\nint n;\n"
         f"void f({parameters})\n{{\n{before}{LOOP.format(clauses=clauses)}{after}\n}}\n"
     )
-    command = [sys.executable, "-m", "accopt.compiler.accopt_main", "--emit=gpu", str(path)]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accopt_main", "--emit=gpu", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     (kernel,) = re.findall(r"gpu\.kernel, arg_attrs = \[(.*?)\]", done.stdout)
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     command = [
         sys.executable,
         "-m",
-        "accopt.compiler.accopt_main",
+        "accopt.compiler.drivers.accopt_main",
         "--remarks",
         "--emit=transformed",
         str(path),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 
 import pytest
-from accopt.compiler.diagnostics import SourceLoc
-from accopt.passes.analysis.layout import Elements, elements_of, layout_of, size_of, type_name
-from accopt.passes.analysis.sites import DeclaredVariable, SiteTable, SiteVariable
-from accopt.runtime.abi import DataKind
+from accopt.compiler.base.abi import DataKind
+from accopt.compiler.base.diagnostics import SourceLoc
+from accopt.passes.ir.layout import Elements, elements_of, layout_of, size_of, type_name
+from accopt.passes.ir.sites import DeclaredVariable, SiteTable, SiteVariable
 from accopt.runtime.sites import Site as RuntimeSite
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import Float80Type, ModuleOp, f32, f64, i8, i16, i32, i64

@@ -22,7 +22,7 @@ FORCED = {
 
 
 def _run(name: str, target: str, options: list[str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target", target]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target", target]
     for option in options:
         command += ["--pass-option", option]
     source = str(PROGRAMS / f"{name}.c")
@@ -67,7 +67,14 @@ def test_options_change_nothing_but_speed(name: str, option: str):
 
 
 def _ptx(name: str, *options: str) -> str:
-    command = [sys.executable, "-m", "accopt.compiler.accopt_main", "--emit", "ptx", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accopt_main",
+        "--emit",
+        "ptx",
+        *options,
+    ]
     source = str(PROGRAMS / f"{name}.c")
     done = subprocess.run([*command, source], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from accopt.runtime.cuda_device import cuda_devices
-from accopt.runtime.cuda_driver import Driver
+from accopt.runtime.cuda.device import cuda_devices
+from accopt.runtime.cuda.driver import Driver
 from accopt.runtime.device import DeviceProvider
 
 SUCCESS, INVALID_VALUE, OUT_OF_MEMORY = 0, 1, 2

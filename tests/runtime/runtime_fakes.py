@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from accopt.runtime.abi import DeviceType
+from accopt.compiler.base.abi import DeviceType
 from accopt.runtime.device import Queue, Strips
 
 

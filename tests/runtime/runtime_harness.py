@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Sequence
 
 import llvmlite.binding as llvm
-from accopt.runtime.abi import (
+from accopt.compiler.base.abi import (
     ASYNC_SYNC,
     ENTRY_POINTS,
     DataFlag,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 
 import pytest
-from accopt.runtime.abi import DataFlag, DataKind, DataRecord
-from accopt.runtime.cells import CELL, Cells
+from accopt.compiler.base.abi import DataFlag, DataKind, DataRecord
+from accopt.runtime.data.cells import CELL, Cells
+from accopt.runtime.data.present import Entry, PresentTable
+from accopt.runtime.data.quick_entry import QuickEntry
 from accopt.runtime.device import CellPage
-from accopt.runtime.present import Entry, PresentTable
-from accopt.runtime.quick_entry import QuickEntry
 from runtime_fakes import FakeQueue
 
 DEVICE = 0x7000_0000

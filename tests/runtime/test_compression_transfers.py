@@ -7,18 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from accopt.runtime.abi import DataKind
-from accopt.runtime.compression import Compressor, PackedRequest
-from accopt.runtime.compression_transfers import (
-    BYTES_PER_CPU,
-    DEVICE_BYTES,
-    MEMBERS_GAIN,
-)
+from accopt.compiler.base.abi import DataKind
+from accopt.compiler.base.packed import Code, Coefficients, PackedFormat
+from accopt.runtime.compression.arrays.arrays import Compressor, PackedRequest
+from accopt.runtime.compression.arrays.transfers import BYTES_PER_CPU, DEVICE_BYTES, MEMBERS_GAIN
+from accopt.runtime.data.mapping import Request
+from accopt.runtime.data.present import Entry
 from accopt.runtime.device import Conversion, PackedPlace, Queue, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
-from accopt.runtime.mapping import Request
-from accopt.runtime.packed import Code, Coefficients, PackedFormat
-from accopt.runtime.present import Entry
 
 ENOUGH = BYTES_PER_CPU * len(os.sched_getaffinity(0))
 """After so many bytes the kernels are loaded."""

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from accopt.runtime import cuda_driver
-from accopt.runtime.abi import DataKind, DeviceProperty, DeviceType
-from accopt.runtime.cuda_device import CudaDevice, cuda_devices
-from accopt.runtime.cuda_staging import PIECE, THRESHOLD
+from accopt.compiler.base.abi import DataKind, DeviceProperty, DeviceType
+from accopt.runtime.cuda import driver as cuda_driver
+from accopt.runtime.cuda.device import CudaDevice, cuda_devices
+from accopt.runtime.cuda.staging import PIECE, THRESHOLD
 from accopt.runtime.device import CubinImage, NativeImage, PtxImage, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass, NoDeviceError
 from accopt.runtime.program import Runtime
@@ -164,7 +164,7 @@ def test_zero_and_store_pointer(device):
 
 @gpu
 def test_queues_overlap_and_order(device):
-    from accopt.runtime.abi import LAUNCH_FORMAT
+    from accopt.compiler.base.abi import LAUNCH_FORMAT
 
     first, second = device.new_queue(), device.new_queue()
     ns = ctypes.c_int64(200_000_000)
@@ -414,7 +414,7 @@ def test_launch_overhead(program, capsys):
     program.data("data_enter", [r])
     values = [ctypes.c_int64(r.device), ctypes.c_float(1), ctypes.c_int64(128)]
     pointers = (ctypes.c_int64 * 3)(*map(ctypes.addressof, values))
-    from accopt.runtime.abi import ENTRY_POINTS, Launch
+    from accopt.compiler.base.abi import ENTRY_POINTS, Launch
 
     launch = Launch((1, 1, 1), (128, 1, 1), 0, 3, 7, ctypes.addressof(pointers))
     entry = ctypes.CFUNCTYPE(*([ENTRY_POINTS["__accopt_launch"][0]]), ctypes.c_int32,

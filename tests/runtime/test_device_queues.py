@@ -9,7 +9,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from accopt.runtime.abi import ASYNC_ON_DEVICE, ASYNC_SYNC, DataFlag, DataKind
+from accopt.compiler.base.abi import ASYNC_ON_DEVICE, ASYNC_SYNC, DataFlag, DataKind
 from test_several_gpus import Gpus, N, of
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from accopt.runtime.device_stack import (
+from accopt.runtime.cuda.device_stack import (
     HEAP_VARIABLE,
     STACK_VARIABLE,
     has_recursion,

@@ -5,10 +5,10 @@ import threading
 import time
 
 import pytest
-from accopt.runtime.abi import LAUNCH_FORMAT, Launch
+from accopt.compiler.base.abi import LAUNCH_FORMAT, Launch
 from accopt.runtime.device import NativeImage, PtxImage, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
-from accopt.runtime.host_device import HostDevice, HostOptions, ThreadQueue
+from accopt.runtime.host.device import HostDevice, HostOptions, ThreadQueue
 from runtime_harness import SCALE_ARGS, NativeCode
 
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from accopt.runtime.abi import DataFlag, DataKind
-from accopt.runtime.host_device import HostDevice, HostOptions
+from accopt.compiler.base.abi import DataFlag, DataKind
+from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from runtime_harness import DYNAMIC, Program, record
 

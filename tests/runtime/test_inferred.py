@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from accopt.runtime.abi import DataFlag, DataKind
+from accopt.compiler.base.abi import DataFlag, DataKind
+from accopt.runtime.data.inferred import SKIPPED
+from accopt.runtime.data.mapping import Mapper, Request
+from accopt.runtime.data.present import PresentTable
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
-from accopt.runtime.inferred import SKIPPED
-from accopt.runtime.mapping import Mapper, Request
-from accopt.runtime.present import PresentTable
 from runtime_fakes import FakeDevice, FakeQueue
 
 HOST = 0x1000

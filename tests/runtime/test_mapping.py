@@ -1,10 +1,10 @@
 """The data clauses: each row of the table in OpenACC 2.7, attachment, and a model-based test."""
 
 import pytest
-from accopt.runtime.abi import DataFlag, DataKind
+from accopt.compiler.base.abi import DataFlag, DataKind
+from accopt.runtime.data.mapping import Link, Mapper, Request
+from accopt.runtime.data.present import Entry, PresentTable
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
-from accopt.runtime.mapping import Link, Mapper, Request
-from accopt.runtime.present import Entry, PresentTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from runtime_fakes import FakeDevice, FakeQueue

@@ -7,15 +7,15 @@ import threading
 
 import numpy as np
 import pytest
-from accopt.runtime.abi import DataFlag, DataKind, DataRecord
-from accopt.runtime.cells import CELL, Cells
+from accopt.compiler.base.abi import DataFlag, DataKind, DataRecord
+from accopt.runtime.data.cells import CELL, Cells
+from accopt.runtime.data.present import Entry, PresentTable
+from accopt.runtime.data.quick_entry import QuickEntry
 from accopt.runtime.device import CellPage
-from accopt.runtime.host_device import HostDevice, HostOptions
-from accopt.runtime.native_data import WAYS, NativeData
-from accopt.runtime.native_devices import NativeDevices
-from accopt.runtime.present import Entry, PresentTable
+from accopt.runtime.host.device import HostDevice, HostOptions
+from accopt.runtime.native.data import WAYS, NativeData
+from accopt.runtime.native.devices import NativeDevices
 from accopt.runtime.program import Runtime
-from accopt.runtime.quick_entry import QuickEntry
 from runtime_fakes import FakeQueue
 from runtime_harness import DYNAMIC, Program, record
 

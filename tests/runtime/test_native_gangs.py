@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from accopt.runtime.native_gangs import COPY_BYTES, JOBS, WORTH_NS, Kernel, gang_team, gangs_ir
+from accopt.runtime.native.gangs import COPY_BYTES, JOBS, WORTH_NS, Kernel, gang_team, gangs_ir
 from runtime_harness import NativeCode
 
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)

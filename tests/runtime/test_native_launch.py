@@ -4,10 +4,10 @@ import ctypes
 import threading
 
 import pytest
-from accopt.runtime.abi import ASYNC_ON_DEVICE, Launch
+from accopt.compiler.base.abi import ASYNC_ON_DEVICE, Launch
 from accopt.runtime.device import NativeDriver
-from accopt.runtime.native_devices import NativeDevices
-from accopt.runtime.native_launch import MAX_QUEUES, NativeLauncher
+from accopt.runtime.native.devices import NativeDevices
+from accopt.runtime.native.launch import MAX_QUEUES, NativeLauncher
 
 _i, _u, _q, _p = ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64, ctypes.c_void_p
 

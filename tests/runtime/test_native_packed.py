@@ -6,15 +6,15 @@ import ctypes
 
 import numpy as np
 import pytest
-from accopt.runtime.abi import Compression, CompressionFlag, DataFlag, DataKind, DataRecord
-from accopt.runtime.cells import Cells
-from accopt.runtime.compression import Packed
-from accopt.runtime.compression_report import TransferReport
-from accopt.runtime.native_data import NativeData
-from accopt.runtime.native_devices import NativeDevices
-from accopt.runtime.packed import Code, Coefficients, PackedFormat, coefficients
-from accopt.runtime.present import Entry, PresentTable
-from accopt.runtime.quick_entry import QuickEntry
+from accopt.compiler.base.abi import Compression, CompressionFlag, DataFlag, DataKind, DataRecord
+from accopt.compiler.base.packed import Code, Coefficients, PackedFormat, coefficients
+from accopt.runtime.compression.arrays.arrays import Packed
+from accopt.runtime.compression.arrays.report import TransferReport
+from accopt.runtime.data.cells import Cells
+from accopt.runtime.data.present import Entry, PresentTable
+from accopt.runtime.data.quick_entry import QuickEntry
+from accopt.runtime.native.data import NativeData
+from accopt.runtime.native.devices import NativeDevices
 from runtime_harness import record
 
 PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from accopt.compiler.backend.jit import HostProgram
-from accopt.runtime.native_threads import THREADS_IR, Team
+from accopt.runtime.native.threads import THREADS_IR, Team
 
 WORK = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 

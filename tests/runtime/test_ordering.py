@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from accopt.runtime.abi import DataKind, DeviceProperty
+from accopt.compiler.base.abi import DataKind, DeviceProperty
+from accopt.runtime.data.ordering import Ordering, Users
 from accopt.runtime.device import NativeImage
-from accopt.runtime.host_device import HostDevice, HostOptions
-from accopt.runtime.ordering import Ordering, Users
+from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from runtime_harness import DYNAMIC, NativeCode, Program, record
 

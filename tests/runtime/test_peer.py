@@ -7,12 +7,12 @@ import random
 
 import numpy as np
 import pytest
-from accopt.runtime import cuda_peers
-from accopt.runtime.abi import ASYNC_SYNC
+from accopt.compiler.base.abi import ASYNC_SYNC
+from accopt.runtime.cuda import peers as cuda_peers
+from accopt.runtime.data.peer import PeerSection, copy_peer
+from accopt.runtime.data.peer_sections import PeerStrips, paired, without
+from accopt.runtime.data.sections import strips_of
 from accopt.runtime.errors import AccRuntimeError, Place
-from accopt.runtime.peer import PeerSection, copy_peer
-from accopt.runtime.peer_sections import PeerStrips, paired, without
-from accopt.runtime.sections import strips_of
 from test_several_gpus import Gpus
 
 PLACE = Place("update", "p.c", 3)

@@ -1,8 +1,8 @@
 """The present table against a list of ranges."""
 
 import pytest
+from accopt.runtime.data.present import Entry, PresentTable
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
-from accopt.runtime.present import Entry, PresentTable
 from hypothesis import given
 from hypothesis import strategies as st
 

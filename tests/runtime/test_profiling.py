@@ -6,8 +6,15 @@ import ctypes
 
 import pytest
 from accopt.runtime.errors import AccRuntimeError
-from accopt.runtime.profile_libraries import register_libraries
-from accopt.runtime.profiling import ApiInfo, Callbacks, Event, EventInfo, ProfInfo, RegisterMode
+from accopt.runtime.profiling.callbacks.callbacks import (
+    ApiInfo,
+    Callbacks,
+    Event,
+    EventInfo,
+    ProfInfo,
+    RegisterMode,
+)
+from accopt.runtime.profiling.callbacks.libraries import register_libraries
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 START, END = Event.UPDATE_START, Event.UPDATE_START + 1

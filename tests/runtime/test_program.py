@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 import pytest
-from accopt.runtime.abi import DataKind, DeviceOperation, DeviceProperty, DeviceType
+from accopt.compiler.base.abi import DataKind, DeviceOperation, DeviceProperty, DeviceType
 from accopt.runtime.device import NativeImage
-from accopt.runtime.host_device import HostDevice, HostOptions
+from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from runtime_harness import DYNAMIC, SCALE_ARGS, NativeCode, Program, record
 

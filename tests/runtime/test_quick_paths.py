@@ -3,8 +3,8 @@
 import ctypes
 
 import numpy as np
-from accopt.runtime.abi import DataFlag, DataKind
-from accopt.runtime.host_device import HostDevice, HostOptions
+from accopt.compiler.base.abi import DataFlag, DataKind
+from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from accopt.runtime.errors import AccRuntimeError, ErrorClass, HostRange, NoDeviceError, Place
-from accopt.runtime.trace import Notify, Trace, TraceOptions
+from accopt.runtime.profiling.callbacks.trace import Notify, Trace, TraceOptions
 
 PRELUDE = """
 import ctypes, sys
-from accopt.runtime.abi import *
-from accopt.runtime.host_device import HostDevice, HostOptions
+from accopt.compiler.base.abi import *
+from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from runtime_harness import Program, record
 SITES = [{"kind": "parallel loop", "file": "heat.c", "line": 42, "function": "step",
@@ -149,9 +149,9 @@ def test_trace_of_a_program(capsys):
     import ctypes
     import io
 
-    from accopt.runtime.abi import DataKind
+    from accopt.compiler.base.abi import DataKind
     from accopt.runtime.device import NativeImage
-    from accopt.runtime.host_device import HostDevice
+    from accopt.runtime.host.device import HostDevice
     from accopt.runtime.program import Runtime
     from runtime_harness import NativeCode, Program, record
 

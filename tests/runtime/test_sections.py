@@ -1,7 +1,7 @@
 """Sections as strips of bytes, against a plain enumeration."""
 
+from accopt.runtime.data.sections import split_around, strips_of
 from accopt.runtime.device import Strips
-from accopt.runtime.sections import split_around, strips_of
 from hypothesis import given
 from hypothesis import strategies as st
 

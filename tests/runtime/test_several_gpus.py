@@ -8,10 +8,10 @@ import threading
 
 import numpy as np
 import pytest
-from accopt.runtime.abi import ASYNC_SYNC, DataKind, DeviceProperty, DeviceType
+from accopt.compiler.base.abi import ASYNC_SYNC, DataKind, DeviceProperty, DeviceType
 from accopt.runtime.device import DeviceProvider, NativeImage, PtxImage
 from accopt.runtime.errors import NoDeviceError
-from accopt.runtime.host_device import HostOptions, host_devices
+from accopt.runtime.host.device import HostOptions, host_devices
 from accopt.runtime.program import Runtime
 from fake_cuda import FakeCuda
 from runtime_harness import SCALE_ARGS, NativeCode, Program, record

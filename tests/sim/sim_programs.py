@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from accopt.compiler.api import Program, RunOptions
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions, TargetName
 from accopt.compiler.executable import build
-from accopt.compiler.options import CompileOptions, TargetName
 from numpy.typing import NDArray
 
 Array = NDArray[Any]

@@ -53,7 +53,13 @@ def test_a_call_of_no_function_ends_the_program(tmp_path: Path) -> None:
     path = tmp_path / "prog.c"
     text = CHOOSE.replace("NEVER(rounds)", "(operation)0")
     path.write_text(text + "int main(void) { static long a[100]; f(100, a); return 0; }\n")
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=sim", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        "--target=sim",
+        str(path),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "prog.c:17: error: in kernel f_13_kernel: call of no function: 0x0" in done.stderr

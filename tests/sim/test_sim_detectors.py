@@ -224,7 +224,13 @@ def test_out_of_bounds_ends_the_program(
 int main(void) { float *a = calloc(1000, 4), *b = calloc(1000, 4); f(1000, a, b); return 0; }
 """
     path = tmp_path / "prog.c"
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=sim", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        "--target=sim",
+        str(path),
+    ]
     path.write_text(simple(faulty) + main)
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1

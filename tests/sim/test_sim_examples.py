@@ -15,7 +15,7 @@ from test_examples import EXAMPLES, PROGRAMS, assert_same_report  # noqa: E402
 
 
 def accrun(sources: list[Path]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=sim"]
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=sim"]
     return subprocess.run(
         [*command, *map(str, sources)], capture_output=True, text=True, timeout=120, check=False
     )

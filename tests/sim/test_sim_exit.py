@@ -37,7 +37,13 @@ int main(int argc, char **argv)
 def test_exit_status_and_report(tmp_path: Path, end: str, arguments: list[str], status: int):
     source = tmp_path / "prog.c"
     source.write_text(PROGRAM)
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=sim", "--report"]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        "--target=sim",
+        "--report",
+    ]
     done = subprocess.run(
         [*command, f"-DEND={end}", str(source), "--", *arguments],
         capture_output=True,

@@ -37,7 +37,13 @@ def test_the_heap_of_kernels(name: str, tmp_path: Path) -> None:
     body, expected = CASES[name]
     path = tmp_path / "heap.c"
     path.write_text(PROGRAM.replace("BODY", body))
-    command = [sys.executable, "-m", "accopt.compiler.accrun_main", "--target=sim", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        "--target=sim",
+        str(path),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode == 0) == (not expected), done.stderr
     assert expected in done.stderr

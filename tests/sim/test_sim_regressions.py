@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from accopt.compiler.options import TargetName
+from accopt.compiler.base.options import TargetName
 from sim_programs import call, from_text
 
 NESTED_REDUCTIONS = """void f(int *x, int *y, int *out)

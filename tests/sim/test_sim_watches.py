@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accopt.compiler.api import Program, RunOptions
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import build
-from accopt.compiler.options import CompileOptions
 from accopt.compiler.pipeline import stages
 from accopt.runtime.sim.findings import Fault, Finding
 from sim_programs import call

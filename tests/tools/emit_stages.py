@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from accopt.compiler.diagnostics import CompileError, DiagnosticSink, render
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink, render
+from accopt.compiler.base.options import CompileOptions, TargetName
 from accopt.compiler.emit import TEXT_STAGES, emit_text
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
-from accopt.compiler.options import CompileOptions, TargetName
 from accopt.compiler.pipeline import run_to_stage
 from accopt.compiler.process import without_collection
 from accopt.compiler.remarks import REMARKS_STAGE, remarks_of

@@ -17,7 +17,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...diagnostics import SourceLoc, error
+from ...base.diagnostics import SourceLoc, error
 from ..ast import (
     AddressOf,
     Call,

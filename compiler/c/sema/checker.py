@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pycparser import c_ast
 
-from ...diagnostics import DiagnosticSink, SourceLoc
+from ...base.diagnostics import DiagnosticSink, SourceLoc
 from ..ast import TranslationUnit
 from ..parse import parse_text
 from ..types import DOUBLE, FLOAT, LDOUBLE, QualType

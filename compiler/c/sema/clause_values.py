@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...diagnostics import error
+from ...base.diagnostics import error
 from ...directives.records import (
     Clause,
     Directive,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ...diagnostics import SourceLoc, error
+from ...base.diagnostics import SourceLoc, error
 from ...directives.records import (
     Clause,
     Directive,

@@ -8,7 +8,7 @@ it has, as `ComplexOp` nodes.
 
 from __future__ import annotations
 
-from ...diagnostics import SourceLoc, error
+from ...base.diagnostics import SourceLoc, error
 from ..ast import Assign, Call, ComplexOp, CompoundAssign, Expr, FloatConst, IncDec, VaArg
 from ..types import INT, ComplexType, CType, FloatType, is_arithmetic
 

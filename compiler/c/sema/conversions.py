@@ -6,7 +6,7 @@ Functions take typed expressions and return typed expressions; none needs a scop
 
 from __future__ import annotations
 
-from ...diagnostics import DiagnosticSink, SourceLoc, error
+from ...base.diagnostics import DiagnosticSink, SourceLoc, error
 from ..ast import (
     Cast,
     CompoundLiteral,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...diagnostics import DiagnosticSink, error
+from ...base.diagnostics import DiagnosticSink, error
 from ...directives.records import Directive, DirectiveKind, ExprSlot, VarListClause, VarRefItem
 from ..types import ArrayType
 

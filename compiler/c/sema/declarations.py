@@ -16,7 +16,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...diagnostics import CompileError, SourceLoc, error
+from ...base.diagnostics import CompileError, SourceLoc, error
 from ..asm_syntax import AsmLabel
 from ..ast import Compound, FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
 from ..gnu_syntax import IMPLICIT_INT

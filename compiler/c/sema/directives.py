@@ -17,7 +17,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...diagnostics import SourceLoc, error
+from ...base.diagnostics import SourceLoc, error
 from ...directives.device_types import select_clauses
 from ...directives.parser import parse_directive
 from ...directives.records import (

@@ -15,7 +15,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...diagnostics import CompileError, SourceLoc, error
+from ...base.diagnostics import CompileError, SourceLoc, error
 from ..ast import (
     AddressOf,
     Comma,

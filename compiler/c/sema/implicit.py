@@ -12,7 +12,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...diagnostics import CompileError, SourceLoc
+from ...base.diagnostics import CompileError, SourceLoc
 from ..ast import FunctionDecl
 from ..known_headers import declaring_header
 from ..parse import parse_text

@@ -15,7 +15,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...diagnostics import SourceLoc, error
+from ...base.diagnostics import SourceLoc, error
 from ..ast import Expr, FloatConst, Initializer, IntConst, StringLiteral
 from ..gnu_syntax import ArrayRange
 from ..types import ArrayType, ComplexType, CType, Field, IntType, RecordType

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...diagnostics import SourceLoc, error
+from ...base.diagnostics import SourceLoc, error
 from ..ast import AddressOf, Asm, Expr, IntConst
 from ..types import CType, FloatType, IntType, PointerType, pointer_to
 from .constants import integer_value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from ...diagnostics import DiagnosticSink
+from ...base.diagnostics import DiagnosticSink
 from ...directives.records import (
     Directive,
     DirectiveKind,

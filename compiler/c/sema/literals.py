@@ -11,7 +11,7 @@ import re
 import struct
 from fractions import Fraction
 
-from ...diagnostics import SourceLoc, error
+from ...base.diagnostics import SourceLoc, error
 from ..types import (
     CHAR,
     DOUBLE,

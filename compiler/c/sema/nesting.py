@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...diagnostics import error
+from ...base.diagnostics import error
 from ...directives.checks import check_level_arguments
 from ...directives.records import (
     Directive,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...diagnostics import CompileError, SourceLoc, error
+from ...base.diagnostics import CompileError, SourceLoc, error
 from ..ast import (
     Assign,
     BinaryOp,

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ...diagnostics import SourceLoc
+from ...base.diagnostics import SourceLoc
 from ..ast import FunctionDecl, VarDecl
 from ..types import IntType, QualType, RecordType
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...diagnostics import SourceLoc, error
+from ...base.diagnostics import SourceLoc, error
 from ..asm_syntax import AsmStatement
 from ..ast import (
     Break,

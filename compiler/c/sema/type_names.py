@@ -16,7 +16,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...diagnostics import SourceLoc, error
+from ...base.diagnostics import SourceLoc, error
 from ..ast import Expr, VarDecl
 from ..gnu_syntax import IMPLICIT_INT
 from ..types import (

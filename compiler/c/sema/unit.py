@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...diagnostics import DiagnosticSink, SourceLoc
+from ...base.diagnostics import DiagnosticSink, SourceLoc
 from ...directives.records import Directive
 from ..ast import FunctionDecl, TranslationUnit
 from ..types import IntType
@@ -64,7 +64,7 @@ class FunctionState:
 
 class Unit:
     """
-    One translation unit being checked for a target (of `compiler/options.py`): the scope, the
+    One translation unit being checked for a target (of `compiler/base/options.py`): the scope, the
     function, the typed tree so far, and the checkers of each concern, which reach one another
     through here.
     """

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from xdsl.dialects import acc
 from xdsl.ir import Block, Region, SSAValue
 
+from ...base.diagnostics import CompileError, SourceLoc, error
 from ...c import ast as c
 from ...c.types import CType, PointerType, is_scalar
-from ...diagnostics import CompileError, SourceLoc, error
 from ...directives.records import AtomicKind
 from .. import arithmetic, expressions, lvalues
 from ..function import FunctionState

@@ -8,8 +8,8 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, IntegerAttr, i32
 from xdsl.ir import SSAValue
 
+from ...base.diagnostics import error
 from ...c.types import IntType
-from ...diagnostics import error
 from ...directives.records import Directive, ExprClause, ExprSlot, WaitClause
 from .. import expressions
 from ..function import FunctionState

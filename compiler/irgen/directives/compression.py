@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import UnitAttr, f32, f64
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.accx_compress import DECODES, PACKED, PackedType, RangeOp
-from ....runtime.packed import MAX_BITS, MAX_MEMBERS
+from ...base.diagnostics import error
+from ...base.packed import MAX_BITS, MAX_MEMBERS
 from ...c.sema.constants import constant_value
 from ...c.types import DOUBLE, ArrayType, CType, FloatType, RecordType
-from ...diagnostics import error
 from ...directives.records import Directive, ExprSlot, Section, VarListClause, VarRefItem
 from .. import arithmetic, expressions
 from ..facts import names_pointee

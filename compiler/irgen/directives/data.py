@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import SSAValue, TypeAttribute
 
 from ....dialects.accx import POINTERS, RESTRICT
+from ...base.diagnostics import error
 from ...c import ast as c
 from ...c.types import ArrayType, CType, IntType, PointerType, pointer_to
-from ...diagnostics import error
 from ...directives.records import Clause, Directive, ExprSlot, Section, VarListClause, VarRefItem
 from .. import expressions, lvalues
 from ..facts import names_pointee

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects import acc
 
+from ...base.diagnostics import error
 from ...c import ast as c
-from ...diagnostics import error
 from ...directives.records import Directive, DirectiveKind, VarListClause
 from ..function import FunctionState
 from . import data

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
 from ....dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp
-from ....runtime.abi import ASYNC_ON_DEVICE
+from ...base.abi import ASYNC_ON_DEVICE
 from ...c import ast as c
 from ...c.types import INT, QualType
 from ...directives.records import Directive, DirectiveKind, ExprClause, ExprSlot

@@ -6,8 +6,8 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, UnitAttr
 from xdsl.ir import SSAValue
 
+from ...base.diagnostics import error
 from ...c import ast as c
-from ...diagnostics import error
 from ...directives.records import DeviceTypeClause, Directive, VarListClause
 from ..function import FunctionState
 from . import compression, data, peer

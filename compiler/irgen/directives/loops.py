@@ -11,11 +11,11 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, i1, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
+from ...base.diagnostics import error
+from ...base.names import value_name
 from ...c import ast as c
 from ...c.types import IntType
-from ...diagnostics import error
 from ...directives.records import Directive, ExprClause, GangClause, TileClause
-from ...ir.names import value_name
 from .. import statements, structured
 from ..counted import CountedLoop
 from ..counters import Counter, make_counter

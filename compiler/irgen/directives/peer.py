@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Region, SSAValue
 
 from ....dialects.accx_devices import PeerOperand, UpdatePeerOp
-from ....runtime.abi import ASYNC_NOVAL
+from ...base.abi import ASYNC_NOVAL
 from ...c import ast as c
 from ...directives.records import Directive, PeerClause
 from ..function import FunctionState

@@ -9,9 +9,9 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import SSAValue
 
+from ...base.diagnostics import error
 from ...c import ast as c
 from ...c.types import BOOL, ArrayType, ComplexType, CType, FloatType, IntType, RecordType
-from ...diagnostics import error
 from ...directives.records import (
     Clause,
     Directive,

@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ....passes.ir import complex_values
 from ...c.types import BOOL, ArrayType, CType, IntType, RecordType
-from ...ir import complex_values
 from ..builder import Builder
 from ..layout import PTR, ir_size_align, is_integer_type
 from ..symbols import ModuleState

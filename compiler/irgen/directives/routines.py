@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 
+from ...base.diagnostics import error
 from ...c import ast as c
-from ...diagnostics import error
 from ...directives.records import BindClause, Directive, DirectiveKind, GangClause
 from ..tree import int_constant
 from .common import DEFAULT_DEVICE

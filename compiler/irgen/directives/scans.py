@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from ....dialects.accx_scan import ScanStepOp
+from ...base.diagnostics import error
 from ...c import ast as c
 from ...c.types import IntType, PointerType, is_scalar
-from ...diagnostics import error
 from .. import arithmetic, expressions, lvalues
 from ..function import FunctionState
 from ..scan_form import ScanForm, key

@@ -55,7 +55,7 @@ def accrun(paths: Sequence[Path], target: str, options: Sequence[str] = ()) -> D
     command = [f"--target={target}", *threads, *options, *map(str, paths)]
 
     def body() -> None:
-        from accopt.compiler.accrun_main import main
+        from accopt.compiler.drivers.accrun_main import main
 
         os._exit(main(command))
 
@@ -64,8 +64,8 @@ def accrun(paths: Sequence[Path], target: str, options: Sequence[str] = ()) -> D
 
 def preload() -> None:
     """Imports what every child needs, so that a child starts at once."""
-    from accopt.compiler import accrun_main, api, executable  # noqa: F401
-    from accopt.compiler.options import CompileOptions
+    from accopt.compiler import api, executable  # noqa: F401
+    from accopt.compiler.base.options import CompileOptions
     from accopt.compiler.pipeline import pipeline_passes
 
     for target in ("host", "sim"):

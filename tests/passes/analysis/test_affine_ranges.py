@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 
-from accopt.passes.analysis.affine import Affine
-from accopt.passes.analysis.ranges import LoopRange, extremes
+from accopt.passes.decisions.polynomials import Polynomial
+from accopt.passes.decisions.ranges import LoopRange, extremes
 
 
-def evaluate(poly: Affine, values: dict[object, int]) -> int:
+def evaluate(poly: Polynomial, values: dict[object, int]) -> int:
     total = 0
     for monomial, coefficient in poly.terms.items():
         for symbol in monomial:
@@ -17,12 +17,12 @@ def evaluate(poly: Affine, values: dict[object, int]) -> int:
     return total
 
 
-def random_poly(rng: random.Random, symbols: str) -> Affine:
-    poly = Affine.constant(rng.randint(-3, 3))
+def random_poly(rng: random.Random, symbols: str) -> Polynomial:
+    poly = Polynomial.constant(rng.randint(-3, 3))
     for _ in range(3):
-        term = Affine.constant(rng.randint(-3, 3))
+        term = Polynomial.constant(rng.randint(-3, 3))
         for symbol in rng.sample(symbols, rng.randint(1, 2)):
-            term = term * Affine.symbol(symbol)
+            term = term * Polynomial.symbol(symbol)
         poly = poly + term
     return poly
 
@@ -39,25 +39,25 @@ def test_arithmetic_agrees_with_integers():
 
 
 def test_split_and_substitute():
-    i, n = Affine.symbol("i"), Affine.symbol("n")
+    i, n = Polynomial.symbol("i"), Polynomial.symbol("n")
     poly = i * n + i * 2 + n * n + 7
     rest, factor = poly.split("i") or (None, None)
     assert rest == n * n + 7
     assert factor == n + 2
     assert poly.split("n") is None
-    assert poly.substitute("i", Affine.constant(3)) == n * n + n * 3 + 13
+    assert poly.substitute("i", Polynomial.constant(3)) == n * n + n * 3 + 13
 
 
 def test_extremes_hold_and_are_tight_over_a_triangular_nest():
     """for i in [1, n), for j in [i, m]: random subscripts stay within, and constants are exact."""
     rng = random.Random(2)
-    i, j = Affine.symbol("i"), Affine.symbol("j")
+    i, j = Polynomial.symbol("i"), Polynomial.symbol("j")
     for _ in range(300):
         n, m = rng.randint(2, 6), rng.randint(6, 9)
         ci, cj = rng.randint(-3, 3), rng.randint(-3, 3)
         ranges = [
-            LoopRange("j", i, Affine.constant(m)),
-            LoopRange("i", Affine.constant(1), Affine.constant(n - 1)),
+            LoopRange("j", i, Polynomial.constant(m)),
+            LoopRange("i", Polynomial.constant(1), Polynomial.constant(n - 1)),
         ]
         bounds = extremes(i * ci + j * cj + 1, ranges)
         assert bounds is not None
@@ -68,31 +68,31 @@ def test_extremes_hold_and_are_tight_over_a_triangular_nest():
 
 
 def test_unknown_signs_leave_both_ends_as_candidates():
-    i, n = Affine.symbol("i"), Affine.symbol("n")
-    bounds = extremes(i * n, [LoopRange("i", Affine.constant(1), Affine.constant(4))])
+    i, n = Polynomial.symbol("i"), Polynomial.symbol("n")
+    bounds = extremes(i * n, [LoopRange("i", Polynomial.constant(1), Polynomial.constant(4))])
     assert bounds is not None
     assert set(bounds.lows) == {n, n * 4}
     assert set(bounds.highs) == {n, n * 4}
 
 
 def test_quadratic_subscripts_are_refused():
-    i = Affine.symbol("i")
-    assert extremes(i * i, [LoopRange("i", Affine.constant(0), Affine.constant(4))]) is None
+    i = Polynomial.symbol("i")
+    assert extremes(i * i, [LoopRange("i", Polynomial.constant(0), Polynomial.constant(4))]) is None
 
 
 def test_union_keeps_the_tighter_of_comparable_bounds():
-    i = Affine.symbol("i")
-    n = Affine.symbol("n")
-    loop = [LoopRange("i", Affine.constant(1), n - 2)]
+    i = Polynomial.symbol("i")
+    n = Polynomial.symbol("n")
+    loop = [LoopRange("i", Polynomial.constant(1), n - 2)]
     left, right = extremes(i - 1, loop), extremes(i + 1, loop)
     assert left is not None and right is not None
     both = left.union(right)
-    assert both.lows == (Affine.constant(0),)
+    assert both.lows == (Polynomial.constant(0),)
     assert both.highs == (n - 1,)
 
 
 def test_products_are_equal_in_any_order_and_listed_as_multiplied():
-    n, m = Affine.symbol("n"), Affine.symbol("m")
+    n, m = Polynomial.symbol("n"), Polynomial.symbol("m")
     assert n * m == m * n and hash(n * m) == hash(m * n)
     assert (n * m - m * n).as_constant == 0
     assert list((n * m + m * n).terms.items()) == [(("n", "m"), 2)]

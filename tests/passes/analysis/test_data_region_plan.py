@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accopt.passes.analysis.data_region_plan import ArrayUse, Clause, Declined, region_clause
+from accopt.passes.decisions.data_region_plan import ArrayUse, Clause, Declined, region_clause
 
 
 def use(

@@ -5,24 +5,24 @@ from __future__ import annotations
 import random
 from itertools import product
 
-from accopt.passes.analysis.affine import Affine
-from accopt.passes.analysis.dependence import LoopContext, independent_subscripts
-from accopt.passes.analysis.ranges import LoopRange
+from accopt.passes.decisions.dependence import LoopContext, independent_subscripts
+from accopt.passes.decisions.polynomials import Polynomial
+from accopt.passes.decisions.ranges import LoopRange
 
-AI, AJ, AN = Affine.symbol("i"), Affine.symbol("j"), Affine.symbol("n")
+AI, AJ, AN = Polynomial.symbol("i"), Polynomial.symbol("j"), Polynomial.symbol("n")
 PLAIN = LoopContext("i", 1, None)
 
 
-def inner(low: int, last: Affine | int) -> LoopContext:
-    end = last if isinstance(last, Affine) else Affine.constant(last)
-    return LoopContext("i", 1, None, (LoopRange("j", Affine.constant(low), end),))
+def inner(low: int, last: Polynomial | int) -> LoopContext:
+    end = last if isinstance(last, Polynomial) else Polynomial.constant(last)
+    return LoopContext("i", 1, None, (LoopRange("j", Polynomial.constant(low), end),))
 
 
 def test_the_classical_cases():
     assert independent_subscripts((AI,), (AI,), PLAIN)
     assert not independent_subscripts((AI,), (AI - 1,), PLAIN)
     assert independent_subscripts((AI * 2,), (AI * 2 + 1,), PLAIN)
-    assert not independent_subscripts((Affine.constant(3),), (Affine.constant(3),), PLAIN)
+    assert not independent_subscripts((Polynomial.constant(3),), (Polynomial.constant(3),), PLAIN)
     assert not independent_subscripts((None,), (AI,), PLAIN)
     assert independent_subscripts((AI,), (AI - 8,), LoopContext("i", 1, 8))
     assert not independent_subscripts((AI,), (AI - 7,), LoopContext("i", 1, 8))
@@ -54,7 +54,7 @@ def test_never_wrong_on_random_subscripts():
         m1, m2 = rng.randint(0, 2), rng.randint(0, 2)
         trip, step, width = rng.randint(1, 6), rng.randint(1, 2), rng.randint(0, 3)
         loop = LoopContext(
-            "i", step, trip, (LoopRange("j", Affine.constant(0), Affine.constant(width)),)
+            "i", step, trip, (LoopRange("j", Polynomial.constant(0), Polynomial.constant(width)),)
         )
         left, right = AI * k1 + AJ * m1 + c1, AI * k2 + AJ * m2 + c2
         iterations = range(0, trip * step, step)

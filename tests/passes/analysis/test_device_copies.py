@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.diagnostics import DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import front_end
-from accopt.compiler.options import CompileOptions
-from accopt.passes.analysis.device_copies import shared_globals
+from accopt.passes.infer_data_attributes.infer_data_attributes.device_copies import shared_globals
 
 PROGRAM = """
 #include <stdio.h>

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from accopt.passes.analysis.launch_shape import Sizes
-from accopt.passes.analysis.loop_tree import LoopNode
-from accopt.passes.analysis.schedule import Tuning, plan_construct
-from accopt.passes.analysis.shared_work import (
+from accopt.passes.decisions.launch_shape import Sizes
+from accopt.passes.decisions.loop_tree import LoopNode
+from accopt.passes.decisions.schedule import Tuning, plan_construct
+from accopt.passes.decisions.shared_work import (
     FULL_DEVICE,
     InnerWork,
     Piece,
@@ -14,7 +14,7 @@ from accopt.passes.analysis.shared_work import (
     enough_iterations,
     iterations_side_by_side,
 )
-from accopt.passes.analysis.unrolling import LoopBody, unroll_factor
+from accopt.passes.decisions.unrolling import LoopBody, unroll_factor
 from accopt.passes.narrow_counters import fits
 
 CONVOLUTION = InnerWork(shared_loads=1, own_loads=1, own_operations=6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from accopt.passes.analysis.occupancy import multiprocessor, occupancy
+from accopt.passes.decisions.occupancy import multiprocessor, occupancy
 
 
 @pytest.mark.parametrize(

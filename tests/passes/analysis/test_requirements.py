@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 import pytest
-from accopt.passes.analysis.affine import Affine
-from accopt.passes.analysis.dependence import LoopContext, Requirement, requirement, stays_within
-from accopt.passes.analysis.ranges import LoopRange
+from accopt.passes.decisions.dependence import LoopContext, Requirement, requirement, stays_within
+from accopt.passes.decisions.polynomials import Polynomial
+from accopt.passes.decisions.ranges import LoopRange
 
 Values = dict[object, int]
 
-S, C = Affine.symbol, Affine.constant
+S, C = Polynomial.symbol, Polynomial.constant
 AI, AJ, AN, AM = S("i"), S("j"), S("n"), S("m")
 
 
-def evaluate(poly: Affine, values: Values) -> int:
+def evaluate(poly: Polynomial, values: Values) -> int:
     total = 0
     for monomial, coefficient in poly.terms.items():
         for symbol in monomial:
@@ -47,7 +47,7 @@ def is_size(symbol: object) -> bool:
     return symbol in ("n", "m")
 
 
-def loop(*inner: LoopRange, last: Affine = AN - 1) -> LoopContext:
+def loop(*inner: LoopRange, last: Polynomial = AN - 1) -> LoopContext:
     return LoopContext("i", 1, None, inner, (), LoopRange("i", C(0), last))
 
 
@@ -89,7 +89,7 @@ def test_wider_accesses_meet_more() -> None:
     assert requirement((AI * 2,), (AI * 2,), loop(), is_size, (3, 3)) is None
 
 
-def random_bound(rng: random.Random, variables: Sequence[str], upper: bool) -> Affine:
+def random_bound(rng: random.Random, variables: Sequence[str], upper: bool) -> Polynomial:
     if variables and rng.random() < 0.35:
         return S(rng.choice(variables)) + rng.choice([0, 1, -1])
     if upper:
@@ -97,7 +97,7 @@ def random_bound(rng: random.Random, variables: Sequence[str], upper: bool) -> A
     return rng.choice([C(0), C(0), C(1), C(2)])
 
 
-def random_subscript(rng: random.Random, variables: Sequence[str]) -> Affine:
+def random_subscript(rng: random.Random, variables: Sequence[str]) -> Polynomial:
     kind = rng.random()
     if kind < 0.45 and len(variables) >= 2:
         row, column = rng.sample(variables, 2)
@@ -124,7 +124,7 @@ def random_loops(rng: random.Random, names: str, variables: list[str]) -> list[L
 
 
 def meets(
-    sides: Sequence[tuple[Sequence[Affine], Sequence[LoopRange], int]],
+    sides: Sequence[tuple[Sequence[Polynomial], Sequence[LoopRange], int]],
     own: LoopRange,
     step: int,
     values: Values,
@@ -189,7 +189,7 @@ def test_never_wrong(seed: int) -> None:
 WIDTH = 4
 
 
-def wraps_together(poly: Affine, ranges: Sequence[LoopRange], values: Values) -> bool:
+def wraps_together(poly: Polynomial, ranges: Sequence[LoopRange], values: Values) -> bool:
     """Whether two iterations have values that differ, but not in their last `WIDTH` bits."""
     found = {evaluate(poly, inner) for inner in iterations(ranges, values)}
     return len({value % (1 << WIDTH) for value in found}) < len(found)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from accopt.compiler.diagnostics import CompileError
-from accopt.passes.analysis.launch_shape import Sizes
-from accopt.passes.analysis.levels import Level
-from accopt.passes.analysis.loop_tree import LoopNode, check_nesting
-from accopt.passes.analysis.schedule import Tuning, plan_construct
-from accopt.passes.analysis.schedule_space import alternatives, describe
+from accopt.compiler.base.diagnostics import CompileError
+from accopt.passes.decisions.launch_shape import Sizes
+from accopt.passes.decisions.levels import Level
+from accopt.passes.decisions.loop_tree import LoopNode, check_nesting
+from accopt.passes.decisions.schedule import Tuning, plan_construct
+from accopt.passes.decisions.schedule_space import alternatives, describe
 
 G, W, V = Level.GANG, Level.WORKER, Level.VECTOR
 

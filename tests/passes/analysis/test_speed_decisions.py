@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from accopt.passes.analysis.invariant_loops import Invariant, keep_inside, unroll_factor
-from accopt.passes.analysis.lane_choice import BLOCK, choose_version, lane_versions
-from accopt.passes.analysis.private_counters import (
+from accopt.passes.decisions.invariant_loops import Invariant, keep_inside, unroll_factor
+from accopt.passes.decisions.lane_choice import BLOCK, choose_version, lane_versions
+from accopt.passes.decisions.private_counters import (
     SHARED_BUDGET,
     choose_copies,
     gang_share,

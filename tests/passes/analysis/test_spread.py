@@ -9,8 +9,8 @@ import random
 from dataclasses import dataclass
 
 import pytest
-from accopt.passes.analysis import spread
-from accopt.passes.analysis.spread import GroupedLoads, Spread, is_worthwhile
+from accopt.passes.decisions import spread
+from accopt.passes.decisions.spread import GroupedLoads, Spread, is_worthwhile
 
 SIDE = 4
 COPIES = SIDE * SIDE

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from accopt.passes.analysis.transposed import Access, Direction, choose_lanes
+from accopt.passes.stage_transposed_accesses.stage_transposed_accesses.transposed import (
+    Access,
+    Direction,
+    choose_lanes,
+)
 
 STILL, ALONG, ACROSS = Direction.STILL, Direction.ALONG, Direction.ACROSS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from accopt.passes.analysis.wide_rows import (
+from accopt.passes.decisions.wide_rows import (
     Piece,
     RowReads,
     group_size,

@@ -1,0 +1,216 @@
+"""
+The interface between compiled host code and the runtime: structures, constants, entry points.
+
+The lowering (`passes/convert_acc_data_to_runtime`) fills these structures in memory; the runtime reads
+them with `ctypes`. This file is their only definition.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from enum import IntEnum, IntFlag
+
+ASYNC_NOVAL = -1
+ASYNC_SYNC = -2
+ASYNC_DEFAULT = -3
+ASYNC_ON_DEVICE = -(1 << 30)
+"""
+The value of the async clause of a compute construct with `deviceid` that has none: its kernels are put on the
+synchronous queue, and the host goes on where it cannot tell (`docs/devices.md`).
+"""
+DEFAULT_QUEUE = 0
+"""The queue that `acc_async_default` means, and a bare `async` until the program sets another."""
+
+NO_DEVICE = -(1 << 63)
+"""The number of `__accopt_enter_device` that changes nothing."""
+
+NOT_GIVEN = -1
+"""`type` and `number` of `__accopt_device` when the directive has no such clause."""
+
+
+class DataKind(IntEnum):
+    """The user's clause behind a data record (OpenACC 3.4, 2.7)."""
+
+    COPY = 0
+    COPYIN = 1
+    COPYOUT = 2
+    CREATE = 3
+    PRESENT = 4
+    NO_CREATE = 5
+    DEVICEPTR = 6
+    ATTACH = 7
+    DELETE = 8
+    DETACH = 9
+    USE_DEVICE = 10
+    UPDATE_SELF = 11
+    UPDATE_DEVICE = 12
+    DEVICE_RESIDENT = 13
+    LINK = 14
+
+
+class DataFlag(IntFlag):
+    """Modifiers and circumstances of a data record."""
+
+    ALWAYS_IN = 1
+    ALWAYS_OUT = 2
+    ZERO = 4
+    READONLY = 8
+    CAPTURE = 16
+    IMPLICIT = 32
+    FINALIZE = 64
+    IF_PRESENT = 128
+    DYNAMIC = 256  # enter data / exit data: the dynamic reference counter
+    CELL = 512  # a reduction's scalar: read and written once by a launch
+    COMPRESSED = 1024  # `shape` is the address of a `Compression`
+    ROWS = 2048  # `shape` goes through arrays of pointers: their strides are negative
+    INFERRED = 4096  # of a region no directive asks for: entered with all its records or not at all
+    IN_PLACE = 8192  # the host device may use the program's memory: only the construct could tell
+
+
+class CompressionFlag(IntFlag):
+    """`flags` of a `Compression`."""
+
+    HAS_RANGE = 1
+    DECODES = 2  # the record belongs to a kernel that decodes the array
+    UNCOUNTED = 4  # whose kernel does not count the numbers that saturate
+
+
+class DeviceOperation(IntEnum):
+    """`operation` of `__accopt_device`."""
+
+    INIT = 0
+    SHUTDOWN = 1
+    SET_TYPE_AND_NUMBER = 2
+    SET_DEFAULT_ASYNC = 3
+
+
+class DeviceType(IntEnum):
+    """`acc_device_t` of openacc.h."""
+
+    NONE = 0
+    DEFAULT = 1
+    HOST = 2
+    NOT_HOST = 4
+    NVIDIA = 5
+    CURRENT = 6
+    RADEON = 8
+
+
+class DeviceProperty(IntEnum):
+    """`acc_device_property_t` of openacc.h; the strings are those above 100."""
+
+    MEMORY = 1
+    FREE_MEMORY = 2
+    SHARED_MEMORY_SUPPORT = 3
+    NAME = 101
+    VENDOR = 102
+    DRIVER = 103
+
+
+class DataRecord(ctypes.Structure):
+    """One variable or section of a data construct; see "Runtime interface" in docs/design.md."""
+
+    _fields_ = (
+        ("base", ctypes.c_int64),
+        ("offset", ctypes.c_int64),
+        ("bytes", ctypes.c_int64),
+        ("pointer", ctypes.c_int64),
+        ("device", ctypes.c_int64),
+        ("kind", ctypes.c_int32),
+        ("flags", ctypes.c_int32),
+        ("var", ctypes.c_int32),
+        ("dims", ctypes.c_int32),
+        ("shape", ctypes.c_int64),
+    )
+
+
+class Compression(ctypes.Structure):
+    """
+    The packed form of a record's array: `format` is `PackedFormat.word`; `shape` the record's
+    shape. Entry to the region fills in the address of the coefficients (four doubles for each
+    member, `packed.Coefficients.words`, which stay there as long as the array is present), and the bytes
+    from the array of one member to that of the next where structures have become arrays. `counter` is
+    the device address of `COUNTER_WORDS` i64 to which kernels add the numbers that saturate when they
+    store them.
+    """
+
+    _fields_ = (
+        ("format", ctypes.c_int32),
+        ("flags", ctypes.c_int32),
+        ("minimum", ctypes.c_double),
+        ("maximum", ctypes.c_double),
+        ("shape", ctypes.c_int64),
+        ("coefficients", ctypes.c_int64),
+        ("plane", ctypes.c_int64),
+        ("counter", ctypes.c_int64),
+    )
+
+
+class Launch(ctypes.Structure):
+    """One kernel launch. `args` points at `arg_count` pointers to argument values."""
+
+    _fields_ = (
+        ("grid", ctypes.c_int32 * 3),
+        ("block", ctypes.c_int32 * 3),
+        ("shared_bytes", ctypes.c_int32),
+        ("arg_count", ctypes.c_int32),
+        ("queue", ctypes.c_int64),
+        ("args", ctypes.c_int64),
+    )
+
+
+class PeerUpdate(ctypes.Structure):
+    """
+    An `update peer`. A side is `bytes` bytes at a host address, or with `dims` what so many triples of
+    lower bound, extent and stride in bytes at `shape` select. The site's variables are `to` and `from`.
+    """
+
+    _fields_ = (
+        ("to", ctypes.c_int64),
+        ("origin", ctypes.c_int64),
+        ("to_device", ctypes.c_int64),
+        ("from_device", ctypes.c_int64),
+        ("to_bytes", ctypes.c_int64),
+        ("from_bytes", ctypes.c_int64),
+        ("to_dims", ctypes.c_int64),
+        ("from_dims", ctypes.c_int64),
+        ("to_shape", ctypes.c_int64),
+        ("from_shape", ctypes.c_int64),
+        ("queue", ctypes.c_int64),
+    )
+
+
+LAUNCH_FORMAT = struct.Struct("=8i2q")
+"""`Launch` for one quick read: grid 0-2, block 3-5, shared bytes 6, arg_count 7, queue 8, args 9."""
+
+RECORD_FORMAT = struct.Struct("=5q4iq")
+"""`DataRecord` for one quick read, in the order of its fields."""
+
+RECORD_BYTES = 64
+RECORD_DEVICE_AT = 32
+"""Size of a `DataRecord`, and where in it `device` stands."""
+
+
+ENTRY_POINTS: dict[str, tuple[type | None, tuple[type, ...]]] = {
+    "__accopt_data_enter": (
+        None,
+        (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64),
+    ),
+    "__accopt_data_exit": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_update": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_launch": (None, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_scratch": (ctypes.c_int64, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_mean_trip": (
+        ctypes.c_int64,
+        (ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int32),
+    ),
+    "__accopt_wait": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_on_host": (ctypes.c_int32, (ctypes.c_int32,)),
+    "__accopt_device": (None, (ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
+    "__accopt_enter_device": (ctypes.c_int64, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_leave_device": (None, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_update_peer": (None, (ctypes.c_int32, ctypes.c_int64)),
+    "__accopt_outside": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
+}
+"""Name → (result type, argument types), pointers as 64-bit integers."""

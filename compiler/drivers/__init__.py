@@ -1,0 +1,6 @@
+"""
+The commands `accopt`, `accrun` and `accc`: their options, object files and executables, and what
+runs a program.
+
+Nothing else of accopt imports this.
+"""

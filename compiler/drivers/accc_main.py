@@ -1,0 +1,283 @@
+"""
+`accc`: a C compiler's command line around accopt, for Makefiles.
+
+    accc -O3 -c solver.c                   an object file, solver.o
+    accc main.o solver.o -o solver -lm     an executable file
+    make CC=accc                           the same, as a project has it
+
+An object file holds preprocessed C, which is checked when it is made; linking compiles the whole program.
+Options of other compilers that mean nothing here are ignored (`customary_options.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..base.deep_stack import with_deep_stack
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
+from ..internal_error import guarded
+from .customary_options import translate
+from .dependencies import add_dependency_arguments, write_dependencies
+from .driver_options import add_compile_arguments, add_version, compile_options
+from .object_file import ObjectFile, read_objects
+from .outputs import print_output, write_output
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from ..base.options import TargetName
+    from ..c.preprocess import PreprocessedSource
+    from ..executable import Executable
+    from ..pipeline import StageCallback
+
+_REFUSED = {
+    "-S": "there is no assembly of one file: 'accopt --emit=ptx' prints the kernels of a program",
+    "-shared": "compile the sources of the library together with those of the program",
+    "-r": "give all object files to the last link, or put them into an archive with ar",
+}
+
+
+def _argument_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="accc",
+        usage="accc [options] FILE…",
+        description="Compile and link OpenACC C programs as C compilers do.",
+        epilog="Exit status: 0; 1 for a mistake in the input; 2 for a mistake in the command line. "
+        "Other options of C compilers (-Wall, -std=c99, -acc, …) are ignored.",
+    )
+    parser.add_argument(
+        "inputs", nargs="*", metavar="FILE", help="C files (.c, .i), object files, archives (.a)"
+    )
+    parser.add_argument("-c", dest="compile", action="store_true", help="make object files only")
+    parser.add_argument("-E", dest="preprocess", action="store_true", help="preprocess only")
+    parser.add_argument("-fsyntax-only", dest="check", action="store_true", help="check only")
+    parser.add_argument("-o", dest="output", metavar="FILE", type=Path, help="file to write")
+    repeated: dict[str, Any] = {"action": "append", "default": []}
+    parser.add_argument("-l", dest="libraries", metavar="NAME", help="shared library", **repeated)
+    parser.add_argument("-L", dest="library_dirs", metavar="DIR", help="its folder", **repeated)
+    add_version(parser)
+    add_dependency_arguments(parser)
+    add_compile_arguments(parser, auto_target=True)
+    return parser
+
+
+def _kept_arguments(args: argparse.Namespace) -> tuple[str, ...]:
+    """The options among `args` that count when the program is compiled, which linking does."""
+    flags = ("no_fma", "host_fma", "fast_math", "check_cache", "verify", "verify_each", "remarks")
+    kept = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(args, flag)]
+    kept += [f"--pass-option={text}" for text in args.pass_option]
+    kept += [f"--after={text}" for text in args.added_passes]
+    if args.target != "auto":
+        kept.append(f"--target={args.target}")
+    if args.sm is not None:
+        kept.append(f"--sm={args.sm}")
+    return (*kept, f"-O{args.opt_level}", *(["-g"] if args.debug_info else []))
+
+
+@dataclass
+class _Command:
+    """One run of `accc`: its options, and what the files it has compiled so far made it print."""
+
+    args: argparse.Namespace
+    arguments: Sequence[str]
+
+    def run(self) -> int:
+        args = self.args
+        if not args.inputs:
+            raise error(UNKNOWN_LOC, "there are no input files", "name C or object files")
+        if args.output is not None and len(args.inputs) > 1 and (args.compile or args.preprocess):
+            raise error(UNKNOWN_LOC, "-o with several files needs a link", "leave out -o, or -c")
+        if args.preprocess or args.depend_only:
+            self._preprocess()
+        elif args.compile or args.check:
+            self._compile()
+        else:
+            self._link()
+        return 0
+
+    @with_deep_stack
+    def _preprocess(self) -> None:
+        from ..c.program import preprocess_program
+        from ..executable import preprocess_options
+
+        paths = [Path(name) for name in self.args.inputs]
+        options = preprocess_options(compile_options(self.args))
+        sink = DiagnosticSink()
+        texts: list[str] = []
+        for source in preprocess_program(paths, options, sink):
+            if self.args.depend_only:
+                write_dependencies(source, self.args, Path(source.file).with_suffix(".o").name)
+            else:
+                texts.append(source.text)
+        _print(sink)
+        if self.args.depend_only:
+            return
+        if self.args.output is None:
+            print_output("".join(texts))
+        else:
+            write_output(self.args.output, "".join(texts).encode(errors="surrogateescape"))
+
+    def _compile(self) -> None:
+        for name in self.args.inputs:
+            output = self.args.output or Path(Path(name).name).with_suffix(".o")
+            compiled = self._compiled(Path(name), str(output))
+            if not self.args.check:
+                write_output(output, compiled.to_bytes())
+
+    @with_deep_stack
+    def _compiled(self, path: Path, output: str) -> ObjectFile:
+        """A C file as an object, after checking it; its warnings are printed."""
+        from ..base.diagnostics import SourceLoc
+        from ..c.preprocess import PreprocessedSource, preprocess, read_source
+        from ..c.program import check_program
+        from ..executable import preprocess_options
+        from ..irgen import generate_module
+
+        options, sink = compile_options(self.args), DiagnosticSink()
+        if path.suffix == ".i":
+            source = PreprocessedSource(str(path), read_source(path, SourceLoc(str(path), 0)))
+        else:
+            source = preprocess(path, preprocess_options(options), sink)
+            if self.args.depend:
+                write_dependencies(source, self.args, output)
+        try:
+            generate_module(check_program([source], sink, options.target), sink)
+        finally:
+            messages = _print(sink)
+        return ObjectFile(source, _kept_arguments(self.args), messages)
+
+    def _link(self) -> None:
+        from ...runtime.errors import NoDeviceError
+        from ...runtime.native.gangs import compile_team
+        from ..backend.cache import DiskCache
+        from ..backend.jit import compile_host
+        from ..executable import build_sources
+        from .linked_program import LinkedProgram
+        from .run_program import device_number, for_this_machine
+
+        objects = self._objects()
+        args = self._with_options_of(objects)
+        options, sink = compile_options(args), DiagnosticSink()
+        sources = tuple(compiled.source for compiled in objects)
+        try:
+            here = for_this_machine(options, args.target, args.sm, device_number())
+        except NoDeviceError:  # the program may run on another machine
+            here = replace(options, target="nvptx")
+        try:
+            executable = build_sources(sources, here, sink, _remarks(sink, args, here.target))
+        finally:
+            _print(sink, {message for compiled in objects for message in compiled.messages})
+        if "@main(" not in executable.host_ir and '@"main"(' not in executable.host_ir:
+            raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
+        self._check_references(executable, sources)
+        cache = DiskCache.default("host")
+        compile_host(executable.host_ir, options.opt_level, cache)
+        if here.target == "host":
+            compile_team(cache)
+        folders = tuple(str(Path(folder).resolve()) for folder in args.library_dirs)
+        program = LinkedProgram(
+            sources, args.target, args.sm, options, tuple(args.libraries), folders
+        )
+        output = args.output or Path("a.out")
+        write_output(output, program.to_bytes())
+        output.chmod(output.stat().st_mode | 0o111)
+
+    def _check_references(
+        self, executable: Executable, sources: Sequence[PreprocessedSource]
+    ) -> None:
+        from ..c.program import check_program
+        from ..references import check_references
+
+        target = executable.options.target
+        check_references(
+            executable.host_ir,
+            self.args.libraries,
+            self.args.library_dirs,
+            lambda: check_program(sources, DiagnosticSink(), target),
+        )
+
+    def _objects(self) -> list[ObjectFile]:
+        """The inputs as objects; C files among them are compiled."""
+        found: list[ObjectFile] = []
+        for name in self.args.inputs:
+            path = Path(name)
+            if path.suffix in (".c", ".i"):
+                found.append(self._compiled(path, str(self.args.output or "a.out")))
+            elif ".so" in path.suffixes:
+                self.args.libraries.append(str(path.resolve()))
+            else:
+                found += read_objects(path)
+        for name in list(self.args.libraries):
+            archive = self._archive(name)
+            if archive is not None:
+                self.args.libraries.remove(name)
+                found += read_objects(archive)
+        return found
+
+    def _archive(self, name: str) -> Path | None:
+        """The archive that `-lNAME` means: where a folder of `-L` has one, and no shared library."""
+        for folder in map(Path, self.args.library_dirs):
+            if (folder / f"lib{name}.so").exists():
+                return None
+            if (folder / f"lib{name}.a").exists():
+                return folder / f"lib{name}.a"
+        return None
+
+    def _with_options_of(self, objects: Sequence[ObjectFile]) -> argparse.Namespace:
+        """The command's options, where it leaves them open those that all objects were made with."""
+        first, *others = [compiled.arguments for compiled in objects] or [()]
+        shared = [text for text in first if all(text in other for other in others)]
+        args = _argument_parser().parse_intermixed_args([*shared, *self.arguments])
+        args.libraries = self.args.libraries
+        return args
+
+
+def _remarks(
+    sink: DiagnosticSink, args: argparse.Namespace, target: TargetName
+) -> StageCallback | None:
+    if not args.remarks:
+        return None
+    from ..remarks import REMARKS_STAGE, remarks_of
+
+    def after_stage(stage: str, module: ModuleOp) -> None:
+        if stage == REMARKS_STAGE:
+            sink.diagnostics += remarks_of(module, target)
+
+    return after_stage
+
+
+def _print(sink: DiagnosticSink, known: set[str] | None = None) -> tuple[str, ...]:
+    """Prints what is in `sink` and not `known`, and empties it; all that was in it."""
+    texts = tuple(render(diagnostic) for diagnostic in sink.diagnostics)
+    for text in texts:
+        if known is None or text not in known:
+            print(text, file=sys.stderr)
+    sink.diagnostics.clear()
+    return texts
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the `accc` command: its exit status."""
+    sink = DiagnosticSink()
+    arguments = translate(sys.argv[1:] if argv is None else argv, sink)
+    _print(sink)
+    return guarded(lambda: _main(arguments))
+
+
+def _main(arguments: list[str]) -> int:
+    try:
+        for option in _REFUSED.keys() & set(arguments):
+            raise error(UNKNOWN_LOC, f"accc has no option {option}", _REFUSED[option])
+        return _Command(_argument_parser().parse_intermixed_args(arguments), arguments).run()
+    except CompileError as e:
+        print("\n".join(render(d) for d in e.diagnostics), file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

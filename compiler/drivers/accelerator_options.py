@@ -1,0 +1,95 @@
+"""
+What `-acc=`, `-ta=`, `-gpu=`, `-arch=` and `-Mcuda=` of nvc and pgcc say about the device, in our options.
+
+Of several architectures the oldest counts that there is code for, as its PTX runs on all later ones;
+where there is code for none, the oldest that there is takes their place, with a warning. Sub-options that
+ask for what holds anyway, or that concern the other compiler's own code generation, are passed over; what
+changes a program's meaning and is not honoured is a warning.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..base.options import OLDEST_SM
+
+_HOSTS = frozenset(("host", "multicore"))
+_GPUS = frozenset(("gpu", "nvidia", "tesla"))
+_GENERATIONS = {
+    "fermi": 20, "kepler": 30, "maxwell": 50, "pascal": 60, "volta": 70, "turing": 75,
+    "ampere": 80, "ada": 89, "hopper": 90, "blackwell": 100,
+}  # fmt: skip
+_CAPABILITY = re.compile(r"(?:cc|sm_|compute_)(\d{1,2})\.?([\dx])[af]?\+?")
+_OWN = {
+    "fastmath": "--fast-math",
+    "nofma": "--no-fma",
+    "lineinfo": "-g",
+    "debug": "-g",
+}
+_MANAGED = frozenset(("managed", "mem:managed", "unified", "mem:unified"))
+_PASSED_OVER = re.compile(
+    r"ccall|ccnative|ccall-major|native|all|cuda\d+(?:\.\d+|\.x|x)?|\d+\.\d+|time|keep(?:bin|ptx|gpu)?|(?:no)?rdc|pinned|"
+    r"mem:separate(?::\w+)?|nomanaged|nounified|(?:no)?deepcopy|(?:no)?flushz|fma|fastmath|"
+    r"(?:no)?unroll(?::\d+)?|maxregcount:\d+|ptxinfo|(?:no)?autocollapse|(?:no)?loadcache:?\w*|safecache|"
+    r"noL1|wait|nowait|sync|(?:no)?autopar|legacy|strict|verystrict|(?:no)?routineseq|(?:no)?lineinfo|nodebug|"
+    r"(?:no)?implicitsections|(?:no)?redux|(?:no)?llvm|noldg|default_async:\w+|stacklimit:\w+|tripcount:\w+|"
+    r"charstring|zeroinit|beta|(?:no)?interceptdeallocations|analysis|tp:\w+|mul24|nativemath|precise\w*"
+)
+
+
+def accelerator_options(argument: str) -> tuple[list[str], list[str]] | None:
+    """Our options for such an argument, and warnings; None if it is another."""
+    name, equals, values = argument.partition("=")
+    if name not in ("-acc", "-ta", "-gpu", "-arch", "-Mcuda") or not equals:
+        return None
+    options: list[str] = []
+    warnings: list[str] = []
+    capabilities: list[int] = []
+    devices: set[str] = set()
+    for word in _words(values):
+        found = _CAPABILITY.fullmatch(word)
+        generation = _GENERATIONS.get(word.rstrip("+"))
+        if found is not None:
+            capabilities.append(int((found.group(1) + found.group(2)).replace("x", "0")))
+        elif generation is not None:
+            capabilities.append(generation)
+        elif word in _HOSTS or word in _GPUS:
+            devices.add(word)
+        elif word in _OWN:
+            options.append(_OWN[word])
+        elif word in _MANAGED:
+            warnings.append(
+                f"{argument}: managed memory is not supported: data clauses decide what is moved"
+            )
+        elif word == "radeon":
+            warnings.append(
+                f"{argument}: there is no code for AMD's GPUs: the target stays as it is"
+            )
+        elif _PASSED_OVER.fullmatch(word) is None:
+            warnings.append(f"{argument}: '{word}' is not known and ignored")
+    if devices and devices <= _HOSTS:
+        options.append("--target=host")
+    elif name == "-acc" and devices == {"gpu"}:
+        options.append("--target=nvptx")
+    possible = [sm for sm in capabilities if sm >= OLDEST_SM]
+    if possible or capabilities:
+        options.append(f"--sm={min(possible, default=OLDEST_SM)}")
+    if capabilities and not possible:
+        warnings.append(
+            f"{argument}: there is no code for compute capability {max(capabilities)}: "
+            f"{OLDEST_SM} is used, the nearest that there is"
+        )
+    return options, warnings
+
+
+def _words(values: str) -> list[str]:
+    """The comma-separated values; those behind the device's colon count as others (`tesla:cc70,managed`)."""
+    words: list[str] = []
+    for value in values.split(","):
+        device, colon, rest = value.partition(":")
+        if colon and device in _HOSTS | _GPUS | {"radeon"}:
+            words.append(device)
+            value = rest
+        if value:
+            words.append(value)
+    return words

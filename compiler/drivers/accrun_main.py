@@ -1,0 +1,174 @@
+"""
+`accrun`: compile and run a whole OpenACC C program, on a GPU or without one.
+
+    accrun prog.c more.c -- arguments of the program
+    accrun --target=host -DN=1000 prog.c
+
+The program's standard input and output, environment and exit status are its own; a program that
+does not compile exits with status 1 before anything runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...runtime.profiling.trace import TraceOptions
+from ..base.diagnostics import DiagnosticSink
+from ..internal_error import guarded
+from .customary_options import translate
+from .driver_options import add_compile_arguments, add_version, at_least_one, compile_options
+from .run_program import (
+    device_count,
+    device_number,
+    device_queues,
+    for_this_machine,
+    in_place,
+    print_diagnostics,
+    profile_libraries,
+    run_program,
+)
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+def _argument_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="accrun",
+        usage="accrun [options] FILE.c [FILE.c …] [-- ARGUMENT …]",
+        description="Compile and run an OpenACC C program.",
+        epilog="Exit status: the program's; 1 if it does not compile or its device fails; "
+        "2 for a mistake in the command line.",
+    )
+    parser.add_argument("sources", nargs="+", metavar="FILE.c", help="C files of the program")
+    add_version(parser)
+    add_compile_arguments(parser, auto_target=True)
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "-l",
+        dest="libraries",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="shared library to link, by name or path",
+    )
+    group.add_argument(
+        "-L",
+        dest="library_dirs",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="folder to look for libraries in",
+    )
+    group.add_argument(
+        "--device",
+        type=int,
+        default=None,
+        metavar="N",
+        help="number of the device to begin with (default: ACC_DEVICE_NUM, or 0)",
+    )
+    group.add_argument(
+        "--devices",
+        type=at_least_one,
+        default=None,
+        metavar="N",
+        help="number of devices the program sees: separate ones on host and sim, the first N GPUs "
+        "(default: ACCOPT_DEVICES, or 1 and all GPUs)",
+    )
+    group.add_argument(
+        "--no-device-queues",
+        action="store_true",
+        help="wait for every construct with deviceid (also: ACCOPT_DEVICE_QUEUES=0)",
+    )
+    group.add_argument(
+        "--threads", type=int, default=0, metavar="N", help="CPU threads (host target; 0: all)"
+    )
+    group.add_argument(
+        "--shared-memory", action="store_true", help="host target: no separate device memory"
+    )
+    group.add_argument(
+        "--no-checks", action="store_true", help="sim target: no search for races and unset memory"
+    )
+    group.add_argument(
+        "--report", action="store_true", help="sim target: costs of every source line, to stderr"
+    )
+    group.add_argument(
+        "--compression-report",
+        action="store_true",
+        help="at exit: range, errors and saturated values of every compressed array",
+    )
+    return parser
+
+
+def _split_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    if "--" in argv:
+        at = list(argv).index("--")
+        return list(argv[:at]), list(argv[at + 1 :])
+    return list(argv), []
+
+
+def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
+    from ..api import RunOptions
+    from ..c.program import load_program
+    from ..executable import build, preprocess_options
+    from ..references import check_references
+
+    sink = DiagnosticSink()
+
+    def after_stage(stage: str, module: ModuleOp) -> None:
+        from ..remarks import REMARKS_STAGE, remarks_of
+
+        if stage == REMARKS_STAGE:
+            sink.diagnostics += remarks_of(module, options.target)
+
+    number = args.device if args.device is not None else device_number()
+    options = for_this_machine(compile_options(args), args.target, args.sm, number)
+    paths = [Path(s) for s in args.sources]
+    trace = TraceOptions.from_environment(os.environ)
+    if args.compression_report:
+        trace = replace(trace, compression=True)
+    try:
+        executable = build(paths, options, sink, after_stage if args.remarks else None)
+        check_references(
+            executable.host_ir,
+            args.libraries,
+            args.library_dirs,
+            lambda: load_program(
+                paths, preprocess_options(options), DiagnosticSink(), options.target
+            ),
+        )
+    finally:
+        print_diagnostics(sink)
+    run_options = RunOptions(
+        device_number=number,
+        device_queues=device_queues() and not args.no_device_queues,
+        devices=args.devices if args.devices is not None else device_count(),
+        libraries=tuple(args.libraries),
+        library_folders=tuple(args.library_dirs),
+        threads=args.threads,
+        shared_memory=args.shared_memory,
+        checks=not args.no_checks,
+        counters=args.report,
+        trace=trace,
+        profile_libraries=profile_libraries(),
+    )
+    return run_program(executable, run_options, [args.sources[0], *program_arguments])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the `accrun` command. Leaves the process with the program's exit status."""
+    own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
+    sink = DiagnosticSink()
+    args = _argument_parser().parse_intermixed_args(translate(own, sink))
+    print_diagnostics(sink)
+    return guarded(lambda: in_place(lambda: _run(args, program_arguments)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""
+Options that Makefiles pass to any C compiler: turned into ours where there is one, dropped where what
+they ask for holds anyway or does not matter here (warnings, the language standard, code generation for
+a CPU), so that `CFLAGS` of gcc, clang and nvc work unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..base.diagnostics import UNKNOWN_LOC, DiagnosticSink
+from .accelerator_options import accelerator_options
+
+_RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"-O(?:fast)|-fast", ("-O3", "--fast-math")),
+    (r"-O", ("-O1",)),
+    (r"-O[sz]", ("-O2",)),
+    (r"-Og", ("-O1",)),
+    (r"-O[4-9]", ("-O3",)),
+    (r"-g(?:\d|gdb\d?|dwarf.*)|-gopt", ("-g",)),
+    (r"-ffast-math|-funsafe-math-optimizations|-Mfprelaxed", ("--fast-math",)),
+    (r"-ffp-contract=off|-Mnofma|-mno-fma|-nofma", ("--no-fma",)),
+    (r"-ffp-contract=fast|-mfma4?", ("--host-fma",)),
+    (r"-Minfo(?:=.*)?|-fopt-info.*", ("--remarks",)),
+    (r"-foffload=nvptx.*", ("--target=nvptx",)),
+    (r"-foffload=disable", ("--target=host",)),
+    (r"-(?:isystem|iquote|idirafter)", ("-I",)),
+)
+"""A pattern of the whole argument, and what it becomes."""
+
+_DROPPED = re.compile(
+    r"-W(?!all$).*|-w|-std=.*|-ansi|-c\d\d|-pedantic(?:-errors)?|-pipe|-p|-pg|-s|-v|-f(?!syntax-only).*|-m.*|-M[a-z].*"
+    r"|-acc|-ta|-gpu|-Mcuda|-cuda|-tp(?:=.*)?|-pthread|-static(?:-.*)?|-rdynamic|-no-pie|-pie"
+    r"|-B(?:static|dynamic)"
+)
+
+
+def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> list[str]:
+    """
+    `arguments` with the customary options among them translated or dropped. What they ask for and do not
+    get is a warning in `sink`, one for each.
+    """
+    found: list[str] = []
+    warned: set[str] = set()
+    for argument in arguments:
+        accelerator = accelerator_options(argument)
+        if accelerator is None:
+            found += _one(argument)
+            continue
+        found += accelerator[0]
+        for message in accelerator[1]:
+            if sink is not None and message not in warned:
+                sink.warn(UNKNOWN_LOC, message)
+            warned.add(message)
+    return found
+
+
+def _one(argument: str) -> Sequence[str]:
+    for pattern, replacement in _RENAMED:
+        if re.fullmatch(pattern, argument):
+            return replacement
+    return [] if _DROPPED.fullmatch(argument) else [argument]

@@ -1,0 +1,168 @@
+"""Command-line options that `accopt` and `accrun` share, and their conversion to `CompileOptions`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..base.options import DEFAULT_SM, OLDEST_SM, TARGETS, CompileOptions
+
+
+def _sm(text: str) -> int:
+    number = text.lower().removeprefix("sm_")
+    if not number.isdigit() or int(number) < OLDEST_SM:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a compute capability of {OLDEST_SM} or later"
+        )
+    return int(number)
+
+
+def at_least_one(text: str) -> int:
+    """A number of things of which there must be some, for argparse."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 on")
+    return int(text)
+
+
+class _PrintVersion(argparse.Action):
+    """`--version`, which reads the installed packages only when it is given."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **rest: Any):
+        super().__init__(option_strings, dest, nargs=0, **rest)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            own = version("accopt")
+        except PackageNotFoundError:
+            own = "of a source tree"
+        parts = f"(xDSL {version('xdsl')}, llvmlite {version('llvmlite')})"
+        print(f"{parser.prog} {own} {parts}")
+        parser.exit()
+
+
+def add_version(parser: argparse.ArgumentParser) -> None:
+    """Adds `--version`."""
+    parser.add_argument("--version", action=_PrintVersion, help="print the version and exit")
+
+
+def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool = False) -> None:
+    """Adds the options; with `auto_target`, `--target=auto` is allowed and the default."""
+    group = parser.add_argument_group("compilation")
+    group.add_argument(
+        "--target",
+        choices=("auto", *TARGETS) if auto_target else TARGETS,
+        default="auto" if auto_target else "nvptx",
+        help="nvptx: a GPU; host: the CPU; sim: a simulated GPU, which checks every access"
+        + ("; auto: a GPU if there is one" if auto_target else ""),
+    )
+    group.add_argument(
+        "--sm", type=_sm, default=None, help=f"compute capability (default {DEFAULT_SM})"
+    )
+    group.add_argument(
+        "-O",
+        dest="opt_level",
+        type=int,
+        choices=range(4),
+        default=3,
+        help="LLVM's optimisation level, of host code and kernels (default 3)",
+    )
+    repeated: dict[str, Any] = {"action": "append", "default": []}
+    group.add_argument(
+        "-I",
+        dest="include_dirs",
+        metavar="DIR",
+        type=Path,
+        help="folder of #include files",
+        **repeated,
+    )
+    group.add_argument(
+        "-D", dest="defines", metavar="NAME[=VALUE]", help="define a macro", **repeated
+    )
+    group.add_argument("-U", dest="undefines", metavar="NAME", help="forget a macro", **repeated)
+    group.add_argument(
+        "--system-cpp",
+        action="store_true",
+        help="preprocess with the C compiler on this machine ($CC -E)",
+    )
+    group.add_argument("--no-fma", action="store_true", help="never fuse a multiply and an add")
+    group.add_argument(
+        "--host-fma",
+        action="store_true",
+        help="fuse them outside of compute constructs too, as gcc does with -mfma",
+    )
+    group.add_argument(
+        "--fast-math",
+        action="store_true",
+        help="allow reassociation, reciprocals and approximate functions",
+    )
+    group.add_argument("-g", dest="debug_info", action="store_true", help="C lines in machine code")
+    group.add_argument(
+        "--check-cache",
+        action="store_true",
+        help="report accesses outside of the sections of cache directives when the program runs",
+    )
+    group.add_argument(
+        "--verify",
+        action="store_true",
+        help="check the IR and its contract after every stage",
+    )
+    group.add_argument(
+        "--verify-each",
+        action="store_true",
+        help="check the IR after every pass, and its contract after every stage (slow)",
+    )
+    group.add_argument(
+        "-Wall",
+        dest="wall",
+        action="store_true",
+        help="warn of clauses left out, too: reductions that the compiler adds",
+    )
+    group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
+    group.add_argument(
+        "--pass-option",
+        action="append",
+        default=[],
+        metavar="'PASS{OPTION=VALUE}'",
+        help="options of a pass of the pipeline (accopt --help-pass PASS lists them)",
+    )
+    group.add_argument(
+        "--after",
+        dest="added_passes",
+        metavar="STAGE:PASS",
+        help="run another pass (also a plugin's) when the pipeline has reached a stage",
+        **repeated,
+    )
+    group.add_argument(
+        "--skip-pass",
+        metavar="PASS",
+        help="leave a pass out of the pipeline (what it is worth: time the program without it)",
+        **repeated,
+    )
+
+
+def compile_options(args: argparse.Namespace) -> CompileOptions:
+    """The compile options in parsed arguments; `nvptx` where the machine is to choose the target."""
+    return CompileOptions(
+        target="nvptx" if args.target == "auto" else args.target,
+        sm=args.sm or DEFAULT_SM,
+        opt_level=args.opt_level,
+        fma=not args.no_fma,
+        host_fma=args.host_fma,
+        fast_math=args.fast_math,
+        debug_info=args.debug_info,
+        check_cache=args.check_cache,
+        verify=args.verify,
+        verify_each=args.verify_each,
+        wall=args.wall,
+        include_dirs=tuple(args.include_dirs),
+        defines=tuple(args.defines),
+        undefines=tuple(args.undefines),
+        use_system_cpp=args.system_cpp,
+        pass_options=tuple(args.pass_option),
+        added_passes=tuple(args.added_passes),
+        skipped_passes=tuple(args.skip_pass),
+    )

@@ -1,0 +1,163 @@
+"""
+What a developer of passes may watch while the driver runs them: IR before and after, what a pass
+changed, how long it took, and the IR that made one fail.
+
+`Instrumentation.run` applies a pass and does around it what `Watch` asks for; with nothing asked for,
+it costs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from time import perf_counter
+from typing import TextIO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ..base.diagnostics import UNKNOWN_LOC, error
+from ..internal_error import PASS_NOTE
+from ..ir.printing import print_ir
+
+_CONTEXT_LINES = 3
+"""Lines of IR around each change."""
+_NUMBER = re.compile(r"(?<=%)\d+\b|(?<=\w)_\d+\b")
+"""What the printer adds to the names of values to tell them apart."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """
+    `before` and `after` are names of passes around which the IR is printed, `before_all` and
+    `after_all` mean every pass; `changes` prints what each pass changed; `timing`
+    collects seconds; `reproducer` is a file for the IR that a failing pass began with.
+    """
+
+    before: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
+    before_all: bool = False
+    after_all: bool = False
+    changes: bool = False
+    timing: bool = False
+    reproducer: Path | None = None
+
+
+class Instrumentation:
+    """One run of the driver. Everything but the reproducer goes to `out`."""
+
+    def __init__(self, watch: Watch, *, debug_info: bool = False, out: TextIO | None = None):
+        self.watch = watch
+        self.out = out or sys.stderr
+        self._debug_info = debug_info
+        self._began = perf_counter()
+        self._seconds: dict[str, float] = {}
+
+    def run(self, ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
+        """Applies the pass. What it raises goes on, with the pass's name as a note."""
+        watch, name = self.watch, module_pass.name
+        if watch.before_all or name in watch.before:
+            self._print(f"IR before {name}", module)
+        original = module.clone() if watch.changes or watch.reproducer else None
+        try:
+            with self.phase(name):
+                module_pass.apply(ctx, module)
+        except Exception as failure:
+            failure.add_note(f"{PASS_NOTE} '{name}'")
+            if watch.reproducer is not None and original is not None:
+                self._save(watch.reproducer, module_pass, original, failure)
+            raise
+        if watch.after_all or name in watch.after:
+            self._print(f"IR after {name}", module)
+        if watch.changes and original is not None:
+            self._print_changes(name, original, module)
+
+    @contextmanager
+    def phase(self, name: str) -> Generator[None]:
+        """Counts the time inside under this name; phases of one name add up."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[name] = self._seconds.get(name, 0.0) + perf_counter() - start
+
+    def report(self) -> None:
+        """Prints the table of `timing`, in the order in which phases first ran, and what never ran."""
+        for name in sorted((self.watch.before | self.watch.after) - self._seconds.keys()):
+            print(f"// {name} did not run: --emit=STAGE says how far to go", file=self.out)
+        if not self.watch.timing:
+            return
+        total = perf_counter() - self._began
+        rest = total - sum(self._seconds.values())
+        print("// seconds   share", file=self.out)
+        for name, seconds in {**self._seconds, "(loading, checking, printing)": rest}.items():
+            print(f"// {seconds:7.3f} {100 * seconds / total:6.1f} %  {name}", file=self.out)
+        print(f"// {total:7.3f}  100.0 %  total", file=self.out)
+
+    def _text(self, module: ModuleOp) -> str:
+        return print_ir(module, debug_info=self._debug_info)
+
+    def _print(self, title: str, module: ModuleOp) -> None:
+        print(f"// {title}:\n{self._text(module)}", file=self.out)
+
+    def _print_changes(self, name: str, original: ModuleOp, module: ModuleOp) -> None:
+        lines = changed_lines(self._text(original).splitlines(), self._text(module).splitlines())
+        print(f"// {name} " + ("changes:" if lines else "changes nothing"), file=self.out)
+        for line in lines:
+            print(line, file=self.out)
+
+    def _save(
+        self, path: Path, module_pass: ModulePass, original: ModuleOp, failure: Exception
+    ) -> None:
+        command = f"accopt {path} -p '{spec_of(module_pass)}'"
+        reason = str(failure).partition("\n")[0]
+        text = f"// {command}\n// {type(failure).__name__}: {reason}\n{print_ir(original, debug_info=True)}"
+        try:
+            path.write_text(text)
+        except OSError as e:
+            raise error(
+                UNKNOWN_LOC,
+                f"cannot write '{path}': {e.strerror}",
+                "give --crash-reproducer another path",
+            ) from failure
+        print(f"the IR that '{module_pass.name}' began with is in {path}: {command}", file=self.out)
+
+
+def changed_lines(before: list[str], after: list[str]) -> list[str]:
+    """
+    The changes as a unified diff. A value made anew gives those after it other numbers: lines that
+    differ in nothing else are the same, unless all that changed is of that kind.
+    """
+    if before == after:
+        return []
+    unnumbered = [[_NUMBER.sub("", line) for line in text] for text in (before, after)]
+    same_but_numbers = unnumbered[0] == unnumbered[1]
+    compared = (before, after) if same_but_numbers else unnumbered
+    lines: list[str] = []
+    for group in SequenceMatcher(None, *compared, autojunk=False).get_grouped_opcodes(
+        _CONTEXT_LINES
+    ):
+        lines.append(f"@@ line {group[0][3] + 1}")
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                lines += [f" {line}" for line in after[j1:j2]]
+                continue
+            lines += [f"-{line}" for line in before[i1:i2]]
+            lines += [f"+{line}" for line in after[j1:j2]]
+    return lines
+
+
+def spec_of(module_pass: ModulePass) -> str:
+    """The pass as `-p` takes it: its name, and the options that are not at their defaults."""
+    return str(module_pass.pipeline_pass_spec())
+
+
+def pass_names(texts: Sequence[str]) -> frozenset[str]:
+    """The names in `--print-after A,B --print-after C`."""
+    return frozenset(name.strip() for text in texts for name in text.split(",") if name.strip())

@@ -1,0 +1,125 @@
+"""
+The executable files that `accc` writes: a line for the shell that starts Python on this module, and the
+preprocessed program with its options. What that compiles to is in the cache, where linking put it; on a
+machine with another device, or without that cache, the first run compiles.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from ..base.options import CompileOptions, TargetName
+from ..internal_error import guarded
+from .program_process import STACK_BYTES
+from .run_program import (
+    device_count,
+    device_number,
+    device_queues,
+    for_this_machine,
+    in_place,
+    profile_libraries,
+    run_program,
+)
+
+if TYPE_CHECKING:
+    from ..c.preprocess import PreprocessedSource
+
+_ROOM = (
+    'case "$(ulimit -s)" in unlimited) ;; '
+    f'*) [ "$(ulimit -s)" -ge {STACK_BYTES >> 10} ] || ulimit -S -s {STACK_BYTES >> 10} 2>/dev/null ;; esac\n'
+)
+"""Asks for a large stack before the process begins, so that the kernel keeps the room below it free (KiB)."""
+_END = b"#accopt program 1\n"
+
+
+@dataclass(frozen=True)
+class LinkedProgram:
+    """
+    A program as linked: `target` may be `auto`, `sm` None for that of the GPU it runs on; `options` has the
+    others.
+    """
+
+    sources: tuple[PreprocessedSource, ...]
+    target: Literal["auto"] | TargetName
+    sm: int | None
+    options: CompileOptions
+    libraries: tuple[str, ...]
+    library_folders: tuple[str, ...]
+
+    def to_bytes(self) -> bytes:
+        """The contents of the executable file."""
+        command = f'exec {shlex.quote(sys.executable)} -P -m {__name__} "$0" "$@"\n'
+        fields = [
+            [[s.file, s.text] for s in self.sources],
+            self.target,
+            self.sm,
+            self.options.beyond_preprocessing(),
+            self.libraries,
+            self.library_folders,
+        ]
+        return (
+            b"#!/bin/sh\n"
+            + _ROOM.encode()
+            + command.encode()
+            + _END
+            + zlib.compress(json.dumps(fields).encode())
+        )
+
+
+def read_program(path: Path) -> LinkedProgram:
+    """The program in an executable file."""
+    from ..c.preprocess import PreprocessedSource
+
+    sources, target, sm, options, libraries, folders = json.loads(
+        zlib.decompress(path.read_bytes().partition(_END)[2])
+    )
+    texts = tuple(PreprocessedSource(file, text) for file, text in sources)
+    return LinkedProgram(texts, target, sm, _options(options), tuple(libraries), tuple(folders))
+
+
+def _options(fields: dict[str, Any]) -> CompileOptions:
+    """The options; what was a tuple is a list in JSON."""
+    for name, value in fields.items():
+        if isinstance(value, list):
+            fields[name] = tuple(cast("list[str]", value))
+    return CompileOptions(**fields)
+
+
+def _run(argv: Sequence[str]) -> int:
+    import os
+
+    from ...runtime.profiling.trace import TraceOptions
+    from ..api import RunOptions
+    from ..base.diagnostics import DiagnosticSink
+    from ..executable import build_sources
+
+    program = read_program(Path(argv[0]))
+    number = device_number()
+    options = for_this_machine(program.options, program.target, program.sm, number)
+    executable = build_sources(program.sources, options, DiagnosticSink())
+    run_options = RunOptions(
+        device_number=number,
+        devices=device_count(),
+        device_queues=device_queues(),
+        libraries=program.libraries,
+        library_folders=program.library_folders,
+        trace=TraceOptions.from_environment(os.environ),
+        profile_libraries=profile_libraries(),
+    )
+    return run_program(executable, run_options, argv)
+
+
+def main() -> int:
+    """Runs the executable file that is the first argument; leaves with the program's exit status."""
+    return guarded(lambda: in_place(lambda: _run(sys.argv[1:])))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""
+What `accc -c` writes: preprocessed C, which becomes code when the whole program is linked, as with link-time
+optimisation in other compilers. `ar` puts such files into archives like any others.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..base.diagnostics import UNKNOWN_LOC, error
+from ..c.preprocess import PreprocessedSource
+
+_MAGIC = b"accopt object 1\n"
+_ARCHIVE = b"!<arch>\n"
+_HEADER = 60
+"""Bytes before a member of an archive: name (16), date, owner, group, mode, size (10, at 48), end mark."""
+
+
+@dataclass(frozen=True)
+class ObjectFile:
+    """
+    A compiled file: its preprocessed C, the command's options that count when it becomes code, and the
+    messages that its compilation printed.
+    """
+
+    source: PreprocessedSource
+    arguments: tuple[str, ...]
+    messages: tuple[str, ...]
+
+    def to_bytes(self) -> bytes:
+        """The contents of the file."""
+        fields = [self.source.file, self.source.text, self.arguments, self.messages]
+        return _MAGIC + zlib.compress(json.dumps(fields).encode(), 1)
+
+
+def read_objects(path: Path) -> list[ObjectFile]:
+    """The object in a file, or those in an archive. Raises `CompileError` if it holds anything else."""
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise error(UNKNOWN_LOC, f"cannot read '{path}': {e.strerror}", "check its name") from e
+    if not data.startswith(_ARCHIVE):
+        return [_read(str(path), data)]
+    return [_read(f"{path}({name})", member) for name, member in _members(data)]
+
+
+def _members(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of an archive's members, without its index and table of long names."""
+    at = len(_ARCHIVE)
+    while at + _HEADER <= len(data):
+        name = data[at : at + 16].decode(errors="replace").strip()
+        size = int(data[at + 48 : at + 58])
+        at += _HEADER
+        if name not in ("/", "//", "/SYM64/", "__.SYMDEF"):
+            yield name.rstrip("/"), data[at : at + size]
+        at += size + size % 2
+
+
+def _read(name: str, data: bytes) -> ObjectFile:
+    if not data.startswith(_MAGIC):
+        raise error(
+            UNKNOWN_LOC,
+            f"'{name}' is no object file of accc",
+            "compile its C source with accc too, or make a shared library of it and link that with -l",
+        )
+    file, text, arguments, messages = json.loads(zlib.decompress(data[len(_MAGIC) :]))
+    return ObjectFile(PreprocessedSource(file, text), tuple(arguments), tuple(messages))

@@ -1,0 +1,144 @@
+"""
+Running a compiled program in place of this process: what `accrun` and the programs that `accc` links
+have in common. The environment chooses target and device; the exit status is the program's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NoReturn
+
+from ...runtime.errors import AccRuntimeError
+from ..at_exit import AtExit
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
+from .program_process import allow_large_stack, default_signals
+
+if TYPE_CHECKING:
+    from ..api import Program, RunOptions
+    from ..base.options import CompileOptions, TargetName
+    from ..executable import Executable
+
+
+def print_diagnostics(sink: DiagnosticSink) -> None:
+    """Prints what `sink` has collected, and empties it."""
+    for diagnostic in sink.diagnostics:
+        print(render(diagnostic), file=sys.stderr)
+    sink.diagnostics.clear()
+
+
+def for_this_machine(
+    options: CompileOptions, target: Literal["auto"] | TargetName, sm: int | None, device: int
+) -> CompileOptions:
+    """
+    `options` with a target where `auto` leaves it to the machine, and without an `sm` that of its GPU.
+    Raises `NoDeviceError` if GPU code is wanted and there is no GPU.
+    """
+    from ..api import choose_target
+
+    wanted = device_type() if target == "auto" else target
+    chosen, capability = choose_target(wanted, device)
+    return replace(options, target=chosen, sm=sm or capability or options.sm)
+
+
+def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]) -> int:
+    """Runs `main` with these arguments, the program's name first; the exit status."""
+    from ..api import Program
+
+    program = Program(executable, options)
+    simulated = executable.options.target == "sim"
+    default_signals()
+    allow_large_stack()
+    report = AtExit(lambda status: _simulated(program, status)) if simulated else None
+    status = program.main(argv)
+    if report is not None:
+        status = report(status)
+    program.close()
+    return status
+
+
+def _simulated(program: Program, status: int) -> int:
+    """Prints the simulators' reports, if they made any; findings turn success into failure."""
+    from ...runtime.sim.counters import table
+
+    simulators = program.simulators
+    for simulator in simulators:
+        if simulator.lines:
+            if len(simulators) > 1:
+                print(f"{simulator.name}:", file=sys.stderr)
+            print(table(simulator.lines), file=sys.stderr)
+    return status or int(any(simulator.findings for simulator in simulators))
+
+
+def device_type() -> Literal["auto", "nvptx", "host"]:
+    """The target that the environment variable ACC_DEVICE_TYPE asks for (OpenACC 3.4, 4.1)."""
+    text = os.environ.get("ACC_DEVICE_TYPE", "")
+    match text.lower().removeprefix("acc_device_"):
+        case "" | "default":
+            return "auto"
+        case "host" | "multicore":
+            return "host"
+        case "nvidia" | "not_host":
+            return "nvptx"
+        case _:
+            raise error(
+                UNKNOWN_LOC,
+                f"ACC_DEVICE_TYPE is '{text}', which is no device of this implementation",
+                "set it to nvidia, host or default",
+            )
+
+
+def device_number() -> int:
+    """The GPU that the environment variable ACC_DEVICE_NUM asks for (OpenACC 3.4, 4.2)."""
+    text = os.environ.get("ACC_DEVICE_NUM", "0")
+    if not text.isdigit():
+        raise error(UNKNOWN_LOC, f"ACC_DEVICE_NUM is '{text}'", "set it to a device number")
+    return int(text)
+
+
+def device_count() -> int | None:
+    """How many devices the environment variable ACCOPT_DEVICES asks for; None if it is not set."""
+    text = os.environ.get("ACCOPT_DEVICES", "")
+    if text and (not text.isdigit() or int(text) < 1):
+        raise error(UNKNOWN_LOC, f"ACCOPT_DEVICES is '{text}'", "set it to a number of devices")
+    return int(text) if text else None
+
+
+def device_queues() -> bool:
+    """Whether the host may go on after constructs with `deviceid`: unless ACCOPT_DEVICE_QUEUES is 0."""
+    text = os.environ.get("ACCOPT_DEVICE_QUEUES", "")
+    if text not in ("", "0", "1"):
+        raise error(UNKNOWN_LOC, f"ACCOPT_DEVICE_QUEUES is '{text}'", "set it to 0 or 1")
+    return text != "0"
+
+
+def profile_libraries() -> tuple[str, ...]:
+    """The libraries that the environment variable ACC_PROFLIB names (OpenACC 3.4, 5.3)."""
+    return tuple(filter(None, os.environ.get("ACC_PROFLIB", "").split(";")))
+
+
+def in_place(run: Callable[[], int]) -> int:
+    """
+    Calls `run`, which runs a program, and leaves the process with its exit status; after an error, which
+    it prints, returns 1.
+    """
+    try:
+        status = run()
+    except CompileError as e:
+        print("\n".join(render(d) for d in e.diagnostics), file=sys.stderr)
+        return 1
+    except AccRuntimeError as e:
+        print(e.render(), file=sys.stderr)
+        return 1
+    _leave(status)
+
+
+def _leave(status: int) -> NoReturn:
+    """Ends the process as a C program does: C's buffers are written, `atexit` functions run."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ctypes.CDLL(None).exit(status)
+    raise AssertionError("exit returned")

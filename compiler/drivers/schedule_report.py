@@ -1,0 +1,192 @@
+"""
+The schedule space of a program (`accopt --schedules`): for every compute construct the legal
+schedules, and what the kernels of each cost on the GPU where ptxas is installed. For people and for
+tuners, which take one with `--pass-option 'schedule-loops{choose="f.c:7=2"}'`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from ...passes.decisions.occupancy import Occupancy, occupancy
+from ..backend.ptxas import KernelResources, assemble
+from ..backend.toolkit import find_ptxas
+from ..base.diagnostics import UNKNOWN_LOC, DiagnosticSink, error
+from ..base.options import CompileOptions
+from ..executable import Executable, build
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+@dataclass(frozen=True)
+class KernelCost:
+    """What one kernel needs per thread and block, and how many blocks of it are resident."""
+
+    name: str
+    threads: int
+    resources: KernelResources
+    occupancy: Occupancy
+
+
+@dataclass(frozen=True)
+class ScheduleChoice:
+    """
+    Schedule `number` of a construct: its description (`schedule_space.describe`), and the cost of
+    the kernels of its source line; none without ptxas.
+    """
+
+    number: int
+    text: str
+    kernels: tuple[KernelCost, ...]
+
+
+@dataclass(frozen=True)
+class ConstructSpace:
+    """The legal schedules of one construct, which `schedule-loops{choose}` knows as `key`."""
+
+    key: str
+    choices: tuple[ScheduleChoice, ...]
+
+
+_ENTRY = re.compile(r"\.entry (\w+)\(")
+_THREADS = re.compile(r"\.(?:reqntid|maxntid) (\d+)(?:, (\d+))?(?:, (\d+))?")
+_LARGEST_BLOCK = 1024
+
+
+def block_sizes(ptx: str) -> dict[str, int]:
+    """Threads per block of each kernel in a PTX module (at most, where the launch decides)."""
+    parts = _ENTRY.split(ptx)[1:]
+    sizes: dict[str, int] = {}
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        found = _THREADS.search(text)
+        sizes[name] = _LARGEST_BLOCK
+        if found:
+            x, y, z = (int(n or 1) for n in found.groups())
+            sizes[name] = x * y * z
+    return sizes
+
+
+def kernel_costs(ptx: str, sm: int) -> dict[str, KernelCost]:
+    """The cost of every kernel in a PTX module on compute capability `sm`; empty without ptxas."""
+    assembled = assemble(ptx, sm) if ptx else None
+    if assembled is None:
+        return {}
+    sizes = block_sizes(ptx)
+    return {
+        name: KernelCost(
+            name,
+            sizes[name],
+            needs,
+            occupancy(sm, threads=sizes[name], registers=needs.registers, shared=needs.shared),
+        )
+        for name, needs in assembled.kernels.items()
+    }
+
+
+def listed_space(module: ModuleOp) -> dict[str, tuple[str, ...]]:
+    """The schedules that `schedule-loops{space}` listed, by the construct's key."""
+    from xdsl.dialects.builtin import ArrayAttr, StringAttr
+
+    from ...dialects.accx import SCHEDULES
+    from ...passes.schedule_loops.schedule_choices import construct_keys
+
+    space: dict[str, tuple[str, ...]] = {}
+    for construct, key in construct_keys(module).items():
+        listed = construct.attributes.get(SCHEDULES)
+        assert isinstance(listed, ArrayAttr)
+        space[key] = tuple(line.data for line in listed if isinstance(line, StringAttr))
+    return space
+
+
+def _with_schedules(options: CompileOptions, arguments: str) -> CompileOptions:
+    if any(text.startswith("schedule-loops") for text in options.pass_options):
+        raise error(
+            UNKNOWN_LOC,
+            "the schedule space cannot be listed under other options of schedule-loops",
+            "leave out --pass-option 'schedule-loops{…}'",
+        )
+    option = f"schedule-loops{{{arguments}}}"
+    return replace(options, pass_options=(*options.pass_options, option))
+
+
+def schedule_space(
+    paths: Sequence[Path], options: CompileOptions, *, costs: bool = True
+) -> list[ConstructSpace]:
+    """
+    The schedule space of the program in `paths` on a GPU. With `costs`, the program is compiled once
+    for every number of a schedule, and the kernels are assembled. Raises `CompileError`.
+    """
+    if options.target == "host":
+        raise error(UNKNOWN_LOC, "the target 'host' has one schedule", "leave out --target=host")
+    found: dict[str, tuple[str, ...]] = {}
+
+    def keep(stage: str, module: ModuleOp) -> None:
+        if stage == "scheduled":
+            found.update(listed_space(module))
+
+    build(paths, _with_schedules(options, "space=true"), DiagnosticSink(), keep)
+    numbers = range(max(map(len, found.values()), default=0)) if costs and find_ptxas() else ()
+    by_number = [_costs_by_place(paths, options, found, number) for number in numbers]
+
+    def choice(key: str, number: int, text: str) -> ScheduleChoice:
+        place = key.partition("#")[0]
+        kernels = by_number[number].get(place, ()) if by_number else ()
+        return ScheduleChoice(number, text, kernels)
+
+    return [
+        ConstructSpace(key, tuple(choice(key, n, text) for n, text in enumerate(texts)))
+        for key, texts in found.items()
+    ]
+
+
+def _costs_by_place(
+    paths: Sequence[Path],
+    options: CompileOptions,
+    space: Mapping[str, tuple[str, ...]],
+    number: int,
+) -> dict[str, tuple[KernelCost, ...]]:
+    """Kernels by `file.c:7` when every construct takes schedule `number`, or its last one."""
+    chosen = ",".join(f'"{key}={min(number, len(texts) - 1)}"' for key, texts in space.items())
+    executable = build(
+        paths, _with_schedules(options, f"choose={chosen}"), DiagnosticSink(), cached=False
+    )
+    return costs_by_place(executable)
+
+
+def costs_by_place(executable: Executable) -> dict[str, tuple[KernelCost, ...]]:
+    """What the kernels of a program for a GPU cost, by `file.c:7`; empty without ptxas."""
+    costs = kernel_costs(executable.ptx, executable.options.sm)
+    places: dict[str, tuple[KernelCost, ...]] = {}
+    for site in executable.sites:
+        kernel = costs.get(str(site.get("kernel")))
+        if kernel is not None:
+            place = f"{PurePath(str(site['file'])).name}:{site['line']}"
+            places[place] = (*places.get(place, ()), kernel)
+    return places
+
+
+def render_space(space: Sequence[ConstructSpace]) -> str:
+    """The table that `accopt --schedules` prints."""
+    lines: list[str] = []
+    for construct in space:
+        lines.append(f"{construct.key}:")
+        width = max(len(choice.text) for choice in construct.choices)
+        for choice in construct.choices:
+            costs = "; ".join(_cost_text(kernel) for kernel in choice.kernels)
+            lines.append(f"  {choice.number:2}  {choice.text:{width}}  {costs}".rstrip())
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cost_text(kernel: KernelCost) -> str:
+    needs, held = kernel.resources, kernel.occupancy
+    text = f"{needs.registers} registers"
+    if needs.shared:
+        text += f", {needs.shared} bytes shared"
+    if needs.spill_stores:
+        text += f", {needs.spill_stores} bytes spilled"
+    return f"{text}, occupancy {held.share:.0%} ({held.limit})"

@@ -1,0 +1,131 @@
+"""Reads from a compute construct what `decisions/compression.py` needs to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import AnyFloat, Float64Type
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.accx_cache import SharedTileOp
+from ...dialects.accx_compress import PackedType
+from ..decisions.compression import DOUBLE_ISSUES, REPEATS, Access
+from ..ir.acc_ops import has_level
+from ..ir.building import constant_value
+from ..ir.layout import size_of
+
+MOST_LOOPS = 2
+"""Loops in loops in loops are not counted out."""
+
+_BOUNDS = 3
+"""Operands of an `scf.for` in front of the values that it carries."""
+
+_FREE = (arith.ConstantOp, arith.ExtSIOp, arith.ExtUIOp, arith.IndexCastOp, llvm.GEPOp)
+
+
+def _repeats(op: Operation, construct: acc.ParallelOp) -> int:
+    """How often the sequential loops around `op` run it in one iteration of the parallel loops."""
+    total, depth = 1, 0
+    parent = op.parent_op()
+    while parent is not None and parent is not construct:
+        trips = 1
+        if isinstance(parent, scf.ForOp):
+            trips = _trips(parent.lb, parent.ub, parent.step)
+        elif isinstance(parent, scf.WhileOp):
+            trips = REPEATS
+        elif isinstance(parent, acc.LoopOp) and not any(
+            has_level(level) for level in (parent.gang, parent.worker, parent.vector)
+        ):
+            for bounds in zip(parent.lowerbound, parent.upperbound, parent.step, strict=True):
+                trips *= _trips(*bounds)
+        if trips > 1 and depth < MOST_LOOPS:
+            total, depth = total * trips, depth + 1
+        parent = parent.parent_op()
+    return total
+
+
+def _trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int:
+    """How often a loop runs: as its bounds say, or `REPEATS`."""
+    first, past, by = constant_value(lower), constant_value(upper), constant_value(step)
+    if isinstance(upper.owner, arith.AddiOp) and upper.owner.lhs is lower:
+        first, past = 0, constant_value(upper.owner.rhs)
+    if first is None or past is None or by is None:
+        return REPEATS
+    return max(1, (past - first + by - 1) // by)
+
+
+def _array(pointer: SSAValue) -> SSAValue:
+    """The device address that `pointer` is computed from."""
+    while isinstance(pointer.owner, llvm.GEPOp):
+        pointer = pointer.owner.ptr
+    return pointer
+
+
+def accesses_of(
+    construct: acc.ParallelOp, packed: Mapping[SSAValue, PackedType]
+) -> tuple[list[Access], int]:
+    """
+    The accesses of a construct before it is rewritten, by the device address of the array, and the
+    number of its other instructions; `packed`: the compressed arrays.
+    """
+    found: list[Access] = []
+    instructions = indexing = 0
+    tiles = False
+    for op in construct.walk():
+        repeats = _repeats(op, construct)
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+            writes = isinstance(op, llvm.StoreOp)
+            type = op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
+            array = _array(op.ptr)
+            if isinstance(array.owner, llvm.AllocaOp | acc.PrivateOp | acc.ReductionOp):
+                continue
+            known = packed.get(array)
+            fmt = known.format if known is not None else None
+            staged = isinstance(op, llvm.LoadOp) and _fills_tile(op.dereferenced_value)
+            tiles = tiles or staged
+            cached = repeats > 1 and not staged
+            # Tiles have a bandwidth of their own, and threads that read one element together read it once.
+            size = 0 if isinstance(array.owner, SharedTileOp) else size_of(type)
+            found.append(Access(array, size, fmt, writes, repeats, cached))
+        elif op.name.startswith(("arith.", "math.")) and not isinstance(op, _FREE):
+            if isinstance(op.results[0].type, AnyFloat):
+                issues = DOUBLE_ISSUES if isinstance(op.results[0].type, Float64Type) else 1
+                instructions += 0 if _is_fused(op) else issues * repeats
+            else:
+                indexing += repeats
+        elif isinstance(op, llvm.CallOp):
+            instructions += 20 * repeats
+    # Where there are tiles, the indices of their elements are known before the loops that read them.
+    return found, instructions + (0 if tiles else indexing)
+
+
+def _fills_tile(value: SSAValue) -> bool:
+    """Whether a loaded value is only put into tiles in shared memory, at once or an iteration later."""
+    seen: set[SSAValue] = set()
+    values, stored = [value], False
+    while values:
+        current = values.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        for use in current.uses:
+            op, parent = use.operation, use.operation.parent_op()
+            if isinstance(op, llvm.StoreOp) and isinstance(_array(op.ptr).owner, SharedTileOp):
+                stored = True
+            elif isinstance(op, scf.ForOp) and use.index >= _BOUNDS:
+                values.append(op.body.block.args[use.index - _BOUNDS + 1])
+            elif isinstance(op, scf.YieldOp) and isinstance(parent, scf.ForOp):
+                values += [parent.results[use.index], parent.body.block.args[use.index + 1]]
+            elif isinstance(op, scf.YieldOp) and isinstance(parent, scf.IfOp):
+                values.append(parent.results[use.index])
+            else:
+                return False
+    return stored
+
+
+def _is_fused(op: Operation) -> bool:
+    """Whether a product becomes part of the sum that it is for."""
+    return isinstance(op, arith.MulfOp) and all(
+        isinstance(use.operation, arith.AddfOp | arith.SubfOp) for use in op.result.uses
+    )

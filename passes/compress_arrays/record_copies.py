@@ -1,0 +1,99 @@
+"""
+Copies of whole structures out of and into compressed arrays, as copies of their numbers.
+
+`p = points[i]` is one `memcpy` in IR, which would take packed numbers for plain ones; each number has to be
+decoded or encoded, as where the members are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import acc, llvm
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.llvm_ext import MemcpyOp, MemmoveOp
+from ..ir.building import Cursor, constant_value, erase
+from ..ir.layout import size_of
+
+MOST_NUMBERS = 128
+"""Longer copies stay as they are, and are refused."""
+
+Path = tuple[int, ...]
+
+
+def spread_copies(construct: acc.ParallelOp, array: SSAValue, element: Attribute) -> None:
+    """
+    Replaces the copies of constant size in `construct` from or to places of `array`, whose elements are
+    of type `element`, by loads and stores.
+    """
+    work = [(array, element)]
+    while work:
+        pointer, type = work.pop()
+        for use in list(pointer.uses):
+            op = use.operation
+            if not construct.is_ancestor(op) or op is construct:
+                continue
+            match op:
+                case llvm.GEPOp() if use.index == 0:
+                    found = _selected(op)
+                    if found is not None:
+                        work.append((op.result, found))
+                case MemcpyOp() | MemmoveOp():
+                    _spread(op, type)
+                case _:
+                    pass
+
+
+def _selected(gep: llvm.GEPOp) -> Attribute | None:
+    """The type of what `gep` points at; None where an index into a structure is not constant."""
+    type: Attribute = gep.elem_type
+    for index in list(gep.rawConstantIndices.iter_values())[1:]:
+        if isinstance(type, llvm.LLVMArrayType):
+            type = type.type
+        elif isinstance(type, llvm.LLVMStructType) and 0 <= index < len(type.types):
+            type = type.types.data[index]
+        else:
+            return None
+    return type
+
+
+def _spread(op: MemcpyOp | MemmoveOp, type: Attribute) -> None:
+    bytes = constant_value(op.len)
+    size = size_of(type)
+    if bytes is None or bytes == 0 or bytes % size != 0:
+        return
+    paths = [
+        ((number, *path), scalar)
+        for number in range(min(bytes // size, MOST_NUMBERS + 1))
+        for path, scalar in _numbers(type)
+    ]
+    if len(paths) > MOST_NUMBERS:
+        return
+    at = Cursor.before(op)
+    loads = [
+        (path, at.value(llvm.LoadOp(_place(at, op.src, path, type), scalar)))
+        for path, scalar in paths
+    ]
+    for path, value in loads:
+        at.insert(llvm.StoreOp(value, _place(at, op.dst, path, type)))
+    erase(op)
+
+
+def _place(at: Cursor, pointer: SSAValue, path: Path, type: Attribute) -> SSAValue:
+    return at.value(llvm.GEPOp(pointer, list(path), type, inbounds=True))
+
+
+def _numbers(type: Attribute) -> Iterator[tuple[Path, Attribute]]:
+    """The scalars in a type, with the constant indices that lead to them."""
+    match type:
+        case llvm.LLVMStructType():
+            for position, member in enumerate(type.types):
+                for path, scalar in _numbers(member):
+                    yield (position, *path), scalar
+        case llvm.LLVMArrayType():
+            for position in range(min(type.size.data, MOST_NUMBERS + 1)):
+                for path, scalar in _numbers(type.type):
+                    yield (position, *path), scalar
+        case _:
+            yield (), type

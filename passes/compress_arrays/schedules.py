@@ -1,0 +1,153 @@
+"""The launch shape of a construct whose loops take groups of iterations."""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, arith
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i32
+
+from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES
+from ..decisions.launch_shape import MAX_GRID
+from ..decisions.polynomials import Polynomial
+from ..ir.acc_ops import has_level, set_operand_groups
+from ..ir.building import Cursor, constant_value
+from ..ir.region_values import HostEmitter
+
+
+def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> None:
+    """One group per thread, and no more gangs than groups need."""
+    elements = loop.attributes.pop(ELEMENTS, None)
+    known = elements.value.data if isinstance(elements, IntegerAttr) else 1
+    gangs = list(construct.num_gangs)
+    at = Cursor.before(construct)
+    number = _dimension(loop)
+    if not _is_alone(loop, construct, len(gangs)):
+        # Fewer iterations per gang than the schedule had in mind: gangs may have to come back.
+        loop.attributes.pop(COVERS, None)
+    elif COVERS in loop.attributes:
+        assert number is not None
+        scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(size - 1))
+        fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
+        gangs[number] = at.value(arith.TruncIOp(fewer, i32), "num_gangs")
+    outer = loop.parent_op()
+    if (
+        isinstance(outer, acc.LoopOp)
+        and not has_level(outer.vector)
+        and ELEMENTS in outer.attributes
+    ):
+        # Several rows per gang are for threads that would have too little to do.
+        set_operand_groups(construct, num_gangs=gangs)
+        if _is_alone(outer, construct, len(gangs)):
+            settle_rows(outer, 1, construct)
+        return
+    set_operand_groups(construct, num_gangs=gangs)
+
+
+def settle_rows(loop: acc.LoopOp, rows: int, construct: acc.ParallelOp) -> None:
+    """`rows` rows per gang instead of as many as the schedule has in mind, and gangs for them."""
+    known = loop.attributes.pop(ELEMENTS)
+    assert isinstance(known, IntegerAttr)
+    gangs, at = list(construct.num_gangs), Cursor.before(construct)
+    number = _dimension(loop)
+    if known.value.data == rows or not _is_alone(loop, construct, len(gangs)):
+        return
+    assert number is not None
+    more = at.mul(at.to_i64(gangs[number]), at.i64(known.value.data))
+    if rows > 1:
+        more = at.add(more, at.i64(rows - 1))
+        more = at.value(arith.DivUIOp(more, at.i64(rows)))
+    limited = at.value(arith.MinSIOp(more, at.i64(MAX_GRID[number + 1])))
+    gangs[number] = at.value(arith.TruncIOp(limited, i32), "num_gangs")
+    set_operand_groups(construct, num_gangs=gangs)
+
+
+def _is_alone(loop: acc.LoopOp, construct: acc.ParallelOp, dimensions: int) -> bool:
+    """Whether no other loop uses the gang dimension of `loop`, and the user did not size it."""
+    number = _dimension(loop)
+    given = construct.attributes.get(GIVEN_SIZES)
+    if isinstance(given, ArrayAttr) and StringAttr("num_gangs") in given.data:
+        return False
+    if number is None or number >= dimensions:
+        return False
+    return not any(
+        other is not loop and isinstance(other, acc.LoopOp) and _dimension(other) == number
+        for other in construct.walk()
+    )
+
+
+def _dimension(loop: acc.LoopOp) -> int | None:
+    if not has_level(loop.gang):
+        return None
+    dim = loop.attributes.get(GANG_DIM)
+    return dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
+
+
+def narrow_blocks(construct: acc.ParallelOp, lanes: int) -> int:
+    """
+    Blocks of at most `lanes` lanes for threads that need many registers, more of which then find room on
+    a multiprocessor. Which part of its lanes the construct keeps: 1 / the result. Nothing changes where
+    the user gave the number, or several loops are shared out to the lanes.
+    """
+    given = construct.attributes.get(GIVEN_SIZES)
+    if isinstance(given, ArrayAttr) and StringAttr("vector_length") in given.data:
+        return 1
+    loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp) and has_level(op.vector)]
+    known = [constant_value(value) for value in construct.vector_length]
+    if len(loops) != 1 or len(known) != 1 or known[0] is None or known[0] % lanes:
+        return 1
+    number = Cursor.before(construct).i32(lanes)
+    set_operand_groups(construct, vector_length=[number])
+    return known[0] // lanes
+
+
+def scale_gangs(
+    construct: acc.ParallelOp,
+    loop: acc.LoopOp,
+    size: int,
+    bounds: tuple[Polynomial | None, Polynomial | None],
+    phase: int,
+    narrowed: int,
+) -> None:
+    """
+    As many gangs as the groups of `size` iterations between `bounds` (None: not known before the
+    construct) need, where groups begin at iterations j with j + `phase` a multiple of `size`.
+    The schedule's gangs had `narrowed` times the threads.
+    """
+    elements = loop.attributes.pop(ELEMENTS, None)
+    known = elements.value.data if isinstance(elements, IntegerAttr) else 1
+    known *= narrowed
+    gangs = list(construct.num_gangs)
+    number = _dimension(loop)
+    if not _is_alone(loop, construct, len(gangs)):
+        loop.attributes.pop(COVERS, None)
+    if COVERS not in loop.attributes:
+        return
+    assert number is not None
+    at = Cursor.before(construct)
+    threads = _threads(construct, loop)
+    first, past = bounds
+    if first is None or past is None or threads is None:
+        # The group before the first whole one may be one more.
+        scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(2 * size - 1))
+        fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
+    else:
+        emit = HostEmitter(construct)
+        lower, upper = emit.emit(first), emit.emit(past)
+        ahead = at.value(arith.AndIOp(at.add(lower, at.i64(phase)), at.i64(size - 1)))
+        span = at.add(at.sub(upper, lower), ahead)
+        groups = at.value(arith.MaxSIOp(at.add(span, at.i64(size - 1)), at.i64(1)))
+        groups = at.value(arith.DivUIOp(groups, at.i64(size)), "groups")
+        padded = at.add(groups, at.i64(threads - 1))
+        fewer = at.value(arith.DivUIOp(padded, at.i64(threads)))
+        fewer = at.value(arith.MaxSIOp(fewer, at.i64(1)))
+    limited = at.value(arith.MinSIOp(fewer, at.i64(MAX_GRID[number + 1])))
+    gangs[number] = at.value(arith.TruncIOp(limited, i32), "num_gangs")
+    set_operand_groups(construct, num_gangs=gangs)
+
+
+def _threads(construct: acc.ParallelOp, loop: acc.LoopOp) -> int | None:
+    """How many threads of a gang share the loop; None if that is not a constant."""
+    lanes = [constant_value(value) for value in construct.vector_length]
+    workers = [constant_value(value) for value in construct.num_workers]
+    if len(lanes) != 1 or lanes[0] is None or len(workers) != 1 or workers[0] is None:
+        return None
+    return lanes[0] * (workers[0] if has_level(loop.worker) else 1)

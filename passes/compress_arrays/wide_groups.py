@@ -1,0 +1,223 @@
+"""
+Groups of consecutive iterations that access packed elements 16 bytes at a time.
+
+Two-byte elements, one per thread, leave half of the memory bandwidth unused. Here an iteration of a
+streaming loop becomes a group of as many as fill 16 bytes with the widest elements. A whole
+group with aligned addresses reads everything first, element after element of each array, then
+computes, then writes everything: LLVM makes wide accesses of neighbours whose first is known to be
+aligned. Other groups run iteration by iteration.
+
+Before:
+  acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    %code = llvm.load %p : !llvm.ptr -> i16 ...
+After:
+  acc.loop gang vector control(%group : i32) = (%c0 : i32) to (%groups : i32) step (%c1 : i32) {
+    scf.if %whole { the loads of eight iterations; their arithmetic; their stores }
+    else { scf.for %i = %first to %past ... the body as it was }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..ir.acc_ops import has_level, is_defined_inside
+from ..ir.building import Cursor
+from ..ir.groups import (
+    WIDE_BYTES,
+    Frame,
+    body_operations,
+    copy_all,
+    direction,
+    is_plain,
+    reads_late,
+)
+from ..ir.jamming import NSW, explain
+from ..ir.layout import size_of
+from .schedules import settle_schedule
+
+MAX_OPERATIONS = 160
+
+
+@dataclass(frozen=True)
+class Access:
+    """
+    A load or store of an element, or a member of one, that lies `stride` bytes after that of the
+    iteration before (before it, if negative). `offset`: the member's place in the element.
+    """
+
+    op: llvm.LoadOp | llvm.StoreOp
+    subscript: llvm.GEPOp
+    stride: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class WideLoop:
+    """`size` iterations of `loop` become one."""
+
+    loop: acc.LoopOp
+    size: int
+    accesses: tuple[Access, ...]
+
+    def bytes_of(self, access: Access) -> int:
+        """How many bytes of an array a group accesses, all of them neighbours."""
+        return self.size * abs(access.stride)
+
+
+def find_wide_loop(
+    loop: acc.LoopOp, packed: set[Operation], bytes: int = WIDE_BYTES
+) -> WideLoop | None:
+    """
+    How `loop` can be grouped: shared out to lanes, one variable with step 1, straight-line code
+    without a load after a store, and accesses of `packed` elements (loads and stores that
+    `ArrayRewriter` made) next to each other.
+    """
+    ops = body_operations(loop, MAX_OPERATIONS)
+    if ops is None or not has_level(loop.vector):
+        return None
+    if not all(is_plain(op) for op in ops) or reads_late(ops):
+        return None
+    found = [_access(op, loop) for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
+    accesses = tuple(access for access in found if access is not None)
+    if not any(access.op in packed for access in accesses) or _shares_rows(accesses):
+        return None
+    # The widest elements fill one access: more of them per thread would leave gaps between lanes.
+    size = bytes // max(abs(access.stride) for access in accesses)
+    return WideLoop(loop, size, accesses) if size > 1 else None
+
+
+def _shares_rows(accesses: Sequence[Access]) -> bool:
+    """
+    Whether an array is read at several places, as by a stencil: then rows side by side in one
+    thread, which share what they read, are worth more.
+    """
+    seen: set[tuple[SSAValue, int]] = set()
+    for access in accesses:
+        if isinstance(access.op, llvm.LoadOp):
+            place = access.subscript.ptr, access.offset
+            if place in seen:
+                return True
+            seen.add(place)
+    return False
+
+
+def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> Access | None:
+    """How `op` moves from iteration to iteration; None if not to the neighbouring element."""
+    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
+    if not isinstance(type, IntegerType | Float32Type | Float64Type):
+        return None
+    if isinstance(type, IntegerType) and type.width.data not in (8, 16, 32, 64):
+        return None
+    gep, offset = _subscript(op, type)
+    if gep is None or is_defined_inside(gep.ptr, loop):
+        return None
+    stride = size_of(gep.elem_type)
+    if WIDE_BYTES % stride:
+        return None
+    forward = direction(gep.ssa_indices[0], loop)
+    return Access(op, gep, forward * stride, offset) if forward else None
+
+
+def _subscript(op: llvm.LoadOp | llvm.StoreOp, type: Attribute) -> tuple[llvm.GEPOp | None, int]:
+    """
+    The subscript by one variable that selects the element, and the place in it of the accessed
+    member of a structure of nothing but `type`.
+    """
+    gep = op.ptr.owner
+    if not isinstance(gep, llvm.GEPOp):
+        return None, 0
+    offset, inner = 0, gep.elem_type
+    if not gep.ssa_indices:
+        indices = list(gep.rawConstantIndices.iter_values())
+        if len(indices) != 2 or indices[0] != 0 or not isinstance(inner, llvm.LLVMStructType):
+            return None, 0
+        if any(member != type for member in inner.types):
+            return None, 0
+        offset = indices[1] * size_of(type)
+        gep = gep.ptr.owner
+        if not isinstance(gep, llvm.GEPOp) or gep.elem_type != inner:
+            return None, 0
+    elif inner != type:
+        return None, 0
+    if list(gep.rawConstantIndices.iter_values()) != [llvm.GEP_USE_SSA_VAL]:
+        return None, 0
+    return gep, offset
+
+
+def widen(wide: WideLoop, construct: acc.ParallelOp) -> None:
+    """Rewrites the loop (see the file's docstring); its variable then counts groups."""
+    frame = Frame.of(wide.loop, wide.size)
+    addresses = [_address(access, frame) for access in wide.accesses]
+    bytes = [wide.bytes_of(access) for access in wide.accesses]
+    whole = frame.aligned(zip(addresses, bytes, strict=True))
+    then, otherwise = frame.branches(whole)
+    _emit_whole(wide, frame, addresses, then)
+    frame.one_by_one(otherwise)
+    frame.finish()
+    explain(wide.loop, f"{wide.size} packed elements per {WIDE_BYTES}-byte access")
+    settle_schedule(wide.loop, wide.size, construct)
+
+
+def _address(access: Access, frame: Frame) -> SSAValue:
+    """The lowest address that a group accesses."""
+    lowest, at = frame.first, frame.at
+    if access.stride < 0:
+        ahead = at.constant(frame.size - 1, lowest.type)
+        lowest = at.value(arith.AddiOp(lowest, ahead, overflow=NSW))
+    gep = access.subscript
+    index = frame.copy(gep.ssa_indices[0], lowest)
+    element = llvm.GEPOp.from_mixed_indices(gep.ptr, [index], gep.elem_type, inbounds=True)
+    return at.value(element, gep.result.name_hint)
+
+
+def _emit_whole(wide: WideLoop, frame: Frame, addresses: Sequence[SSAValue], at: Cursor) -> None:
+    """A whole group: its wide loads, the iterations' other operations, all stores."""
+    body = frame.body
+    starts = dict(zip((a.op for a in wide.accesses), addresses, strict=True))
+    places = {access.op: access for access in wide.accesses}
+    values = [{frame.variable: index} for index in frame.indices(at)]
+    for op, start in starts.items():
+        if isinstance(op, llvm.LoadOp):
+            result = op.dereferenced_value
+            for number, known in enumerate(values):
+                place, alignment = _element(at, start, wide, places[op], number)
+                load = llvm.LoadOp(place, result.type, alignment=alignment)
+                known[result] = at.value(load, result.name_hint)
+    rest = [op for op in body if op not in starts and not isinstance(op, llvm.StoreOp)]
+    rest = [op for op in rest if not _only_names(op, starts)]
+    for known in values:
+        copy_all(rest, known, at)
+    for op in body:
+        if not isinstance(op, llvm.StoreOp):
+            continue
+        for number, known in enumerate(values):
+            if op not in starts:
+                at.insert(op.clone(known))
+                continue
+            value = known.get(op.value, op.value)
+            place, alignment = _element(at, starts[op], wide, places[op], number)
+            at.insert(llvm.StoreOp(value, place, alignment=alignment))
+
+
+def _only_names(op: Operation, accesses: Container[Operation]) -> bool:
+    """Whether `op` is a subscript that nothing but `accesses` uses."""
+    return isinstance(op, llvm.GEPOp) and all(
+        u.operation in accesses or _only_names(u.operation, accesses) for u in op.result.uses
+    )
+
+
+def _element(
+    at: Cursor, start: SSAValue, wide: WideLoop, access: Access, number: int
+) -> tuple[SSAValue, int]:
+    """Address and alignment of what iteration `number` of a group accesses."""
+    position = number if access.stride > 0 else wide.size - 1 - number
+    distance = position * abs(access.stride) + access.offset
+    whole = wide.bytes_of(access)
+    return at.field(start, distance), gcd(whole, distance) if distance else whole

@@ -1,0 +1,301 @@
+"""
+Windows: the rows and columns of a stencil over packed arrays that one thread computes together.
+
+A stencil reads each element for several results. One result per lane decodes it as often; here a thread
+takes a group of neighbouring columns in several rows. It reads every element that any of its results
+needs once, in accesses of up to 16 bytes, decodes it once, and keeps it in registers.
+
+This file decides what can be done, `window_code.py` does it. A window needs its groups to begin at
+aligned addresses in all of its rows. The first column of a row seldom is (a stencil begins at 1), so
+groups begin before it; whether all rows are alike, the host tests before the launch
+(`Window.multiples`), and takes the construct without windows if they are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.accx import ELEMENTS
+from ..decisions.polynomials import ZERO, Polynomial, product
+from ..ir.acc_ops import has_level
+from ..ir.building import constant_value
+from ..ir.groups import body_operations, is_plain, reads_late
+from ..ir.jamming import Declined
+from ..ir.layout import size_of
+from ..ir.region_values import RegionSymbols
+from ..jam_outer_iterations import Nest, find_nest
+
+MAX_REGISTERS = 144
+"""32-bit words of decoded elements and results that a thread may hold."""
+
+NARROW_BYTES = 2
+"""
+Elements up to which a stencil gains from windows: lanes that read elements of four bytes one by one use
+the memory as well, and more of them are under way.
+"""
+
+MAX_BODY = 400
+MAX_OPERATIONS = 8000
+"""Operations of one result, and of all results together."""
+
+Access = llvm.LoadOp | llvm.StoreOp
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    The address of an access: `base`, a pointer known before the construct, plus `bytes`, a polynomial
+    in which the column has the coefficient `stride`, the size of an element.
+    """
+
+    base: SSAValue
+    bytes: Polynomial
+    stride: int
+
+    def in_row(self, row: SSAValue | None, number: int, column: SSAValue) -> tuple[Polynomial, int]:
+        """What all columns of row `number` share, and the bytes from there in column 0."""
+        moved = self.bytes
+        if row is not None and number:
+            further = moved.substitute(row, Polynomial.symbol(row) + number)
+            assert further is not None
+            moved = further
+        offset = moved.terms.get((), 0)
+        shared = {m: c for m, c in moved.terms.items() if m and m != (column,)}
+        return Polynomial(shared), offset
+
+
+@dataclass(frozen=True)
+class Window:
+    """
+    `rows` × `columns` results of the loop `inner` (and of the rows' loop `outer`) in one thread.
+    `body`: the operations of one result; `places`: its accesses that move with the column.
+    A group begins at column j where j + `phase` is a multiple of `columns`. Its addresses are aligned
+    if every polynomial in `multiples` is a multiple of the number beside it.
+    """
+
+    outer: acc.LoopOp | None
+    inner: acc.LoopOp
+    rows: int
+    columns: int
+    body: tuple[Operation, ...]
+    places: Mapping[Access, Place]
+    phase: int
+    multiples: tuple[tuple[Polynomial, int], ...]
+
+    @property
+    def row(self) -> SSAValue | None:
+        """The rows' loop variable."""
+        return None if self.outer is None else self.outer.region.block.args[0]
+
+    @property
+    def column(self) -> SSAValue:
+        return self.inner.region.block.args[0]
+
+    @property
+    def alignments(self) -> dict[SSAValue, int]:
+        """What each array's address has to be a multiple of."""
+        found: dict[SSAValue, int] = {}
+        for place in self.places.values():
+            found[place.base] = max(found.get(place.base, 1), self.columns * place.stride)
+        return found
+
+
+def find_window(
+    inner: acc.LoopOp,
+    symbols: RegionSymbols,
+    packed: set[Operation],
+    *,
+    bytes: int,
+    rows: int,
+) -> Window | None:
+    """
+    The window for the loop over columns `inner`, None if it is no stencil over elements that `packed`
+    accesses (and no stream of them that begins between the places where groups do). The widest
+    elements of a group fill `bytes`; there are at most `rows` rows.
+    """
+    own = body_operations(inner, MAX_BODY)
+    if own is None or not has_level(inner.vector):
+        return None
+    if not all(is_plain(op) for op in own) or reads_late(own):
+        return None
+    nest = _rows(inner)
+    if isinstance(nest, Declined):
+        return None
+    body = tuple(own) if nest is None else (*nest.sunk, *own)
+    places = _places(body, inner, symbols, nest)
+    if places is None or not any(op in packed for op in places):
+        return None
+    columns = bytes // max(place.stride for place in places.values())
+    if columns < 2 or not _gains(places, packed, inner, columns):
+        return None
+    stored = next(place for op, place in places.items() if isinstance(op, llvm.StoreOp))
+    phase = stored.bytes.terms.get((), 0) // stored.stride % columns
+    multiples = _multiples(places.values(), columns, inner.region.block.args[0], symbols)
+    if multiples is None:
+        return None
+    count = 1 if nest is None else min(rows, nest.elements)
+    while True:
+        outer = None if nest is None else nest.outer
+        found = Window(outer, inner, count, columns, body, places, phase, multiples)
+        if _fits(found):
+            return found
+        if count == 1:
+            return None
+        count //= 2
+
+
+def _rows(inner: acc.LoopOp) -> Nest | Declined | None:
+    """The nest whose rows the schedule puts side by side in a thread; None if it does not."""
+    around = inner.parent_op()
+    while isinstance(around, acc.LoopOp):
+        if ELEMENTS in around.attributes and around.vector is None:
+            try:
+                nest = find_nest(around)
+            except Declined as reason:
+                return reason
+            return nest if constant_value(around.step[0]) == 1 else Declined("rows in steps")
+        around = around.parent_op()
+    return None
+
+
+def _places(
+    body: Sequence[Operation], inner: acc.LoopOp, symbols: RegionSymbols, nest: Nest | None
+) -> dict[Access, Place] | None:
+    """The accesses that move with the column; None if a store does not, or is not understood."""
+    column = inner.region.block.args[0]
+    row = None if nest is None else nest.outer.region.block.args[0]
+    found: dict[Access, Place] = {}
+    for op in body:
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+            place = _place(op, column, row, symbols)
+            if place is not None:
+                found[op] = place
+            elif isinstance(op, llvm.StoreOp):
+                return None
+    return found if any(isinstance(op, llvm.StoreOp) for op in found) else None
+
+
+def _place(
+    op: Access, column: SSAValue, row: SSAValue | None, symbols: RegionSymbols
+) -> Place | None:
+    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
+    if not _is_number(type):
+        return None
+    stride = size_of(type)
+    base, bytes = op.ptr, ZERO
+    while symbols.is_inside(base):
+        gep = base.owner
+        if not isinstance(gep, llvm.GEPOp):
+            return None
+        distance = _distance(gep, symbols)
+        if distance is None:
+            return None
+        base, bytes = gep.ptr, bytes + distance
+    parts = bytes.split(column)
+    if parts is None or parts[1].as_constant != stride:
+        return None
+    if bytes.terms.get((), 0) % stride or (row is not None and bytes.split(row) is None):
+        return None
+    return Place(base, bytes, stride)
+
+
+def _is_number(type: Attribute) -> bool:
+    if isinstance(type, IntegerType):
+        return type.width.data in (8, 16, 32, 64)
+    return isinstance(type, Float32Type | Float64Type)
+
+
+def _distance(gep: llvm.GEPOp, symbols: RegionSymbols) -> Polynomial | None:
+    """The bytes that a subscript adds."""
+    variable = iter(gep.ssa_indices)
+    type, total = gep.elem_type, ZERO
+    for number, constant in enumerate(gep.rawConstantIndices.iter_values()):
+        if number:
+            if not isinstance(type, llvm.LLVMArrayType):
+                return None
+            type = type.type
+        index = Polynomial.constant(constant)
+        if constant == llvm.GEP_USE_SSA_VAL:
+            read = symbols.polynomial(next(variable))
+            if read is None:
+                return None
+            index = read
+        total = total + index * size_of(type)
+    return total
+
+
+def _shares(places: Mapping[Access, Place]) -> bool:
+    """Whether an array is read at several places."""
+    first: dict[SSAValue, Polynomial] = {}
+    for op, place in places.items():
+        if isinstance(op, llvm.LoadOp):
+            known = first.setdefault(place.base, place.bytes)
+            if known != place.bytes:
+                return True
+    return False
+
+
+def _gains(
+    places: Mapping[Access, Place], packed: set[Operation], inner: acc.LoopOp, columns: int
+) -> bool:
+    """Whether this is a stencil that windows make faster, or a stream that has no groups without."""
+    if not _shares(places):
+        return _is_unaligned(places, inner, columns)
+    return min(place.stride for op, place in places.items() if op in packed) <= NARROW_BYTES
+
+
+def _is_unaligned(places: Mapping[Access, Place], inner: acc.LoopOp, columns: int) -> bool:
+    """Whether groups that begin with the first column would never have aligned addresses."""
+    lower = constant_value(inner.lowerbound[0])
+    return lower is not None and any(
+        (lower + place.bytes.terms.get((), 0) // place.stride) % columns
+        for place in places.values()
+    )
+
+
+def _multiples(
+    places: Iterable[Place],
+    columns: int,
+    column: SSAValue,
+    symbols: RegionSymbols,
+) -> tuple[tuple[Polynomial, int], ...] | None:
+    """
+    What has to be a multiple of a group's bytes so that its addresses are aligned in all rows: the
+    factor of every other loop variable, and what is left; None if it is known that they are not.
+    """
+    found: dict[tuple[Polynomial, int], None] = {}
+    for place in places:
+        factors: dict[tuple[Hashable, ...], Polynomial] = {}
+        for monomial, coefficient in place.bytes.terms.items():
+            if not monomial or monomial == (column,):
+                continue
+            loops = product(s for s in monomial if isinstance(s, SSAValue) and symbols.is_inside(s))
+            rest = product(s for s in monomial if s not in loops)
+            factors[loops] = factors.get(loops, ZERO) + Polynomial({rest: coefficient})
+        for factor in factors.values():
+            known = factor.as_constant
+            if known is None:
+                found[factor, columns * place.stride] = None
+            elif known % (columns * place.stride):
+                return None
+    return tuple(found)
+
+
+def _fits(window: Window) -> bool:
+    """Whether a thread's registers hold the window."""
+    seen: set[tuple[SSAValue, Polynomial, int]] = set()
+    for op, place in window.places.items():
+        for number in range(window.rows):
+            shared, offset = place.in_row(window.row, number, window.column)
+            for k in range(window.columns):
+                if isinstance(op, llvm.LoadOp):
+                    seen.add((place.base, shared, offset + k * place.stride))
+    words = len(seen) + window.rows * window.columns
+    wide = any(isinstance(result.type, Float64Type) for op in window.body for result in op.results)
+    operations = len(window.body) * window.rows * window.columns
+    return words * (2 if wide else 1) <= MAX_REGISTERS and operations <= MAX_OPERATIONS

@@ -1,1 +1,0 @@
-"""Compressed arrays: the code around each element, and the rewriting of accesses."""

@@ -1,0 +1,107 @@
+"""
+Tiles in shared memory (`dialects/accx_cache.py`): the threads of a gang, its shared memory, its
+barriers, and asynchronous copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects import acc, arith, gpu, llvm
+from xdsl.dialects.builtin import IntegerAttr, i8, i32
+from xdsl.ir import Block, SSAValue
+
+from ...compiler.base.diagnostics import SourceLoc, error
+from ...dialects import accx_cache, llvm_ext, nvvm
+from ...dialects.accx import DYNAMIC
+from ..decisions.loop_partition import Mode
+from .barriers import EffectTracker, accesses
+from .context import Kernel
+from .effects import Effects
+from .operators import Combiner
+from .warp import all_reduce
+
+
+def coordinates(k: Kernel, op: accx_cache.GangThreadsOp) -> list[SSAValue]:
+    """The thread's place in the box of the operation, outermost first (i32)."""
+    sizes = op.sizes
+    if len(sizes) == 1:
+        return [k.thread()]
+    if len(sizes) == 2 and k.shape.lanes == sizes[1]:
+        return [k.worker(), k.lane()]
+    rest, out = k.thread(), list[SSAValue]()
+    for size in reversed(sizes[1:]):
+        width = k.i32(size)
+        out.append(k.value(arith.RemUIOp(rest, width), "coordinate"))
+        rest = k.value(arith.DivUIOp(rest, width), "coordinate")
+    return [rest, *reversed(out)]
+
+
+def gang_threads(
+    k: Kernel,
+    op: accx_cache.GangThreadsOp,
+    effects: Effects,
+    lower_body: Callable[[Block], None],
+) -> None:
+    """Runs the region in every thread of the gang; `lower_body` lowers a block at the current place."""
+    count = 1
+    for size in op.sizes:
+        count *= size
+    if k.mode is Mode.WORKER or k.shape.threads not in (count, None):
+        raise error(
+            SourceLoc.from_attr(op.location),
+            f"code for {count} threads of a gang stands where {k.shape.threads} run",
+            "give the construct the sizes that promote-cache-to-shared chose",
+        )
+    k.access(accesses(effects.reads, effects.writes, leader=False))
+    block = op.body.block
+    before = set(k.tracker.pending)
+    for argument, value in zip(block.args, coordinates(k, op), strict=True):
+        k.values[argument] = value
+    with k.running(Mode.THREAD, EffectTracker()):
+        lower_body(block)
+    k.tracker.pending |= before
+
+
+def shared_tile(k: Kernel, op: accx_cache.SharedTileOp) -> None:
+    """The tile's memory. (What fits was decided when the tile was made.)"""
+    size = op.bytes.value.data
+    type = llvm.LLVMArrayType(size, i8)
+    variable = k.device.shared_global(f"{k.name}_{op.tile_name.data}_tile", type, k.loc)
+    offset = op.attributes.get(DYNAMIC)
+    if isinstance(offset, IntegerAttr):
+        variable.attributes[DYNAMIC] = offset
+        k.dynamic_bytes = max(k.dynamic_bytes, offset.value.data + size)
+    else:
+        k.shared_bytes += size
+    address = llvm.AddressOfOp(variable.sym_name, nvvm.SHARED_POINTER)
+    k.values[op.result] = k.in_prologue().value(address, op.result.name_hint)
+    k.shared_roots[k.values[op.result]] = op.result
+
+
+def barrier(k: Kernel) -> None:
+    """A barrier of the whole gang, whatever the current code is run by."""
+    if k.shape.threads != 1:
+        k.insert(gpu.BarrierOp())
+
+
+def gang_sum(k: Kernel, op: accx_cache.GangSumOp) -> None:
+    """The threads of a gang add up a value, as for a reduction."""
+    value = k.values[op.value]
+    with k.running(Mode.GANG, k.tracker):
+        (total,) = all_reduce(k, [(Combiner(acc.ReductionOpKind.ADD, i32, False), value)])
+    k.values[op.result] = total
+
+
+def copy_async(k: Kernel, op: accx_cache.CopyAsyncOp) -> None:
+    """`cp.async`: the two sides get the address spaces it wants."""
+    target = k.values[op.target]
+    source = k.value(llvm_ext.AddrSpaceCastOp(k.values[op.source], nvvm.GLOBAL_POINTER))
+    size = op.bytes.value.data
+    modifier = nvvm.LoadCacheModifier.CG if size == 16 else nvvm.LoadCacheModifier.CA
+    k.insert(nvvm.CpAsyncOp(target, source, size, modifier))
+
+
+def wait_copies(k: Kernel) -> None:
+    k.insert(nvvm.CpAsyncCommitGroupOp())
+    k.insert(nvvm.CpAsyncWaitGroupOp(0))

@@ -1,0 +1,230 @@
+"""What a piece of input IR does to memory that threads share, and whether it can run in one thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr
+from xdsl.ir import Operation, Region, SSAValue
+
+from ...dialects import accx_cache, llvm_ext
+from ...dialects.accx_scan import ScanOp
+from ..ir.acc_ops import PRIVATIZING_OPS, has_level
+from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
+from .context import Kernel
+from .operators import copy_layout
+from .routines import CallKind, Calls
+
+ATOMICS = (llvm_ext.AtomicRMWOp, llvm_ext.CmpXchgOp)
+COPIES = (llvm_ext.MemcpyOp, llvm_ext.MemmoveOp)
+
+
+@dataclass
+class Effects:
+    """
+    Shared objects read and written; the thread's own variables written (as values of the input);
+    `once`: it must not be repeated by every thread (atomics, calls with effects); `collective`: it
+    needs all threads (partitioned loops, calls of routines with parallelism).
+    """
+
+    reads: set[Root] = field(default_factory=set[Root])
+    writes: set[Root] = field(default_factory=set[Root])
+    own_writes: set[SSAValue] = field(default_factory=set[SSAValue])
+    once: bool = False
+    collective: bool = False
+
+
+def is_ordered(op: llvm.LoadOp | llvm.StoreOp) -> bool:
+    """Whether a load or store is atomic or volatile."""
+    ordering = op.ordering
+    if isinstance(ordering, IntegerAttr) and ordering.value.data != 0:
+        return True
+    volatile = op.properties.get("volatile_") or op.attributes.get("volatile_")
+    return isinstance(volatile, UnitAttr)
+
+
+def object_of(k: Kernel, pointer: SSAValue) -> tuple[Root | None, SSAValue]:
+    """
+    The shared object that a pointer of the input refers to (None: the thread's own), and the value
+    of the input that it comes from.
+    """
+    while pointer not in k.values:
+        owner = pointer.owner
+        if isinstance(owner, llvm.GEPOp):
+            pointer = owner.ptr
+        elif isinstance(owner, llvm_ext.AddrSpaceCastOp):
+            pointer = owner.arg
+        elif isinstance(owner, llvm.AllocaOp):
+            array = isinstance(owner.elem_type, llvm.LLVMArrayType)
+            shared = array and not _in_vector_loop(owner)
+            return (Root(Space.SHARED, pointer, True) if shared else None), pointer
+        elif isinstance(owner, PRIVATIZING_OPS):
+            storage = copy_layout(owner).storage
+            array = storage is None or isinstance(storage, llvm.LLVMArrayType)
+            reduces = isinstance(owner, acc.ReductionOp)
+            shared = array and not reduces and not _is_private_to_threads(owner)
+            return (Root(Space.SHARED, pointer, True) if shared else None), pointer
+        elif isinstance(owner, llvm.LoadOp):
+            return Root(Space.DEVICE), pointer
+        elif isinstance(owner, llvm.AddressOfOp):
+            return Root(Space.DEVICE, owner.global_name.string_value()), pointer
+        else:
+            return UNKNOWN, pointer
+    return k.root(k.values[pointer]), pointer
+
+
+def _in_vector_loop(op: Operation) -> bool:
+    """Whether `op` stands in a loop shared by lanes, so that its variables are the thread's own."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, acc.LoopOp) and has_level(parent.vector):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def _is_private_to_threads(op: Operation) -> bool:
+    """Whether the loop that names a private copy is shared by lanes, or stands in one that is."""
+    loops = [use.operation for use in op.results[0].uses if isinstance(use.operation, acc.LoopOp)]
+    return _in_vector_loop(op) or any(
+        has_level(loop.vector) or _in_vector_loop(loop) for loop in loops
+    )
+
+
+class Summary:
+    """Collects the effects of operations of the input before they are lowered."""
+
+    def __init__(self, k: Kernel, calls: Calls):
+        self.k = k
+        self.calls = calls
+        self.effects = Effects()
+
+    def of(self, op: Operation) -> Effects:
+        """The effects of `op` with everything in it."""
+        self._visit(op)
+        return self.effects
+
+    def _read(self, pointer: SSAValue) -> None:
+        root, _ = object_of(self.k, pointer)
+        if root is not None:
+            self.effects.reads.add(root)
+
+    def _write(self, pointer: SSAValue) -> None:
+        root, source = object_of(self.k, pointer)
+        if root is not None:
+            self.effects.writes.add(root)
+        elif source in self.k.values:
+            self.effects.own_writes.add(source)
+
+    def _visit(self, op: Operation) -> None:
+        match op:
+            case llvm.LoadOp():
+                self._read(op.ptr)
+                self.effects.once |= is_ordered(op)
+            case llvm.StoreOp():
+                self._write(op.ptr)
+                self.effects.once |= is_ordered(op)
+            case llvm_ext.AtomicRMWOp() | llvm_ext.CmpXchgOp():
+                self._read(op.ptr)
+                self._write(op.ptr)
+                self.effects.once = True
+            case llvm_ext.MemcpyOp() | llvm_ext.MemmoveOp():
+                self._read(op.src)
+                self._write(op.dst)
+            case llvm_ext.MemsetOp():
+                self._write(op.dst)
+            case llvm.CallOp():
+                self._call(op)
+            case llvm.InlineAsmOp():
+                self.effects.reads.add(UNKNOWN)
+                self.effects.writes.add(UNKNOWN)
+                self.effects.once = True
+            case acc.LoopOp():
+                self._loop(op)
+                return
+            case accx_cache.GangThreadsOp():
+                self.effects.collective = True
+            case ScanOp():
+                self._read(op.source)
+                self._read(op.target)
+                self._write(op.target)
+                self.effects.collective = True
+            case _:
+                pass
+        for region in op.regions:
+            for inner in _operations(region):
+                self._visit(inner)
+
+    def _loop(self, op: acc.LoopOp) -> None:
+        if has_level(op.vector) or has_level(op.worker) or has_level(op.gang):
+            self.effects.collective = True
+        for reduced in op.reduction_operands:
+            owner = reduced.owner
+            if isinstance(owner, acc.ReductionOp):
+                self._read(owner.var)
+                self._write(owner.var)
+        for region in op.regions:
+            for inner in _operations(region):
+                self._visit(inner)
+
+    def _call(self, op: llvm.CallOp) -> None:
+        kind = self.calls.kind(op)
+        if kind is CallKind.PURE:
+            for argument in op.args:
+                if isinstance(argument.type, llvm.LLVMPointerType):
+                    self._read(argument)
+            return
+        self.effects.reads.add(UNKNOWN)
+        self.effects.writes.add(UNKNOWN)
+        for argument in op.args:
+            if isinstance(argument.type, llvm.LLVMPointerType):
+                self._write(argument)
+        if kind is CallKind.COLLECTIVE:
+            self.effects.collective = True
+        else:
+            self.effects.once = True
+
+
+def _operations(region: Region) -> list[Operation]:
+    return [op for block in region.blocks for op in block.ops]
+
+
+def slot_of(address: SSAValue) -> llvm.AllocaOp | None:
+    """The stack slot of the scalar or structure that `address` points into, if it is one."""
+    owner = address.owner
+    while isinstance(owner, llvm.GEPOp):
+        owner = owner.ptr.owner
+    if isinstance(owner, llvm.AllocaOp) and not isinstance(owner.elem_type, llvm.LLVMArrayType):
+        return owner
+    return None
+
+
+def slots(k: Kernel, effects: Effects) -> list[llvm.AllocaOp]:
+    """The stack slots a piece of input writes, each once."""
+    found = (slot_of(k.values[v]) for v in effects.own_writes)
+    unique = {slot: None for slot in found if slot is not None}
+    return sorted(unique, key=lambda slot: _position(k, slot))
+
+
+def _position(k: Kernel, slot: llvm.AllocaOp) -> int:
+    """A number that orders stack slots the same way in every run."""
+    block = slot.parent_block()
+    return -1 if block is None else block.get_operation_index(slot)
+
+
+def repeated(effects: Effects) -> list[Access]:
+    """What an earlier iteration of a sequential loop may have left pending."""
+    roots = accesses(effects.reads, effects.writes, leader=False)
+    return roots + accesses((ANY_INTERNAL,), (ANY_INTERNAL,), leader=False)
+
+
+def carried(effects: Effects) -> list[Access]:
+    """
+    What an earlier iteration of a partitioned loop may have left pending: its iterations are
+    independent, but for the memory of the gang or worker that each uses in turn.
+    """
+    spaces = (Space.SHARED, Space.UNKNOWN)
+    reads = [r for r in effects.reads if r.space in spaces]
+    writes = [w for w in effects.writes if w.space in spaces]
+    return accesses([*reads, ANY_INTERNAL], [*writes, ANY_INTERNAL], leader=False)

@@ -1,0 +1,415 @@
+"""
+A compute construct as a kernel and its launch.
+
+The region is outlined (`passes/ir/outline.py`), lowered into a `gpu.func`, and launched where the
+construct stood: grid = gangs, block = (lanes, workers, 1), `asyncObject` = the OpenACC queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, gpu, llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Block, Region, SSAValue
+
+from ...compiler.base.diagnostics import SourceLoc, error
+from ...dialects import accx, nvvm
+from ..decisions.block_shape import (
+    MAX_SYNCHRONISING_WORKERS,
+    MAX_THREADS,
+    WARP,
+    BlockShape,
+    choose_block_shape,
+)
+from ..decisions.loop_partition import Mode
+from ..decisions.reduction_strategy import ExchangeOption, StrategyOption
+from ..ir.acc_ops import has_level
+from ..ir.arguments import argument_attributes, distinct_arguments, loads_pointers
+from ..ir.building import PTR, Cursor, constant_value
+from ..ir.device_symbols import declare_kind
+from ..ir.exchanges import leave_whole
+from ..ir.layout import size_of, type_name
+from ..ir.outline import (
+    OutlinedKernel,
+    construct_queue,
+    emit_construct_wait,
+    enclosing_function,
+    erase_privatising,
+    kernel_name,
+    outline_region,
+)
+from ..ir.sites import DeclaredVariable, SiteTable, SiteVariable, construct_name
+from .context import TICKET_BYTES, Kernel
+from .device_module import DeviceModule
+from .grid_reductions import finish_grid
+from .lower import RegionLowering
+from .routines import CallKind, Calls, DeviceSymbols, device_symbol
+from .scratch import recompute
+from .specialise import Specialiser
+
+SCRATCH_FUNCTION = "__accopt_scratch"
+
+
+@dataclass(frozen=True)
+class Options:
+    """
+    `reduction_strategy`, `exchange`: see `decisions/reduction_strategy.py`; `redux`: use `redux.sync`;
+    `watch`: tell the simulator of scalars to watch (`watches.py`).
+    """
+
+    reduction_strategy: StrategyOption = "auto"
+    redux: bool = False
+    exchange: ExchangeOption = "shuffle"
+    watch: bool = False
+
+
+@dataclass
+class _Launch:
+    """Host-side sizes of a launch (i32), and the kernel's view of the block."""
+
+    gangs: list[SSAValue]
+    lanes: SSAValue
+    workers: SSAValue
+    one: SSAValue
+    shape: BlockShape
+
+
+class ModuleLowering:
+    """Lowers all compute constructs of a module."""
+
+    def __init__(self, module: ModuleOp, options: Options):
+        self.module = module
+        self.options = options
+        self.device = _device_module(module)
+        self.sites = SiteTable.of(module)
+        self.calls = Calls.of(module)
+        self.blocks: dict[Block, None] = {}
+        self.specialiser = Specialiser(DeviceSymbols(self.device, self.calls), self._lower_routine)
+
+    def declare_variables(self) -> None:
+        """Adds the device versions of declared globals, and the site by which the runtime maps them."""
+        for variable in self.specialiser.symbols.declared_variables():
+            attr = variable.attributes["acc.declare"]
+            if not isinstance(attr, acc.DeclareAttr):
+                continue
+            name = variable.sym_name.data
+            size = size_of(variable.global_type)
+            self.sites.add(
+                "declare",
+                variable.location,
+                "",
+                [SiteVariable(name, type_name(variable.global_type))],
+                declared=[DeclaredVariable(name, device_symbol(name), size, declare_kind(attr))],
+            )
+
+    def finish(self) -> None:
+        """
+        Writes the site table, erases what only the constructs used, and takes back what loops have
+        become unfit for.
+        """
+        for block in self.blocks:
+            erase_privatising(block)
+        leave_whole(self.device.op)
+        self.sites.store(self.module)
+
+    def _lower_routine(self, k: Kernel, old: Region, new: Region, entry: Block) -> None:
+        lowering = RegionLowering(k, self.specialiser, ())
+        lowering.lower_blocks(old, new, entry)
+        lowering.loops.watches.finish()
+
+    def construct(self, construct: acc.ParallelOp) -> None:
+        """Replaces one construct by a kernel and its launch."""
+        _check(construct)
+        emit_construct_wait(construct)
+        name = kernel_name(construct, "kernel", self.device.names)
+        self.device.names.add(name)
+        outlined = outline_region(construct, name)
+        function_name = enclosing_function(construct).sym_name.data
+        site = self.sites.add(
+            "launch",
+            construct.location,
+            function_name,
+            kernel=name,
+            construct=construct_name(construct),
+        )
+        cursor = Cursor.before(construct)
+        launch = _launch_sizes(cursor, construct, outlined, self._workers_synchronise(outlined))
+        k, function = self._kernel(outlined, launch)
+        if (resident := construct.attributes.get(accx.RESIDENT)) is not None:
+            function.attributes[nvvm.MINCTASM] = resident
+        queue = construct_queue(construct, cursor)
+        operands = [
+            *outlined.args,
+            *_scratch_operands(self.module, cursor, k, outlined, launch, site),
+        ]
+        shared = [cursor.i32(k.dynamic_bytes)] if k.dynamic_bytes else []
+        _launch_kernel(cursor, name, launch, queue, operands, site, shared)
+        self.device.add(function)
+        block = construct.parent_block()
+        assert block is not None
+        block.erase_op(construct)
+        self.blocks.setdefault(block)
+
+    def _workers_synchronise(self, outlined: OutlinedKernel) -> bool:
+        """Whether lanes of one worker may have to wait for each other."""
+        for op in outlined.region.walk():
+            if isinstance(op, acc.LoopOp) and has_level(op.worker) and not has_level(op.vector):
+                return True
+            if isinstance(op, llvm.CallOp) and self.calls.kind(op) is CallKind.COLLECTIVE:
+                return True
+        return False
+
+    def _kernel(self, outlined: OutlinedKernel, launch: _Launch) -> tuple[Kernel, gpu.FuncOp]:
+        old = outlined.region.blocks[0]
+        entry = Block(arg_types=[arg.type for arg in old.args])
+        region = Region(entry)
+        shape = launch.shape
+        mode = Mode.THREAD if shape.threads == 1 else Mode.GANG
+        k = Kernel(self.device, outlined.name, shape, mode, entry, outlined.loc)
+        k.use_redux = self.options.redux
+        k.exchange = self.options.exchange
+        k.watch = self.options.watch
+        sizes = [constant_value(g) for g in launch.gangs]
+        k.gang_dims = 1 if sizes[1:] == [1, 1] else 3
+        distinct = distinct_arguments(
+            outlined.args, loads_pointers=loads_pointers(list(outlined.region.walk()))
+        )
+        for arg, inner, alone in zip(old.args, entry.args, distinct, strict=True):
+            inner.name_hint = arg.name_hint
+            k.values[arg] = inner
+            if alone:
+                k.distinct_args.add(inner)
+        lowering = RegionLowering(k, self.specialiser, outlined.reductions)
+        lowering.lower_single(old)
+        k.loc = outlined.loc
+        finish_grid(
+            k,
+            list(lowering.reductions.accumulators.values()),
+            self.options.reduction_strategy,
+            single_gang=all(size == 1 for size in sizes),
+        )
+        k.insert(gpu.ReturnOp([]))
+        lowering.loops.watches.finish()
+        k.finish()
+        return k, _function(k, region, outlined, distinct, launch)
+
+
+def _function(
+    k: Kernel, region: Region, outlined: OutlinedKernel, distinct: Sequence[bool], launch: _Launch
+) -> gpu.FuncOp:
+    """The `gpu.func` of a lowered kernel."""
+    shape = launch.shape
+    args = k.entry.args
+    known = None
+    if shape.lanes is not None and shape.workers is not None:
+        known = [shape.lanes, shape.workers, 1]
+    function = gpu.FuncOp(
+        outlined.name,
+        FunctionType.from_lists([arg.type for arg in args], []),
+        region,
+        kernel=True,
+        known_block_size=known,
+    )
+    function.attributes["gpu.kernel"] = UnitAttr()
+    function.attributes["arg_attrs"] = ArrayAttr(argument_attributes(args, distinct))
+    function.location = outlined.loc
+    return function
+
+
+def _device_module(module: ModuleOp) -> DeviceModule:
+    """The module's `gpu.module`, made if there is none."""
+    for op in module.body.block.ops:
+        if isinstance(op, gpu.ModuleOp):
+            names = {
+                name.data
+                for inner in op.body.block.ops
+                if isinstance(name := inner.properties.get("sym_name"), StringAttr)
+            }
+            return DeviceModule(op, names)
+    op = gpu.ModuleOp(StringAttr(accx.GPU_MODULE_NAME), Region(Block()))  # type: ignore[arg-type]
+    op.location = module.location
+    module.body.block.add_op(op)
+    module.attributes["gpu.container_module"] = UnitAttr()
+    return DeviceModule(op)
+
+
+def _check(construct: acc.ParallelOp) -> None:
+    if construct.if_cond is not None or construct.self_cond is not None or construct.self_attr:
+        raise error(
+            SourceLoc.from_attr(construct.location),
+            "an if or self clause is still on the compute construct",
+            "run lower-if-clauses before convert-acc-compute-to-gpu",
+        )
+
+
+MAX_GRID_YZ = 65535
+"""Blocks of a grid in its second and third dimension, at most."""
+
+
+def _at_least_one(cursor: Cursor, value: SSAValue) -> SSAValue:
+    constant = constant_value(value)
+    if constant is not None:
+        return cursor.i32(max(constant, 1))
+    return cursor.value(arith.MaxSIOp(value, cursor.i32(1)), value.name_hint)
+
+
+def _rounded(cursor: Cursor, value: SSAValue, multiple: int) -> SSAValue:
+    """`value` rounded up to a multiple of a power of two."""
+    up = cursor.value(arith.AddiOp(value, cursor.i32(multiple - 1)))
+    return cursor.value(arith.AndIOp(up, cursor.i32(-multiple)), value.name_hint)
+
+
+def _at_most(cursor: Cursor, value: SSAValue, limit: SSAValue) -> SSAValue:
+    return cursor.value(arith.MinSIOp(value, limit), value.name_hint)
+
+
+def _launch_sizes(
+    cursor: Cursor, construct: acc.ParallelOp, outlined: OutlinedKernel, synchronise: bool
+) -> _Launch:
+    """Grid and block of the launch, as values on the host."""
+    gangs = [_at_least_one(cursor, cursor.to_integer(g, i32)) for g in outlined.num_gangs]
+    covered = {
+        attr.value.data
+        for loop in construct.walk()
+        if accx.COVERS in loop.attributes
+        and isinstance(attr := loop.attributes.get(accx.GANG_DIM), IntegerAttr)
+    }
+    for dim, number in enumerate(gangs[1:], 2):
+        if dim not in covered and not 0 < (constant_value(number) or 0) <= MAX_GRID_YZ:
+            gangs[dim - 1] = _at_most(cursor, number, cursor.i32(MAX_GRID_YZ))
+    gangs += [cursor.i32(1)] * (3 - len(gangs))
+
+    def requested(value: SSAValue | None) -> SSAValue:
+        return cursor.i32(1) if value is None else cursor.to_integer(value, i32)
+
+    lanes, workers = requested(outlined.vector_length), requested(outlined.num_workers)
+    shape = choose_block_shape(
+        constant_value(lanes), constant_value(workers), workers_synchronise=synchronise
+    )
+    if shape.lanes is not None:
+        lanes = cursor.i32(shape.lanes)
+    else:
+        lanes = _rounded(cursor, _at_least_one(cursor, lanes), WARP)
+        lanes = _at_most(cursor, lanes, cursor.i32(MAX_THREADS))
+    if shape.workers is not None:
+        workers = cursor.i32(shape.workers)
+    else:
+        workers = _at_least_one(cursor, workers)
+        if shape.lanes is not None and shape.lanes < WARP:
+            workers = _rounded(cursor, workers, WARP // shape.lanes)
+        limit = cursor.value(arith.DivUIOp(cursor.i32(MAX_THREADS), lanes), "most_workers")
+        workers = _at_most(cursor, workers, limit)
+        if synchronise and (shape.lanes is None or shape.lanes > WARP):
+            workers = _at_most(cursor, workers, cursor.i32(MAX_SYNCHRONISING_WORKERS))
+    return _Launch(gangs, lanes, workers, cursor.i32(1), shape)
+
+
+def _product(cursor: Cursor, values: Sequence[SSAValue]) -> SSAValue:
+    """The product of i32 values as i64."""
+    product = cursor.to_i64(values[0])
+    for value in values[1:]:
+        product = cursor.mul(product, cursor.to_i64(value))
+    return product
+
+
+def _scratch_operands(
+    module: ModuleOp,
+    cursor: Cursor,
+    k: Kernel,
+    outlined: OutlinedKernel,
+    launch: _Launch,
+    site: int,
+) -> list[SSAValue]:
+    """
+    The values for the arguments that lowering added to the kernel: the site's scratch memory and
+    where each area of private copies starts in it.
+    """
+    plan = k.scratch
+    if plan.base is None:
+        return []
+    gangs = _product(cursor, launch.gangs)
+    bytes = cursor.mul(gangs, cursor.i64(plan.bytes_per_gang))
+    bytes = cursor.add(bytes, cursor.i64(TICKET_BYTES + plan.fixed_bytes), "scratch_bytes")
+    values: dict[SSAValue, SSAValue] = {}
+    inner: list[SSAValue] = list(k.entry.args)
+    per = (
+        {
+            Mode.GANG: gangs,
+            Mode.WORKER: _product(cursor, [*launch.gangs, launch.workers]),
+            Mode.THREAD: _product(cursor, [*launch.gangs, launch.workers, launch.lanes]),
+        }
+        if plan.areas
+        else {}
+    )
+    for area in plan.areas:
+        up = cursor.value(arith.AddiOp(bytes, cursor.i64(15)))
+        bytes = cursor.value(arith.AndIOp(up, cursor.i64(-16)), "area")
+        values[area.offset] = bytes
+        if isinstance(area.elements, int):
+            length = cursor.i64(area.elements)
+        else:
+            known = dict(zip(inner, outlined.args, strict=False))
+            length = cursor.to_i64(recompute(cursor, area.elements, known))
+        size = cursor.mul(length, cursor.i64(area.element_bytes))
+        bytes = cursor.add(bytes, cursor.mul(size, per[area.per]), "scratch_bytes")
+    _declare_scratch(module)
+    call = llvm.CallOp(SCRATCH_FUNCTION, cursor.i32(site), bytes, return_type=PTR)
+    values[plan.base] = cursor.value(call, "scratch")
+    return [values[arg] for arg in inner[len(outlined.args) :]]
+
+
+def _declare_scratch(module: ModuleOp) -> None:
+    """Declares the runtime's function if it is not yet."""
+    for op in module.body.block.ops:
+        if isinstance(op, llvm.FuncOp) and op.sym_name.data == SCRATCH_FUNCTION:
+            return
+    declaration = llvm.FuncOp(
+        SCRATCH_FUNCTION, llvm.LLVMFunctionType([i32, i64], PTR), llvm.LinkageAttr("external")
+    )
+    declaration.location = module.location
+    first = module.body.block.first_op
+    assert first is not None
+    module.body.block.insert_op_before(declaration, first)
+
+
+def _launch_kernel(
+    cursor: Cursor,
+    name: str,
+    launch: _Launch,
+    queue: SSAValue,
+    operands: Sequence[SSAValue],
+    site: int,
+    shared: Sequence[SSAValue],
+) -> None:
+    kernel = SymbolRefAttr(accx.GPU_MODULE_NAME, [name])
+    launch_op = gpu.LaunchFuncOp.build(
+        operands=[
+            [],
+            *launch.gangs,
+            launch.lanes,
+            launch.workers,
+            launch.one,
+            [],
+            [],
+            [],
+            list(shared),
+            list(operands),
+            [queue],
+        ],
+        result_types=[[]],
+        properties={"kernel": kernel},
+    )
+    launch_op.attributes[accx.SITE] = IntegerAttr(site, i32)
+    cursor.insert(launch_op)

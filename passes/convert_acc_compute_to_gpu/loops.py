@@ -1,0 +1,326 @@
+"""
+Iterations of a loop shared out among gangs and threads.
+
+Gangs take contiguous tiles of `threads × elements` iterations; thread t of a gang takes iterations
+t, t + threads, … of the tile. Full tiles run without guards, `elements` iterations side by side, so
+that loads are in flight together. Everything about tiles is computed in 64 bits (it is the same for
+all threads), everything about elements in 32 bits where the trip count fits, so no index overflows
+whatever the launch shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType, i32, i64
+from xdsl.ir import Block, Region, SSAValue
+
+from ..decisions.loop_partition import Partition
+from ..ir.building import Cursor, constant_value
+from .context import Kernel
+
+NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+INT_MAX = (1 << 31) - 1
+
+Body = Callable[[list[SSAValue]], None]
+"""Emits one iteration for the values of the loop's variables."""
+Bodies = Callable[[list[list[SSAValue]]], None]
+"""Emits several independent iterations side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One loop variable: its bounds, and how often it steps in the counter's type."""
+
+    lower: SSAValue
+    step: SSAValue
+    type: IntegerType
+    trips: SSAValue
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The iterations of a loop numbered from 0 to `total` (of type `counter`)."""
+
+    dimensions: tuple[Dimension, ...]
+    total: SSAValue
+    counter: IntegerType
+
+
+def _nsw_add(k: Kernel, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+    if constant_value(a) == 0:
+        return b
+    return a if constant_value(b) == 0 else k.value(arith.AddiOp(a, b, overflow=NSW), hint)
+
+
+def _nsw_mul(k: Kernel, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+    if constant_value(a) == 1:
+        return b
+    return a if constant_value(b) == 1 else k.value(arith.MuliOp(a, b, overflow=NSW), hint)
+
+
+def _starts_non_negative(k: Kernel, lower: SSAValue) -> bool:
+    value = constant_value(lower)
+    return value is not None and value >= 0
+
+
+def _trips(
+    k: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue, counter: IntegerType
+) -> SSAValue:
+    """How often a loop variable steps, at least 0, as `counter`."""
+    lower, upper, step = (k.to_integer(v, counter) for v in (lower, upper, step))
+    zero = constant_value(lower) == 0
+    bounded = k.value(arith.MaxSIOp(upper, lower), "bounded")
+    distance = bounded if zero else k.value(arith.SubiOp(bounded, lower, overflow=NSW), "distance")
+    if constant_value(step) == 1:
+        distance.name_hint = "trips"
+        return distance
+    one = k.constant(1, counter)
+    rounded = k.value(arith.AddiOp(distance, k.sub(step, one)))
+    return k.value(arith.DivUIOp(rounded, step), "trips")
+
+
+def _constant_total(
+    lowers: Sequence[SSAValue], uppers: Sequence[SSAValue], steps: Sequence[SSAValue]
+) -> int | None:
+    total = 1
+    for lower, upper, step in zip(lowers, uppers, steps, strict=True):
+        bounds = [constant_value(v) for v in (lower, upper, step)]
+        if None in bounds:
+            return None
+        low, high, by = (b for b in bounds if b is not None)
+        total *= max(0, -(-(high - low) // by))
+    return total
+
+
+def iteration_space(
+    k: Kernel,
+    lowers: Sequence[SSAValue],
+    uppers: Sequence[SSAValue],
+    steps: Sequence[SSAValue],
+) -> Space:
+    """
+    The iterations of a loop with these bounds (values of the device function, outermost first). A
+    32-bit counter is used where the number of iterations provably fits.
+    """
+    types = [v.type for v in lowers]
+    narrow = all(t == i32 for t in types) and all(_starts_non_negative(k, v) for v in lowers)
+    if len(lowers) > 1:
+        total = _constant_total(lowers, uppers, steps)
+        narrow = narrow and total is not None and total <= INT_MAX
+    counter = i32 if narrow else i64
+    dimensions: list[Dimension] = []
+    product: SSAValue | None = None
+    for lower, upper, step, type in zip(lowers, uppers, steps, types, strict=True):
+        assert isinstance(type, IntegerType)
+        trips = _trips(k, lower, upper, step, counter)
+        wide = [k.to_integer(v, counter) for v in (lower, step)]
+        dimensions.append(Dimension(wide[0], wide[1], type, trips))
+        product = trips if product is None else _nsw_mul(k, product, trips, "total")
+    assert product is not None
+    return Space(tuple(dimensions), product, counter)
+
+
+def variables(k: Kernel, space: Space, number: SSAValue) -> list[SSAValue]:
+    """The loop variables' values in iteration `number`."""
+    out: list[SSAValue] = []
+    rest = number
+    for position in reversed(range(len(space.dimensions))):
+        dimension = space.dimensions[position]
+        own = rest
+        if position > 0:
+            own = k.value(arith.RemUIOp(rest, dimension.trips))
+            rest = k.value(arith.DivUIOp(rest, dimension.trips))
+        offset = _nsw_mul(k, own, dimension.step)
+        value = _nsw_add(k, dimension.lower, offset, "iv")
+        if value.type != dimension.type:
+            narrow = llvm.TruncOp(value, dimension.type)
+            narrow.properties["overflowFlags"] = llvm.OverflowAttr(
+                (llvm.OverflowFlag.NO_SIGNED_WRAP,)
+            )
+            value = k.value(narrow, "iv")
+        out.append(value)
+    return out[::-1]
+
+
+def sequential_loop(
+    k: Kernel,
+    lowers: Sequence[SSAValue],
+    uppers: Sequence[SSAValue],
+    steps: Sequence[SSAValue],
+    body: Body,
+) -> None:
+    """A nest of loops that one thread (or all redundantly) run in order."""
+    cursor: Cursor = k
+    values: list[SSAValue] = []
+    with k.at(k):
+        for lower, upper, step in zip(lowers, uppers, steps, strict=True):
+            _, cursor = k.for_loop(lower, upper, step, "iv")
+            k.point = cursor.point
+            values.append(cursor.point.block.args[0])
+        body(values)
+
+
+def partitioned_loop(
+    k: Kernel,
+    space: Space,
+    partition: Partition,
+    elements: int,
+    covers: bool,
+    body: Body,
+    bodies: Bodies | None,
+) -> None:
+    """
+    Runs `body` for every iteration that belongs to this gang and thread. `covers`: the gangs of the
+    launch have a tile for every iteration, so that none needs a second. `bodies` emits `elements`
+    iterations side by side (None: they depend on each other's code and run one after the other).
+    """
+    number, _ = k.unit(partition.unit)
+    if partition.gang_dim is None:
+        _within_gang(k, space, partition, elements, body, bodies)
+        return
+    threads = k.unit_size(partition.unit)
+    if threads is not None:
+        tile = k.constant(threads * elements, i64)
+    else:
+        _, count = k.unit(partition.unit)
+        tile = k.mul(k.to_i64(count), k.constant(elements, i64), "tile")
+    total = k.to_i64(space.total)
+    gang = k.to_i64(k.gang(partition.gang_dim))
+    start = k.mul(gang, tile, "start")
+
+    def run(start: SSAValue) -> None:
+        if elements == 1:
+            index = k.add(start, k.zero_extend(number, i64), "index")
+            _guarded(k, space, index, total, body, exact=threads == 1 and not covers)
+        else:
+            _tile(k, space, partition, elements, tile, start, body, bodies)
+
+    if covers:
+        if elements == 1:
+            run(start)
+        else:
+            inside = k.if_then(k.compare("slt", start, total, "has_tile"))
+            with k.at(inside):
+                run(start)
+        return
+    gangs = k.to_i64(k.gangs(partition.gang_dim))
+    _, inside = k.for_loop(start, total, k.mul(gangs, tile, "stride"), "start")
+    with k.at(inside):
+        run(inside.point.block.args[0])
+
+
+def _guarded(
+    k: Kernel, space: Space, index: SSAValue, total: SSAValue, body: Body, *, exact: bool
+) -> None:
+    """One iteration, if there is one with this number (`exact`: there is)."""
+    place: Cursor = k if exact else k.if_then(k.compare("slt", index, total, "inside"))
+    with k.at(place):
+        body(variables(k, space, k.to_integer(index, space.counter)))
+
+
+def _tile(
+    k: Kernel,
+    space: Space,
+    partition: Partition,
+    elements: int,
+    tile: SSAValue,
+    start: SSAValue,
+    body: Body,
+    bodies: Bodies | None,
+) -> None:
+    """The thread's share of the tile that begins with iteration `start`."""
+    number, count = k.unit(partition.unit)
+    remaining = k.sub(k.to_i64(space.total), start, "remaining")
+    base = k.to_integer(start, space.counter)
+    place: Cursor = k
+    if bodies is not None:
+        full = k.compare("sge", remaining, tile, "full")
+        then, otherwise = Block(), Block()
+        for block in (then, otherwise):
+            Cursor.at_end(block, k.loc).insert(scf.YieldOp())
+        k.insert(scf.IfOp(full, [], Region(then), Region(otherwise)))
+        assert then.last_op is not None and otherwise.last_op is not None
+        with k.at(Cursor.before(then.last_op, k.loc)):
+            first = _nsw_add(k, base, k.zero_extend(number, space.counter), "first")
+            bodies(_side_by_side(k, space, first, count, elements))
+        place = Cursor.before(otherwise.last_op, k.loc)
+    with k.at(place):
+        here = k.value(arith.MinSIOp(remaining, tile), "here")
+        here = k.value(arith.TruncIOp(here, i32), "here")
+        _, inside = k.for_loop(number, here, count, "offset")
+        with k.at(inside):
+            offset = k.zero_extend(inside.point.block.args[0], space.counter)
+            body(variables(k, space, _nsw_add(k, base, offset, "index")))
+
+
+def _side_by_side(
+    k: Kernel, space: Space, first: SSAValue, count: SSAValue, elements: int
+) -> list[list[SSAValue]]:
+    """Loop variables of iterations `first`, `first + count`, …"""
+    out: list[list[SSAValue]] = []
+    size = constant_value(count)
+    for element in range(elements):
+        if size is not None:
+            distance = k.constant(element * size, space.counter)
+        else:
+            distance = k.mul(
+                k.zero_extend(count, space.counter), k.constant(element, space.counter)
+            )
+        out.append(variables(k, space, _nsw_add(k, first, distance, "index")))
+    return out
+
+
+def _within_gang(
+    k: Kernel,
+    space: Space,
+    partition: Partition,
+    elements: int,
+    body: Body,
+    bodies: Bodies | None,
+) -> None:
+    """
+    A loop shared by the threads of one gang (or worker): thread t takes t, t + threads, …, counted
+    so that no index passes the end.
+    """
+    number, count = k.unit(partition.unit)
+    counter = space.counter
+    side_by_side = bodies is not None and elements > 1
+    if counter == i64 and not (side_by_side and constant_value(count) is not None):
+        first, stride = k.zero_extend(number, i64), k.zero_extend(count, i64)
+        _, inside = k.for_loop(first, space.total, stride, "index")
+        with k.at(inside):
+            body(variables(k, space, inside.point.block.args[0]))
+        return
+    number = k.zero_extend(number, counter)
+    stride = k.constant(known, counter) if (known := constant_value(count)) is not None else count
+    zero, one = k.constant(0, counter), k.constant(1, counter)
+    slack = k.sub(k.sub(stride, one), number)
+    own = k.value(arith.DivUIOp(k.value(arith.AddiOp(space.total, slack)), stride), "own")
+    done = zero
+    if bodies is not None and side_by_side:
+        size = k.constant(elements, counter)
+        groups = k.value(arith.DivUIOp(own, size), "groups")
+        done = k.value(arith.MuliOp(groups, size), "done")
+        _, inside = k.for_loop(zero, done, size, "turn")
+        with k.at(inside):
+            turn = inside.point.block.args[0]
+            first = _nsw_add(k, number, _nsw_mul(k, turn, stride), "first")
+            bodies(_side_by_side(k, space, first, count, elements))
+    _, inside = k.for_loop(done, own, one, "turn")
+    with k.at(inside):
+        turn = inside.point.block.args[0]
+        index = _nsw_add(k, number, _nsw_mul(k, turn, stride), "index")
+        body(variables(k, space, index))
+
+
+def loop_bounds(
+    k: Kernel, loop: acc.LoopOp
+) -> tuple[list[SSAValue], list[SSAValue], list[SSAValue]]:
+    """Lower bounds, upper bounds and steps of a loop in the device function."""
+    lowers = [k.values[v] for v in loop.lowerbound]
+    uppers = [k.values[v] for v in loop.upperbound]
+    steps = [k.values[v] for v in loop.step]
+    return lowers, uppers, steps

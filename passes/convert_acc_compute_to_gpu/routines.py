@@ -1,0 +1,222 @@
+"""
+Device functions: calls in kernels, the routines they reach (OpenACC 3.4, 2.15.1), and globals.
+
+A routine without parallelism is copied into the device module once. One with worker or vector
+loops is copied for each block shape and calling mode that needs it, so that it, too, knows its
+threads. Functions without a body (the math library) keep their declaration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.ir import Operation
+
+from ...compiler.base.diagnostics import SourceLoc, error
+from ...dialects import llvm_ext, nvvm
+from ..decisions.device_functions import INTEGER, MATH_F32, MATH_F64, PREDICATES
+from ..ir.acc_ops import has_level
+from ..ir.building import PTR
+from ..ir.levels import bound_symbol
+from ..ir.outline import symbol_table
+from .device_module import DeviceModule
+
+
+class CallKind(Enum):
+    """How redundant code makes a call."""
+
+    PURE = "pure"
+    """Every thread calls: the function only computes (and reads)."""
+    EFFECTS = "effects"
+    """One thread calls."""
+    COLLECTIVE = "collective"
+    """All threads call together: the function has partitioned loops."""
+
+
+def callee_name(op: llvm.CallOp) -> str | None:
+    """The called function's name; None for a call through a pointer."""
+    return None if op.callee is None else op.callee.string_value()
+
+
+@dataclass
+class Calls:
+    """What is known of the program's functions."""
+
+    symbols: dict[str, Operation]
+    routines: dict[str, acc.RoutineOp]
+    _pure: dict[str, bool] = field(default_factory=dict[str, bool])
+
+    @staticmethod
+    def of(module: ModuleOp) -> Calls:
+        """The functions and routine directives of a module."""
+        routines: dict[str, acc.RoutineOp] = {}
+        for op in module.body.block.ops:
+            if isinstance(op, acc.RoutineOp):
+                routines[op.func_name.string_value()] = op
+        return Calls(symbol_table(module), routines)
+
+    def has_parallelism(self, name: str) -> bool:
+        """Whether a function is a routine with gang, worker or vector parallelism."""
+        routine = self.routines.get(name)
+        return routine is not None and (
+            any(has_level(level) for level in (routine.gang, routine.worker, routine.vector))
+            or routine.gang_dim is not None
+        )
+
+    def bound_name(self, name: str) -> str:
+        """The function that device code calls for `name` (the `bind` clause)."""
+        routine = self.routines.get(name)
+        return name if routine is None else bound_symbol(routine) or name
+
+    def kind(self, op: llvm.CallOp) -> CallKind:
+        """How redundant code makes this call."""
+        name = callee_name(op)
+        if name is None:
+            return CallKind.EFFECTS
+        if self.has_parallelism(name):
+            return CallKind.COLLECTIVE
+        return CallKind.PURE if self.is_pure(self.bound_name(name)) else CallKind.EFFECTS
+
+    def is_pure(self, name: str) -> bool:
+        """Whether a function has no effects but reading memory and its own variables."""
+        if name not in self._pure:
+            self._pure[name] = False  # while it is being found out: recursion
+            self._pure[name] = self._find_pure(name)
+        return self._pure[name]
+
+    def _find_pure(self, name: str) -> bool:
+        function = self.symbols.get(name)
+        if not isinstance(function, llvm.FuncOp) or not function.body.blocks:
+            plain = name.removeprefix("__builtin_")
+            known = plain in MATH_F32 | MATH_F64 | INTEGER | PREDICATES
+            pointers = not isinstance(function, llvm.FuncOp) or any(
+                isinstance(t, llvm.LLVMPointerType) for t in function.function_type.inputs
+            )
+            return known and (function is None or not pointers)
+        return all(self._is_pure_op(op) for op in function.walk())
+
+    def _is_pure_op(self, op: Operation) -> bool:
+        match op:
+            case llvm.StoreOp():
+                return _is_own(op.ptr.owner)
+            case llvm_ext.MemcpyOp() | llvm_ext.MemmoveOp() | llvm_ext.MemsetOp():
+                return _is_own(op.dst.owner)
+            case llvm.CallOp():
+                callee = callee_name(op)
+                return callee is not None and self.is_pure(callee)
+            case (
+                llvm_ext.AtomicRMWOp()
+                | llvm_ext.CmpXchgOp()
+                | llvm_ext.FenceOp()
+                | llvm_ext.TrapOp()
+                | llvm.InlineAsmOp()
+            ):
+                return False
+            case _:
+                return True
+
+
+def _is_own(owner: object) -> bool:
+    """Whether an address computed by this operation is that of a local variable."""
+    while isinstance(owner, llvm.GEPOp):
+        owner = owner.ptr.owner
+    return isinstance(owner, llvm.AllocaOp)
+
+
+def device_symbol(name: str) -> str:
+    """The name of a variable's device version: PTX has no '.' in names, which static ones have."""
+    return name.replace(".", "_$_")
+
+
+def is_link(declared: acc.DeclareAttr) -> bool:
+    """Whether a `declare` clause makes the device's version a pointer."""
+    return declared.data_clause.data is acc.DataClause.ACC_DECLARE_LINK
+
+
+@dataclass
+class DeviceSymbols:
+    """Copies what device code refers to into the device module."""
+
+    device: DeviceModule
+    calls: Calls
+    copied: set[str] = field(default_factory=set[str])
+
+    def declare(self, name: str) -> None:
+        """Copies the declaration of a function without a body."""
+        function = self.calls.symbols.get(name)
+        if name in self.copied or not isinstance(function, llvm.FuncOp):
+            return
+        self.copied.add(name)
+        self.device.names.add(name)
+        self.device.add(function.clone())
+
+    def global_variable(self, op: llvm.AddressOfOp) -> tuple[llvm.LLVMPointerType, bool]:
+        """
+        The device's version of a global variable: the type of its address, and whether it is a
+        pointer to the variable (`declare link`). Constants are copied. Raises `CompileError` for a
+        variable without `declare` (OpenACC 3.4, 2.13).
+        """
+        name = op.global_name.string_value()
+        variable = self.calls.symbols.get(name)
+        if not isinstance(variable, llvm.GlobalOp):
+            raise error(
+                SourceLoc.from_attr(op.location),
+                f"'{name}' is used in device code but is not a variable of this program",
+            )
+        declared = variable.attributes.get("acc.declare")
+        if isinstance(declared, acc.DeclareAttr):
+            self._copy(variable, "weak")
+            return nvvm.GLOBAL_POINTER, is_link(declared)
+        if variable.constant is None:
+            raise error(
+                SourceLoc.from_attr(op.location),
+                f"global variable '{name}' is used in device code but the device has no copy of it",
+                f"write '#pragma acc declare create({name})' (or copyin) after its declaration",
+            )
+        self._copy(variable, "internal")
+        return nvvm.GLOBAL_POINTER, False
+
+    def declared_variables(self) -> list[llvm.GlobalOp]:
+        """The program's global variables in a `declare` clause; each gets its device version."""
+        found: list[llvm.GlobalOp] = []
+        for symbol in self.calls.symbols.values():
+            if isinstance(symbol, llvm.GlobalOp) and "acc.declare" in symbol.attributes:
+                self._copy(symbol, "weak")
+                found.append(symbol)
+        return found
+
+    def _copy(self, variable: llvm.GlobalOp, linkage: str) -> None:
+        """
+        Copies a variable into global memory, once. The runtime finds it by name and may change it,
+        so that a declared one is weak: its initial value must not be assumed.
+        """
+        name = variable.sym_name.data
+        if name in self.copied:
+            return
+        self.copied.add(name)
+        self.device.names.add(name)
+        symbol = device_symbol(name)
+        copy = variable.clone()
+        copy.properties["sym_name"] = StringAttr(symbol)
+        copy.attributes.pop("acc.declare", None)
+        declared = variable.attributes.get("acc.declare")
+        if isinstance(declared, acc.DeclareAttr) and is_link(declared):
+            copy = llvm.GlobalOp(PTR, symbol, linkage)
+            copy.location = variable.location
+        copy.properties["linkage"] = llvm.LinkageAttr(linkage)
+        copy.properties["addr_space"] = IntegerAttr(nvvm.ADDRESS_SPACE_GLOBAL, i32)
+        self.device.add(copy)
+        self._globals_of_initialiser(copy)
+
+    def _globals_of_initialiser(self, variable: llvm.GlobalOp) -> None:
+        for op in variable.body.walk():
+            if isinstance(op, llvm.AddressOfOp):
+                raise error(
+                    SourceLoc.from_attr(variable.location),
+                    f"the initial value of '{variable.sym_name.data}', used in device code,"
+                    " contains an address",
+                    "initialise the pointers in device code, or map the data",
+                )

@@ -1,0 +1,294 @@
+"""
+Turn every scheduled `acc.parallel` into a kernel function for CPU threads and its launch
+(docs/design.md, "host level"; OpenACC 3.4, 2.5).
+
+A kernel runs gangs `[gang_begin, gang_end)`, the whole body once per gang; a body that is nothing
+but a gang loop runs the chunk of all its gangs as one loop. Worker and vector loops run in one
+thread, the innermost partitioned loops marked for SIMD. Reductions over gangs are deterministic:
+every gang leaves its part in the launch's scratch memory, and the call that finishes last folds them
+into the variable in the order of gangs.
+
+Functions that kernels reach become `@f.acc_device`, global variables in `declare` clauses
+`@g.acc_device` (`device_symbols.py`).
+
+Takes:  the scheduled level, atomics lowered.
+Leaves: no acc.parallel; `llvm.func` kernels, `accx.launch_host`, the data operations untouched.
+Fails:  reductions on orphaned gang loops or without a data clause; a global variable that device
+        code uses without `declare`.
+
+Before:
+  acc.parallel dataOperands(%x_dev : !llvm.ptr) num_gangs({%g : i32}) … {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) { … }
+  }
+After:
+  accx.launch_host @f_3_host gangs(%g) queue(%q) args(%x_dev, %n) {accx.site = 0 : i32} : …
+  llvm.func @f_3_host(%gang_begin: i64, %gang_end: i64, %num_gangs: i64, %args: !llvm.ptr) { … }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm, math
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i32, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ...compiler.base.diagnostics import SourceLoc
+from ...dialects.accx import KERNEL, SITE, LaunchHostOp
+from ..ir.acc_ops import PRIVATIZING_OPS
+from ..ir.building import PTR, Cursor, constant_value, erase
+from ..ir.device_symbols import DeviceSymbols, Gangs
+from ..ir.host_loops import LoopLowering
+from ..ir.loop_nests import GangRange
+from ..ir.outline import (
+    OutlinedKernel,
+    construct_queue,
+    emit_construct_wait,
+    enclosing_function,
+    erase_privatising,
+    kernel_name,
+    outline_region,
+    select_device_type,
+    symbol_table,
+)
+from ..ir.reduction_ops import reduction_recipes
+from ..ir.sites import SiteTable, construct_name
+from .gang_partials import SCRATCH_NAME, GangPartials, declare_scratch
+
+_PURE_DIALECTS = (arith.Arith, math.Math)
+_PURE = tuple(op for dialect in _PURE_DIALECTS for op in dialect.operations)
+_HARMLESS = (
+    *_PURE,
+    *PRIVATIZING_OPS,
+    llvm.LoadOp,
+    llvm.GEPOp,
+    llvm.AddressOfOp,
+    llvm.ZeroOp,
+    llvm.UndefOp,
+    acc.DataBoundsOp,
+    acc.CacheOp,
+    acc.YieldOp,
+)
+"""Operations that may run once for several gangs instead of once per gang."""
+
+
+@dataclass
+class _Kernels:
+    """What the kernels of one module share."""
+
+    module: ModuleOp
+    symbols: dict[str, Operation]
+    recipes: dict[str, acc.ReductionRecipeOp]
+    sites: SiteTable
+    groups: Iterator[int] = field(default_factory=count)
+    functions: list[tuple[llvm.FuncOp, Gangs]] = field(
+        default_factory=list[tuple[llvm.FuncOp, "Gangs"]]
+    )
+    blocks: dict[Block, None] = field(default_factory=dict[Block, None])
+    """Where constructs stood."""
+
+    def convert(self, construct: acc.ParallelOp) -> None:
+        """Replaces `construct` by a launch."""
+        function = enclosing_function(construct)
+        name = kernel_name(construct, "host", self.symbols)
+        emit_construct_wait(construct)
+        kernel = outline_region(construct, name)
+        site = self.sites.add(
+            "launch",
+            SourceLoc.from_attr(construct.location),
+            function.sym_name.data,
+            kernel=name,
+            construct=construct_name(construct),
+        )
+        outer = Cursor.before(construct)
+        queue = construct_queue(construct, outer)
+        gangs = _product(outer, [outer.to_integer(n, i32) for n in kernel.num_gangs])
+        func, gangs_inside, partials = self._kernel_function(kernel)
+        if partials.used:
+            scratch = _allocate_scratch(outer, site, gangs, partials)
+            declare_scratch(self.module, self.symbols)
+            kernel.args.append(scratch)
+        launch = outer.insert(LaunchHostOp(name, gangs, queue, kernel.args))
+        launch.attributes[SITE] = IntegerAttr(site, i32)
+        self.symbols[name] = func
+        self.functions.append((func, gangs_inside))
+        self.module.body.block.add_op(func)
+        block = construct.parent_block()
+        assert block is not None
+        erase(construct)
+        self.blocks.setdefault(block)
+
+    def _kernel_function(self, kernel: OutlinedKernel) -> tuple[llvm.FuncOp, Gangs, GangPartials]:
+        """The kernel function; its arguments are loaded once, its body runs for every gang."""
+        entry = Block(arg_types=[i64, i64, i64, PTR])
+        for arg, hint in zip(
+            entry.args, ("gang_begin", "gang_end", "num_gangs", "args"), strict=True
+        ):
+            arg.name_hint = hint
+        func = llvm.FuncOp(
+            kernel.name,
+            llvm.LLVMFunctionType([i64, i64, i64, PTR], llvm.LLVMVoidType()),
+            llvm.LinkageAttr("external"),
+            body=Region(entry),
+            extra_attrs={KERNEL: UnitAttr()},
+        )
+        func.location = kernel.loc
+        end = llvm.ReturnOp()
+        end.location = kernel.loc
+        entry.add_op(end)
+        sizes = [kernel.argument(n) for n in kernel.num_gangs] if len(kernel.num_gangs) > 1 else []
+        at = Cursor.before(end, kernel.loc)
+        body = kernel.region.blocks[0]
+        loaded = _load_arguments(at, body, entry.args[3])
+        sizes = [loaded[size] for size in sizes]
+        prologue, operations = _split(body, kernel.body_start)
+        for op in prologue:
+            _move(op, at)
+        single = len(kernel.num_gangs) == 1 and constant_value(kernel.num_gangs[0]) == 1
+        partials = GangPartials(entry.args[3], len(kernel.args), entry.args[2], single)
+        gangs = self._fill(kernel, func, at, operations, sizes, partials)
+        partials.finish(at, entry.args[0], entry.args[1])
+        return func, gangs, partials
+
+    def _fill(
+        self,
+        kernel: OutlinedKernel,
+        func: llvm.FuncOp,
+        at: Cursor,
+        operations: list[Operation],
+        sizes: list[SSAValue],
+        partials: GangPartials,
+    ) -> Gangs:
+        """Puts the body into the loop over gangs and lowers it; gives the gang of the body."""
+        begin, end, num_gangs = func.body.blocks[0].args[:3]
+        only_private = all(isinstance(op, acc.PrivateOp) for op in kernel.privatised)
+        fused = not sizes and only_private and _is_one_gang_loop(operations)
+        if fused:
+            gangs, inner, at_entry = {1: GangRange(begin, end, num_gangs)}, at, at
+        else:
+            loop, inner = at.for_loop(begin, end, at.i64(1), "gang")
+            at_entry = Cursor.before(loop)
+            gangs = _gang_dimensions(inner, inner.point.block.args[0], num_gangs, sizes)
+            partials.enter_gang(inner, inner.point.block.args[0])
+        for op in operations:
+            if isinstance(op, acc.YieldOp):
+                erase(op)
+            else:
+                _move(op, at_entry if _same_for_all_gangs(op, func) else inner)
+        lowering = LoopLowering(func, self.recipes, gangs, partials, self.groups)
+        for op in kernel.privatised:
+            place = Cursor.before(op)
+            start = partials.gang_start or inner
+            if isinstance(op, acc.ReductionOp):
+                reduction = lowering.reduce(op, place)
+                if reduction is not None and op in kernel.reductions:
+                    partials.add(reduction)
+            else:
+                lowering.privatise(op, place, start)
+            erase(op)
+        lowering.run(func.body)
+        return gangs
+
+
+def _move(op: Operation, to: Cursor) -> None:
+    loc = op.location
+    op.detach()
+    to.insert(op)
+    op.location = loc
+
+
+def _same_for_all_gangs(op: Operation, function: llvm.FuncOp) -> bool:
+    """Whether `op` is arithmetic on values of the entry block, or a reduction of such a section."""
+    entry = function.body.blocks[0]
+    return isinstance(op, (*_PURE, acc.DataBoundsOp, acc.ReductionOp)) and all(
+        operand.owner is entry
+        or (isinstance(operand.owner, Operation) and operand.owner.parent_block() is entry)
+        for operand in op.operands
+    )
+
+
+def _split(body: Block, start: Operation) -> tuple[list[Operation], list[Operation]]:
+    """The operations of `body` before `start`, and those from it on."""
+    operations = list(body.ops)
+    position = next(i for i, op in enumerate(operations) if op is start)
+    return operations[:position], operations[position:]
+
+
+def _load_arguments(at: Cursor, body: Block, args: SSAValue) -> dict[SSAValue, SSAValue]:
+    """Loads what `args` points at in place of the arguments of `body`; gives the values loaded."""
+    loaded: dict[SSAValue, SSAValue] = {}
+    for index, arg in enumerate(tuple(body.args)):
+        hint = arg.name_hint or f"arg{index}"
+        slot = at.value(llvm.GEPOp(args, [index], PTR, inbounds=True))
+        loaded[arg] = at.load(at.load(slot, PTR), arg.type, hint)
+        arg.replace_all_uses_with(loaded[arg])
+        body.erase_arg(arg)
+    return loaded
+
+
+def _is_one_gang_loop(operations: list[Operation]) -> bool:
+    """Whether the body is one gang loop without reduction, so that gangs may run together."""
+    loops = [op for op in operations if isinstance(op, acc.LoopOp)]
+    if len(loops) != 1 or loops[0].reduction_operands:
+        return False
+    rest_harmless = all(isinstance(op, (*_HARMLESS, acc.LoopOp)) for op in operations)
+    return rest_harmless and select_device_type(loops[0].gang) is not None
+
+
+def _gang_dimensions(
+    at: Cursor, gang: SSAValue, num_gangs: SSAValue, sizes: list[SSAValue]
+) -> dict[int, GangRange]:
+    """This gang in each gang dimension; dimension 1 varies fastest."""
+    one = at.i64(1)
+    if not sizes:
+        return {1: GangRange(gang, at.add(gang, one), num_gangs)}
+    result: dict[int, GangRange] = {}
+    rest = gang
+    for dim, size in enumerate(sizes, 1):
+        extent = at.to_i64(size)
+        position = rest
+        if dim < len(sizes):
+            position = at.value(arith.RemSIOp(rest, extent), f"gang_{dim}")
+            rest = at.value(arith.DivSIOp(rest, extent))
+        result[dim] = GangRange(position, at.add(position, one), extent)
+    return result
+
+
+def _product(at: Cursor, values: list[SSAValue]) -> SSAValue:
+    product = values[0]
+    for value in values[1:]:
+        product = at.mul(product, value, "num_gangs")
+    return product
+
+
+def _allocate_scratch(at: Cursor, site: int, gangs: SSAValue, partials: GangPartials) -> SSAValue:
+    """Host code that asks the runtime for the launch's scratch memory."""
+    slots = at.mul(at.to_i64(gangs), at.i64(partials.slot_bytes))
+    size = at.add(slots, at.i64(partials.header_bytes), "scratch_bytes")
+    call = llvm.CallOp(SCRATCH_NAME, at.i32(site), size, return_type=PTR)
+    return at.value(call, "scratch")
+
+
+@dataclass(frozen=True)
+class ConvertAccComputeToHostPass(ModulePass):
+    """Kernels and launches for the host target; see the file's docstring."""
+
+    name = "convert-acc-compute-to-host"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        symbols = symbol_table(op)
+        sites = SiteTable.of(op)
+        kernels = _Kernels(op, symbols, reduction_recipes(op), sites)
+        constructs = [c for c in op.walk() if isinstance(c, acc.ParallelOp)]
+        for construct in constructs:
+            kernels.convert(construct)
+        for block in kernels.blocks:
+            erase_privatising(block)
+        DeviceSymbols(op, symbols, kernels.recipes, sites, kernels.groups).provide(
+            kernels.functions
+        )
+        sites.store(op)

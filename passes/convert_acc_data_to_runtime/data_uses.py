@@ -1,0 +1,166 @@
+"""
+Questions about the data operations of a block: which belong together, which use a device address, and
+where the first use stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import acc, gpu, scf
+from xdsl.ir import Block, Operation, Region, SSAValue, Use
+
+from ...dialects.accx import LaunchHostOp
+from ...dialects.accx_compress import COMPRESSION_OPS
+from ..ir.building import Cursor, erase
+from ..ir.host_loops import replace_yields
+from ..ir.outline import DATA_ENTRY, queue_value
+from .data_records import EXIT_OPS, EntryOp, ExitOp
+
+_CLAIMING = (
+    acc.DataOp,
+    acc.HostDataOp,
+    acc.EnterDataOp,
+    acc.ExitDataOp,
+    acc.UpdateOp,
+    acc.DeclareEnterOp,
+    acc.DeclareExitOp,
+)
+_NAMING = (*_CLAIMING, *COMPRESSION_OPS)
+_LAUNCHES = (LaunchHostOp, gpu.LaunchFuncOp)
+
+
+def entries_of(operands: Sequence[SSAValue]) -> list[EntryOp]:
+    return [o.owner for o in operands if isinstance(o.owner, DATA_ENTRY)]
+
+
+def is_claimed(op: Operation) -> bool:
+    """Whether a directive names `op` among its operands."""
+    return any(isinstance(use.operation, _CLAIMING) for use in op.results[0].uses)
+
+
+def is_address(use: Use) -> bool:
+    """
+    Whether the use of a data operation's result wants the device address, and does not just say
+    which data operation is meant (the operands of constructs, `accPtr` of exit operations).
+    """
+    if isinstance(use.operation, EXIT_OPS):
+        return use.index != 0
+    return not isinstance(use.operation, _NAMING)
+
+
+def following_exits(op: Operation, operands: Sequence[SSAValue]) -> list[ExitOp]:
+    """The exit operations of `operands` that stand after `op`, in their order."""
+    block = op.parent_block()
+    wanted = {
+        use.operation
+        for operand in operands
+        for use in operand.uses
+        if isinstance(use.operation, EXIT_OPS)
+        and use.index == 0
+        and use.operation.parent_block() is block
+    }
+    found: list[ExitOp] = []
+    following = op.next_op
+    while following is not None and len(found) < len(wanted):
+        if isinstance(following, EXIT_OPS) and following in wanted:
+            found.append(following)
+        following = following.next_op
+    return found
+
+
+def launch_queue(op: Operation) -> SSAValue | None:
+    match op:
+        case LaunchHostOp():
+            return op.queue
+        case gpu.LaunchFuncOp():
+            return op.asyncObject
+        case _:
+            return None
+
+
+def launch_in(op: Operation) -> Operation | None:
+    return next((inner for inner in op.walk() if isinstance(inner, _LAUNCHES)), None)
+
+
+def contains_use(op: Operation, entries: Sequence[EntryOp]) -> bool:
+    results = {entry.acc_var for entry in entries}
+    return any(
+        operand in results or isinstance(inner, _LAUNCHES)
+        for inner in op.walk()
+        for operand in (*inner.operands, None)
+    )
+
+
+def entry_queue(at: Cursor, entry: EntryOp) -> SSAValue:
+    """The queue a data operation itself names."""
+    return queue_value(
+        at, list(entry.async_operands), entry.async_operands_device_type, entry.async_only
+    )
+
+
+def _ancestor_in(block: Block, op: Operation) -> Operation | None:
+    """The operation of `block` that is or contains `op`."""
+    current: Operation | None = op
+    while current is not None and current.parent_block() is not block:
+        current = current.parent_op()
+    return current
+
+
+def first_use(entries: Sequence[EntryOp], place: Operation) -> Operation:
+    """The first operation between the last of `entries` and `place` that uses a device address."""
+    block = place.parent_block()
+    assert block is not None
+    users: set[Operation] = set()
+    for entry in entries:
+        for use in entry.acc_var.uses:
+            user = _ancestor_in(block, use.operation)
+            if user is not None and is_address(use):
+                users.add(user)
+    op = entries[-1].next_op
+    while op is not None and op is not place and op not in users:
+        op = op.next_op
+    return place if op is None else op
+
+
+def dominates(value: SSAValue, at: Cursor) -> bool:
+    """Whether `value` can be used at `at`: it is defined before it, or in a block around it."""
+    owner = value.owner
+    block = at.point.block
+    if isinstance(owner, Block):
+        return True
+    if owner.parent_block() is not block:
+        return _ancestor_in(owner.parent_block() or block, _block_owner(block)) is not None
+    before = at.point.insert_before
+    return before is None or owner.is_before_in_block(before)
+
+
+def _block_owner(block: Block) -> Operation:
+    parent = block.parent_op()
+    assert parent is not None
+    return parent
+
+
+def inline_region(op: acc.DataOp | acc.HostDataOp) -> Operation | None:
+    """Puts the operations of the region in place of `op`; gives the first operation to continue at."""
+    following = op.next_op
+    region = op.region
+    if len(region.blocks) > 1:
+        whole = Region()
+        region.move_blocks(whole)
+        replace_yields(whole)
+        wrapper = Cursor.before(op).insert(scf.ExecuteRegionOp([], whole))
+        erase(op)
+        return wrapper
+    first: Operation | None = None
+    at = Cursor.before(op)
+    for inner in list(region.blocks[0].ops) if region.blocks else ():
+        if isinstance(inner, acc.TerminatorOp | acc.YieldOp):
+            continue
+        loc = inner.location
+        inner.detach()
+        at.insert(inner)
+        inner.location = loc
+        first = first or inner
+    erase(op)
+    return first or following

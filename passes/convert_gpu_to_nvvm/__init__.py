@@ -1,0 +1,4 @@
+"""
+The pass `convert-gpu-to-nvvm`: special registers, mathematical functions, shared memory,
+converged warps.
+"""

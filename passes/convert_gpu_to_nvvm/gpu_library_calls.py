@@ -1,0 +1,325 @@
+"""Calls of C library functions in GPU code (see `decisions/device_math.py`), one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.dialects import arith, gpu, llvm
+from xdsl.dialects.builtin import (
+    Float32Type,
+    Float64Type,
+    IntegerAttr,
+    IntegerType,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...compiler.base.abi import DeviceType
+from ...compiler.base.diagnostics import SourceLoc, error
+from ...dialects import llvm_ext
+from ...dialects.llvm_ext import IsFPClassOp
+from ..decisions.device_math import (
+    DEVICE_RUNTIME,
+    LLVM_OPERATIONS,
+    MATH_OPERATIONS,
+    Expansion,
+    Intrinsic,
+    Libdevice,
+    device_function,
+)
+from ..ir.building import Cursor, erase
+
+PTR = llvm.LLVMPointerType()
+
+_INTRINSICS: dict[str, type[Operation]] = {
+    "ceil": llvm.FCeilOp,
+    "copysign": llvm.FCopySignOp,
+    "fabs": llvm.FAbsOp,
+    "floor": llvm.FFloorOp,
+    "fma": llvm.FMAOp,
+    "maxnum": llvm.VectorFMaxOp,
+    "minnum": llvm.VectorFMinOp,
+    "nearbyint": llvm_ext.NearbyintOp,
+    "rint": llvm_ext.RintOp,
+    "sqrt": llvm.FSqrtOp,
+    "trunc": llvm_ext.FTruncOp,
+}
+
+_CLASS_MASKS = {
+    Expansion.IS_NAN: IsFPClassOp.NAN,
+    Expansion.IS_INFINITE: IsFPClassOp.INFINITE,
+    Expansion.IS_FINITE: IsFPClassOp.FINITE,
+    Expansion.IS_NORMAL: IsFPClassOp.NORMAL,
+}
+
+
+class LibraryCalls:
+    """Lowers the library calls of one `gpu.module`, and declares what replaces them there."""
+
+    def __init__(self, module: gpu.ModuleOp, *, approximate: bool):
+        self.approximate = approximate
+        self._body = module.body.block
+        self._symbols = {
+            op.sym_name.data: op
+            for op in self._body.ops
+            if isinstance(op, llvm.FuncOp | llvm.GlobalOp)
+        }
+        self._symbols |= {
+            op.sym_name.data: op for op in self._body.ops if isinstance(op, gpu.FuncOp)
+        }
+        self._replaced: set[str] = set()
+
+    def call(self, call: llvm.CallOp) -> None:
+        """Replaces a call of a library function; others must be defined in the module."""
+        if call.callee is None:
+            return
+        name = call.callee.root_reference.data
+        symbol = self._symbols.get(name)
+        if (isinstance(symbol, llvm.FuncOp) and symbol.body.blocks) or isinstance(
+            symbol, gpu.FuncOp
+        ):
+            return
+        if name.startswith(("__nv_", "llvm.")) or name in DEVICE_RUNTIME:
+            return
+        found = device_function(name, approximate=self.approximate)
+        if found is None:
+            raise error(
+                SourceLoc.from_attr(call.location),
+                f"the function '{name}' is called in GPU code, where it does not exist",
+                "define it in one of the source files, or move the call out of the compute region",
+            )
+        self._replaced.add(name)
+        cursor = Cursor.before(call)
+        match found:
+            case Intrinsic():
+                result = cursor.value(_intrinsic(found.name, call))
+            case Libdevice():
+                result = self._libdevice(cursor, found, call.args, _result_type(call))
+            case Expansion():
+                result = _EXPANSIONS[found](self, cursor, call)
+        if call.returned is not None:
+            assert result is not None
+            result.name_hint = call.returned.name_hint
+            call.returned.replace_all_uses_with(result)
+        erase(call)
+
+    def operation(self, op: Operation) -> None:
+        """Replaces an operation of `math` or `llvm` that needs a library function."""
+        name = MATH_OPERATIONS.get(op.name) or LLVM_OPERATIONS[op.name]
+        type = op.results[0].type
+        if isinstance(type, Float32Type):
+            name = f"{name}f"
+        elif not isinstance(type, Float64Type):
+            raise error(
+                SourceLoc.from_attr(op.location),
+                f"'{op.name}' is not available for {type} on GPUs",
+                "use float or double",
+            )
+        found = device_function(name, approximate=self.approximate)
+        symbol = found if isinstance(found, Libdevice) else Libdevice(f"__nv_{name}")
+        result = self._libdevice(Cursor.before(op), symbol, op.operands, type)
+        assert result is not None
+        result.name_hint = op.results[0].name_hint
+        op.results[0].replace_all_uses_with(result)
+        erase(op)
+
+    def remove_declarations(self) -> None:
+        """Removes the declarations of the functions that were replaced."""
+        for name in self._replaced:
+            declaration = self._symbols.get(name)
+            if isinstance(declaration, llvm.FuncOp) and not declaration.body.blocks:
+                erase(declaration)
+
+    def declare(self, name: str, inputs: Sequence[Attribute], result: Attribute | None) -> None:
+        """Declares an external function in the module, once."""
+        if name not in self._symbols:
+            type = llvm.LLVMFunctionType(inputs, result)
+            func = llvm.FuncOp(name, type, llvm.LinkageAttr("external"))
+            self._symbols[name] = func
+            self._body.add_op(func)
+
+    def _libdevice(
+        self,
+        cursor: Cursor,
+        function: Libdevice,
+        arguments: Sequence[SSAValue],
+        result: Attribute | None,
+    ) -> SSAValue | None:
+        arguments = list(arguments)
+        if function.narrow_last:
+            arguments[-1] = _saturate_to_i32(cursor, arguments[-1])
+        self.declare(function.symbol, [argument.type for argument in arguments], result)
+        call = cursor.insert(llvm.CallOp(function.symbol, *arguments, return_type=result))
+        return call.returned
+
+
+def _saturate_to_i32(cursor: Cursor, value: SSAValue) -> SSAValue:
+    low = cursor.value(llvm_ext.SMaxOp(value, _constant(cursor, -(1 << 31), i64)))
+    bounded = cursor.value(llvm_ext.SMinOp(low, _constant(cursor, (1 << 31) - 1, i64)))
+    return cursor.value(llvm.TruncOp(bounded, i32))
+
+
+def _result_type(call: llvm.CallOp) -> Attribute | None:
+    return None if call.returned is None else call.returned.type
+
+
+def _intrinsic(name: str, call: llvm.CallOp) -> Operation:
+    return _INTRINSICS[name].create(
+        operands=call.args,
+        result_types=[call.results[0].type],
+        properties={"fastmathFlags": call.fastmathFlags},
+    )
+
+
+def _constant(cursor: Cursor, value: int, type: IntegerType) -> SSAValue:
+    op = llvm.ConstantOp(IntegerAttr(value, type), type)
+    return cursor.value(op, f"c{value}".replace("-", "m"))
+
+
+def _absolute(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+    return cursor.value(llvm_ext.AbsOp(call.args[0], is_int_min_poison=True))
+
+
+def _copy(cls: type[llvm_ext.MemoryTransferOp]) -> Callable[..., SSAValue]:
+    def lower(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+        dst, src, length = call.args
+        cursor.insert(cls(dst, src, length))
+        return dst
+
+    return lower
+
+
+def _memset(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+    dst, value, length = call.args
+    byte = value if value.type == i8 else cursor.value(llvm.TruncOp(value, i8), "byte")
+    cursor.insert(llvm_ext.MemsetOp(dst, byte, length))
+    return dst
+
+
+def _calloc(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+    """`malloc` and zeros; null where the product of the arguments is no size (C17 7.22.3.2)."""
+    count, size = call.args
+    zero = cursor.constant(0, i64)
+    bytes = cursor.mul(count, size, "bytes")
+    one = cursor.constant(1, i64)
+    empty = cursor.value(arith.CmpiOp(count, zero, "eq"))
+    divisor = cursor.value(arith.SelectOp(empty, one, count))
+    fits = cursor.value(arith.CmpiOp(cursor.value(arith.DivUIOp(bytes, divisor)), size, "eq"))
+    fits = cursor.value(arith.OrIOp(fits, empty), "fits")
+    wanted = cursor.value(arith.SelectOp(fits, bytes, cursor.constant(-1, i64)))
+    calls.declare("malloc", [i64], PTR)
+    found = cursor.insert(llvm.CallOp("malloc", wanted, return_type=PTR)).returned
+    assert found is not None
+    address = cursor.value(llvm.PtrToIntOp(found, i64))
+    failed = cursor.value(arith.CmpiOp(address, zero, "eq"))
+    cleared = cursor.value(arith.SelectOp(failed, zero, bytes))
+    cursor.insert(llvm_ext.MemsetOp(found, cursor.constant(0, i8), cleared))
+    return found
+
+
+def _entry_cursor(op: Operation) -> Cursor:
+    """The start of the function around `op`, where stack slots belong."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, gpu.FuncOp | llvm.FuncOp):
+        parent = parent.parent_op()
+    assert parent is not None
+    first = parent.regions[0].blocks[0].first_op
+    assert first is not None
+    return Cursor.before(first, op.location)
+
+
+def _printf(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue | None:
+    """
+    `vprintf(format, buffer)`: the buffer holds the arguments, promoted as C does and each aligned
+    to its size (CUDA C++ Programming Guide, "Formatted Output"; PTX interoperability, "System
+    Calls").
+    """
+    format, *arguments = call.args
+    buffer: SSAValue
+    if arguments:
+        struct = llvm.LLVMStructType.from_type_list([argument.type for argument in arguments])
+        entry = _entry_cursor(call)
+        one = _constant(entry, 1, i32)
+        buffer = entry.value(llvm.AllocaOp(one, struct, alignment=8), "printf_arguments")
+        for index, argument in enumerate(arguments):
+            slot = cursor.value(llvm.GEPOp(buffer, [0, index], struct), "slot")
+            cursor.insert(llvm.StoreOp(argument, slot))
+    else:
+        buffer = cursor.value(llvm.ZeroOp.create(result_types=[PTR]), "no_arguments")
+    calls.declare("vprintf", [PTR, PTR], i32)
+    return cursor.insert(llvm.CallOp("vprintf", format, buffer, return_type=i32)).returned
+
+
+def _trap(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> None:
+    cursor.insert(llvm_ext.TrapOp())
+
+
+def _assert_fail(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> None:
+    """`__assertfail` of the CUDA driver wants the size of a character as well."""
+    size = _constant(cursor, 1, i64)
+    calls.declare("__assertfail", [PTR, PTR, i32, PTR, i64], None)
+    cursor.insert(llvm.CallOp("__assertfail", *call.args, size))
+
+
+def _as_int(cursor: Cursor, flag: SSAValue, call: llvm.CallOp) -> SSAValue:
+    """C's predicates are int."""
+    return cursor.value(llvm.ZExtOp(flag, call.results[0].type))
+
+
+def _in_class(kind: Expansion) -> Callable[..., SSAValue]:
+    def lower(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+        return _as_int(cursor, cursor.value(IsFPClassOp(call.args[0], _CLASS_MASKS[kind])), call)
+
+    return lower
+
+
+def _sign_bit(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+    value = call.args[0]
+    type = i32 if isinstance(value.type, Float32Type) else i64
+    bits = cursor.value(llvm.BitcastOp(value, type), "bits")
+    zero = _constant(cursor, 0, type)
+    predicate = IntegerAttr(llvm.ICmpPredicateFlag.SLT.to_int(), i64)
+    return _as_int(cursor, cursor.value(llvm.ICmpOp(bits, zero, predicate)), call)
+
+
+_CLASSES = ((0, IsFPClassOp.NAN), (1, IsFPClassOp.INFINITE), (2, 0b0001100000), (3, 0b0010010000))
+"""glibc's values of `fpclassify` (4: normal) and the classes of each (nan, infinite, zero, subnormal)."""
+
+
+def _classify(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+    result = _constant(cursor, 4, i32)
+    for number, mask in _CLASSES:
+        flag = cursor.value(IsFPClassOp(call.args[0], mask))
+        result = cursor.value(llvm.SelectOp(flag, _constant(cursor, number, i32), result))
+    return result
+
+
+def _on_device(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+    """`acc_on_device` is true for what NVIDIA GPUs are (OpenACC 3.4, 3.2.9)."""
+    argument = call.args[0]
+    type = cast(IntegerType, argument.type)
+    predicate = IntegerAttr(llvm.ICmpPredicateFlag.EQ.to_int(), i64)
+    not_host, nvidia = (
+        cursor.value(llvm.ICmpOp(argument, _constant(cursor, int(device), type), predicate))
+        for device in (DeviceType.NOT_HOST, DeviceType.NVIDIA)
+    )
+    return _as_int(cursor, cursor.value(llvm.OrOp(not_host, nvidia)), call)
+
+
+_EXPANSIONS: dict[Expansion, Callable[[LibraryCalls, Cursor, llvm.CallOp], SSAValue | None]] = {
+    Expansion.ABSOLUTE: _absolute,
+    Expansion.MEMCPY: _copy(llvm_ext.MemcpyOp),
+    Expansion.MEMMOVE: _copy(llvm_ext.MemmoveOp),
+    Expansion.MEMSET: _memset,
+    Expansion.CALLOC: _calloc,
+    Expansion.PRINTF: _printf,
+    Expansion.TRAP: _trap,
+    Expansion.ASSERT_FAIL: _assert_fail,
+    **{kind: _in_class(kind) for kind in _CLASS_MASKS},
+    Expansion.SIGN_BIT: _sign_bit,
+    Expansion.CLASSIFY: _classify,
+    Expansion.ON_DEVICE: _on_device,
+}

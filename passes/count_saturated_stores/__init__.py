@@ -1,0 +1,1 @@
+"""The pass `count-saturated-stores`, and the counter of a store."""

@@ -1,0 +1,368 @@
+"""
+How cached sections become tiles in shared memory: which loops map to the threads of a block, how
+large a tile is, how its rows are padded, how accesses find their element, how writes reach memory.
+
+Nothing here sees IR. A tile holds what all iterations of a block need: for a dimension whose lower
+bound moves by `rate` from one iteration to the next that is `length + |rate| · (width - 1)` elements;
+a loop whose iterations' sections lie further apart than they are long, or whose rate is known only
+at run time (rows of a matrix kept in one dimension), gets a dimension of the tile of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .cache_section import Rates, Section, rates_of
+from .polynomials import Polynomial
+
+Method = Literal["rbi", "rbc", "ehc"]
+WritePolicy = Literal["through", "back", "mask"]
+
+WARP = 32
+SHARED_LIMIT = 48 * 1024
+"""Shared memory that a kernel may declare."""
+_SHARED_BY_SM = {70: 96, 72: 96, 75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 120: 99}
+DENSE_READS = 16
+"""Reads of every element from which on a tile pays that only the launch can ask for."""
+SMALL_WINDOW = 32
+"""Reads of a window per iteration up to which the L1 cache serves them as fast as a tile does."""
+PRODUCT_READS = 16
+"""The same for products, whose outputs share what they read."""
+
+
+def largest_shared(sm: int) -> int:
+    """
+    Bytes of shared memory that a block of a GPU of this compute capability (90 for 9.0) may have (CUDA C++
+    Programming Guide, "Technical Specifications per Compute Capability").
+    """
+    known = max((each for each in _SHARED_BY_SM if each <= sm), default=0)
+    return _SHARED_BY_SM.get(known, SHARED_LIMIT // 1024) * 1024
+
+
+@dataclass(frozen=True)
+class Axis:
+    """
+    One parallel loop variable around the directive, outermost first in lists: its constant `step` and
+    number of iterations (None: known only at run time); `gang_only`: the user gave it to gangs alone.
+    """
+
+    variable: Hashable
+    name: str
+    step: int | None = 1
+    trips: int | None = None
+    gang_only: bool = False
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Which axes (by position) map to threads of a block, outermost first, and why others do not."""
+
+    axes: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """
+    Choices for experiments, 0 or "auto" for our own: threads of the block in the two directions,
+    outputs per thread (`rows` × `columns`), padding in elements (-1: by analysis).
+    """
+
+    block_x: int = 0
+    block_y: int = 0
+    rows: int = 0
+    columns: int = 0
+    padding: int = -1
+
+
+def _constant_rate(rates: Rates, axis: Axis) -> int | None:
+    """Elements from one iteration of the loop to the next; None if known only at run time."""
+    rate = rates.rate(axis.variable).as_constant
+    if rate == 0:
+        return 0
+    return None if rate is None or axis.step is None else rate * axis.step
+
+
+def section_rates(section: Section, axes: Sequence[Axis]) -> tuple[Rates, ...] | None:
+    """The rates of every dimension; None if a lower bound is not linear in the loop variables."""
+    found = [rates_of(dim.lower, [axis.variable for axis in axes]) for dim in section.dims]
+    known = tuple(rates for rates in found if rates is not None)
+    return known if len(known) == len(found) else None
+
+
+def overlaps(section: Section, rates: Sequence[Rates], axis: Axis) -> bool:
+    """Whether neighbouring iterations of the loop name common elements."""
+    for dim, moves in zip(section.dims, rates, strict=True):
+        rate = _constant_rate(moves, axis)
+        if rate is None or abs(rate) >= dim.length > 0:
+            return False
+    return True
+
+
+def extract_sharing(sections: Sequence[Section], axes: Sequence[Axis]) -> Sharing:
+    """
+    The loops to map to threads: the innermost one, so that lanes walk along memory, and up to one
+    more outside of it whose neighbouring iterations share elements. A loop that the user gave to
+    gangs alone keeps its place.
+    """
+    notes: list[str] = []
+    inner = len(axes) - 1
+    if axes[inner].gang_only:
+        return Sharing((), (f"loop '{axes[inner].name}' is given to gangs by its clause",))
+    chosen = [inner]
+    for position in reversed(range(inner)):
+        axis = axes[position]
+        shared = [
+            section.name
+            for section in sections
+            if (rates := section_rates(section, axes)) is not None
+            and overlaps(section, rates, axis)
+        ]
+        if not shared or len(chosen) == 2:
+            continue
+        if axis.gang_only:
+            notes.append(f"'{axis.name}' shares {', '.join(shared)}, but its clause says gang")
+            continue
+        chosen.append(position)
+    return Sharing(tuple(reversed(chosen)), tuple(notes))
+
+
+def is_product(sections: Sequence[Section], axes: Sequence[Axis], sharing: Sharing) -> bool:
+    """
+    Whether each section follows one of two mapped loops only, and both are followed: a product, where
+    n × n outputs of a thread need 2 n elements for each term.
+    """
+    followed: set[int] = set()
+    for section in sections:
+        rates = section_rates(section, axes)
+        if rates is None or len(sharing.axes) != 2:
+            return False
+        moved = {
+            position
+            for position in sharing.axes
+            if any(_constant_rate(each, axes[position]) != 0 for each in rates)
+        }
+        if len(moved) != 1:
+            return False
+        followed |= moved
+    return len(followed) == 2
+
+
+@dataclass(frozen=True)
+class TileDim:
+    """
+    One dimension of a tile: `size` elements at full width, `pitch` bytes from one to the next in the
+    tile, `stride` bytes in the array. `section_dim` is the dimension of the section it comes from,
+    None for a dimension that stands for the iterations of one loop.
+    """
+
+    size: int
+    pitch: int
+    stride: Polynomial
+    section_dim: int | None
+
+
+@dataclass(frozen=True)
+class Move:
+    """An iteration of mapped axis `axis` (position in `Sharing.axes`) shifts tile dimension `dim`."""
+
+    axis: int
+    dim: int
+    rate: int
+
+
+@dataclass(frozen=True)
+class TilePlan:
+    """The tile of one section: dimensions outermost first, and how iterations move in it."""
+
+    section: Section
+    rates: tuple[Rates, ...]
+    dims: tuple[TileDim, ...]
+    moves: tuple[Move, ...]
+    padding: int
+    transposed: bool = False
+    """Two dimensions, of which the first one's elements stand side by side."""
+
+    @property
+    def bytes(self) -> int:
+        return max(dim.size * dim.pitch for dim in self.dims)
+
+    @property
+    def elements(self) -> int:
+        total = 1
+        for dim in self.dims:
+            total *= dim.size
+        return total
+
+
+def plan_tile(
+    section: Section,
+    axes: Sequence[Axis],
+    sharing: Sharing,
+    widths: Sequence[int],
+    padding: int,
+    *,
+    transposed: bool = False,
+) -> TilePlan | str:
+    """The tile for blocks of `widths` iterations along the mapped axes, or why there is none."""
+    rates = section_rates(section, axes)
+    if rates is None:
+        return "its lower bound is not linear in the parallel loop variables"
+    own: list[tuple[int, Polynomial]] = []
+    sizes = [dim.length for dim in section.dims]
+    moves: list[tuple[int, int | None, int]] = []
+    for position, dim in enumerate(section.dims):
+        for number, axis_position in enumerate(sharing.axes):
+            axis = axes[axis_position]
+            symbolic = rates[position].rate(axis.variable)
+            if not symbolic.terms:
+                continue
+            rate = _constant_rate(rates[position], axis)
+            if rate is None or abs(rate) > dim.length:
+                if axis.step is None:
+                    return f"the step of loop '{axis.name}' is not constant"
+                own.append((widths[number], symbolic * dim.stride * axis.step))
+                moves.append((number, -len(own), 1))
+            else:
+                sizes[position] += abs(rate) * (widths[number] - 1)
+                moves.append((number, position, rate))
+    return _lay_out(section, rates, own, sizes, moves, padding, transposed)
+
+
+def _lay_out(
+    section: Section,
+    rates: tuple[Rates, ...],
+    own: Sequence[tuple[int, Polynomial]],
+    sizes: Sequence[int],
+    moves: Sequence[tuple[int, int | None, int]],
+    padding: int,
+    transposed: bool,
+) -> TilePlan:
+    """
+    Row-major order: dimensions of single loops first, the section's own behind them. `transposed`:
+    column-major, of two dimensions.
+    """
+    all_sizes = [size for size, _ in own] + list(sizes)
+    pitches = [0] * len(all_sizes)
+    pitch = section.element_bytes
+    order = list(range(len(all_sizes))) if transposed else list(reversed(range(len(all_sizes))))
+    for position in order:
+        pitches[position] = pitch
+        pitch *= all_sizes[position]
+        if position == order[0]:
+            pitch += padding * section.element_bytes
+    dims: list[TileDim] = []
+    for position, (size, stride) in enumerate(own):
+        dims.append(TileDim(size, pitches[position], stride, None))
+    for position, dim in enumerate(section.dims):
+        where = len(own) + position
+        dims.append(TileDim(all_sizes[where], pitches[where], dim.stride, position))
+    placed = tuple(
+        Move(axis, len(own) + dim if dim is not None and dim >= 0 else -(dim or 0) - 1, rate)
+        for axis, dim, rate in moves
+    )
+    return TilePlan(section, rates, tuple(dims), placed, padding, transposed)
+
+
+def stands_better_transposed(plan: TilePlan, outputs: Sequence[int], together: int) -> bool:
+    """
+    Whether the outputs of a thread along the outer loop take elements of one column of the tile, so
+    that with columns side by side one wide access loads `together` of them: the left factor of a matrix
+    product.
+    """
+    if len(plan.dims) != 2 or len(outputs) != 2 or together < 2 or outputs[0] % together:
+        return False
+    if plan.section.element_bytes not in (4, 8) or plan.dims[1].size < 2:
+        return False
+    return [(move.axis, move.dim, move.rate) for move in plan.moves] == [(0, 0, 1)]
+
+
+@dataclass(frozen=True)
+class Uses:
+    """
+    What the code does with a cached array in the directive's scope: reads per iteration (None: not
+    known), whether a sequential loop renews the section, how it is written, whether a loop reads it.
+    """
+
+    reads: int | None
+    renewed: bool
+    stores: int = 0
+    stores_in_loop: bool = False
+    conditional_stores: bool = False
+    read_in_loop: bool = False
+
+
+def leave_alone(uses: Sequence[Uses], axes: int = 2, *, product: bool = False) -> str | None:
+    """
+    Why the L1 cache serves all the arrays of a nest of `axes` parallel loops as well as tiles would;
+    None if it does not. (Measured on an H200: a window that one loop slides and an inner loop reads
+    gains from a tile, 241 µs against 320, a product of 16 terms with several outputs per thread 381
+    against 524; a 3 × 3 window loses, 435 µs against 160.)
+    """
+    if axes == 1 and any(use.read_in_loop for use in uses):
+        return None
+    total = 0
+    for use in uses:
+        if use.renewed or use.reads is None or use.stores_in_loop:
+            return None
+        total += use.reads
+    if total > (PRODUCT_READS if product else SMALL_WINDOW):
+        return None
+    return f"{total} reads of a small window per iteration: the L1 cache already serves them"
+
+
+def is_worth_launching(reads: int | None, iterations: int, elements: int) -> bool:
+    """
+    Whether a tile of `elements` for `iterations` that each read so often (None: not known) gains although
+    few blocks fit on a multiprocessor beside it. (Measured on an H200: one of 54 KiB gains 8 % with 40 reads
+    of each element, 1097 µs against 1191; one of 77 KiB loses 14 % with 8, 450 µs against 393.)
+    """
+    return reads is None or reads * iterations >= DENSE_READS * elements
+
+
+def choose_method(proved: bool, trusted: bool, fits: bool) -> tuple[Method, str]:
+    """How accesses find their element. `trusted`: the restriction of OpenACC 2.5 is relied upon."""
+    if not fits:
+        return "ehc", "the section is larger than shared memory"
+    if proved:
+        return "rbi", "every index lies in the section"
+    if trusted:
+        return "rbi", "indices are taken to lie in the section (OpenACC 2.5)"
+    return "rbc", "an index could not be proved to lie in the section"
+
+
+def choose_write_policy(uses: Uses, disjoint: bool) -> tuple[WritePolicy, str]:
+    """
+    `disjoint`: no element is in the tiles of two blocks. Writing a whole tile back would undo what
+    another block wrote to an element they both hold; then only what was written goes back.
+    """
+    if not uses.stores_in_loop:
+        return "through", "each element is written once"
+    if uses.conditional_stores:
+        return "through", "few of the iterations write"
+    if disjoint:
+        return "back", "a sequential loop writes the same elements again"
+    return "mask", "a sequential loop writes again what other blocks hold too"
+
+
+def tiles_are_disjoint(plan: TilePlan, axes: Sequence[Axis], sharing: Sharing) -> bool:
+    """
+    Whether every iteration has elements of its own, so that no two blocks hold the same one. In a
+    dimension that several loops move, each must step over all that the slower ones reach (rows of a
+    matrix kept in one dimension): a rate or trip count known only at run time may be too small.
+    """
+    apart: set[int] = set()
+    for dim, rates in zip(plan.section.dims, plan.rates, strict=True):
+        known = [(position, _constant_rate(rates, axis)) for position, axis in enumerate(axes)]
+        moves = sorted((abs(rate), position) for position, rate in known if rate)
+        if any(rate is None for _, rate in known):
+            continue
+        reach: int | None = dim.length
+        for rate, position in moves:
+            if reach is not None and rate >= reach:
+                apart.add(position)
+            trips = axes[position].trips
+            reach = None if reach is None or trips is None else reach + rate * max(0, trips - 1)
+    return len(apart) == len(axes)

@@ -1,0 +1,215 @@
+"""
+Sections of `cache` directives: which element an access means, how sections move from one iteration of
+a parallel loop to the next, and whether an index provably lies inside.
+
+Everything is a polynomial (`affine.Polynomial`) over values that the code names; a subscript of a multi-
+dimensional array is one polynomial per dimension. Dimensions are told apart by their strides in
+bytes, which are constants or, for variable-length arrays, products of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from .polynomials import ZERO, Monomial, Polynomial, product
+from .ranges import LoopRange, extremes
+
+
+@dataclass(frozen=True)
+class SectionDim:
+    """`[lower : length]` of one dimension; `stride` is the distance of its elements in bytes."""
+
+    lower: Polynomial
+    length: int
+    stride: Polynomial
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of array `name`, outermost dimension first; elements of `element_bytes`."""
+
+    name: str
+    dims: tuple[SectionDim, ...]
+    element_bytes: int
+    readonly: bool = False
+
+    @property
+    def elements(self) -> int:
+        """The elements of one iteration's section."""
+        total = 1
+        for dim in self.dims:
+            total *= dim.length
+        return total
+
+
+@dataclass(frozen=True)
+class Subscript:
+    """One step of an address: `index` times `stride` bytes (of a constant stride)."""
+
+    index: Polynomial
+    stride: int
+
+
+@dataclass(frozen=True)
+class Element:
+    """What an access means: an index per dimension of the section, and bytes into the element."""
+
+    indices: tuple[Polynomial, ...]
+    inner: int = 0
+
+
+HULL_GAPS = 4
+"""Times the elements that sections name, which one tile around them all may hold."""
+SMALL_HULL = 64
+"""Elements that it may hold in any case."""
+
+
+def hull(sections: Sequence[Section]) -> tuple[tuple[int, int], ...] | None:
+    """
+    The least section around several of one array: per dimension, its first element counted from the
+    first section's and its length. None where the distances are known only at run time, or gaps would fill
+    most of it.
+    """
+    first = sections[0]
+    reaches = [[(0, dim.length)] for dim in first.dims]
+    for other in sections[1:]:
+        if len(other.dims) != len(first.dims):
+            return None
+        for reach, dim, base in zip(reaches, other.dims, first.dims, strict=True):
+            apart = (dim.lower - base.lower).as_constant
+            if apart is None or dim.stride != base.stride:
+                return None
+            reach.append((apart, apart + dim.length))
+    found = tuple((min(r)[0], max(end for _, end in r) - min(r)[0]) for r in reaches)
+    elements = prod(length for _, length in found)
+    named = sum(section.elements for section in sections)
+    return found if elements <= max(SMALL_HULL, HULL_GAPS * named) else None
+
+
+def _contains(monomial: Monomial, factor: Monomial) -> Monomial | None:
+    """`monomial` without the symbols of `factor`; None if it lacks one."""
+    rest = list(monomial)
+    for symbol in factor:
+        if symbol not in rest:
+            return None
+        rest.remove(symbol)
+    return product(rest)
+
+
+def divide(poly: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial] | None:
+    """
+    `(quotient, rest)`, with the terms that the divisor's term of most factors divides in the quotient; None
+    where none such stands out (`n * m + 4` does, for rows of that length).
+    """
+    if not divisor.terms:
+        return None
+    symbols, factor = max(divisor.terms.items(), key=lambda term: len(term[0]))
+    if len(divisor.terms) > 1 and not symbols:
+        return None
+    quotient: dict[Monomial, int] = {}
+    for monomial, coefficient in poly.terms.items():
+        left = _contains(monomial, symbols)
+        if left is not None and coefficient % factor == 0:
+            quotient[left] = coefficient // factor
+    found = Polynomial(quotient)
+    return found, poly - found * divisor
+
+
+def element_of(section: Section, subscripts: Sequence[Subscript]) -> Element | None:
+    """The element that a chain of subscripts leads to; None if it does not follow the dimensions."""
+    indices = [ZERO] * len(section.dims)
+    inner = 0
+    for subscript in subscripts:
+        rest = _assign(section, subscript, indices)
+        if rest is None:
+            return None
+        inner += rest
+    if not 0 <= inner < section.element_bytes:
+        return None
+    return Element(tuple(indices), inner)
+
+
+def _assign(section: Section, subscript: Subscript, indices: list[Polynomial]) -> int | None:
+    """Adds one subscript to the dimension it belongs to; the bytes that are left over."""
+    left = subscript.index * subscript.stride
+    for position, dim in enumerate(section.dims):  # rows of a length known only at run time
+        if dim.stride.as_constant is not None:
+            continue
+        parts = divide(left, dim.stride)
+        if parts is not None:
+            indices[position] = indices[position] + parts[0]
+            left = parts[1]
+    for position, dim in enumerate(section.dims):
+        if dim.stride.as_constant != subscript.stride:
+            continue
+        parts = divide(left, dim.stride)
+        if parts is not None and not parts[1].terms:
+            indices[position] = indices[position] + parts[0]
+            return 0
+    known = left.as_constant
+    if known is not None:
+        return known
+    last = section.dims[-1].stride
+    parts = divide(left, last)
+    if parts is None or parts[1].as_constant is None:
+        return None
+    indices[-1] = indices[-1] + parts[0]
+    return parts[1].as_constant
+
+
+def offsets(section: Section, element: Element) -> tuple[Polynomial, ...]:
+    """The element's place relative to the section's lower bounds."""
+    return tuple(i - dim.lower for i, dim in zip(element.indices, section.dims, strict=True))
+
+
+def is_inside(offset: Polynomial, length: int, ranges: Sequence[LoopRange]) -> bool:
+    """Whether `0 <= offset < length` for all values of the loop variables (innermost first)."""
+    bounds = extremes(offset, ranges)
+    if bounds is None:
+        return False
+    lows = [low.as_constant for low in bounds.lows]
+    highs = [high.as_constant for high in bounds.highs]
+    return all(low is not None and low >= 0 for low in lows) and all(
+        high is not None and high < length for high in highs
+    )
+
+
+def is_outside(offset: Polynomial, length: int, ranges: Sequence[LoopRange]) -> bool:
+    """Whether `offset < 0` or `offset >= length` provably holds for all values of the variables."""
+    bounds = extremes(offset, ranges)
+    if bounds is None:
+        return False
+    lows = [low.as_constant for low in bounds.lows]
+    highs = [high.as_constant for high in bounds.highs]
+    return all(low is not None and low >= length for low in lows) or all(
+        high is not None and high < 0 for high in highs
+    )
+
+
+@dataclass(frozen=True)
+class Rates:
+    """`lower = sum(rate * variable) + rest` for one dimension; rates of other variables are 0."""
+
+    by_variable: dict[Hashable, Polynomial]
+    rest: Polynomial
+
+    def rate(self, variable: Hashable) -> Polynomial:
+        return self.by_variable.get(variable, ZERO)
+
+
+def rates_of(lower: Polynomial, variables: Sequence[Hashable]) -> Rates | None:
+    """How `lower` moves with the variables; None if it is not linear in them."""
+    rest = lower
+    found: dict[Hashable, Polynomial] = {}
+    for variable in variables:
+        parts = rest.split(variable)
+        if parts is None:
+            return None
+        rest, rate = parts
+        if rate.terms:
+            if rate.symbols & set(variables):
+                return None
+            found[variable] = rate
+    return Rates(found, rest)

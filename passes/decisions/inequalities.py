@@ -1,0 +1,114 @@
+"""
+Polynomials that are never negative where certain loops run.
+
+A polynomial is bounded from below by putting each loop variable at the end of its range that makes it
+smallest. What is left names values known before the loops only; that these loops run at all says how
+small those can be (`n - 1 >= 0` where a loop counts from 0 to `n - 1`). What cannot be proven this way
+may still be tested at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from .polynomials import Polynomial
+from .ranges import MAX_CANDIDATES, LoopRange
+
+
+@dataclass(frozen=True)
+class Facts:
+    """
+    Polynomials known not to be negative (`nonnegative`), and with them the least value of single
+    symbols (`least`).
+    """
+
+    nonnegative: tuple[Polynomial, ...] = ()
+    least: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+
+    @staticmethod
+    def of_loops(ranges: Sequence[LoopRange]) -> Facts:
+        """What holds where all of these loops (innermost first) run."""
+        least: dict[Hashable, int] = {}
+        known: list[Polynomial] = []
+        outwards = list(ranges)
+        for index, loop in enumerate(outwards):
+            greatest = bounds_from_below([loop.lower - loop.last], outwards[index + 1 :], Facts())
+            if greatest is not None and len(greatest) == 1:
+                known.append(-greatest[0])
+            _note_symbols(loop, outwards[index + 1 :], least)
+        return Facts(tuple(known), least)
+
+    def union(self, other: Facts) -> Facts:
+        """What holds where both hold."""
+        least = dict(self.least)
+        for symbol, value in other.least.items():
+            least[symbol] = max(value, least.get(symbol, value))
+        return Facts(tuple(dict.fromkeys(self.nonnegative + other.nonnegative)), least)
+
+    def proves(self, poly: Polynomial) -> bool:
+        """Whether `poly`, which names no loop variables, is at least 0."""
+        if self._by_signs(poly):
+            return True
+        return any(self._by_signs(poly - fact) for fact in self.nonnegative)
+
+    def _by_signs(self, poly: Polynomial) -> bool:
+        """Whether `poly` has no negative coefficient when symbols count from their least values."""
+        if poly.as_constant is not None:
+            return poly.as_constant >= 0
+        if any(symbol not in self.least for symbol in poly.symbols):
+            return False
+        shifted = Polynomial({})
+        for monomial, coefficient in poly.terms.items():
+            product = Polynomial.constant(coefficient)
+            for symbol in monomial:
+                product = product * (Polynomial.symbol(symbol) + self.least[symbol])
+            shifted = shifted + product
+        return all(coefficient >= 0 for coefficient in shifted.terms.values())
+
+
+def _note_symbols(loop: LoopRange, outer: Sequence[LoopRange], least: dict[Hashable, int]) -> None:
+    """
+    Symbols that `last - lower >= 0` bounds from below: with `last = n - 1` and `lower = i + 1`, `n` is at
+    least `i + 2`, so at least 2 where `i` counts from 0.
+    """
+    span = loop.last - loop.lower
+    variables = {other.variable for other in outer}
+    for symbol in span.symbols - variables:
+        parts = span.split(symbol)
+        if parts is None or parts[1].as_constant != 1:
+            continue
+        lows = bounds_from_below([-parts[0]], outer, Facts())
+        if lows is None or len(lows) != 1:
+            continue
+        value = lows[0].as_constant
+        if value is not None:
+            least[symbol] = max(value, least.get(symbol, value))
+
+
+def bounds_from_below(
+    polys: Sequence[Polynomial], ranges: Sequence[LoopRange], facts: Facts
+) -> list[Polynomial] | None:
+    """
+    Polynomials without the variables of `ranges` (innermost first), the smallest of which bounds all
+    of `polys` from below; None if one is not linear in a variable or there are too many.
+    """
+    candidates = list(polys)
+    for loop in ranges:
+        following: dict[Polynomial, None] = {}
+        for candidate in candidates:
+            parts = candidate.split(loop.variable)
+            if parts is None:
+                return None
+            rest, factor = parts
+            if not factor.terms:
+                following[rest] = None
+                continue
+            if not facts.proves(-factor):
+                following[rest + factor * loop.lower] = None
+            if not facts.proves(factor):
+                following[rest + factor * loop.last] = None
+        candidates = list(following)
+        if len(candidates) > MAX_CANDIDATES:
+            return None
+    return candidates

@@ -1,0 +1,161 @@
+"""
+Linearised subscripts: `i * n + j` with `0 <= j < n` says as much as the two subscripts `i` and `j`.
+
+Strides are tried from the smallest: of `(i * n + j) * m + k`, first `m` gives `i * n + j` and `k`, then
+`n` gives `i` and `j`. A split is exact where the rest provably lies between 0 and the stride, and under
+the condition that it does where the host can find that out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from .inequalities import Facts, bounds_from_below
+from .polynomials import Monomial, Polynomial
+from .ranges import LoopRange
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """
+    One subscript of two accesses: how many elements from there each touches, and what must not be
+    negative for it to be a dimension at all.
+    """
+
+    left: Polynomial
+    right: Polynomial
+    widths: tuple[int, int] = (1, 1)
+    needs: tuple[Polynomial, ...] = ()
+
+
+Ranges = tuple[Sequence[LoopRange], Sequence[LoopRange]]
+"""The loops around the left and the right access, innermost first, the loop asked about among them."""
+
+
+def _contains(monomial: Monomial, part: Monomial) -> bool:
+    return all(monomial.count(symbol) >= part.count(symbol) for symbol in part)
+
+
+def _without(monomial: Monomial, part: Monomial) -> Monomial:
+    rest = list(monomial)
+    for symbol in part:
+        rest.remove(symbol)
+    return tuple(rest)
+
+
+def _strides(polys: Sequence[Polynomial], variables: frozenset[Hashable]) -> list[Polynomial]:
+    """What loop variables are multiplied with, smallest first: constants, then symbols."""
+    products: dict[Monomial, int] = {}
+    constants: set[int] = set()
+    for poly in polys:
+        for monomial, coefficient in poly.terms.items():
+            if not any(symbol in variables for symbol in monomial):
+                continue
+            part = tuple(symbol for symbol in monomial if symbol not in variables)
+            products[part] = gcd(products.get(part, 0), coefficient)
+            if not part and abs(coefficient) > 1:
+                constants.add(abs(coefficient))
+    symbolic = sorted((part for part in products if part), key=len)
+    return [Polynomial.constant(c) for c in sorted(constants)] + [
+        Polynomial({part: products[part]}) for part in symbolic
+    ]
+
+
+def _by_constant(poly: Polynomial, stride: int) -> tuple[Polynomial, Polynomial]:
+    """Multiples of the stride and the rest; the constant is rounded down."""
+    quotient: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    for monomial, coefficient in poly.terms.items():
+        if coefficient % stride == 0:
+            quotient[monomial] = coefficient // stride
+        else:
+            rest[monomial] = coefficient
+    return Polynomial(quotient), Polynomial(rest)
+
+
+def _by_symbols(poly: Polynomial, stride: Polynomial) -> tuple[Polynomial, Polynomial]:
+    ((part, factor),) = stride.terms.items()
+    quotient: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    for monomial, coefficient in poly.terms.items():
+        if _contains(monomial, part) and coefficient % factor == 0:
+            quotient[_without(monomial, part)] = coefficient // factor
+        else:
+            rest[monomial] = coefficient
+    return Polynomial(quotient), Polynomial(rest)
+
+
+def _centred(
+    quotient: Polynomial, rest: Polynomial, stride: int, ranges: Sequence[LoopRange], facts: Facts
+) -> tuple[Polynomial, Polynomial]:
+    """Moves multiples of a constant stride so that the rest begins between 0 and the stride."""
+    lows = bounds_from_below([rest], ranges, facts)
+    if lows is None or len(lows) != 1 or lows[0].as_constant is None:
+        return quotient, rest
+    shift = lows[0].as_constant // stride
+    return quotient + shift, rest - shift * stride
+
+
+def _within(
+    rest: Polynomial, width: int, stride: Polynomial, ranges: Sequence[LoopRange], facts: Facts
+) -> list[Polynomial] | None:
+    """What must not be negative for `0 <= rest` and `rest + width <= stride`."""
+    needs: list[Polynomial] = []
+    for poly in (rest, stride - rest - width):
+        least = bounds_from_below([poly], ranges, facts)
+        if least is None:
+            return None
+        needs += [candidate for candidate in least if not facts.proves(candidate)]
+    if any(facts.proves(-need - 1) for need in needs):
+        return None
+    return needs
+
+
+def _split(
+    given: Dimension,
+    stride: Polynomial,
+    ranges: Ranges,
+    facts: Facts,
+    known: Callable[[Hashable], bool],
+) -> tuple[Dimension, Dimension] | None:
+    """`given` as multiples of the stride and the rest."""
+    needs: dict[Polynomial, None] = dict.fromkeys(given.needs)
+    parts: list[tuple[Polynomial, Polynomial]] = []
+    constant = stride.as_constant
+    for poly, width, around in zip((given.left, given.right), given.widths, ranges, strict=True):
+        if constant is None:
+            quotient, rest = _by_symbols(poly, stride)
+        else:
+            quotient, rest = _by_constant(poly, constant)
+            quotient, rest = _centred(quotient, rest, constant, around, facts)
+        within = _within(rest, width, stride, around, facts)
+        if within is None or not all(known(s) for need in within for s in need.symbols):
+            return None
+        needs |= dict.fromkeys(within)
+        parts.append((quotient, rest))
+    (left, left_rest), (right, right_rest) = parts
+    conditions = tuple(needs)
+    return (
+        Dimension(left, right, (1, 1), conditions),
+        Dimension(left_rest, right_rest, given.widths, conditions),
+    )
+
+
+def dimensions(
+    given: Dimension, ranges: Ranges, facts: Facts, known: Callable[[Hashable], bool]
+) -> list[Dimension]:
+    """`given` itself, and the dimensions it can be taken apart into."""
+    variables = frozenset(loop.variable for side in ranges for loop in side)
+    found = [given]
+    whole = given
+    while True:
+        for stride in _strides((whole.left, whole.right), variables):
+            split = _split(whole, stride, ranges, facts, known)
+            if split is not None:
+                break
+        else:
+            return found
+        whole, rest = split
+        found += [rest, whole]

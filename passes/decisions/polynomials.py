@@ -1,0 +1,131 @@
+"""
+Integer polynomials over loop variables and values known before a construct.
+
+A `Polynomial` is a sum of products of symbols with integer coefficients: enough for subscripts like
+`i * n + j` with `n` known only at run time. Symbols are any hashable objects, so the arithmetic is
+tested without IR; `passes/ir/value_polynomials.py` reads them off SSA values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+Monomial = tuple[Hashable, ...]
+"""Symbols multiplied with one another, made by `product`; `()` is the constant term."""
+
+
+class _Product(tuple[Hashable, ...]):
+    """
+    Two or more symbols, listed as they were multiplied and equal in any order: what is emitted for them
+    then follows from the program, not from hashes, which differ from run to run.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple) or len(self) != len(cast(Monomial, other)):
+            return False
+        left = list(cast(Monomial, other))
+        for symbol in self:
+            if symbol not in left:
+                return False
+            left.remove(symbol)
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(sum(hash(symbol) for symbol in self))
+
+
+def product(symbols: Iterable[Hashable]) -> Monomial:
+    """The monomial of these symbols; equal to that of the same symbols in another order."""
+    monomial = tuple(symbols)
+    return _Product(monomial) if len(monomial) > 1 else monomial
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """`sum(coefficient * product(symbols))`; terms with coefficient 0 never appear."""
+
+    terms: Mapping[Monomial, int]
+
+    @staticmethod
+    def constant(value: int) -> Polynomial:
+        return Polynomial({(): value} if value else {})
+
+    @staticmethod
+    def symbol(symbol: Hashable) -> Polynomial:
+        return Polynomial({(symbol,): 1})
+
+    def __add__(self, other: Polynomial | int) -> Polynomial:
+        other = other if isinstance(other, Polynomial) else Polynomial.constant(other)
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            terms[monomial] = terms.get(monomial, 0) + coefficient
+        return Polynomial({m: c for m, c in terms.items() if c})
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial({m: -c for m, c in self.terms.items()})
+
+    def __sub__(self, other: Polynomial | int) -> Polynomial:
+        return self + (-other)
+
+    def __mul__(self, other: Polynomial | int) -> Polynomial:
+        other = other if isinstance(other, Polynomial) else Polynomial.constant(other)
+        terms: dict[Monomial, int] = {}
+        for m1, c1 in self.terms.items():
+            for m2, c2 in other.terms.items():
+                monomial = product(m1 + m2)
+                terms[monomial] = terms.get(monomial, 0) + c1 * c2
+        return Polynomial({m: c for m, c in terms.items() if c})
+
+    @property
+    def as_constant(self) -> int | None:
+        """The value, if no symbol is left."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and () in self.terms:
+            return self.terms[()]
+        return None
+
+    @property
+    def degree(self) -> int:
+        """The largest number of symbols multiplied with one another."""
+        return max((len(monomial) for monomial in self.terms), default=0)
+
+    @property
+    def symbols(self) -> set[Hashable]:
+        return {symbol for monomial in self.terms for symbol in monomial}
+
+    def split(self, symbol: Hashable) -> tuple[Polynomial, Polynomial] | None:
+        """`(rest, factor)` with `self == rest + factor * symbol`; None if it is not linear in it."""
+        rest: dict[Monomial, int] = {}
+        factor: dict[Monomial, int] = {}
+        for monomial, coefficient in self.terms.items():
+            occurrences = monomial.count(symbol)
+            if occurrences == 0:
+                rest[monomial] = coefficient
+            elif occurrences == 1:
+                factor[product(s for s in monomial if s != symbol)] = coefficient
+            else:
+                return None
+        return Polynomial(rest), Polynomial(factor)
+
+    def substitute(self, symbol: Hashable, value: Polynomial) -> Polynomial | None:
+        """The polynomial with `value` for `symbol`; None if it is not linear in it."""
+        parts = self.split(symbol)
+        return None if parts is None else parts[0] + parts[1] * value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and dict(self.terms) == dict(other.terms)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+
+ZERO = Polynomial.constant(0)
+ONE = Polynomial.constant(1)

@@ -1,0 +1,100 @@
+"""
+Ranges of subscripts: the least and greatest value of a polynomial over the loops around it.
+
+Bounds of inner loops may name outer loop variables (triangular loops): variables are replaced from
+the innermost outwards by the extreme that makes the polynomial smallest or greatest. Where the sign
+of a coefficient is not known, both extremes are candidates and run-time code takes the minimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from .polynomials import Polynomial
+
+MAX_CANDIDATES = 8
+"""More alternatives than this are not worth evaluating before a launch."""
+
+
+NotNegative = Callable[[Polynomial], bool]
+"""Whether a polynomial is known to be at least 0 where the loops run."""
+
+
+def _by_value(poly: Polynomial) -> bool:
+    return poly.as_constant is not None and poly.as_constant >= 0
+
+
+@dataclass(frozen=True)
+class LoopRange:
+    """A loop variable's values: `lower` to `last`, both inclusive."""
+
+    variable: Hashable
+    lower: Polynomial
+    last: Polynomial
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The minimum over `lows` and the maximum over `highs` bound the polynomial."""
+
+    lows: tuple[Polynomial, ...]
+    highs: tuple[Polynomial, ...]
+
+    def union(self, other: Extremes) -> Extremes:
+        return Extremes(
+            _tightest(self.lows + other.lows, -1), _tightest(self.highs + other.highs, 1)
+        )
+
+
+def _tightest(candidates: Sequence[Polynomial], direction: int) -> tuple[Polynomial, ...]:
+    """Drops duplicates and candidates that another one dominates by a constant."""
+    kept: list[Polynomial] = []
+    for candidate in candidates:
+        dominated = False
+        for index, other in enumerate(kept):
+            difference = (candidate - other).as_constant
+            if difference is None:
+                continue
+            if difference * direction > 0:
+                kept[index] = candidate
+            dominated = True
+            break
+        if not dominated:
+            kept.append(candidate)
+    return tuple(kept)
+
+
+def _bound(
+    poly: Polynomial, ranges: Sequence[LoopRange], direction: int, proves: NotNegative
+) -> list[Polynomial] | None:
+    candidates = [poly]
+    for loop in ranges:
+        following: list[Polynomial] = []
+        for candidate in candidates:
+            parts = candidate.split(loop.variable)
+            if parts is None:
+                return None
+            factor = parts[1] * direction
+            if not proves(-factor):
+                following.append(parts[0] + parts[1] * loop.last)
+            if not proves(factor) or not factor.terms:
+                following.append(parts[0] + parts[1] * loop.lower)
+        candidates = list(_tightest(following, direction))
+        if len(candidates) > MAX_CANDIDATES:
+            return None
+    return candidates
+
+
+def extremes(
+    poly: Polynomial, ranges: Sequence[LoopRange], proves: NotNegative = _by_value
+) -> Extremes | None:
+    """
+    Bounds of `poly` with the variables of `ranges` (innermost first) replaced. None when it is not
+    linear in one of them or there are too many candidates.
+    """
+    lows = _bound(poly, ranges, -1, proves)
+    highs = _bound(poly, ranges, 1, proves)
+    if lows is None or highs is None:
+        return None
+    return Extremes(tuple(lows), tuple(highs))

@@ -1,1 +1,0 @@
-"""The parts of `convert-acc-compute-to-gpu`: one file per concern; `lower.py` ties them together."""

@@ -1,0 +1,302 @@
+"""
+Give every worker aligned groups of iterations whose subscripts combine two loops' variables.
+
+In `for i: for j: sum += a[j] * b[i ^ j]` the sixteen pairs of four iterations i = 4I + r and four
+j = 4J + s read four elements of b: `i ^ j` is `4(I ^ J) + (r ^ s)`. Four sums in one thread load four
+elements of a and four of b, neighbours all, for sixteen products; a thread with one sum loads two
+elements for each product, and the load units are then what limits the loop. The same holds for other
+bitwise operations, and for sums and differences (`b[i + j]`: seven elements). Threads with four
+outputs are few, so the lanes of a worker share the sum over j.
+
+Takes:  scheduled IR for a GPU.
+Leaves: a construct that is one gang and vector loop, which holds a sequential loop that only sums up (or
+        one gang loop that holds vector loops with reductions that do) and whose loads are all
+        shared by several pairs of neighbours (`decisions/spread.py`), is a gang and worker loop
+        over the iterations that are not in a whole group, followed by aligned groups of eight or
+        four. The inner loop is a vector loop over aligned groups of as many with a reduction per
+        sum, between sequential loops for what is not in a whole group. What the copies of its
+        body share is there once. Where arrays start at multiples of 16 bytes, loads say so,
+        which makes them wide. The construct has the launch shape this needs. It stands in an
+        `scf.if` on the inner loops' trip counts, where those are not constant: the other
+        version, for short ones, is the construct as it was. Other constructs are untouched.
+Fails:  never.
+
+Before:
+  acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    %sum = scf.for %j = %c0 to %m step %c1 iter_args(%s = %zero) -> (f32) : i32 {
+      %t = %s + load(%a[%j]) * load(%b[%i ^ %j])
+    }
+    store %sum, %c[%i]
+  }
+After:
+  acc.loop gang worker control(%k : i32) = (%c0 : i32) to (%skipped + %groups) step (%c1 : i32) {
+    scf.if (%k >= %skipped) {
+      %i = 4 * (%k - %skipped)
+      acc.loop vector reduction(%sum_0, …) control(%J : i32) = (%c0 : i32) to (%m / 4) step (%c1 : i32) {
+        %j = 4 * %J
+        four loads from %a[%j], four from %b[%i ^ %j], sixteen products
+      }
+      scf.for %j = (%m and -4) to %m step %c1 iter_args(four sums) { … }
+      store four sums, %c[%i] …
+    } else {
+      scf.if (%k < %n - 4 * %groups) { the body for iteration 4 * %groups + %k, a vector loop over j in it }
+    }
+  }
+
+Options: `target` (only `nvptx` does anything), `reassociate`: floating-point sums may be added up in any
+order (without it, only sums of integers and of reductions), `side`: iterations of each loop in a group (0:
+by the inner loop's body, 1: off), `lanes`: of a worker, `elements`: groups of the inner loop that a lane
+takes side by side (0: by the side), `versions`: short inner loops run as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.accx import GANG_DIM, GIVEN_SIZES
+from ..decisions.device_functions import PURE_FUNCTIONS
+from ..decisions.schedule import Target
+from ..decisions.spread import (
+    SHARED_OUT,
+    SHORTEST,
+    SHORTEST_SHARED,
+    SIDES,
+    GroupedLoads,
+    is_worthwhile,
+)
+from ..ir.acc_ops import has_level, loops_in
+from ..ir.building import Cursor, constant_value
+from ..ir.jamming import Declined, body_of, check_body, explain, only_reads
+from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.trip_counts import Arithmetic, distance
+from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from .group_loads import Pair, Spreads
+from .grouped_iterations import SUMS, Found, group
+from .reduction_loops import SumLoop
+
+
+def _is_plain(op: Operation) -> bool:
+    if isinstance(op, llvm.CallOp):
+        return op.callee is not None and op.callee.string_value() in PURE_FUNCTIONS
+    return only_reads(op) and not op.regions
+
+
+def _sums(loop: scf.ForOp, reassociate: bool) -> bool:
+    """Whether all that the loop carries are sums of values that do not depend on them."""
+    body = loop.body.block
+    end = body.last_op
+    assert end is not None
+    for number, argument in enumerate(body.args[1:]):
+        if isinstance(argument.type, Float32Type | Float64Type):
+            if not reassociate:
+                return False
+        elif not isinstance(argument.type, IntegerType) or argument.type.width.data not in (32, 64):
+            return False
+        value: SSAValue = argument
+        while True:
+            uses = list(value.uses)
+            if len(uses) != 1:
+                return False
+            user = uses[0].operation
+            if user is end:
+                if uses[0].index != number or value is argument:
+                    return False
+                break
+            if not isinstance(user, SUMS):
+                return False
+            value = user.results[0]
+    return len(body.args) > 1
+
+
+def _differs(value: SSAValue, pair: Pair) -> bool:
+    """Whether `value` may change from one iteration of the outer loop to the next."""
+    known = Spreads(pair, 2, 1).of(value)
+    return known is None or any(known.distances)
+
+
+def _side(pair: Pair, reassociate: bool, sides: Sequence[int]) -> int:
+    """The largest side of a group that pays for the two loops; 1 if none does."""
+    inner = pair.inner
+    if constant_value(inner.step) != 1 or any(_differs(v, pair) for v in (inner.lb, inner.ub)):
+        return 1
+    ops = [op for op in inner.body.block.ops if not isinstance(op, scf.YieldOp)]
+    if not all(_is_plain(op) for op in ops) or not _sums(inner, reassociate):
+        return 1
+    operations = sum(
+        1 for op in ops if not isinstance(op, arith.ConstantOp | llvm.GEPOp | arith.ExtSIOp)
+    )
+    for side in sides:
+        spreads = Spreads(pair, side, side)
+        addresses = tuple(
+            None if (known := spreads.of(op.ptr)) is None else known.distances
+            for op in ops
+            if isinstance(op, llvm.LoadOp)
+        )
+        if is_worthwhile(GroupedLoads(side, addresses, operations)):
+            return side
+    return 1
+
+
+def _given(construct: acc.ParallelOp) -> set[str]:
+    given = construct.attributes.get(GIVEN_SIZES)
+    if not isinstance(given, ArrayAttr):
+        return set()
+    return {name.data for name in given.data if isinstance(name, StringAttr)}
+
+
+def _check_construct(construct: acc.ParallelOp) -> acc.LoopOp:
+    """The one loop directly in a construct whose shape may be changed. Raises `Declined`."""
+    loops = list(loops_in(construct))
+    if not loops or len(construct.region.blocks) != 1 or construct.reduction_operands:
+        raise Declined("the construct is not one loop")
+    outer = loops[0]
+    if any(loop.parent_op() is construct for loop in loops[1:]):
+        raise Declined("the construct is not one loop")
+    if outer.parent_op() is not construct or len(body_of(outer).args) != 1:
+        raise Declined("it is not one loop of one variable")
+    if not has_level(outer.gang) or GANG_DIM in outer.attributes:
+        raise Declined("the loop is not shared out to gangs")
+    if constant_value(outer.step[0]) != 1:
+        raise Declined("the loop's step is not 1")
+    if _given(construct) & {"num_workers", "vector_length"}:
+        raise Declined("the program sizes the gangs")
+    if outer.reduction_operands or outer.private_operands or outer.firstprivate_operands:
+        raise Declined("the loop has variables of its own")
+    return outer
+
+
+def _find(construct: acc.ParallelOp, reassociate: bool, sides: Sequence[int]) -> Found:
+    """
+    What has to be known to rewrite a construct of one gang and vector loop, or of one gang loop with
+    `reassociate`. Raises `Declined`.
+    """
+    outer = _check_construct(construct)
+    check_body(outer)
+    pairs = [Pair(outer, op) for op in body_of(outer).ops if isinstance(op, scf.ForOp)]
+    wanted = {pair: _side(pair, reassociate, sides) for pair in pairs}
+    side = min((side for side in wanted.values() if side > 1), default=1)
+    if side == 1:
+        raise Declined("no subscript combines the variables of two loops")
+    return Found(construct, outer, tuple(p for p in pairs if wanted[p] > 1), side)
+
+
+def _take_lanes(construct: acc.ParallelOp) -> list[SumLoop]:
+    """
+    Makes the loops that share sums among lanes sequential, where they are all that a gang loop holds.
+    Raises `Declined`, without a change, if it holds more.
+    """
+    outer = _check_construct(construct)
+    if has_level(outer.vector):
+        if has_level(outer.worker):
+            raise Declined("the loop is shared out to workers")
+        return []
+    made: list[SumLoop] = []
+    try:
+        for op in list(body_of(outer).ops):
+            if isinstance(op, acc.LoopOp):
+                made.append(SumLoop(op))
+    except Declined:
+        _undo(made)
+        raise
+    return made
+
+
+def _undo(made: Sequence[SumLoop]) -> None:
+    for loop in reversed(made):
+        loop.undo()
+
+
+def _long_enough(found: Found, least: int) -> SSAValue | bool:
+    """Whether the inner loops have `least` iterations: known, or a value before the construct."""
+    emit = HostEmitter(found.construct)
+    math = Arithmetic(emit)
+    symbols = RegionSymbols(found.construct)
+    condition: SSAValue | None = None
+    for pair in found.pairs:
+        trips = distance(pair.inner.lb, pair.inner.ub, symbols, math)
+        if trips is None or (isinstance(trips, int) and trips < least):
+            return False
+        if isinstance(trips, int):
+            continue
+        long = emit.insert(arith.CmpiOp(trips, emit.constant(least), "sge"), "long")
+        condition = long if condition is None else emit.insert(arith.AndIOp(condition, long))
+    return True if condition is None else condition
+
+
+def _leave_short_loops(construct: acc.ParallelOp, condition: SSAValue) -> None:
+    """A version of the construct as it is, for inner loops that are too short. Raises `Declined`."""
+    if not can_have_versions(construct) or not queue_outside(construct):
+        raise Declined("there can be no second version of the construct")
+    long, short = branches(Cursor.before(construct), condition)
+    other = copy_construct(construct, short)
+    move_construct(construct, long)
+    for loop in loops_in(other):
+        if loop.parent_op() is other:
+            explain(loop, "for short loops inside")
+
+
+def _constructs(module: ModuleOp) -> Iterator[acc.ParallelOp]:
+    for op in module.walk():
+        if isinstance(op, acc.ParallelOp):
+            yield op
+
+
+@dataclass(frozen=True)
+class GroupCombinedSubscriptsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "group-combined-subscripts"
+
+    target: Target = "nvptx"
+    reassociate: bool = False
+    side: Literal[0, 1, 4, 8] = 0
+    lanes: Literal[0, 1, 2, 4, 8, 16, 32] = 0
+    elements: int = 0
+    versions: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target != "nvptx" or self.side == 1:
+            return
+        sides = (self.side,) if self.side else SIDES
+        for construct in list(_constructs(op)):
+            try:
+                self._rewrite(construct, sides)
+            except Declined:
+                continue
+
+    def _rewrite(self, construct: acc.ParallelOp, sides: Sequence[int]) -> None:
+        """Groups the iterations of one construct. Raises `Declined`, without a change."""
+        made = _take_lanes(construct)
+        try:
+            found = _find(construct, self.reassociate or bool(made), sides)
+            least = SHORTEST_SHARED if made else SHORTEST
+            condition = _long_enough(found, least) if self.versions else True
+            if condition is False:
+                raise Declined("the inner loops are short")
+        except Declined:
+            _undo(made)
+            raise
+        if condition is not True:
+            _undo(made)
+            _leave_short_loops(construct, condition)
+            made = _take_lanes(construct)
+            found = _find(construct, self.reassociate or bool(made), sides)
+        for loop in made:
+            loop.settle()
+        lanes, elements = SHARED_OUT[found.side]
+        group(found, self.lanes or lanes, self.elements or elements)

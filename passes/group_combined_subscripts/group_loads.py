@@ -1,0 +1,158 @@
+"""
+Read the values of a loop in a loop as `Spread`s: what sixteen neighbouring copies of its body have in common.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Operation, SSAValue
+
+from ..decisions import spread
+from ..decisions.spread import Spread
+from ..ir.acc_ops import constant_value, is_defined_inside
+from ..ir.jamming import is_pure
+from ..ir.layout import size_of
+
+_BITWISE: dict[type[Operation], str] = {arith.XOrIOp: "xor", arith.AndIOp: "and", arith.OrIOp: "or"}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A parallel loop of one variable and a sequential loop directly in its body."""
+
+    outer: acc.LoopOp
+    inner: scf.ForOp
+
+    @property
+    def row(self) -> SSAValue:
+        return self.outer.region.block.args[0]
+
+    @property
+    def step(self) -> SSAValue:
+        return self.inner.body.block.args[0]
+
+
+class Spreads:
+    """
+    The values that `pair` computes, in copies (r, s) in the order `s * rows + r`. The outer variable is
+    a multiple of `rows` plus r; so is the inner one with `steps` if that is more than one. Pointers from
+    outside of the nest that `aligned` names are multiples of `alignment` bytes.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        rows: int,
+        steps: int,
+        aligned: frozenset[SSAValue] = frozenset(),
+        alignment: int = 1,
+    ):
+        self.pair, self.rows, self.steps = pair, rows, steps
+        self.copies = rows * steps
+        self._aligned, self._alignment = aligned, alignment
+        row_numbers = tuple(c % rows for c in range(self.copies))
+        step_numbers = tuple(c // rows for c in range(self.copies))
+        self._known: dict[SSAValue, Spread | None] = {
+            pair.row: Spread(rows, row_numbers),
+            pair.step: Spread(steps, step_numbers),
+        }
+
+    def of(self, value: SSAValue) -> Spread | None:
+        """What is known of `value`."""
+        if value not in self._known:
+            self._known[value] = self._read(value)
+        return self._known[value]
+
+    def _read(self, value: SSAValue) -> Spread | None:
+        number = constant_value(value)
+        if number is not None:
+            return spread.constant(number, self.copies)
+        if not is_defined_inside(value, self.pair.outer):
+            multiple = self._alignment if value in self._aligned else 1
+            return spread.uniform(self.copies, multiple)
+        op = value.owner
+        if not isinstance(op, Operation) or op.regions:
+            return None
+        found = self._subscript(op) if isinstance(op, llvm.GEPOp) else self._number(op)
+        if isinstance(value.type, IntegerType) and found is not None:
+            return _of_width(found, value.type.width.data)
+        return found
+
+    def _number(self, op: Operation) -> Spread | None:
+        operands = [self.of(v) for v in op.operands]
+        known = [a for a in operands if a is not None]
+        if not operands or len(known) != len(operands):
+            return None
+        if isinstance(op.results[0].type, IntegerType):
+            found = _arithmetic(op, known)
+            if found is not None:
+                return found
+        same = not any(any(a.distances) for a in known)
+        reads = isinstance(op, llvm.LoadOp) and op.parent_block() is self.pair.inner.body.block
+        return spread.uniform(self.copies) if same and (is_pure(op) or reads) else None
+
+    def _subscript(self, op: llvm.GEPOp) -> Spread | None:
+        """The address, in bytes."""
+        base = self.of(op.ptr)
+        indices = list(op.rawConstantIndices.iter_values())
+        if base is None:
+            return None
+        if len(op.ssa_indices) != 1 or indices[0] != llvm.GEP_USE_SSA_VAL:
+            same = not any((a := self.of(v)) is None or any(a.distances) for v in op.ssa_indices)
+            return Spread(1, base.low, False) if same else None
+        index = self.of(op.ssa_indices[0])
+        if index is None:
+            return None
+        if op.ssa_indices[0].type != IntegerType(64):
+            index = spread.extend(index, signed=True)
+        if index is None:
+            return None
+        address = spread.add(base, spread.scale(index, size_of(op.elem_type)), no_wrap=False)
+        return address if len(indices) == 1 else Spread(1, address.low, False)
+
+
+def _of_width(value: Spread, width: int) -> Spread:
+    if value.multiple in (spread.ANY, 1) or value.multiple < 1 << width:
+        return value
+    return Spread(1 << max(width - 1, 0), value.low, value.exact)
+
+
+def _arithmetic(op: Operation, operands: list[Spread]) -> Spread | None:
+    no_wrap = _never_wraps(op)
+    match op:
+        case arith.XOrIOp() | arith.AndIOp() | arith.OrIOp():
+            return spread.bitwise(_BITWISE[type(op)], operands[0], operands[1])
+        case arith.AddiOp():
+            return spread.add(operands[0], operands[1], no_wrap)
+        case arith.SubiOp():
+            return spread.subtract(operands[0], operands[1], no_wrap)
+        case arith.MuliOp():
+            return spread.multiply(operands[0], operands[1], no_wrap)
+        case arith.ShLIOp() | arith.ShRSIOp() | arith.ShRUIOp():
+            bits = operands[1].low[0]
+            if not operands[1].is_constant or not 0 <= bits < 63:
+                return None
+            if isinstance(op, arith.ShLIOp):
+                return spread.scale(operands[0], 1 << bits, no_wrap)
+            return spread.shift_right(operands[0], bits)
+        case arith.ExtSIOp() | arith.ExtUIOp():
+            return spread.extend(operands[0], isinstance(op, arith.ExtSIOp))
+        case arith.TruncIOp() | llvm.TruncOp():
+            result = op.results[0].type
+            assert isinstance(result, IntegerType)
+            return spread.truncate(operands[0], result.width.data, no_wrap)
+        case _:
+            return None
+
+
+def _never_wraps(op: Operation) -> bool:
+    """Whether `op` promises not to wrap as signed arithmetic."""
+    flags = op.properties.get("overflowFlags")
+    if isinstance(flags, arith.IntegerOverflowAttr):
+        return arith.IntegerOverflowFlag.NSW in flags.data
+    if isinstance(flags, llvm.OverflowAttr):
+        return llvm.OverflowFlag.NO_SIGNED_WRAP in flags.data
+    return False

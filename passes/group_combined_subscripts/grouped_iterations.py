@@ -1,0 +1,451 @@
+"""
+Rewriting a construct whose subscripts combine two loops' variables (group-combined-subscripts): the loop over
+groups, the sums that lanes share, and the launch shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    SymbolRefAttr,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ...dialects.accx import COVERS, ELEMENTS, UNROLL
+from ..decisions.launch_shape import MAX_GRID
+from ..ir.acc_ops import NONE, enclosing_module, is_defined_inside, set_operand_groups
+from ..ir.building import Cursor, constant_value, erase
+from ..ir.jamming import NSW, Jam, explain, if_full, set_bounds
+from ..ir.layout import size_of
+from ..ir.reduction_ops import combine
+from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.trip_counts import Arithmetic, trip_count
+from .group_copies import WIDE_BYTES, GroupCopies, Values
+from .group_loads import Pair, Spreads
+
+THREADS = 128
+"""Of a gang."""
+IN_FLIGHT = 8
+"""Iterations of the inner loop that a lane takes side by side for a sum that is in no group."""
+SUMS: tuple[type[Operation], ...] = (arith.AddfOp, arith.AddiOp)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A construct that is one loop, and the sequential loops in it to take in groups of `side`."""
+
+    construct: acc.ParallelOp
+    outer: acc.LoopOp
+    pairs: tuple[Pair, ...]
+    side: int
+
+
+# Ranges ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Range:
+    """`lower` to `upper` (i64, in order), and the part `start` to `stop` made of aligned groups."""
+
+    lower: SSAValue
+    start: SSAValue
+    stop: SSAValue
+    upper: SSAValue
+
+    @property
+    def starts_whole(self) -> bool:
+        return self.start is self.lower
+
+
+def _whole_groups(lower: SSAValue, upper: SSAValue, side: int, at: Cursor) -> Range:
+    low = at.to_i64(lower)
+    high = at.value(arith.MaxSIOp(at.to_i64(upper), low))
+    mask = at.i64(-side)
+    start = low
+    first = constant_value(lower)
+    if first is None or first % side:
+        above = at.value(arith.AddiOp(low, at.i64(side - 1), overflow=NSW))
+        start = at.value(arith.MinSIOp(at.value(arith.AndIOp(above, mask)), high), "start")
+    stop = at.value(arith.MaxSIOp(at.value(arith.AndIOp(high, mask)), start), "stop")
+    return Range(low, start, stop, high)
+
+
+def _narrow(value: SSAValue, type: IntegerType, at: Cursor, hint: str | None = None) -> SSAValue:
+    """An i64 that is known to fit as `type`."""
+    if value.type == type:
+        return value
+    op = llvm.TruncOp(value, type)
+    op.properties["overflowFlags"] = llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP,))
+    return at.value(op, hint)
+
+
+# The rewriting --------------------------------------------------------------------------------------
+
+
+class _Iterations:
+    """
+    Emits iterations of the outer loop, one for each of `maps`: an aligned group of them, or a single
+    one. `variables`: for each sequential loop in `pairs` and row, the reduction variables of its sums.
+    """
+
+    def __init__(
+        self,
+        found: Found,
+        maps: list[Values],
+        variables: dict[Operation, list[list[SSAValue]]],
+        aligned: SSAValue | None,
+        elements: int,
+    ):
+        self.found, self.maps, self.variables, self.aligned = found, maps, variables, aligned
+        self.elements = elements
+        self.pairs = {pair.inner: pair for pair in found.pairs}
+
+    def operations(self, ops: Sequence[Operation], at: Cursor) -> None:
+        jam = Jam(self.maps)
+        for op in ops:
+            if op in self.pairs:
+                assert isinstance(op, scf.ForOp)
+                self._sum(self.pairs[op], at)
+            else:
+                jam.operations([op], at)
+
+    def _sum(self, pair: Pair, at: Cursor) -> None:
+        inner = pair.inner
+        location, at.loc = at.loc, inner.location
+        sums = [[m.get(v, v) for v in inner.iter_args] for m in self.maps]
+        lower, upper = (self.maps[0].get(v, v) for v in (inner.lb, inner.ub))
+        assert isinstance(inner.lb.type, IntegerType)
+        if len(self.maps) == 1:
+            self._together(pair, 1, lower, upper, sums, at)
+            sums = self._totals(pair, at)
+        else:
+            whole = _whole_groups(lower, upper, self.found.side, at)
+            start = lower
+            if not whole.starts_whole:
+                start = _narrow(whole.start, inner.lb.type, at)
+                sums = self._in_order(pair, lower, start, sums, at)
+            stop = _narrow(whole.stop, inner.lb.type, at, "stop")
+            span = at.value(arith.SubiOp(whole.stop, whole.start, overflow=NSW))
+            groups = at.value(arith.DivUIOp(span, at.i64(self.found.side)))
+            groups = _narrow(groups, inner.lb.type, at, "groups")
+            self._together(pair, self.found.side, start, groups, sums, at)
+            sums = self._in_order(pair, stop, upper, self._totals(pair, at), at)
+        for values, row in zip(self.maps, sums, strict=True):
+            values.update(zip(inner.results, row, strict=True))
+        at.loc = location
+
+    def _in_order(
+        self,
+        pair: Pair,
+        lower: SSAValue,
+        upper: SSAValue,
+        sums: list[list[SSAValue]],
+        at: Cursor,
+    ) -> list[list[SSAValue]]:
+        """The few iterations of the inner loop outside of whole groups."""
+        body = pair.inner.body.block
+        flat = [v for row in sums for v in row]
+        block = Block(arg_types=[lower.type, *(v.type for v in flat)])
+        block.args[0].name_hint = body.args[0].name_hint
+        loop = at.insert(scf.ForOp(lower, upper, at.constant(1, lower.type), flat, Region(block)))
+        loop.attributes[UNROLL] = IntegerAttr(1, i32)
+        inside = Cursor.at_end(block, at.loc)
+        spreads = Spreads(pair, len(self.maps), 1)
+        copies = GroupCopies(spreads, self.maps, block.args[0], inside)
+        width = len(pair.inner.iter_args)
+        out = copies.emit(_rows(block.args[1:], width))
+        inside.insert(scf.YieldOp(*(v for row in out for v in row)))
+        return _rows(loop.results, width)
+
+    def _together(
+        self,
+        pair: Pair,
+        steps: int,
+        lower: SSAValue,
+        upper: SSAValue,
+        sums: list[list[SSAValue]],
+        at: Cursor,
+    ) -> None:
+        """
+        The inner loop from `lower` shared out to lanes; adds to `sums`. If `steps` is more than one,
+        it is `upper` groups of so many iterations, otherwise the iterations up to `upper`.
+        """
+        for row, values in zip(self.variables[pair.inner], sums, strict=False):
+            for variable, value in zip(row, values, strict=True):
+                at.store(value, variable)
+        if self.aligned is None:
+            self._vector_loop(pair, steps, frozenset(), lower, upper, at)
+            return
+        wide, narrow = if_full(at, self.aligned)
+        arrays = frozenset(_arrays(pair))
+        self._vector_loop(pair, steps, arrays, lower, upper, wide)
+        self._vector_loop(pair, steps, frozenset(), lower, upper, narrow)
+
+    def _vector_loop(
+        self,
+        pair: Pair,
+        steps: int,
+        arrays: frozenset[SSAValue],
+        lower: SSAValue,
+        upper: SSAValue,
+        at: Cursor,
+    ) -> None:
+        type = lower.type
+        assert isinstance(type, IntegerType)
+        rows = len(self.maps)
+        variables = [
+            [self._reduction(v, at) for v in row] for row in self.variables[pair.inner][:rows]
+        ]
+        body = Block(arg_types=[type])
+        inside = Cursor.at_end(body, at.loc)
+        step: SSAValue = body.args[0]
+        if steps > 1:
+            step.name_hint = "group"
+            distance = inside.value(arith.MuliOp(step, inside.constant(steps, type), overflow=NSW))
+            step = inside.value(arith.AddiOp(lower, distance, overflow=NSW))
+        step.name_hint = pair.step.name_hint
+        spreads = Spreads(pair, rows, steps, arrays, WIDE_BYTES)
+        copies = GroupCopies(spreads, self.maps, step, inside)
+        old = [
+            [inside.load(v, a.type, a.name_hint) for v, a in zip(row, _carried(pair), strict=True)]
+            for row in variables
+        ]
+        for row, values in zip(variables, copies.emit(old), strict=True):
+            for variable, value in zip(row, values, strict=True):
+                inside.store(value, variable)
+        inside.insert(acc.YieldOp())
+        loop = acc.LoopOp(
+            region=Region(body),
+            lowerbound=[at.constant(0, type) if steps > 1 else lower],
+            upperbound=[upper],
+            step=[at.constant(1, type)],
+            inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+            independent=NONE,
+            vector=NONE,
+            reduction_operands=[v for row in variables for v in row],
+        )
+        if self.elements > 1:
+            loop.attributes[ELEMENTS] = IntegerAttr(self.elements, i32)
+        at.insert(loop)
+
+    def _reduction(self, variable: SSAValue, at: Cursor) -> SSAValue:
+        owner = variable.owner
+        assert isinstance(owner, llvm.AllocaOp)
+        op = acc.ReductionOp(
+            var=variable,
+            var_type=owner.elem_type,  # pyright: ignore[reportArgumentType]
+            recipe=SymbolRefAttr(_recipe_name(owner.elem_type)),
+            acc_var_type=variable.type,
+            var_name=variable.name_hint,
+        )
+        return at.value(op, variable.name_hint)
+
+    def _totals(self, pair: Pair, at: Cursor) -> list[list[SSAValue]]:
+        rows = self.variables[pair.inner][: len(self.maps)]
+        return [
+            [at.load(v, a.type, a.name_hint) for v, a in zip(row, _carried(pair), strict=True)]
+            for row in rows
+        ]
+
+
+def _carried(pair: Pair) -> Sequence[SSAValue]:
+    return pair.inner.body.block.args[1:]
+
+
+def _rows(values: Sequence[SSAValue], width: int) -> list[list[SSAValue]]:
+    return [list(values[i : i + width]) for i in range(0, len(values), width)]
+
+
+def _arrays(pair: Pair) -> list[SSAValue]:
+    """The arrays from outside of the construct that the inner loop reads elements of, in order."""
+    found: list[SSAValue] = []
+    for op in pair.inner.body.block.ops:
+        if isinstance(op, llvm.LoadOp):
+            pointer = op.ptr
+            while isinstance(pointer.owner, llvm.GEPOp):
+                pointer = pointer.owner.ptr
+            narrow = size_of(op.dereferenced_value.type) < WIDE_BYTES
+            if narrow and not is_defined_inside(pointer, pair.outer) and pointer not in found:
+                found.append(pointer)
+    return found
+
+
+def _aligned(found: Found, at: Cursor) -> SSAValue | None:
+    """Whether all arrays start at multiples of a wide load's bytes."""
+    arrays = dict.fromkeys(array for pair in found.pairs for array in _arrays(pair))
+    bits: SSAValue | None = None
+    for array in arrays:
+        number = at.value(llvm.PtrToIntOp(array, i64))
+        bits = number if bits is None else at.value(arith.OrIOp(bits, number))
+    if bits is None:
+        return None
+    low = at.value(arith.AndIOp(bits, at.i64(WIDE_BYTES - 1)))
+    return at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
+
+
+def _let_wrap(pair: Pair) -> None:
+    """Sums in another order may leave the type's range on their way where the program's do not."""
+    for argument in _carried(pair):
+        value: SSAValue = argument
+        while isinstance(user := next(iter(value.uses)).operation, SUMS):
+            if isinstance(user, arith.AddiOp):
+                user.properties["overflowFlags"] = arith.IntegerOverflowAttr("none")
+            value = user.results[0]
+
+
+def group(found: Found, lanes: int, elements: int) -> None:
+    """Rewrites the construct (see the contract above)."""
+    outer, size = found.outer, found.side
+    block = outer.region.block
+    variable = block.args[0]
+    type = variable.type
+    assert isinstance(type, IntegerType) and block.first_op is not None
+    _resize(found, lanes)
+    for pair in found.pairs:
+        _let_wrap(pair)
+    originals = [op for op in block.ops if not isinstance(op, acc.YieldOp)]
+    before = Cursor.before(outer)
+    whole = _whole_groups(outer.lowerbound[0], outer.upperbound[0], size, before)
+    side = before.i64(size)
+    span = before.value(arith.SubiOp(whole.stop, whole.start, overflow=NSW))
+    groups = before.value(arith.DivUIOp(span, side), "groups")
+    head = before.value(arith.SubiOp(whole.start, whole.lower, overflow=NSW), "head")
+    tail = before.value(arith.SubiOp(whole.upper, whole.stop, overflow=NSW))
+    single = before.value(arith.AddiOp(head, tail, overflow=NSW))
+    # They come first, as each takes longer than a group, and fill whole gangs: groups that lanes of one
+    # warp take then lie side by side in memory.
+    workers = THREADS // lanes
+    above = before.value(arith.AddiOp(single, before.i64(workers - 1), overflow=NSW))
+    skipped = before.value(arith.AndIOp(above, before.i64(-workers)), "skipped")
+    count = before.value(arith.AddiOp(groups, skipped, overflow=NSW), "count")
+    aligned = _aligned(found, before)
+
+    variables = _variables(found, Cursor.before(block.first_op))
+    end = block.last_op
+    assert end is not None
+    at = Cursor.before(end, outer.location)
+    number = at.to_i64(variable)
+    together, apart = if_full(at, at.value(arith.CmpiOp(number, skipped, "sge"), "whole"))
+
+    place = together.value(arith.SubiOp(number, skipped, overflow=NSW))
+    distance = together.value(arith.MuliOp(place, together.i64(size), overflow=NSW))
+    first = together.value(arith.AddiOp(whole.start, distance, overflow=NSW))
+    row = _narrow(first, type, together, variable.name_hint)
+    maps: list[Values] = [{variable: row}]
+    for r in range(1, size):
+        value = arith.AddiOp(row, together.constant(r, type), overflow=NSW)
+        maps.append({variable: together.value(value, variable.name_hint)})
+    _Iterations(found, maps, variables, aligned, elements).operations(originals, together)
+
+    apart = apart.if_then(apart.value(arith.CmpiOp(number, single, "slt"), "single"))
+    early = apart.value(arith.AddiOp(whole.lower, number, overflow=NSW))
+    past = apart.value(arith.SubiOp(number, head, overflow=NSW))
+    late = apart.value(arith.AddiOp(whole.stop, past, overflow=NSW))
+    is_early = apart.value(arith.CmpiOp(number, head, "slt"))
+    one = apart.value(arith.SelectOp(is_early, early, late))
+    alone: list[Values] = [{variable: _narrow(one, type, apart, variable.name_hint)}]
+    _Iterations(found, alone, variables, None, IN_FLIGHT).operations(originals, apart)
+
+    for op in reversed(originals):
+        erase(op)
+    set_bounds(before, outer, _narrow(count, type, before))
+    outer.vector, outer.worker = None, NONE
+    outer.attributes.pop(ELEMENTS, None)
+    variable.name_hint = "group"
+    module = enclosing_module(found.construct)
+    for values in variables.values():
+        for value in values[0]:
+            assert isinstance(value.owner, llvm.AllocaOp)
+            _add_recipe(module, value.owner.elem_type)
+    explain(
+        outer,
+        f"groups of {size} iterations and {size} of the loops inside share what they read; "
+        f"{lanes} lanes add up each",
+    )
+
+
+def _variables(found: Found, at: Cursor) -> dict[Operation, list[list[SSAValue]]]:
+    """Variables for the sums that the loops in `pairs` carry, row by row."""
+    one = at.i32(1)
+    return {
+        pair.inner: [
+            [
+                at.value(llvm.AllocaOp(one, a.type, alignment=size_of(a.type)), a.name_hint)
+                for a in _carried(pair)
+            ]
+            for _ in range(found.side)
+        ]
+        for pair in found.pairs
+    }
+
+
+def _resize(found: Found, lanes: int) -> None:
+    """A worker per group, and gangs for all of them where there were gangs for all iterations."""
+    construct, outer, side = found.construct, found.outer, found.side
+    at = Cursor.before(construct)
+    workers = THREADS // lanes
+    gangs = list(construct.num_gangs)
+    if COVERS in outer.attributes:
+        emit = HostEmitter(construct)
+        counted = trip_count(outer, RegionSymbols(construct), Arithmetic(emit))
+        if counted is None:
+            del outer.attributes[COVERS]
+        else:
+            trips = counted[0]
+            value = at.i64(trips) if isinstance(trips, int) else at.to_i64(trips)
+            value = at.value(arith.MaxSIOp(value, at.i64(0)))
+            # At most side - 1 iterations at either end stand for themselves, in gangs of their own.
+            most = at.add(at.value(arith.DivUIOp(value, at.i64(side))), at.i64(2 * side - 2))
+            rounded = at.add(most, at.i64(2 * (workers - 1)))
+            needed = at.value(arith.DivUIOp(rounded, at.i64(workers)))
+            limited = at.value(arith.MinSIOp(needed, at.i64(MAX_GRID[1])))
+            gangs[0] = at.value(arith.TruncIOp(limited, i32), "num_gangs")
+    set_operand_groups(
+        construct, num_gangs=gangs, num_workers=[at.i32(workers)], vector_length=[at.i32(lanes)]
+    )
+
+
+# Recipes --------------------------------------------------------------------------------------------
+
+
+def _recipe_name(type: Attribute) -> str:
+    return f"reduction_add_{type}"
+
+
+def _add_recipe(module: ModuleOp, type: Attribute) -> None:
+    """The module's recipe for sums of `type`, which is made if there is none."""
+    name = _recipe_name(type)
+    for op in module.body.block.ops:
+        if isinstance(op, acc.ReductionRecipeOp) and op.sym_name.data == name:
+            return
+    pointer = llvm.LLVMPointerType()
+    init = Block(arg_types=[pointer])
+    at = Cursor.at_end(init, module.location)
+    copy = at.value(llvm.AllocaOp(at.i32(1), type, alignment=size_of(type)), "copy")
+    at.store(at.constant(0, type), copy)
+    at.insert(acc.YieldOp(copy))
+    combiner = Block(arg_types=[pointer, pointer])
+    at = Cursor.at_end(combiner, module.location)
+    mine, other = (at.load(argument, type) for argument in combiner.args)
+    at.store(combine(at, acc.ReductionOpKind.ADD, mine, other, True), combiner.args[0])
+    at.insert(acc.YieldOp(combiner.args[0]))
+    recipe = acc.ReductionRecipeOp(
+        sym_name=name,
+        var_type=pointer,
+        reduction_operator=acc.ReductionOpKind.ADD,
+        init_region=Region(init),
+        combiner_region=Region(combiner),
+    )
+    first = module.body.block.first_op
+    assert first is not None
+    module.body.block.insert_op_before(recipe, first)

@@ -1,0 +1,125 @@
+"""
+A loop whose lanes share sums, as the sequential loop that carries them.
+
+A pass that distributes sums in a way of its own looks at sequential loops. What a program writes as
+`loop reduction(+:sum)` becomes one here, and what it was again if that leads nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ..ir.acc_ops import enclosing_module, has_level, is_defined_inside
+from ..ir.building import Cursor, erase
+from ..ir.jamming import Declined, body_of, clone_into
+from ..ir.reduction_ops import reduction_kind, reduction_recipes
+
+
+def _sums(loop: acc.LoopOp) -> list[acc.ReductionOp]:
+    """The loop's reductions. Raises `Declined` if one is no sum of scalars, or it has other variables."""
+    if loop.private_operands or loop.firstprivate_operands or not loop.reduction_operands:
+        raise Declined("an inner loop has variables of its own")
+    if len(body_of(loop).args) != 1 or has_level(loop.gang) or not has_level(loop.vector):
+        raise Declined("an inner loop is not shared out to lanes")
+    recipes = reduction_recipes(enclosing_module(loop))
+    found: list[acc.ReductionOp] = []
+    for operand in loop.reduction_operands:
+        op = operand.owner
+        assert isinstance(op, acc.ReductionOp)
+        scalar = isinstance(op.var_type, Float32Type | Float64Type | IntegerType)
+        if op.bounds or not scalar or reduction_kind(op, recipes)[0] is not acc.ReductionOpKind.ADD:
+            raise Declined("an inner loop's reduction is no sum")
+        around = loop.parent_op()
+        assert around is not None
+        if not isinstance(op.var.owner, llvm.AllocaOp) or not is_defined_inside(op.var, around):
+            raise Declined("an inner loop adds to a variable from outside")
+        found.append(op)
+    return found
+
+
+class SumLoop:
+    """
+    A vector loop's place taken by a sequential one. Raises `Declined`, without a change, if the loop does
+    more than read and add up. `undo` puts the vector loop back, `settle` drops it.
+    """
+
+    def __init__(self, loop: acc.LoopOp):
+        self._loop, self._reductions = loop, _sums(loop)
+        body = body_of(loop)
+        for op in body.ops:
+            self._check(op)
+        at = Cursor.before(loop)
+        inits: list[SSAValue] = []
+        for reduction in self._reductions:
+            inits.append(at.load(reduction.var, reduction.var_type, reduction.var.name_hint))
+        block = Block(arg_types=[body.args[0].type, *(v.type for v in inits)])
+        block.args[0].name_hint = body.args[0].name_hint
+        lower, upper, step = loop.lowerbound[0], loop.upperbound[0], loop.step[0]
+        self.sequential = at.insert(scf.ForOp(lower, upper, step, inits, Region(block)))
+        self._fill(body, block)
+        results = self.sequential.results
+        for reduction, old, new in zip(self._reductions, inits, results, strict=True):
+            new.name_hint = old.name_hint
+            at.store(new, reduction.var)
+        count = len(inits)
+        self._made: Sequence[Operation] = self._around(count)
+        for op in (loop, *self._reductions):
+            op.detach()
+
+    def _check(self, op: Operation) -> None:
+        results = set(self._loop.reduction_operands)
+        allowed = isinstance(op, llvm.LoadOp) or (
+            isinstance(op, llvm.StoreOp) and op.ptr in results
+        )
+        if isinstance(op, llvm.StoreOp) and op.ptr not in results:
+            raise Declined("an inner loop stores")
+        if not allowed and any(v in results for inner in op.walk() for v in inner.operands):
+            raise Declined("an inner loop passes on the address of a sum")
+
+    def _fill(self, body: Block, block: Block) -> None:
+        at = Cursor.at_end(block, self._loop.location)
+        values: dict[SSAValue, SSAValue] = {body.args[0]: block.args[0]}
+        sums: dict[SSAValue, SSAValue] = dict(
+            zip(self._loop.reduction_operands, block.args[1:], strict=True)
+        )
+        for reduction, argument in zip(self._reductions, block.args[1:], strict=True):
+            argument.name_hint = reduction.var.name_hint
+        for op in body.ops:
+            match op:
+                case acc.YieldOp():
+                    pass
+                case llvm.LoadOp() if op.ptr in sums:
+                    values[op.dereferenced_value] = sums[op.ptr]
+                case llvm.StoreOp():
+                    sums[op.ptr] = values.get(op.value, op.value)
+                case _:
+                    clone_into(op, values, at)
+        at.insert(scf.YieldOp(*sums.values()))
+
+    def _around(self, count: int) -> list[Operation]:
+        """What was made: the loads in front of the loop, the loop, and the stores after it."""
+        found: list[Operation] = [self.sequential]
+        for _ in range(count):
+            before, after = found[0].prev_op, found[-1].next_op
+            assert before is not None and after is not None
+            found = [before, *found, after]
+        return found
+
+    def undo(self) -> None:
+        """The program as it was."""
+        block = self.sequential.parent_block()
+        assert block is not None
+        for op in (*self._reductions, self._loop):
+            block.insert_op_before(op, self._made[0])
+        for op in reversed(self._made):
+            erase(op)
+
+    def settle(self) -> None:
+        """The vector loop is not needed any more."""
+        self._loop.erase()
+        for reduction in self._reductions:
+            reduction.erase()

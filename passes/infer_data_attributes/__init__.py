@@ -1,0 +1,4 @@
+"""
+The pass `infer-data-attributes`: implicit data clauses, their sections, and what is visible
+already.
+"""

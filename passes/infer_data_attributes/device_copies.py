@@ -1,0 +1,57 @@
+"""
+Which scalar variables can have a copy on a device: those whose address a data clause names, or any code
+has that may hand it to one. The value of another can be passed to a kernel as an argument, whatever its
+construct is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Operation, SSAValue, Use
+
+from ..ir.acc_ops import EXIT_OPS, MAPPING_OPS, PRIVATIZING_OPS
+
+_READERS = frozenset(
+    f"{prefix}{name}" for prefix in ("", "__isoc99_") for name in ("scanf", "fscanf", "sscanf")
+)
+"""Library functions that store through the addresses they are given, and forget them."""
+
+
+def may_have_device_copy(addresses: Iterable[SSAValue]) -> bool:
+    """Whether the variable at `addresses` may have one."""
+    return any(_hands_over(use) for address in addresses for use in address.uses)
+
+
+def _hands_over(use: Use) -> bool:
+    """Whether this use of an address may lead to a device copy of what is there."""
+    match use.operation:
+        case llvm.LoadOp():
+            return False
+        case llvm.StoreOp():
+            return use.index != 1
+        case llvm.CallOp(callee=callee):
+            return callee is None or callee.string_value() not in _READERS
+        case op if isinstance(op, PRIVATIZING_OPS):
+            return False
+        case op:
+            return not (isinstance(op, MAPPING_OPS + EXIT_OPS) and _is_implicit(op))
+
+
+def _is_implicit(op: Operation) -> bool:
+    """Whether the operation maps the variable for one construct only, which asks for it nowhere."""
+    implicit = op.properties.get("implicit")
+    return isinstance(implicit, IntegerAttr) and bool(implicit.value.data)
+
+
+def shared_globals(module: ModuleOp) -> frozenset[str]:
+    """The global variables that may have a device copy."""
+    found: set[str] = set()
+    for op in module.walk():
+        if isinstance(op, llvm.AddressOfOp):
+            name = op.global_name.string_value()
+            if name not in found and may_have_device_copy((op.result,)):
+                found.add(name)
+    return frozenset(found)

@@ -1,0 +1,61 @@
+"""
+Scalars that a compute construct has firstprivate and only reads are values: loaded before the construct,
+they become arguments of its kernel, and what is computed from them is known before the launch.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, llvm
+
+from ...dialects.accx import VOLATILE
+from ..ir.acc_ops import ComputeOp, is_inside, is_scalar, set_operand_groups
+
+
+def read_before(construct: ComputeOp) -> None:
+    """Replaces the firstprivate copies that the region of `construct` only loads from."""
+    if isinstance(construct, acc.KernelsOp):
+        return
+    left = [
+        operand
+        for operand in construct.firstprivate_operands
+        if not isinstance(operand.owner, acc.FirstprivateOp)
+        or not _forward(construct, operand.owner)
+    ]
+    if len(left) == len(construct.firstprivate_operands):
+        return
+    gone = [o.owner for o in construct.firstprivate_operands if o not in left]
+    set_operand_groups(construct, firstprivate_operands=left)
+    for entry in gone:
+        if isinstance(entry, acc.FirstprivateOp) and entry.acc_var.first_use is None:
+            entry.detach()
+            entry.erase()
+
+
+def _forward(construct: ComputeOp, entry: acc.FirstprivateOp) -> bool:
+    """Gives the region the value of a scalar that it only loads, if it is one."""
+    scalar = is_scalar(entry.var_type) and not isinstance(entry.var_type, llvm.LLVMStructType)
+    if not scalar or entry.bounds:
+        return False
+    loads: list[llvm.LoadOp] = []
+    for use in entry.acc_var.uses:
+        op = use.operation
+        if op is construct:
+            continue
+        if not isinstance(op, llvm.LoadOp) or not is_inside(op, construct):
+            return False
+        plain = op.ordering.value.data == 0 and VOLATILE not in op.attributes
+        if not plain or op.dereferenced_value.type != entry.var_type:
+            return False
+        loads.append(op)
+    if not loads:
+        return False
+    block = entry.parent_block()
+    assert block is not None
+    before = loads[0].clone({entry.acc_var: entry.var})
+    before.location = construct.location
+    block.insert_op_after(before, entry)
+    for load in loads:
+        load.dereferenced_value.replace_all_uses_with(before.dereferenced_value)
+        load.detach()
+        load.erase()
+    return True

@@ -1,0 +1,493 @@
+"""
+Make every data attribute of compute constructs explicit (OpenACC 3.4, 2.6.2 and 2.6.3).
+
+Takes:  acc level with parallel (or serial, kernels) constructs.
+Leaves: every value from outside that a region uses is a constant, a non-pointer SSA value
+        (firstprivate by value), or the result of a data, private, firstprivate or reduction
+        operation of that construct; scalars that are firstprivate and only read are such values
+        (`firstprivate_values.py`). New operations carry `implicit = true`. Only the operand of an
+        `acc.private` in a region may still be a host address: it is a name, never read.
+        Pointers used as arrays get the section their loops touch, computed before the construct,
+        or an `acc.present`.
+Fails:  where a data construct maps several sections of a variable and the loops do not say which one
+        the region uses. `default(none)` is checked on the typed tree (`compiler/irgen/default_none.py`).
+
+Before:
+  acc.parallel {
+    %p = llvm.getelementptr %x[%i] ...
+    %v = llvm.load %p ...
+  }
+After:
+  %b = acc.bounds lowerbound(%c0 : i64) extent(%n : i64) stride(%c4 : i64) startIdx(%c0 : i64) ...
+  %x_dev = acc.copyin varPtr(%x : !llvm.ptr) varType(f32) bounds(%b) -> !llvm.ptr
+      {implicit = true, name = "x"}
+  acc.parallel dataOperands(%x_dev : !llvm.ptr) {
+    %p = llvm.getelementptr %x_dev[%i] ...
+    %v = llvm.load %p ...
+  }
+  acc.delete accPtr(%x_dev : !llvm.ptr) bounds(%b) {implicit = true, name = "x"}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i8
+from xdsl.ir import Operation, OpResult, SSAValue, TypeAttribute
+from xdsl.passes import ModulePass
+
+from ...compiler.base.diagnostics import error
+from ...compiler.base.names import value_name
+from ...dialects.accx import CELL, FROM_KERNELS
+from ...dialects.accx_compress import DECODES, PACKED
+from ..ir.acc_ops import (
+    COMPUTE_OPS,
+    MAPPING_OPS,
+    PRIVATIZING_OPS,
+    ComputeOp,
+    EntryOp,
+    alloca_count,
+    constant_value,
+    constructs_of,
+    enclosing_module,
+    is_defined_inside,
+    is_inside,
+    is_scalar,
+    live_ins,
+    parallel_construct_operands,
+    replace_inside,
+    set_operand_groups,
+    source_loc,
+    variable_name,
+)
+from ..ir.layout import size_of
+from ..ir.recipes import firstprivate_recipe
+from ..ir.region_values import HostEmitter, RegionSymbols, variable_key
+from ..ir.sections import STORED, PointerUses, Section, pointer_uses, section_of
+from ..ir.visible_data import has_other_section, is_conditional, visible_default, visible_entry
+from .data_attributes import DataAction, VariableFacts, VariableKind, decide
+from .device_copies import may_have_device_copy, shared_globals
+from .firstprivate_values import read_before
+
+Globals = dict[str, llvm.GlobalOp]
+MappingOp = acc.CopyinOp | acc.PresentOp | acc.NoCreateOp | acc.DevicePtrOp
+
+
+def _first_op(construct: ComputeOp) -> Operation:
+    block = construct.region.blocks.first
+    assert block is not None and block.first_op is not None
+    return block.first_op
+
+
+def _clone_into(construct: ComputeOp, value: OpResult) -> SSAValue:
+    """A copy of the pure operation behind `value` at the start of the region."""
+    clone = value.op.clone()
+    first = _first_op(construct)
+    block = first.parent_block()
+    assert block is not None
+    block.insert_op_before(clone, first)
+    result = clone.results[value.index]
+    replace_inside(construct, value, result)
+    return result
+
+
+# Step 1: bring what the region uses into a form where every live-in value is a variable.
+
+
+def _hoist_addresses(construct: ComputeOp, globals_: Globals) -> None:
+    """Addresses of global variables, and pointers read from variables, move before the construct."""
+    symbols = RegionSymbols(construct)
+    hoisted: dict[str, SSAValue] = {}
+    loads: dict[object, SSAValue] = {}
+    block = construct.parent_block()
+    assert block is not None
+    for op in list(construct.walk()):
+        if isinstance(op, llvm.AddressOfOp):
+            name = op.global_name.string_value()
+            variable = globals_.get(name)
+            if variable is None or variable.constant is not None:
+                continue
+            if name not in hoisted:
+                clone = op.clone()
+                block.insert_op_before(clone, construct)
+                clone.result.name_hint = value_name(name)
+                hoisted[name] = clone.result
+            op.result.replace_all_uses_with(hoisted[name])
+            hoisted[name].name_hint = value_name(name)
+            op.detach()
+            op.erase()
+        elif isinstance(op, llvm.LoadOp) and isinstance(
+            op.dereferenced_value.type, llvm.LLVMPointerType
+        ):
+            key = variable_key(op.ptr)
+            owner = op.ptr.owner
+            if (
+                not isinstance(owner, llvm.AllocaOp | llvm.AddressOfOp)
+                or is_defined_inside(op.ptr, construct)
+                or key in symbols.written
+            ):
+                continue
+            if key not in loads:
+                clone = op.clone()
+                block.insert_op_before(clone, construct)
+                clone.dereferenced_value.name_hint = value_name(variable_name(op.ptr))
+                loads[key] = clone.dereferenced_value
+            op.dereferenced_value.replace_all_uses_with(loads[key])
+            op.detach()
+            op.erase()
+
+
+def _settle_live_ins(construct: ComputeOp) -> list[SSAValue]:
+    """
+    Constants and address computations are copied into the region, privatising operations of inner
+    loops move there, and results of outer data operations become the host values they stand for.
+    Returns the live-in values that are left.
+    """
+    own = set(parallel_construct_operands(construct))
+    while True:
+        changed = False
+        found = live_ins(construct)
+        for value in found:
+            if value in own or not isinstance(value, OpResult):
+                continue
+            op = value.op
+            if isinstance(op, PRIVATIZING_OPS):
+                op.detach()
+                first = _first_op(construct)
+                block = first.parent_block()
+                assert block is not None
+                block.insert_op_before(op, first)
+            elif isinstance(op, MAPPING_OPS):
+                replace_inside(construct, value, op.var)
+            elif (
+                constant_value(value) is not None
+                or isinstance(op, arith.ConstantOp | llvm.ConstantOp | llvm.ZeroOp | llvm.UndefOp)
+                or (isinstance(op, llvm.AddressOfOp) and _is_constant_address(op))
+                or (isinstance(op, llvm.GEPOp) and visible_entry(construct, value) is None)
+            ):
+                _clone_into(construct, value)
+            else:
+                continue
+            changed = True
+        if not changed:
+            return [value for value in found if value not in own]
+
+
+def _is_constant_address(op: llvm.AddressOfOp) -> bool:
+    """Functions and constant globals are part of the device code."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, ModuleOp):
+        parent = parent.parent_op()
+    if parent is None:
+        return False
+    name = op.global_name.string_value()
+    for candidate in parent.body.block.ops:
+        if isinstance(candidate, llvm.GlobalOp) and candidate.sym_name.data == name:
+            return candidate.constant is not None
+        if isinstance(candidate, llvm.FuncOp) and candidate.sym_name.data == name:
+            return True
+    return False
+
+
+# Step 2: facts about each variable.
+
+
+def _declared(value: SSAValue, globals_: Globals) -> acc.DataClause | None:
+    owner = value.owner
+    if not isinstance(owner, llvm.AddressOfOp):
+        return None
+    variable = globals_.get(owner.global_name.string_value())
+    declared = variable.attributes.get("acc.declare") if variable is not None else None
+    if not isinstance(declared, acc.DeclareAttr):
+        return None
+    clause = declared.data_clause.data  # link: on the device there is only room for an address
+    return None if clause is acc.DataClause.ACC_DECLARE_LINK else clause
+
+
+def _kind(value: SSAValue, globals_: Globals) -> VariableKind:
+    owner = value.owner
+    if isinstance(owner, llvm.AllocaOp):
+        single = alloca_count(owner) == 1 and is_scalar(owner.elem_type)
+        return VariableKind.SCALAR if single else VariableKind.AGGREGATE
+    if isinstance(owner, llvm.AddressOfOp):
+        variable = globals_.get(owner.global_name.string_value())
+        if variable is not None:
+            scalar = is_scalar(variable.global_type)
+            return VariableKind.SCALAR if scalar else VariableKind.AGGREGATE
+    return VariableKind.POINTER
+
+
+def _may_be_shared(value: SSAValue, shared: frozenset[str]) -> bool:
+    """Whether a variable may have a device copy; `shared`: the globals that may."""
+    if isinstance(value.owner, llvm.AddressOfOp):
+        return value.owner.global_name.string_value() in shared
+    return not isinstance(value.owner, llvm.AllocaOp) or may_have_device_copy((value,))
+
+
+# Step 3: operations for what was decided.
+
+
+@dataclass(frozen=True)
+class _Variable:
+    value: SSAValue
+    name: str
+    kind: VariableKind
+    uses: PointerUses
+    section: Section | str
+    visible: EntryOp | None
+    """The operation of a data construct or declare around the construct."""
+    one_of_several: bool = False
+    """That operation maps one section, others map more: the construct uses the one it accesses."""
+
+
+def _variable_type(variable: _Variable, globals_: Globals) -> TypeAttribute:
+    if variable.one_of_several and isinstance(variable.section, Section):
+        return cast(TypeAttribute, variable.section.unit)
+    if variable.visible is not None:
+        return variable.visible.var_type
+    owner = variable.value.owner
+    if isinstance(owner, llvm.AllocaOp):
+        return cast(TypeAttribute, owner.elem_type)
+    if variable.kind is not VariableKind.POINTER:
+        assert isinstance(owner, llvm.AddressOfOp)
+        return cast(TypeAttribute, globals_[owner.global_name.string_value()].global_type)
+    if isinstance(variable.section, Section):
+        return cast(TypeAttribute, variable.section.unit)
+    units = [access.unit for access in variable.uses.accesses]
+    return cast(TypeAttribute, units[0] if units else i8)
+
+
+def _bounds(
+    variable: _Variable, action: DataAction, type_: TypeAttribute, emit: HostEmitter
+) -> list[SSAValue]:
+    """
+    The `acc.bounds` of a pointer's section or of an array of run-time size. A present variable has
+    the bounds of the clause around the construct: its first elements need not be there.
+    """
+    owner = variable.value.owner
+    if variable.visible is not None and not variable.one_of_several:
+        return list(variable.visible.bounds)
+    if not variable.one_of_several and isinstance(owner, llvm.AllocaOp):
+        count = alloca_count(owner)
+        if count == 1:
+            return []
+        lower = emit.constant(0)
+        extent = emit.symbol(owner.size) if count is None else emit.constant(count)
+    elif (
+        (variable.kind is VariableKind.POINTER or variable.one_of_several)
+        and action in (DataAction.COPY, DataAction.COPYIN, DataAction.PRESENT)
+        and isinstance(variable.section, Section)
+    ):
+        lower, extent = _section_values(variable.section, emit)
+    else:
+        return []
+    bounds = acc.DataBoundsOp(
+        lowerbound=lower,
+        extent=extent,
+        stride=emit.constant(size_of(type_)),
+        start_idx=emit.constant(0),
+        stride_in_bytes=IntegerAttr.from_bool(True),
+    )
+    return [emit.insert(bounds, f"{variable.name}_bounds")]
+
+
+def _section_values(section: Section, emit: HostEmitter) -> tuple[SSAValue, SSAValue]:
+    """First element and number of elements; a section of loops that run nothing is empty."""
+    lows, highs = section.bounds.lows, section.bounds.highs
+    lower = emit.minimum(lows)
+    if len(lows) == len(highs) == 1:
+        span = highs[0] - lows[0] + 1
+        if span.as_constant is not None:
+            return lower, emit.constant(max(0, span.as_constant))
+        extent = emit.emit(span)
+    else:
+        greatest = emit.maximum(highs)
+        difference = emit.insert(arith.SubiOp(greatest, lower))
+        extent = emit.insert(arith.AddiOp(difference, emit.constant(1)))
+    return lower, emit.insert(arith.MaxSIOp(extent, emit.constant(0)), "extent")
+
+
+_ENTRY: dict[DataAction, tuple[type[MappingOp], acc.DataClause]] = {
+    DataAction.COPY: (acc.CopyinOp, acc.DataClause.ACC_COPY),
+    DataAction.COPYIN: (acc.CopyinOp, acc.DataClause.ACC_COPYIN),
+    DataAction.PRESENT: (acc.PresentOp, acc.DataClause.ACC_PRESENT),
+    DataAction.NO_CREATE: (acc.NoCreateOp, acc.DataClause.ACC_NO_CREATE),
+    DataAction.DEVICEPTR: (acc.DevicePtrOp, acc.DataClause.ACC_DEVICEPTR),
+}
+
+
+def _map_variable(
+    construct: ComputeOp,
+    variable: _Variable,
+    action: DataAction,
+    emit: HostEmitter,
+    globals_: Globals,
+) -> None:
+    """Writes the operations of one implicit attribute and uses their result in the region."""
+    type_ = _variable_type(variable, globals_)
+    if action is DataAction.FIRSTPRIVATE:
+        entry: Operation = acc.FirstprivateOp(
+            var=variable.value,
+            var_type=type_,
+            implicit=True,
+            var_name=variable.name,
+            recipe=firstprivate_recipe(enclosing_module(construct), type_, construct.location),
+        )
+        group, bounds = "firstprivate_operands", []
+    else:
+        bounds = _bounds(variable, action, type_, emit)
+        cls, clause = _ENTRY[action]
+        entry = cls(
+            var=variable.value,
+            var_type=type_,
+            bounds=bounds,
+            data_clause=clause,
+            implicit=True,
+            var_name=variable.name,
+        )
+        group = "data_clause_operands"
+    if variable.visible is not None and DECODES in variable.visible.attributes:
+        # A part of a kernels construct: what its clauses say holds for every part.
+        for name in (PACKED, DECODES):
+            entry.attributes[name] = variable.visible.attributes[name]
+    result = emit.insert(entry, f"{variable.name}_dev")
+    operands = getattr(construct, group)
+    set_operand_groups(construct, **{group: [*operands, result]})
+    replace_inside(construct, variable.value, result)
+    if action not in (DataAction.FIRSTPRIVATE, DataAction.DEVICEPTR):
+        _insert_exit(construct, variable, action, type_, result, bounds)
+
+
+def _insert_exit(
+    construct: ComputeOp,
+    variable: _Variable,
+    action: DataAction,
+    type_: TypeAttribute,
+    result: SSAValue,
+    bounds: list[SSAValue],
+) -> None:
+    clause = _ENTRY[action][1]
+    if action is DataAction.COPY:
+        leave: Operation = acc.CopyoutOp(
+            acc_var=result,
+            var=variable.value,
+            var_type=type_,
+            bounds=bounds,
+            data_clause=clause,
+            implicit=True,
+            var_name=variable.name,
+        )
+    else:
+        leave = acc.DeleteOp(
+            acc_var=result,
+            bounds=bounds,
+            data_clause=clause,
+            implicit=True,
+            var_name=variable.name,
+        )
+    leave.location = construct.location
+    block = construct.parent_block()
+    assert block is not None
+    block.insert_op_after(leave, construct)
+
+
+def _only_named(uses: PointerUses) -> bool:
+    """Whether the variable is only the operand of `acc.private` operations."""
+    return (
+        bool(uses.as_variable)
+        and not uses.accesses
+        and not uses.escapes
+        and all(isinstance(op, acc.PrivateOp) for op in uses.as_variable)
+    )
+
+
+def infer_construct(construct: ComputeOp, module: ModuleOp) -> None:
+    """Makes the data attributes of one construct explicit. Raises `CompileError` as the pass does."""
+    _infer(construct, _globals(module), shared_globals(module))
+
+
+def _globals(module: ModuleOp) -> Globals:
+    return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, llvm.GlobalOp)}
+
+
+def _infer(construct: ComputeOp, globals_: Globals, shared: frozenset[str]) -> None:
+    _hoist_addresses(construct, globals_)
+    values = _settle_live_ins(construct)
+    default = visible_default(construct)
+    symbols = RegionSymbols(construct)
+    decided: list[tuple[_Variable, DataAction]] = []
+    for value in values:
+        if not isinstance(value.type, llvm.LLVMPointerType):
+            continue
+        uses = pointer_uses(value, construct, symbols)
+        if _only_named(uses):
+            continue
+        visible = visible_entry(construct, value)
+        clause = _declared(value, globals_)
+        if clause is None and visible is not None:
+            clause = visible.data_clause.data
+        if isinstance(value.owner, acc.UseDeviceOp):
+            clause = acc.DataClause.ACC_DEVICEPTR
+        name = variable_name(value)
+        kind = _kind(value, globals_)
+        section = section_of(uses, symbols)
+        several = visible is not None and has_other_section(visible)
+        variable = _Variable(value, name, kind, uses, section, visible, several)
+        if several and not isinstance(section, Section):
+            raise error(
+                source_loc(construct),
+                f"two sections of '{name}' are visible, and which one is used is not known: {section}",
+                f"add present({name}[start:length]) to the construct",
+            )
+        is_value = not uses.accesses and set(uses.escapes) <= {STORED}
+        if kind is VariableKind.POINTER and is_value:
+            clause = clause or acc.DataClause.ACC_NO_CREATE
+        facts = VariableFacts(
+            kind=kind,
+            from_kernels=FROM_KERNELS in construct.attributes
+            or isinstance(construct, acc.KernelsOp),
+            default_present=default is acc.ClauseDefaultValue.PRESENT,
+            reads=uses.reads,
+            writes=uses.writes,
+            reduction=any(isinstance(op, acc.ReductionOp) for op in uses.as_variable),
+            visible_clause=clause,
+            conditional=visible is not None and is_conditional(visible),
+            section_known=isinstance(variable.section, Section),
+            shared=_may_be_shared(value, shared),
+        )
+        decided.append((variable, decide(facts)))
+    emit = HostEmitter(construct)
+    for variable, action in decided:
+        _map_variable(construct, variable, action, emit, globals_)
+    read_before(construct)
+
+
+def _mark_cells(construct: ComputeOp) -> None:
+    """
+    Marks the copies of scalars that the construct uses for nothing but its reductions: each is read
+    and written once per launch, so the runtime may keep it where that is cheapest.
+    """
+    for operand in construct.data_clause_operands:
+        entry = operand.owner
+        if not isinstance(entry, acc.CopyinOp) or not is_scalar(entry.var_type):
+            continue
+        inside = [u.operation for u in operand.uses if is_inside(u.operation, construct)]
+        inside = [op for op in inside if op is not construct]
+        if inside and all(isinstance(op, acc.ReductionOp) for op in inside):
+            entry.attributes[CELL] = UnitAttr()
+
+
+@dataclass(frozen=True)
+class InferDataAttributesPass(ModulePass):
+    """See the module's description."""
+
+    name = "infer-data-attributes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        globals_, shared = _globals(op), shared_globals(op)
+        for construct in constructs_of(op, COMPUTE_OPS):
+            _infer(cast(ComputeOp, construct), globals_, shared)
+            _mark_cells(cast(ComputeOp, construct))

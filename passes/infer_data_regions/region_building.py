@@ -1,0 +1,267 @@
+"""
+Writing an inferred data region: its data operations and condition, and what leaves the span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i64
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+
+from ...dialects.accx import INFERRED
+from ..decisions.data_region_plan import Clause
+from ..decisions.device_functions import PURE_FUNCTIONS
+from ..ir.acc_ops import constant_i32, constant_value, enclosing_function, entry_block
+from ..ir.data_spans import RegionArray, Section
+from ..ir.hoisting import Hoister, insert, is_plain_load, is_pure
+from ..ir.host_memory import callee_name
+from .host_cfg import Spine
+
+_ENTRY: dict[Clause, tuple[type[acc.CopyinOp] | type[acc.CreateOp], acc.DataClause]] = {
+    Clause.COPY: (acc.CopyinOp, acc.DataClause.ACC_COPY),
+    Clause.COPYIN: (acc.CopyinOp, acc.DataClause.ACC_COPYIN),
+    Clause.COPYOUT: (acc.CreateOp, acc.DataClause.ACC_COPYOUT),
+    Clause.CREATE: (acc.CreateOp, acc.DataClause.ACC_CREATE),
+}
+
+
+def can_guard(loop: scf.WhileOp) -> bool:
+    """Whether the loop's condition can be computed once more before it, for its first iteration."""
+    return all(
+        is_pure(op)
+        or is_plain_load(op)
+        or isinstance(op, scf.IfOp | scf.YieldOp | scf.ConditionOp)
+        or (isinstance(op, llvm.CallOp) and callee_name(op) in PURE_FUNCTIONS)
+        for op in loop.before_region.walk()
+    )
+
+
+class _Conditions:
+    """Conditions under which the region is entered, computed before `anchor`."""
+
+    def __init__(self, anchor: Operation):
+        self.anchor = anchor
+        self.all: list[SSAValue] = []
+
+    def value(self, op: Operation, hint: str | None = None) -> SSAValue:
+        insert(op, self.anchor, self.anchor)
+        if hint is not None:
+            op.results[0].name_hint = hint
+        return op.results[0]
+
+    def conjunction(self) -> SSAValue | None:
+        total: SSAValue | None = None
+        for condition in self.all:
+            total = condition if total is None else self.value(arith.AndIOp(total, condition))
+        return total
+
+
+def _guard(loop: Operation, conditions: _Conditions) -> None:
+    """The loop runs at least once."""
+    if isinstance(loop, scf.ForOp):
+        lower, upper = constant_value(loop.lb), constant_value(loop.ub)
+        if lower is None or upper is None or lower >= upper:
+            runs = conditions.value(arith.CmpiOp(loop.lb, loop.ub, "slt"), "runs")
+            conditions.all.append(runs)
+        return
+    if isinstance(loop, scf.ExecuteRegionOp):
+        _guard_spine(loop, conditions)
+        return
+    assert isinstance(loop, scf.WhileOp)
+    before = loop.before_region.block
+    mapper: dict[SSAValue, SSAValue] = dict(zip(before.args, loop.arguments, strict=True))
+    for op in before.ops:
+        if isinstance(op, scf.ConditionOp):
+            conditions.all.append(mapper.get(op.condition, op.condition))
+        else:
+            insert(op.clone(mapper), loop, op)
+
+
+def _guard_spine(loop: scf.ExecuteRegionOp, conditions: _Conditions) -> None:
+    spine = Spine.of(loop)
+    assert spine.condition is not None
+    mapper: dict[SSAValue, SSAValue] = {}
+    for op in spine.prefix:
+        insert(op.clone(mapper), loop, op)
+    runs = mapper.get(spine.condition, spine.condition)
+    if spine.negated:
+        true = conditions.value(arith.ConstantOp(IntegerAttr(1, i1)), "true")
+        runs = conditions.value(arith.XOrIOp(runs, true), "runs")
+    conditions.all.append(runs)
+
+
+def _hull(array: RegionArray, hoister: Hoister, conditions: _Conditions) -> SSAValue:
+    """
+    The bounds of the sections of all constructs that certainly run, which are parts of one object.
+    Empty ones say nothing about the object, so there must be none; what lies between sections far
+    apart is not fetched for nothing; and the sections of the other constructs must lie within.
+    """
+    emit = conditions.value
+
+    def ends(section: Section) -> tuple[SSAValue, SSAValue]:
+        lower, extent = hoister.emit(section.lower), hoister.emit(section.extent)
+        return lower, emit(arith.AddiOp(lower, extent))
+
+    known = [ends(section) for section in array.hull]
+    lowest, highest = known[0]
+    total = hoister.emit(array.hull[0].extent)
+    for section, (lower, end) in zip(array.hull[1:], known[1:], strict=True):
+        lowest = emit(arith.MinSIOp(lowest, lower))
+        highest = emit(arith.MaxSIOp(highest, end))
+        total = emit(arith.AddiOp(total, hoister.emit(section.extent)))
+    extent = emit(arith.SubiOp(highest, lowest), "extent")
+    conditions.all += [emit(arith.CmpiOp(low, high, "slt")) for low, high in known]
+    conditions.all.append(emit(arith.CmpiOp(extent, total, "sle")))
+    for section in array.others:
+        lower, end = ends(section)
+        conditions.all.append(emit(arith.CmpiOp(lower, lowest, "sge")))
+        conditions.all.append(emit(arith.CmpiOp(end, highest, "sle")))
+    like = array.like.bounds[0].owner
+    assert isinstance(like, acc.DataBoundsOp) and like.stride is not None
+    bounds = acc.DataBoundsOp(
+        lowerbound=lowest,
+        extent=extent,
+        stride=hoister.emit(like.stride),
+        start_idx=emit(arith.ConstantOp(IntegerAttr(0, i64)), "c0"),
+        stride_in_bytes=IntegerAttr(1, i1),
+    )
+    return emit(bounds, f"{array.name}_bounds")
+
+
+def _entry(
+    array: RegionArray, bounds: list[SSAValue], hoister: Hoister, anchor: Operation
+) -> acc.CopyinOp | acc.CreateOp:
+    cls, clause = _ENTRY[array.clause]
+    entry = cls(
+        var=hoister.emit(array.like.var),
+        var_type=array.like.var_type,
+        bounds=bounds,
+        data_clause=clause,
+        var_name=array.name,
+    )
+    entry.attributes[INFERRED] = UnitAttr()
+    insert(entry, anchor, anchor)
+    entry.acc_var.name_hint = f"{array.name}_region"
+    return entry
+
+
+def _exit(array: RegionArray, entry: acc.CopyinOp | acc.CreateOp) -> Operation:
+    clause = _ENTRY[array.clause][1]
+    if array.clause.copies_out:
+        return acc.CopyoutOp(
+            acc_var=entry.acc_var,
+            var=entry.var,
+            var_type=entry.var_type,
+            bounds=list(entry.bounds),
+            data_clause=clause,
+            var_name=array.name,
+        )
+    return acc.DeleteOp(
+        acc_var=entry.acc_var, bounds=list(entry.bounds), data_clause=clause, var_name=array.name
+    )
+
+
+def _free_results(ops: Sequence[Operation], hoister: Hoister, anchor: Operation) -> list[OpResult]:
+    """
+    Results of the span that code behind it uses. Those known before it are computed there; the
+    others are returned.
+    """
+    left: list[OpResult] = []
+    for op in ops:
+        for result in op.results:
+            outside = [use for use in result.uses if not _is_in(use.operation, hoister)]
+            if not outside:
+                continue
+            if hoister.key(result) is None:
+                left.append(result)
+                continue
+            value = hoister.emit(result)
+            for use in outside:
+                use.operation.operands[use.index] = value
+    return left
+
+
+def _is_in(op: Operation | None, hoister: Hoister) -> bool:
+    while op is not None:
+        if op in hoister.ops:
+            return True
+        op = op.parent_op()
+    return False
+
+
+def _pass_through_memory(result: OpResult, hoister: Hoister, region: acc.DataOp) -> None:
+    """Code behind the region gets `result` from a local variable."""
+    uses = [use for use in result.uses if not _is_in(use.operation, hoister)]
+    function = enclosing_function(region)
+    assert function is not None
+    one = constant_i32(1, region.location)
+    slot = llvm.AllocaOp(one, result.type, alignment=16)
+    slot.location = region.location
+    slot.res.name_hint = f"{result.name_hint or 'value'}_slot"
+    start = entry_block(function)
+    assert start.first_op is not None
+    start.insert_ops_before([one, slot], start.first_op)
+    store = llvm.StoreOp(result, slot.res)
+    store.location = region.location
+    terminator = region.region.block.last_op
+    assert terminator is not None
+    region.region.block.insert_op_before(store, terminator)
+    load = llvm.LoadOp(slot.res, result.type)
+    load.location = region.location
+    load.dereferenced_value.name_hint = result.name_hint
+    block = region.parent_block()
+    assert block is not None
+    block.insert_op_after(load, region)
+    for use in uses:
+        use.operation.operands[use.index] = load.dereferenced_value
+
+
+def build_region(
+    arrays: Sequence[RegionArray],
+    ops: Sequence[Operation],
+    hoister: Hoister,
+    guard: Operation | None,
+) -> acc.DataOp:
+    """
+    Puts an `acc.data` that holds `arrays` around `ops`, consecutive operations of a block. `guard`:
+    the loop that must run at least once for the region to be entered.
+    """
+    anchor = ops[0]
+    conditions = _Conditions(anchor)
+    if guard is not None:
+        _guard(guard, conditions)
+    all_bounds = [
+        [_hull(array, hoister, conditions)]
+        if array.hull
+        else [hoister.emit(bound) for bound in array.like.bounds]
+        for array in arrays
+    ]
+    condition = conditions.conjunction()
+    passed = _free_results(ops, hoister, anchor)
+    entries = [
+        _entry(array, bounds, hoister, anchor)
+        for array, bounds in zip(arrays, all_bounds, strict=True)
+    ]
+    inside = Block()
+    region = acc.DataOp(
+        region=Region(inside),
+        if_cond=condition,
+        data_clause_operands=[entry.acc_var for entry in entries],
+    )
+    region.attributes[INFERRED] = UnitAttr()
+    insert(region, anchor, anchor)
+    for op in ops:
+        op.detach()
+        inside.add_op(op)
+    inside.add_op(acc.TerminatorOp())
+    for result in passed:
+        _pass_through_memory(result, hoister, region)
+    block = region.parent_block()
+    assert block is not None
+    for array, entry in zip(arrays, entries, strict=True):
+        leave = _exit(array, entry)
+        leave.location = region.location
+        block.insert_op_after(leave, region)
+    return region

@@ -1,0 +1,329 @@
+"""
+What every pass over `acc` asks of the IR: constructs, live-in values, names, constants, clauses.
+
+Nothing here decides anything; it only reads IR, builds small operations, and hides the operand
+segments of xDSL's operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    LocationAttr,
+    ModuleOp,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.traits import SymbolTable
+
+from ...compiler.base.diagnostics import SourceLoc
+
+ComputeOp = acc.ParallelOp | acc.SerialOp | acc.KernelsOp
+COMPUTE_OPS = (acc.ParallelOp, acc.SerialOp, acc.KernelsOp)
+
+EntryOp = (
+    acc.CopyinOp
+    | acc.CreateOp
+    | acc.PresentOp
+    | acc.NoCreateOp
+    | acc.AttachOp
+    | acc.DevicePtrOp
+    | acc.PrivateOp
+    | acc.FirstprivateOp
+    | acc.ReductionOp
+)
+PRIVATIZING_OPS = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
+"""Operations that give a construct or loop its own copy of a variable."""
+MAPPING_OPS = (
+    acc.CopyinOp,
+    acc.CreateOp,
+    acc.PresentOp,
+    acc.NoCreateOp,
+    acc.AttachOp,
+    acc.DevicePtrOp,
+)
+ENTRY_OPS = MAPPING_OPS + PRIVATIZING_OPS
+EXIT_OPS = (acc.CopyoutOp, acc.DeleteOp, acc.DetachOp)
+
+NONE = ArrayAttr([acc.DeviceTypeAttr(acc.DeviceType.NONE)])
+"""A clause for every device type."""
+
+
+def source_loc(op: Operation) -> SourceLoc:
+    """The C place of `op`, for diagnostics."""
+    return SourceLoc.from_attr(op.location)
+
+
+def is_inside(op: Operation | None, ancestor: Operation) -> bool:
+    """Whether `op` is `ancestor` or nested in it."""
+    while op is not None:
+        if op is ancestor:
+            return True
+        op = op.parent_op()
+    return False
+
+
+def parent_operation(value: SSAValue) -> Operation | None:
+    """The operation that makes `value`, or whose region has it as a block argument."""
+    if isinstance(value, BlockArgument):
+        return value.block.parent_op()
+    owner = value.owner
+    return owner if isinstance(owner, Operation) else None
+
+
+def is_defined_inside(value: SSAValue, ancestor: Operation) -> bool:
+    """Whether `value` is made inside a region of `ancestor`."""
+    if isinstance(value, BlockArgument):
+        return is_inside(value.block.parent_op(), ancestor)
+    owner = cast(Operation, value.owner)
+    return owner is not ancestor and is_inside(owner, ancestor)
+
+
+def constructs_of(
+    module: ModuleOp, kinds: tuple[type[Operation], ...] = COMPUTE_OPS
+) -> list[Operation]:
+    """All operations of the given classes, in order; a list, so the caller may rewrite."""
+    return [op for op in module.walk() if isinstance(op, kinds)]
+
+
+def live_ins(op: Operation) -> list[SSAValue]:
+    """Values made outside `op` that its regions use, in order of first use."""
+    inside: set[SSAValue] = set()
+    found: dict[SSAValue, None] = {}
+    for region in op.regions:
+        for block in (b for top in region.blocks for b in top.walk_blocks()):
+            inside.update(block.args)
+        for inner in region.walk():
+            inside.update(inner.results)
+    for region in op.regions:
+        for inner in region.walk():
+            for operand in inner.operands:
+                if operand not in inside:
+                    found.setdefault(operand)
+    return list(found)
+
+
+def replace_inside(op: Operation, old: SSAValue, new: SSAValue) -> None:
+    """Uses of `old` in the regions of `op` (not its own operands) become uses of `new`."""
+    old.replace_uses_with_if(
+        new, lambda use: use.operation is not op and is_inside(use.operation, op)
+    )
+
+
+def bit_width(type_: Attribute) -> int | None:
+    """The width of an integer type; None for other types."""
+    return type_.width.data if isinstance(type_, IntegerType) else None
+
+
+def enclosing_function(op: Operation) -> llvm.FuncOp | None:
+    """The function `op` stands in."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, llvm.FuncOp):
+        parent = parent.parent_op()
+    return parent
+
+
+def enclosing_module(op: Operation) -> ModuleOp:
+    """The module `op` stands in."""
+    parent: Operation | None = op
+    while not isinstance(parent, ModuleOp):
+        assert parent is not None
+        parent = parent.parent_op()
+    return parent
+
+
+def variable_name(value: SSAValue) -> str:
+    """The C name of a variable for messages: of a global, or the hint the front end left."""
+    owner = value.owner
+    if isinstance(owner, llvm.AddressOfOp):
+        return owner.global_name.string_value()
+    if isinstance(owner, ENTRY_OPS) and owner.var_name is not None:
+        return owner.var_name.data
+    if value.name_hint is None and isinstance(owner, llvm.LoadOp):
+        return variable_name(owner.ptr)
+    return value.name_hint or "an unnamed value"
+
+
+def alloca_count(op: llvm.AllocaOp) -> int | None:
+    """How many elements an alloca has, if that is constant."""
+    return constant_value(op.size)
+
+
+def mapped_variable(entry: Operation) -> Attribute | None:
+    """
+    The type of the variable that a data operation maps as a whole; None if it names a section, or
+    is the implicit one of a pointer, which says nothing of how much is mapped.
+    """
+    if not isinstance(entry, MAPPING_OPS) or entry.bounds:
+        return None
+    variable, type_ = entry.operands[0].owner, None
+    if isinstance(variable, llvm.AddressOfOp):
+        found = SymbolTable.lookup_symbol(entry, variable.global_name)
+        type_ = found.global_type if isinstance(found, llvm.GlobalOp) else None
+    elif isinstance(variable, llvm.AllocaOp) and alloca_count(variable) == 1:
+        type_ = variable.elem_type
+    return type_ if type_ == entry.var_type else None
+
+
+def constant_value(value: SSAValue) -> int | None:
+    """The value of an integer constant."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp | llvm.ConstantOp) and isinstance(
+        owner.value, IntegerAttr
+    ):
+        return owner.value.value.data
+    return None
+
+
+def integer_constant(value: int, type_: IntegerType, location: LocationAttr) -> arith.ConstantOp:
+    """`arith.constant`, named `c<value>`."""
+    op = arith.ConstantOp(IntegerAttr(value, type_))
+    op.location = location
+    op.result.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
+    return op
+
+
+def constant_i32(value: int, location: LocationAttr) -> arith.ConstantOp:
+    return integer_constant(value, i32, location)
+
+
+def constant_i64(value: int, location: LocationAttr) -> arith.ConstantOp:
+    return integer_constant(value, i64, location)
+
+
+def operand_groups(op: IRDLOperation) -> dict[str, list[SSAValue]]:
+    """The operands of `op` by the name of their group in its definition."""
+    groups: dict[str, list[SSAValue]] = {}
+    for name, _ in op.get_irdl_definition().operands:
+        value = cast("SSAValue | Sequence[SSAValue] | None", getattr(op, name))
+        if value is None:
+            groups[name] = []
+        elif isinstance(value, SSAValue):
+            groups[name] = [value]
+        else:
+            groups[name] = list(value)
+    return groups
+
+
+def set_operand_groups(op: IRDLOperation, **changed: Sequence[SSAValue]) -> None:
+    """Replaces whole operand groups of an operation with sized segments."""
+    groups = {**operand_groups(op), **changed}
+    op.operands = [value for group in groups.values() for value in group]
+    op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(
+        i32, [len(group) for group in groups.values()]
+    )
+
+
+def has_level(attr: ArrayAttr[acc.DeviceTypeAttr] | None) -> bool:
+    """Whether a clause kept as an array of device types is there for every device."""
+    return attr is not None and any(dt.data is acc.DeviceType.NONE for dt in attr)
+
+
+def set_prop(op: Operation, name: str, value: Attribute | None) -> None:
+    """Sets or removes a property."""
+    if value is None:
+        op.properties.pop(name, None)
+    else:
+        op.properties[name] = value
+
+
+def parallel_construct_operands(op: ComputeOp) -> list[SSAValue]:
+    """Results of data, private, firstprivate and reduction operations the construct names."""
+    return [
+        *op.data_clause_operands,
+        *op.private_operands,
+        *op.firstprivate_operands,
+        *op.reduction_operands,
+    ]
+
+
+def exits_of(entry: Operation) -> list[Operation]:
+    """The exit operations that belong to a data entry operation."""
+    return [
+        use.operation
+        for result in entry.results
+        for use in result.uses
+        if isinstance(use.operation, EXIT_OPS) and use.index == 0
+    ]
+
+
+def loops_in(op: Operation) -> Iterator[acc.LoopOp]:
+    """The `acc.loop` operations in the regions of `op`, outer before inner."""
+    for region in op.regions:
+        for inner in region.walk():
+            if isinstance(inner, acc.LoopOp):
+                yield inner
+
+
+def child_loops(op: Operation) -> list[acc.LoopOp]:
+    """The outermost `acc.loop`s in the regions of `op`."""
+    found: list[acc.LoopOp] = []
+
+    def visit(region: Region) -> None:
+        for block in region.blocks:
+            for inner in block.ops:
+                if isinstance(inner, acc.LoopOp):
+                    found.append(inner)
+                else:
+                    for nested in inner.regions:
+                        visit(nested)
+
+    for region in op.regions:
+        visit(region)
+    return found
+
+
+def insert_before(op: Operation, new_ops: Sequence[Operation]) -> None:
+    """Inserts operations before `op`, giving those without a place its location."""
+    block = op.parent_block()
+    assert block is not None
+    for new in new_ops:
+        if new.location != op.location and SourceLoc.from_attr(new.location).line == 0:
+            new.location = op.location
+        block.insert_op_before(new, op)
+
+
+def entry_block(function: llvm.FuncOp) -> Block:
+    """The entry block of a function with a body."""
+    block = function.body.blocks.first
+    assert block is not None
+    return block
+
+
+def is_scalar(type_: Attribute) -> bool:
+    """Whether a variable of this type is a scalar to OpenACC (pointers and complex numbers are)."""
+    if isinstance(type_, llvm.LLVMStructType):
+        return type_.struct_name.data.startswith("struct._Complex")
+    return not isinstance(type_, llvm.LLVMArrayType)
+
+
+def drop_gang(loop: acc.LoopOp) -> None:
+    """Takes the gang clause off a loop."""
+    set_operand_groups(loop, gang_operands=[])
+    for name in ("gang", "gangOperandsArgType", "gangOperandsSegments", "gangOperandsDeviceType"):
+        set_prop(loop, name, None)
+
+
+def drop_levels(loop: acc.LoopOp) -> None:
+    """Takes the gang, worker and vector clauses off a loop."""
+    set_operand_groups(loop, gang_operands=[], worker_num_operands=[], vector_operands=[])
+    for name in (
+        "gang",
+        "gangOperandsArgType",
+        "gangOperandsSegments",
+        "gangOperandsDeviceType",
+        "worker",
+        "workerNumOperandsDeviceType",
+        "vector",
+        "vectorOperandsDeviceType",
+    ):
+        set_prop(loop, name, None)

@@ -1,0 +1,225 @@
+"""
+The memory accesses of a loop: what each is based on, with which subscripts, and what may alias.
+
+A `root` is the variable or pointer value that an address is computed from. Subscripts have a unit each
+(the type stepped over), so that only like is compared with like; `comparable` brings two accesses of one
+root into a common form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import i8
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from ..decisions.dependence import Subscripts
+from ..decisions.polynomials import Polynomial
+from ..decisions.ranges import LoopRange
+from .acc_ops import (
+    MAPPING_OPS,
+    PRIVATIZING_OPS,
+    alloca_count,
+    bit_width,
+    is_scalar,
+)
+from .layout import size_of
+from .region_values import RegionSymbols, variable_key
+
+DERIVED = (llvm.GEPOp, acc.CacheOp, *MAPPING_OPS)
+"""Operations whose result points where their operand does."""
+
+ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
+
+Unit = tuple[Attribute, int]
+"""The type of a subscript's GEP, and which of the GEP's subscripts it is."""
+
+BYTES: Unit = (i8, 0)
+
+Place = tuple[Hashable, Subscripts, tuple[Unit, ...]]
+"""A variable and subscripts with their units."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """
+    A load or store: `subscripts` from `root` in `units`, `ranges` of the loops between it and the loop
+    asked about (innermost first). `atomic`: an atomic operation.
+    """
+
+    op: Operation
+    root: SSAValue
+    subscripts: Subscripts
+    units: tuple[Unit, ...]
+    type: Attribute
+    writes: bool
+    ranges: tuple[LoopRange, ...] = ()
+    atomic: bool = False
+
+    @property
+    def width(self) -> int:
+        """How many units of the last subscript it touches."""
+        if not self.units or self.units[-1] != BYTES:
+            return 1
+        return size_of(self.type)
+
+    def in_bytes(self) -> Polynomial | None:
+        """The distance from the root, where no subscript selects a member."""
+        total = Polynomial.constant(0)
+        for poly, (unit, position) in zip(self.subscripts, self.units, strict=True):
+            if poly is None or position != 0:
+                return None
+            total = total + poly * size_of(unit)
+        return total
+
+
+def root_of(pointer: SSAValue) -> SSAValue:
+    """The variable or pointer value an address is computed from."""
+    owner = pointer.owner
+    while isinstance(owner, DERIVED):
+        pointer = owner.ptr if isinstance(owner, llvm.GEPOp) else owner.var
+        owner = pointer.owner
+    return pointer
+
+
+def subscripts_of(pointer: SSAValue, symbols: RegionSymbols) -> tuple[Subscripts, tuple[Unit, ...]]:
+    """Subscripts of a chain of GEPs, outermost first; steps of one element type add up."""
+    chain: list[llvm.GEPOp] = []
+    owner = pointer.owner
+    while isinstance(owner, DERIVED):
+        if isinstance(owner, llvm.GEPOp):
+            chain.append(owner)
+            owner = owner.ptr.owner
+        else:
+            owner = owner.var.owner
+    found: list[Polynomial | None] = []
+    units: list[Unit] = []
+    for gep in reversed(chain):
+        dynamic = iter(gep.ssa_indices)
+        for position, index in enumerate(gep.rawConstantIndices.iter_values()):
+            poly = (
+                symbols.polynomial(next(dynamic))
+                if index == llvm.GEP_USE_SSA_VAL
+                else Polynomial.constant(index)
+            )
+            unit = gep.elem_type, position
+            if units and position == 0 and units[-1] in (unit, BYTES):
+                last = found[-1]
+                scale = size_of(gep.elem_type) if units[-1] == BYTES else 1
+                found[-1] = None if poly is None or last is None else last + poly * scale
+            else:
+                found.append(poly)
+                units.append(unit)
+    return tuple(found), tuple(units)
+
+
+def comparable(
+    left: Access, right: Access
+) -> tuple[Subscripts, Subscripts, tuple[int, int]] | None:
+    """
+    The subscripts of two accesses of one root that mean the same, and how many units of the last
+    they touch; None if nothing is known of where they lie to each other.
+    """
+    if left.units == right.units:
+        return left.subscripts, right.subscripts, (left.width, right.width)
+    if left.units[:1] == right.units[:1] != (BYTES,):
+        common = 0
+        while left.units[common : common + 1] == right.units[common : common + 1] != ():
+            common += 1
+        return left.subscripts[:common], right.subscripts[:common], (1, 1)
+    first, second = left.in_bytes(), right.in_bytes()
+    if first is None or second is None:
+        return None
+    return (first,), (second,), (size_of(left.type), size_of(right.type))
+
+
+# Which pointers may refer to the same memory.
+
+
+def _is_object(root: SSAValue) -> bool:
+    """Whether the root is an object of its own: a variable, fresh memory, a private copy."""
+    owner = root.owner
+    if isinstance(owner, (llvm.AllocaOp, llvm.AddressOfOp, *PRIVATIZING_OPS)):
+        return True
+    return (
+        isinstance(owner, llvm.CallOp)
+        and owner.callee is not None
+        and owner.callee.string_value() in ALLOCATORS
+    )
+
+
+def _is_restrict(root: SSAValue) -> bool:
+    """Whether the root is a parameter the user qualified `restrict` (`llvm.noalias`)."""
+    if not isinstance(root, BlockArgument):
+        return False
+    function = root.block.parent_op()
+    if not isinstance(function, llvm.FuncOp) or function.arg_attrs is None:
+        return False
+    return root.index < len(function.arg_attrs.data) and (
+        "llvm.noalias" in function.arg_attrs.data[root.index].data
+    )
+
+
+def _same_scalar_type(left: Attribute, right: Attribute) -> bool:
+    """Types C lets alias: equal ones, and characters with everything."""
+    character = any(bit_width(t) == 8 for t in (left, right))
+    return left == right or character
+
+
+def may_alias(left: SSAValue, right: SSAValue, types: tuple[Attribute, Attribute]) -> bool:
+    """Whether C allows two different roots to reach the same memory with these access types."""
+    if _is_object(left) and _is_object(right):
+        return False
+    if _is_restrict(left) or _is_restrict(right):
+        return False
+    locals_ = (llvm.AllocaOp, *PRIVATIZING_OPS)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one.owner, locals_) and (
+            isinstance(other, BlockArgument) or not address_escapes(one)
+        ):
+            return False
+    return _same_scalar_type(*types)
+
+
+def address_escapes(variable: SSAValue) -> bool:
+    """Whether anything but accesses and clauses has the address of a local variable or private copy."""
+    work = [variable]
+    while work:
+        for use in work.pop().uses:
+            op = use.operation
+            match op:
+                case llvm.LoadOp():
+                    pass
+                case llvm.StoreOp() if use.index == 1:
+                    pass
+                case llvm.GEPOp() if use.index == 0:
+                    work.append(op.result)
+                case _ if op.name in ("llvm.intr.memset", "llvm.intr.memcpy"):
+                    pass  # an initialiser
+                case _ if op.name.startswith("acc."):
+                    work += [
+                        result
+                        for result in op.results
+                        if isinstance(result.type, llvm.LLVMPointerType)
+                    ]
+                case _:
+                    return True
+    return False
+
+
+def is_scalar_variable(root: SSAValue) -> bool:
+    """Whether `root` is the address of one scalar: a variable, or a construct's or loop's own copy."""
+    owner = root.owner
+    if isinstance(owner, llvm.AllocaOp):
+        return is_scalar(owner.elem_type) and alloca_count(owner) == 1
+    return isinstance(owner, PRIVATIZING_OPS) and is_scalar(owner.var_type)
+
+
+def place_key(pointer: SSAValue, symbols: RegionSymbols) -> Place | None:
+    """What identifies the place of a pointer that does not change; None if that is not known."""
+    subscripts, units = subscripts_of(pointer, symbols)
+    if any(poly is None for poly in subscripts):
+        return None
+    return variable_key(root_of(pointer)), subscripts, units

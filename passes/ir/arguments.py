@@ -1,0 +1,143 @@
+"""
+What may be promised about a kernel's pointer arguments: `llvm.noalias` lets loads be batched across
+stores, and with `llvm.readonly` they go through the read-only cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ...dialects import llvm_ext
+from ...dialects.accx import RESTRICT
+from .exchanges import has_barrier, is_exchanged
+from .outline import DATA_ENTRY
+
+_ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
+
+
+def is_restrict(pointer: SSAValue) -> bool:
+    """Whether `pointer` is a function's parameter declared `restrict`."""
+    block = pointer.owner
+    if not isinstance(block, Block):
+        return False
+    function = block.parent_op()
+    if not isinstance(function, llvm.FuncOp) or function.arg_attrs is None:
+        return False
+    if block is not function.body.blocks.first:
+        return False
+    position = list(block.args).index(pointer)  # type: ignore[arg-type]
+    attrs = function.arg_attrs.data
+    return position < len(attrs) and "llvm.noalias" in attrs[position].data
+
+
+def _declared_restrict(entry: Operation) -> bool:
+    """
+    Whether a clause of the construct, or of a data construct around it, names the array by a pointer that is
+    declared `restrict`, on a local variable or a member too.
+    """
+    if RESTRICT in entry.attributes:
+        return True
+    around = entry.parent_op()
+    while around is not None:
+        if isinstance(around, acc.DataOp):
+            for operand in around.data_clause_operands:
+                other = operand.owner
+                if (
+                    isinstance(other, DATA_ENTRY)
+                    and isinstance(entry, DATA_ENTRY)
+                    and other.var is entry.var
+                    and RESTRICT in other.attributes
+                ):
+                    return True
+        around = around.parent_op()
+    return False
+
+
+def _object(pointer: SSAValue) -> object | None:
+    """What identifies the object a host pointer points into, if that is known to be its own."""
+    owner = pointer.owner
+    while isinstance(owner, llvm.GEPOp):
+        pointer, owner = owner.ptr, owner.ptr.owner
+    if isinstance(owner, llvm.AllocaOp):
+        return pointer
+    if isinstance(owner, llvm.AddressOfOp):
+        return owner.global_name.string_value()
+    if isinstance(owner, llvm.CallOp) and owner.callee is not None:
+        return pointer if owner.callee.string_value() in _ALLOCATORS else None
+    return pointer if is_restrict(pointer) else None
+
+
+def distinct_arguments(args: Sequence[SSAValue], *, loads_pointers: bool) -> list[bool]:
+    """
+    For each host-side value that becomes a kernel argument, whether nothing else the kernel uses
+    points to the same memory: the variable is behind a `restrict` pointer, or it is an object of
+    its own and so are those of all other arguments. `loads_pointers`: the kernel also reaches
+    memory through pointers it loads.
+    """
+    objects: list[object | None] = []
+    restrict: list[bool] = []
+    pointers: list[bool] = []
+    for arg in args:
+        owner = arg.owner
+        variable = owner.var if isinstance(owner, DATA_ENTRY) else arg
+        is_pointer = isinstance(arg.type, llvm.LLVMPointerType)
+        pointers.append(is_pointer)
+        own = is_pointer and isinstance(owner, DATA_ENTRY) and _declared_restrict(owner)
+        known = _object(variable) if is_pointer and variable is not arg else None
+        objects.append(variable if own and known is None else known)
+        restrict.append(own or (is_pointer and is_restrict(variable)))
+    all_known = not loads_pointers and all(
+        o is not None for o, p in zip(objects, pointers, strict=True) if p
+    )
+    return [
+        o is not None and objects.count(o) == 1 and (r or all_known)
+        for o, r in zip(objects, restrict, strict=True)
+    ]
+
+
+def loads_pointers(ops: Sequence[Operation]) -> bool:
+    """Whether any operation loads a pointer from memory."""
+    return any(
+        isinstance(op, llvm.LoadOp) and isinstance(op.dereferenced_value.type, llvm.LLVMPointerType)
+        for op in ops
+    )
+
+
+def _is_plain_load(op: Operation) -> bool:
+    """An atomic load is none: LLVM's NVPTX backend fails on one that the read-only cache could serve."""
+    return isinstance(op, llvm.LoadOp) and op.ordering.value.data == 0
+
+
+def is_only_read(pointer: SSAValue) -> bool:
+    """Whether all uses of a pointer are plain loads through it (and addresses computed from it)."""
+    for use in pointer.uses:
+        op = use.operation
+        if isinstance(op, llvm.GEPOp | llvm_ext.AddrSpaceCastOp):
+            if not is_only_read(op.results[0]):
+                return False
+        elif isinstance(op, llvm_ext.MemcpyOp | llvm_ext.MemmoveOp):
+            if use.index != 1:
+                return False
+        elif not _is_plain_load(op):
+            return False
+    return True
+
+
+def argument_attributes(args: Sequence[SSAValue], distinct: Sequence[bool]) -> list[DictionaryAttr]:
+    """The attributes of a kernel's arguments; `distinct` may be shorter than `args`."""
+    out: list[DictionaryAttr] = []
+    synchronised = has_barrier(args)
+    for position, arg in enumerate(args):
+        attrs: dict[str, Attribute] = {}
+        if isinstance(arg.type, llvm.LLVMPointerType):
+            alone = position < len(distinct) and distinct[position]
+            if alone and not (synchronised and is_exchanged(arg)):
+                attrs["llvm.noalias"] = UnitAttr()
+            if is_only_read(arg):
+                attrs["llvm.readonly"] = UnitAttr()
+        out.append(DictionaryAttr(attrs))
+    return out

@@ -1,0 +1,322 @@
+"""
+What the IR says about a `cache` directive: its section, every access to the array in its scope, and
+whether the indices of an access lie in the section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import gcd
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.accx import VOLATILE
+from ..decisions.cache_section import Element, Section, SectionDim, Subscript, element_of, offsets
+from ..decisions.cache_section import is_inside as offset_is_inside
+from ..decisions.cache_section import is_outside as offset_is_outside
+from ..decisions.polynomials import Polynomial
+from ..decisions.ranges import LoopRange
+from .building import constant_value
+from .layout import member_offset, size_of
+from .sections import refine_by_conditions
+from .value_polynomials import from_value, keeps_value
+
+_ARITHMETIC = (arith.ConstantOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
+
+
+class Declined(Exception):
+    """Why a directive is left to the hardware caches."""
+
+
+@dataclass
+class Symbols:
+    """Values as polynomials; whatever is no sum or product is a symbol of its own."""
+
+    construct: Operation
+
+    def symbol(self, value: SSAValue) -> Hashable | None:
+        known = isinstance(value.owner, _ARITHMETIC) or keeps_value(value.owner)
+        return None if known else value
+
+    def polynomial(self, value: SSAValue) -> Polynomial:
+        found = from_value(value, self.symbol)
+        return Polynomial.symbol(value) if found is None else found
+
+
+@dataclass
+class Access:
+    """
+    A load or store through the directive's view; `element` is None if its subscripts do not follow
+    the section's dimensions. `proved[d]`: index d lies in the section.
+    """
+
+    op: llvm.LoadOp | llvm.StoreOp
+    element: Element | None
+    deltas: tuple[Polynomial, ...] = ()
+    proved: tuple[bool, ...] = ()
+    outside: bool = False
+    """Whether an index provably never lies in the section."""
+
+    @property
+    def is_store(self) -> bool:
+        return isinstance(self.op, llvm.StoreOp)
+
+    @property
+    def certain(self) -> bool:
+        return bool(self.proved) and all(self.proved)
+
+
+@dataclass
+class Cached:
+    """
+    One section of a directive: the operation, what it names, and the accesses in its scope. `several`:
+    other directives of the scope name the array too; `written`: and somebody writes it there.
+    `touched_elsewhere`, `stored_elsewhere`: so does code of the nest outside of the scope (`elsewhere.py`).
+    """
+
+    op: acc.CacheOp
+    section: Section
+    accesses: list[Access] = field(default_factory=list["Access"])
+    several: bool = False
+    written: bool = False
+    touched_elsewhere: bool = False
+    stored_elsewhere: bool = False
+
+    @property
+    def element_type(self) -> Attribute:
+        """The type all accesses have. Raises `Declined` if they differ."""
+        types = {
+            a.op.value.type if isinstance(a.op, llvm.StoreOp) else a.op.dereferenced_value.type
+            for a in self.accesses
+        }
+        if len(types) != 1:
+            raise Declined(f"the elements of '{self.section.name}' are accessed by several types")
+        return types.pop()
+
+    @property
+    def word(self) -> IntegerType:
+        """
+        What one thread copies at a time: as wide as the widest access, to which the array is
+        therefore aligned, and at most 8 bytes.
+        """
+        widest = max(
+            size_of(
+                a.op.value.type if isinstance(a.op, llvm.StoreOp) else a.op.dereferenced_value.type
+            )
+            for a in self.accesses
+        )
+        return IntegerType(8 * gcd(self.section.element_bytes, widest, 8))
+
+    @property
+    def base(self) -> SSAValue:
+        """The array's own address."""
+        base = self.op.var
+        while isinstance(base.owner, acc.CacheOp):
+            base = base.owner.var
+        return base
+
+
+# Sections and accesses ------------------------------------------------------------------------
+
+
+def read_section(op: acc.CacheOp, symbols: Symbols, *, any_length: bool = False) -> Section:
+    """
+    The section an `acc.cache` names. `any_length`: a length known only at run time is given as 0.
+    Raises `Declined`.
+    """
+    name = "it" if op.var_name is None else op.var_name.data
+    dims: list[SectionDim] = []
+    for value in op.bounds:
+        bounds = value.owner
+        assert isinstance(bounds, acc.DataBoundsOp)
+        assert bounds.lowerbound is not None and bounds.extent is not None
+        length = constant_value(bounds.extent)
+        if length is None:
+            length = symbols.polynomial(bounds.extent).as_constant
+        if length is None and not any_length:
+            raise Declined(f"the length of the section of '{name}' is not a constant")
+        if length is not None and length <= 0:
+            raise Declined(f"the section of '{name}' is empty")
+        assert bounds.stride is not None
+        lower, stride = symbols.polynomial(bounds.lowerbound), symbols.polynomial(bounds.stride)
+        dims.append(SectionDim(lower, length or 0, stride))
+    if not dims:
+        raise Declined(f"'{name}' is named without a section")
+    element = dims[-1].stride.as_constant
+    if element is None:
+        raise Declined(
+            f"the section of '{name}' names whole rows of a length known only at run time"
+        )
+    readonly = op.data_clause.data is acc.DataClause.ACC_CACHE_READONLY
+    return Section(name, tuple(dims), element, readonly)
+
+
+def _subscripts(gep: llvm.GEPOp, symbols: Symbols) -> list[Subscript]:
+    dynamic = iter(gep.ssa_indices)
+    type_: Attribute = gep.elem_type
+    found: list[Subscript] = []
+    for position, raw in enumerate(gep.rawConstantIndices.iter_values()):
+        constant = raw != llvm.GEP_USE_SSA_VAL
+        index = Polynomial.constant(raw) if constant else symbols.polynomial(next(dynamic))
+        if position == 0:
+            found.append(Subscript(index, size_of(type_)))
+        elif isinstance(type_, llvm.LLVMArrayType):
+            type_ = type_.type
+            found.append(Subscript(index, size_of(type_)))
+        else:
+            assert isinstance(type_, llvm.LLVMStructType) and constant
+            found.append(Subscript(Polynomial.constant(member_offset(type_, raw)), 1))
+            type_ = type_.types.data[raw]
+    return found
+
+
+@dataclass(frozen=True)
+class Use:
+    """What uses an address in an array: operand `index` of `op`, `path` from the array's start."""
+
+    op: Operation
+    index: int
+    path: tuple[Subscript, ...]
+
+    @property
+    def access(self) -> llvm.LoadOp | llvm.StoreOp | None:
+        """The plain load or store that this use is; None for any other."""
+        match self.op:
+            case llvm.LoadOp() if not self.op.ordering.value.data:
+                return None if VOLATILE in self.op.attributes else self.op
+            case llvm.StoreOp() if self.index == 1:
+                volatile = isinstance(self.op.properties.get("volatile_"), UnitAttr)
+                return None if volatile else self.op
+            case _:
+                return None
+
+
+def uses_of_view(view: SSAValue, symbols: Symbols) -> list[Use]:
+    """The uses of an array through the result of a directive, in no particular order."""
+    found: list[Use] = []
+    work: list[tuple[SSAValue, tuple[Subscript, ...]]] = [(view, ())]
+    while work:
+        pointer, path = work.pop()
+        for use in pointer.uses:
+            op = use.operation
+            if isinstance(op, llvm.GEPOp) and use.index == 0:
+                work.append((op.result, (*path, *_subscripts(op, symbols))))
+            elif not isinstance(op, acc.LoopOp):
+                found.append(Use(op, use.index, path))
+    return found
+
+
+def read_accesses(cached: Cached, symbols: Symbols) -> None:
+    """
+    Finds every access through the view, also of later directives that name the array again. Raises
+    `Declined` if the address goes elsewhere.
+    """
+    views = [cached.op]
+    while views:
+        for use in uses_of_view(views.pop().acc_var, symbols):
+            if isinstance(use.op, acc.CacheOp):
+                views.append(use.op)
+            elif (op := use.access) is not None:
+                cached.accesses.append(access_of(cached.section, op, use.path, symbols))
+            else:
+                raise Declined(
+                    f"the address of '{cached.section.name}' is used by '{use.op.name}' in its scope"
+                )
+    cached.accesses.sort(key=lambda access: _order(access.op))
+
+
+def _order(op: Operation) -> tuple[int, ...]:
+    """Positions from the function down to `op`, which order operations as the source does."""
+    path: list[int] = []
+    current: Operation | None = op
+    while current is not None and (block := current.parent_block()) is not None:
+        path.insert(0, block.get_operation_index(current))
+        current = block.parent_op()
+    return tuple(path)
+
+
+def access_of(
+    section: Section,
+    op: llvm.LoadOp | llvm.StoreOp,
+    path: Sequence[Subscript],
+    symbols: Symbols,
+) -> Access:
+    """Which element of the section an access means, and whether it lies inside."""
+    element = element_of(section, path)
+    if element is None:
+        return Access(op, None)
+    deltas = offsets(section, element)
+    dims = section.dims
+    choices = _range_choices(op, symbols)
+    proved = tuple(
+        any(offset_is_inside(delta, dim.length, ranges) for ranges in choices)
+        for delta, dim in zip(deltas, dims, strict=True)
+    )
+    outside = any(
+        all(offset_is_outside(delta, dim.length, ranges) for ranges in choices)
+        for delta, dim in zip(deltas, dims, strict=True)
+    )
+    return Access(op, element, deltas, proved, outside)
+
+
+_SMALLER = (2, 3)
+_GREATER = (4, 5)
+"""Signed `arith.cmpi` predicates: slt sle, and sgt sge."""
+
+
+def _ends(value: SSAValue, symbols: Symbols) -> list[Polynomial]:
+    """What `value` is at most: itself, or both operands of a minimum."""
+    owner = value.owner
+    if isinstance(owner, arith.MinSIOp):
+        return _ends(owner.lhs, symbols) + _ends(owner.rhs, symbols)
+    if isinstance(owner, arith.SelectOp) and isinstance(owner.cond.owner, arith.CmpiOp):
+        compare = owner.cond.owner
+        left, right = symbols.polynomial(compare.lhs), symbols.polynomial(compare.rhs)
+        chosen = symbols.polynomial(owner.lhs), symbols.polynomial(owner.rhs)
+        predicate = compare.predicate.value.data
+        if (predicate in _SMALLER and chosen == (left, right)) or (
+            predicate in _GREATER and chosen == (right, left)
+        ):
+            return _ends(owner.lhs, symbols) + _ends(owner.rhs, symbols)
+    return [symbols.polynomial(value)]
+
+
+def usual_turns(loop: scf.ForOp, symbols: Symbols) -> int | None:
+    """How often a loop turns if that is constant, or would be but for an end that is a minimum."""
+    step = constant_value(loop.step)
+    if step is None or step <= 0:
+        return None
+    first = symbols.polynomial(loop.lb)
+    for end in _ends(loop.ub, symbols):
+        span = (end - first).as_constant
+        if span is not None and (span % step == 0 or end == symbols.polynomial(loop.ub)):
+            return max(0, -(-span // step))
+    return None
+
+
+def _range_choices(op: Operation, symbols: Symbols) -> list[list[LoopRange]]:
+    """Ranges of the loops around `op`, innermost first; several where an end is a minimum."""
+    levels: list[list[LoopRange]] = []
+    parent = op.parent_op()
+    while parent is not None and parent is not symbols.construct:
+        if isinstance(parent, scf.ForOp):
+            variable = parent.body.block.args[0]
+            levels.append(_ranges(variable, parent.lb, parent.ub, symbols))
+        elif isinstance(parent, acc.LoopOp):
+            triples = zip(
+                parent.region.block.args, parent.lowerbound, parent.upperbound, strict=True
+            )
+            for variable, low, high in reversed(list(triples)):
+                levels.append(_ranges(variable, low, high, symbols))
+        parent = parent.parent_op()
+    choices = [list(choice) for choice in product(*levels)][:8]
+    return [refine_by_conditions(choice, op, symbols) for choice in choices]  # type: ignore[arg-type]
+
+
+def _ranges(variable: SSAValue, low: SSAValue, high: SSAValue, symbols: Symbols) -> list[LoopRange]:
+    first = symbols.polynomial(low)
+    return [LoopRange(variable, first, end - 1) for end in _ends(high, symbols)][:4]

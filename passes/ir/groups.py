@@ -1,0 +1,214 @@
+"""
+Groups: consecutive iterations of a loop that become one iteration, which accesses memory in wide words.
+
+What the passes that group have in common: which loops they can take, how an index moves, and the frame
+of the rewritten loop: how many groups there are, and whether one is whole and its addresses are aligned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.accx import UNROLL, VOLATILE
+from ..decisions.device_functions import PURE_FUNCTIONS
+from .acc_ops import is_defined_inside, set_operand_groups
+from .building import Cursor, constant_value, erase
+from .expressions import parts_of
+from .jamming import NSW, clone_into, if_full
+
+WIDE_BYTES = 16
+"""What one instruction of a thread loads or stores at most."""
+
+
+def body_operations(loop: acc.LoopOp, most: int) -> list[Operation] | None:
+    """
+    The operations of a loop that can be grouped: one variable with step 1, none of its own, straight
+    code of at most `most` operations. None for others.
+    """
+    if len(loop.lowerbound) != 1 or constant_value(loop.step[0]) != 1:
+        return None
+    if loop.private_operands or loop.firstprivate_operands or loop.reduction_operands:
+        return None
+    if len(loop.region.blocks) != 1:
+        return None
+    ops = [op for op in loop.region.block.ops if not isinstance(op, acc.YieldOp)]
+    return ops if len(ops) <= most else None
+
+
+def is_plain(op: Operation) -> bool:
+    """Whether `op` computes, or loads or stores as C does without `volatile` and atomics."""
+    if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+        ordering = op.ordering
+        plain = ordering is None or ordering.value.data == 0
+        return plain and VOLATILE not in op.attributes
+    if isinstance(op, llvm.CallOp):
+        name = op.callee.string_value() if op.callee is not None else ""
+        return name in PURE_FUNCTIONS
+    return isinstance(op, llvm.GEPOp) or (
+        op.name.startswith(("arith.", "math.")) and not op.regions
+    )
+
+
+def reads_late(ops: Sequence[Operation]) -> bool:
+    """Whether a load stands after a store: it might read what the iteration has just written."""
+    stored = False
+    for op in ops:
+        stored = stored or isinstance(op, llvm.StoreOp)
+        if stored and isinstance(op, llvm.LoadOp):
+            return True
+    return False
+
+
+def direction(index: SSAValue, loop: acc.LoopOp) -> int:
+    """1 if `index` is the loop's variable plus something fixed, -1 if minus it, 0 otherwise."""
+    if index is loop.region.block.args[0]:
+        return 1
+    owner = index.owner
+    if isinstance(owner, arith.ExtSIOp):
+        return direction(owner.operands[0], loop)
+    if isinstance(owner, arith.AddiOp | arith.SubiOp):
+        left, right = owner.operands
+        if _is_fixed(right, loop):
+            return direction(left, loop)
+        if _is_fixed(left, loop):
+            sign = -1 if isinstance(owner, arith.SubiOp) else 1
+            return sign * direction(right, loop)
+    return 0
+
+
+def _is_fixed(value: SSAValue, loop: acc.LoopOp) -> bool:
+    """Whether `value` is the same in all iterations."""
+
+    def is_leaf(part: SSAValue) -> bool:
+        return not is_defined_inside(part, loop) or constant_value(part) is not None
+
+    return all(
+        is_leaf(part)
+        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
+        for part in parts_of(value, is_leaf)
+    )
+
+
+@dataclass(frozen=True)
+class Frame:
+    """
+    A loop that counts groups of `size` iterations, while its body is being rewritten: `first` is the
+    first iteration of a group, `left` how many there are from there on; both stand at `at`.
+    """
+
+    loop: acc.LoopOp
+    size: int
+    body: tuple[Operation, ...]
+    groups: SSAValue
+    first: SSAValue
+    left: SSAValue
+    whole: SSAValue
+    at: Cursor
+
+    @property
+    def variable(self) -> SSAValue:
+        """The loop's variable: in the old body an iteration, in the new one a group."""
+        return self.loop.region.block.args[0]
+
+    @staticmethod
+    def of(loop: acc.LoopOp, size: int) -> Frame:
+        """The frame of `loop`, whose body stays in place in front of what comes at `at`."""
+        block = loop.region.block
+        variable = block.args[0]
+        type = variable.type
+        assert isinstance(type, IntegerType) and block.last_op is not None
+        body = tuple(op for op in block.ops if not isinstance(op, acc.YieldOp))
+        lower, upper = loop.lowerbound[0], loop.upperbound[0]
+        before = Cursor.before(loop)
+        trips = before.sub(before.value(arith.MaxSIOp(upper, lower)), lower, "trips")
+        # Rounded up without an overflow: the last group is whatever is left.
+        count = before.constant(size, type)
+        whole_groups = before.value(arith.DivUIOp(trips, count))
+        rest = before.value(arith.RemUIOp(trips, count))
+        some = before.value(arith.MinUIOp(rest, before.constant(1, type)))
+        groups = before.value(arith.AddiOp(whole_groups, some), "groups")
+
+        at = Cursor.before(block.last_op, loop.location)
+        length = at.constant(size, type)
+        first = at.value(arith.MuliOp(variable, length, overflow=NSW))
+        if constant_value(lower) != 0:
+            first = at.value(arith.AddiOp(lower, first, overflow=NSW), "first")
+        left = at.value(arith.SubiOp(upper, first, overflow=NSW), "left")
+        whole = at.value(arith.CmpiOp(left, length, "sge"), "whole")
+        return Frame(loop, size, body, groups, first, left, whole, at)
+
+    def aligned(self, addresses: Iterable[tuple[SSAValue, int]]) -> SSAValue:
+        """Whether the group is whole and each address a multiple of the number beside it."""
+        at = self.at
+        together: dict[int, SSAValue] = {}
+        for address, bytes in addresses:
+            number = at.value(llvm.PtrToIntOp(address, i64))
+            known = together.get(bytes)
+            together[bytes] = number if known is None else at.value(arith.OrIOp(known, number))
+        whole = self.whole
+        for bytes, bits in together.items():
+            low = at.value(arith.AndIOp(bits, at.i64(bytes - 1)))
+            even = at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
+            whole = at.value(arith.AndIOp(whole, even), "whole")
+        return whole
+
+    def copy(self, value: SSAValue, iteration: SSAValue) -> SSAValue:
+        """`value`, which the body computes, as it is in `iteration`."""
+        at, variable = self.at, self.variable
+        values: dict[SSAValue, SSAValue] = {variable: iteration}
+
+        def visit(value: SSAValue) -> SSAValue:
+            owner = value.owner
+            if value in values or not isinstance(owner, Operation):
+                return values.get(value, value)
+            if owner.parent_block() is not variable.owner:
+                return value
+            clone = owner.clone({operand: visit(operand) for operand in owner.operands})
+            values[value] = at.value(clone, value.name_hint)
+            return values[value]
+
+        return visit(value)
+
+    def indices(self, at: Cursor) -> list[SSAValue]:
+        """The iterations of a whole group."""
+        found = [self.first]
+        for number in range(1, self.size):
+            distance = at.constant(number, self.first.type)
+            index = arith.AddiOp(self.first, distance, overflow=NSW)
+            found.append(at.value(index, self.variable.name_hint))
+        return found
+
+    def branches(self, condition: SSAValue) -> tuple[Cursor, Cursor]:
+        """Where a whole, aligned group goes, and where others go."""
+        return if_full(self.at, condition)
+
+    def one_by_one(self, at: Cursor) -> None:
+        """What a group does that is not whole or not aligned: the body as it was, in a loop."""
+        type = self.first.type
+        last = at.value(arith.MinSIOp(self.left, at.constant(self.size, type)))
+        past = at.value(arith.AddiOp(self.first, last, overflow=NSW), "past")
+        loop, each = at.for_loop(self.first, past, at.constant(1, type), "i")
+        loop.attributes[UNROLL] = IntegerAttr(1, i32)
+        index = each.point.block.args[0]
+        index.name_hint = self.variable.name_hint
+        copy_all(self.body, {self.variable: index}, each)
+
+    def finish(self) -> None:
+        """Takes the old body out; the loop counts groups from now on."""
+        for op in reversed(self.body):
+            erase(op)
+        self.variable.name_hint = "group"
+        before = Cursor.before(self.loop)
+        zero = before.constant(0, self.first.type)
+        set_operand_groups(self.loop, lowerbound=[zero], upperbound=[self.groups])
+
+
+def copy_all(ops: Sequence[Operation], values: dict[SSAValue, SSAValue], at: Cursor) -> None:
+    """Copies of `ops` at `at`; `values` maps operands and gains the results."""
+    for op in ops:
+        clone_into(op, values, at)

@@ -1,0 +1,377 @@
+"""
+Lowering of `acc.loop` and private variables for code that one CPU thread runs.
+
+`LoopLowering` rewrites the loops of one function: a gang loop runs the iterations of the gangs the
+thread has been given, in contiguous chunks; worker, vector and seq loops run all iterations. Private
+variables become stack slots; a loop reduction accumulates into a stack slot that starts at the
+identity and is combined with the variable after the loop, or at the end of the kernel for a gang
+loop (OpenACC 3.4, 2.9.11: the result is then valid after the region).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Protocol
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, UnitAttr, i32
+from xdsl.dialects.utils.fast_math import FastMathFlag
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+
+from ...compiler.base.diagnostics import SourceLoc, error
+from ...dialects import llvm_ext
+from ...dialects.accx import ACCESS_GROUPS, GANG_DIM, LANES, SIMD
+from .building import Cursor, constant_value, erase
+from .complex_values import is_complex
+from .loop_nests import (
+    Dimension,
+    GangRange,
+    dimensions_of,
+    gang_loops,
+    plain_loops,
+    saturating_product,
+    tile_sizes,
+)
+from .outline import select_device_type
+from .private_storage import (
+    Extent,
+    Storage,
+    copy_extent,
+    entry_cursor,
+    extent_of,
+    for_each_element,
+    hoist_allocas,
+    make_storage,
+)
+from .reduction_ops import combine, identity_value, reduction_kind
+
+SIMD_OPERATIONS = (
+    *(op for op in arith.Arith.operations if op not in (arith.DivSIOp, arith.RemSIOp)),
+    llvm.GEPOp,
+    llvm.AddressOfOp,
+    scf.YieldOp,
+    acc.YieldOp,
+)
+"""What a loop that LLVM can certainly vectorise consists of, besides loads and stores."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduction's private copy: `extent` of the variable at `target`, copied in `storage`."""
+
+    op: acc.ReductionOp
+    kind: acc.ReductionOpKind
+    signed: bool
+    extent: Extent
+    storage: Storage
+    target: SSAValue
+
+    def initialise(self, cursor: Cursor) -> None:
+        """Sets the private copy to the identity."""
+
+        def store(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+            start = identity_value(at, self.kind, scalar, self.signed)
+            at.store(start, _address(at, self.storage.memory, offset))
+
+        for_each_element(cursor, self.extent, store, self._whole)
+
+    def combine_into_target(self, cursor: Cursor, source: SSAValue | None = None) -> None:
+        """Folds the private copy (or another at `source`) into the variable."""
+        part = self.storage.memory if source is None else source
+        start = self.extent.start_at(cursor)
+        target = _address_at(cursor, self.target)
+        if start is not None:
+            target = cursor.offset(target, start)
+
+        def fold(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+            address = _address(at, target, offset)
+            old = at.load(address, scalar)
+            new = at.load(_address(at, part, offset), scalar)
+            at.store(combine(at, self.kind, old, new, self.signed), address)
+
+        for_each_element(cursor, self.extent, fold, self._whole)
+
+    def _whole(self, type: Attribute) -> bool:
+        """Complex numbers are multiplied as such, and added part by part."""
+        return self.kind is acc.ReductionOpKind.MUL and is_complex(type)
+
+    def save(self, cursor: Cursor, target: SSAValue) -> None:
+        """Copies the private copy to memory at `target`."""
+
+        def move(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+            value = at.load(_address(at, self.storage.memory, offset), scalar)
+            at.store(value, _address(at, target, offset))
+
+        for_each_element(cursor, self.extent, move)
+
+
+def _address_at(cursor: Cursor, target: SSAValue) -> SSAValue:
+    """The address `target` for use at `cursor`: that of a member is computed again there."""
+    gep = target.owner
+    if not isinstance(gep, llvm.GEPOp):
+        return target
+    again = {gep.ptr: _address_at(cursor, gep.ptr)}
+    for index in gep.ssa_indices:
+        constant = constant_value(index)
+        if constant is None:
+            return target
+        again[index] = cursor.constant(constant, index.type)
+    return cursor.insert(gep.clone(again)).results[0]
+
+
+def _address(cursor: Cursor, base: SSAValue, offset: SSAValue | None) -> SSAValue:
+    return base if offset is None else cursor.offset(base, offset)
+
+
+class GangReductions(Protocol):
+    """What a kernel does with reductions over gangs."""
+
+    def add(self, reduction: Reduction) -> None:
+        """Takes over initialising and combining `reduction`."""
+        ...
+
+    def has(self, reduction: Reduction) -> bool:
+        """Whether `reduction` has been taken over."""
+        ...
+
+
+@dataclass
+class LoopLowering:
+    """
+    Lowers the loops of `function`. `gangs` maps gang dimensions (1 to 3) to the gangs this code
+    stands for; None in host code, where every loop runs all its iterations and reductions work on
+    the variable itself. `recipes` are the module's reduction recipes, `groups` gives the numbers of
+    access groups, which must differ between loops of a module.
+    """
+
+    function: llvm.FuncOp
+    recipes: dict[str, acc.ReductionRecipeOp]
+    gangs: dict[int, GangRange] | None = None
+    gang_reductions: GangReductions | None = None
+    groups: Iterator[int] = field(default_factory=count)
+    reductions: dict[SSAValue, Reduction] = field(default_factory=dict[SSAValue, "Reduction"])
+
+    def run(self, region: Region) -> None:
+        """Lowers everything in `region`, a part of the function."""
+        loops: list[acc.LoopOp] = []
+        for op in list(region.walk()):
+            match op:
+                case acc.PrivateOp() | acc.FirstprivateOp():
+                    self.privatise(op, Cursor.before(op), Cursor.before(op))
+                case acc.ReductionOp():
+                    self.reduce(op, Cursor.before(op))
+                case acc.CacheOp():
+                    op.acc_var.replace_all_uses_with(op.var)
+                case acc.LoopOp():
+                    loops.append(op)
+                case _:
+                    pass
+        for loop in loops:
+            self.lower(loop)
+        _erase_clause_operations(region)
+        hoist_allocas(self.function, entry_cursor(self.function))
+
+    def privatise(
+        self, op: acc.PrivateOp | acc.FirstprivateOp, place: Cursor, start: Cursor
+    ) -> None:
+        """
+        Gives `op` a stack slot and replaces its result. Sizes are computed at `place`;
+        `firstprivate` copies the initial value at `start`.
+        """
+        name = "private" if op.var_name is None else op.var_name.data
+        extent = extent_of(op, place)
+        storage = make_storage(extent, entry_cursor(self.function), place, name)
+        if isinstance(op, acc.FirstprivateOp):
+            copy_extent(start, extent, storage.memory, op.var)
+        op.acc_var.replace_all_uses_with(storage.visible)
+
+    def reduce(self, op: acc.ReductionOp, place: Cursor) -> Reduction | None:
+        """Gives `op` a stack slot (in host code the variable itself) and replaces its result."""
+        if self.gangs is None:
+            op.acc_var.replace_all_uses_with(op.var)
+            return None
+        name = "reduction" if op.var_name is None else op.var_name.data
+        kind, signed = reduction_kind(op, self.recipes)
+        extent = extent_of(op, place)
+        storage = make_storage(extent, entry_cursor(self.function), place, name)
+        reduction = Reduction(op, kind, signed, extent, storage, op.var)
+        self.reductions[storage.visible] = reduction
+        op.acc_var.replace_all_uses_with(storage.visible)
+        return reduction
+
+    def lower(self, loop: acc.LoopOp) -> None:
+        """Replaces `loop` by a nest of `scf.for`."""
+        gang = self._gang_range(loop)
+        before, after = Cursor.before(loop), Cursor.after(loop)
+        for operand in loop.reduction_operands:
+            reduction = self.reductions.get(operand)
+            if reduction is not None:
+                allow_reassociation(reduction)
+            if reduction is None or self._is_over_gangs(reduction):
+                continue
+            if gang is not None and self._crosses_gangs(reduction):
+                self._over_gangs(reduction)
+            else:
+                reduction.initialise(before)
+                reduction.combine_into_target(after)
+        dims = dimensions_of(loop, before)
+        if not dims:
+            body, inductions = before, list[SSAValue]()
+        else:
+            body, inductions = self._nest(loop, dims, gang, before)
+        _move_body(loop, body, inductions)
+        innermost = body.point.block.parent_op()
+        if dims and self.gangs is not None and isinstance(innermost, scf.ForOp):
+            mark_simd(loop, innermost, next(self.groups))
+        erase(loop)
+
+    def _crosses_gangs(self, reduction: Reduction) -> bool:
+        """Whether the variable is shared by gangs (a kernel's argument), not private to one."""
+        return isinstance(reduction.target, BlockArgument) or not isinstance(
+            _root(reduction.target).owner, llvm.AllocaOp
+        )
+
+    def _is_over_gangs(self, reduction: Reduction) -> bool:
+        return self.gang_reductions is not None and self.gang_reductions.has(reduction)
+
+    def _over_gangs(self, reduction: Reduction) -> None:
+        if self.gang_reductions is None:
+            raise error(
+                SourceLoc.from_attr(reduction.op.location),
+                "a reduction on an orphaned gang loop needs a variable shared by the gangs",
+                "put the loop and its reduction into the compute construct",
+            )
+        self.gang_reductions.add(reduction)
+
+    def _gang_range(self, loop: acc.LoopOp) -> GangRange | None:
+        """The gangs of a loop's dimension; None if one runs it all: a construct may lack the dimension."""
+        if self.gangs is None or select_device_type(loop.gang) is None:
+            return None
+        attr = loop.attributes.get(GANG_DIM)
+        dim = attr.value.data if isinstance(attr, IntegerAttr) else 1
+        return self.gangs.get(dim)
+
+    def _nest(
+        self, loop: acc.LoopOp, dims: list[Dimension], gang: GangRange | None, at: Cursor
+    ) -> tuple[Cursor, list[SSAValue]]:
+        """The loops of a nest; gives a cursor in the innermost body and the loop variables."""
+        sizes = tile_sizes(loop, dims, at)
+        if sizes is None:
+            return gang_loops(at, dims, gang) if gang is not None else plain_loops(at, dims)
+        outer = [
+            Dimension(d.lower, d.upper, saturating_product(at, d, size), f"{d.name}_tile")
+            for d, size in zip(dims, sizes, strict=True)
+        ]
+        body, tiles = gang_loops(at, outer, gang) if gang else plain_loops(at, outer)
+        inner: list[Dimension] = []
+        for dim, tile, size in zip(dims, tiles, sizes, strict=True):
+            end = body.add(body.to_i64(tile), body.mul(body.to_i64(dim.step), size))
+            end = body.value(arith.MinSIOp(end, body.to_i64(dim.upper)))
+            inner.append(Dimension(tile, body.to_integer(end, dim.type), dim.step, dim.name))
+        return plain_loops(body, inner)
+
+
+def _root(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, llvm.GEPOp):
+        value = value.owner.ptr
+    return value
+
+
+def _move_body(loop: acc.LoopOp, body: Cursor, inductions: Sequence[SSAValue]) -> None:
+    """Moves the loop's operations to `body`; a body of several blocks stays a region."""
+    blocks = loop.region.blocks
+    first = blocks[0]
+    for arg, induction in zip(tuple(first.args), inductions, strict=True):
+        arg.replace_all_uses_with(induction)
+    while first.args:
+        first.erase_arg(first.args[0])
+    if len(blocks) == 1:
+        for op in list(first.ops):
+            if isinstance(op, acc.YieldOp | acc.TerminatorOp):
+                continue
+            op.detach()
+            loc = op.location
+            body.insert(op)
+            op.location = loc
+        return
+    region = Region()
+    loop.region.move_blocks(region)
+    replace_yields(region)
+    body.insert(scf.ExecuteRegionOp([], region))
+
+
+def replace_yields(region: Region) -> None:
+    """Turns the `acc.yield` and `acc.terminator` that end blocks of `region` into `scf.yield`."""
+    for block in region.blocks:
+        last = block.last_op
+        if isinstance(last, acc.YieldOp | acc.TerminatorOp):
+            end = scf.YieldOp()
+            end.location = last.location
+            block.insert_op_before(end, last)
+            erase(last)
+
+
+def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
+    """
+    Tells LLVM that the iterations of the innermost `scf.for` of a partitioned loop are independent
+    (access group `group`), if it contains no loop, atomic or call. Private and reduction variables
+    are left out of the group: iterations share their stack slots until LLVM makes registers of them.
+
+    LLVM then vectorises where it expects a gain. It is asked to do so regardless (`accx.simd`) only
+    for straight-line arithmetic on memory, as it warns users where it cannot follow.
+    """
+    if all(select_device_type(level) is None for level in (loop.gang, loop.worker, loop.vector)):
+        return
+    accesses: list[Operation] = []
+    # LLVM counts the iterations of loops with constant steps only.
+    simple = not loop.reduction_operands and constant_value(innermost.step) is not None
+    for op in innermost.body.walk():
+        match op:
+            case scf.ForOp() | scf.WhileOp() | acc.LoopOp() | scf.ExecuteRegionOp():
+                if not loop.reduction_operands:
+                    innermost.attributes[LANES] = UnitAttr()  # `interchange-lanes` looks into it
+                return
+            case llvm.CallOp() | llvm_ext.AtomicRMWOp() | llvm_ext.CmpXchgOp():
+                return
+            case llvm.LoadOp(ordering=ordering) | llvm.StoreOp(ordering=ordering):
+                if ordering is not None and ordering.value.data != 0:
+                    return
+                if isinstance(_root(op.ptr).owner, llvm.AllocaOp):
+                    simple &= isinstance(op.ptr.owner, llvm.AllocaOp)
+                else:
+                    accesses.append(op)
+            case _:
+                simple &= isinstance(op, SIMD_OPERATIONS)
+    if simple:
+        innermost.attributes[SIMD] = UnitAttr()
+    groups = ArrayAttr([IntegerAttr(group, i32)])
+    for op in (innermost, *accesses):
+        op.attributes[ACCESS_GROUPS] = groups
+
+
+def allow_reassociation(reduction: Reduction) -> None:
+    """
+    Lets LLVM reorder the floating-point sum or product of `reduction`, which it needs for vectorising
+    it; the standard leaves the order open.
+    """
+    variable = reduction.storage.visible
+    if reduction.kind not in (acc.ReductionOpKind.ADD, acc.ReductionOpKind.MUL):
+        return
+    for use in list(variable.uses):
+        store = use.operation
+        if not isinstance(store, llvm.StoreOp) or store.ptr is not variable:
+            continue
+        update = store.value.owner
+        if isinstance(update, arith.AddfOp | arith.SubfOp | arith.MulfOp):
+            flags = {*update.fastmath.data, FastMathFlag.REASSOC}
+            update.properties["fastmath"] = arith.FastMathFlagsAttr(flags)
+
+
+def _erase_clause_operations(region: Region) -> None:
+    """Erases the privatising, cache and bounds operations of `region`, which nothing uses now."""
+    kinds = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp, acc.CacheOp, acc.DataBoundsOp)
+    for op in reversed(list(region.walk())):
+        if isinstance(op, kinds) and not op.results[0].uses:
+            erase(op)

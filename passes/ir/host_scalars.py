@@ -1,0 +1,74 @@
+"""
+Scalar variables whose value the host knows in front of a construct.
+
+A variable with a device copy of its own (a data clause or `declare` names it somewhere) may have another
+value there, which is the one that counts in the construct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects import acc, llvm
+from xdsl.ir import Operation, SSAValue
+
+from ..decisions.polynomials import Polynomial
+from .acc_ops import MAPPING_OPS, enclosing_module
+from .region_values import Expression, HostLoad
+
+
+def _is_mapped(pointer: SSAValue) -> bool:
+    """Whether a data clause that the user wrote names the variable at this address."""
+    return any(
+        isinstance(use.operation, (*MAPPING_OPS, acc.GetDevicePtrOp))
+        and not _is_implicit(use.operation)
+        for use in pointer.uses
+    )
+
+
+def _is_implicit(op: Operation) -> bool:
+    implicit = op.properties.get("implicit")
+    return bool(getattr(getattr(implicit, "value", None), "data", 0))
+
+
+def _is_global_mapped(name: str, construct: Operation) -> bool:
+    for op in enclosing_module(construct).walk():
+        match op:
+            case llvm.GlobalOp() if op.sym_name.data == name:
+                if "acc.declare" in op.attributes:
+                    return True
+            case llvm.AddressOfOp() if op.global_name.string_value() == name:
+                if _is_mapped(op.result):
+                    return True
+            case _:
+                pass
+    return False
+
+
+class HostScalars:
+    """Answers for one construct, each variable looked up once."""
+
+    def __init__(self, construct: Operation):
+        self.construct = construct
+        self.found: dict[object, bool] = {}
+
+    def knows(self, load: HostLoad) -> bool:
+        """Whether the host's value of a variable is the one that the construct sees."""
+        variable = load.variable
+        if variable not in self.found:
+            self.found[variable] = not (
+                _is_global_mapped(variable, self.construct)
+                if isinstance(variable, str)
+                else isinstance(variable, SSAValue) and _is_mapped(variable)
+            )
+        return self.found[variable]
+
+    def knows_all(self, polys: Iterable[Polynomial]) -> bool:
+        """Whether no polynomial names a variable whose value may be another on the device."""
+        for poly in polys:
+            for symbol in poly.symbols:
+                if isinstance(symbol, HostLoad) and not self.knows(symbol):
+                    return False
+                if isinstance(symbol, Expression) and not self.knows_all(symbol.operands):
+                    return False
+        return True

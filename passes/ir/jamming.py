@@ -1,0 +1,222 @@
+"""
+Interleaving iterations: several copies of a block's operations, operation by operation.
+
+What all copies compute alike is there once; sequential loops with the same bounds in all copies become
+one loop that carries the values of all. The passes that jam decide which iterations those are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType, StringAttr, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import is_side_effect_free
+
+from ...dialects.accx import VOLATILE, WHY
+from .acc_ops import is_inside
+from .building import Cursor, constant_value
+from .region_values import variable_of
+
+NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+
+
+class Declined(Exception):
+    """Why a loop is left alone."""
+
+
+class Jam:
+    """Emits several iterations of a block operation by operation; `maps` has one value map for each."""
+
+    def __init__(self, maps: list[dict[SSAValue, SSAValue]]):
+        self.maps = maps
+
+    def operations(self, ops: Sequence[Operation], cursor: Cursor) -> None:
+        """Emits `ops` for all copies."""
+        for op in ops:
+            if self._same_for_all(op):
+                self._once(op, cursor)
+            elif isinstance(op, scf.ForOp) and self._same_bounds(op):
+                self._loop(op, cursor)
+            else:
+                for values in self.maps:
+                    clone_into(op, values, cursor)
+
+    def _once(self, op: Operation, cursor: Cursor) -> None:
+        """An operation on values that all rows share."""
+        clone_into(op, self.maps[0], cursor)
+        for values in self.maps[1:]:
+            for result in op.results:
+                values[result] = self.maps[0][result]
+
+    def _same_for_all(self, op: Operation) -> bool:
+        """
+        Whether `op` gives all rows the same: it only computes and reads, from values they share. (What
+        several rows read none of them writes: the iterations are independent.)
+        """
+        return bool(op.results) and all(
+            only_reads(inner) and self._same(inner) for inner in op.walk()
+        )
+
+    def _same(self, op: Operation) -> bool:
+        """Whether the operands are the same for all rows (those defined inside of what is shared are)."""
+        first = self.maps[0]
+        return all(
+            m.get(operand, operand) is first.get(operand, operand)
+            for operand in op.operands
+            for m in self.maps
+        )
+
+    def _same_bounds(self, loop: scf.ForOp) -> bool:
+        first = self.maps[0]
+        return all(
+            m.get(v, v) is first.get(v, v) for v in (loop.lb, loop.ub, loop.step) for m in self.maps
+        )
+
+    def _loop(self, loop: scf.ForOp, cursor: Cursor) -> None:
+        """One loop that carries the values of all rows."""
+        first = self.maps[0]
+        body = loop.body.block
+        carried = [m.get(v, v) for m in self.maps for v in loop.iter_args]
+        block = Block(arg_types=[body.args[0].type, *(v.type for v in carried)])
+        block.args[0].name_hint = body.args[0].name_hint
+        lb, ub, step = (first.get(v, v) for v in (loop.lb, loop.ub, loop.step))
+        fused = scf.ForOp(lb, ub, step, carried, Region(block))
+        fused.attributes |= loop.attributes
+        cursor.insert(fused)
+        width = len(loop.iter_args)
+        for row, values in enumerate(self.maps):
+            values[body.args[0]] = block.args[0]
+            for i, argument in enumerate(body.args[1:]):
+                new = block.args[1 + row * width + i]
+                new.name_hint = argument.name_hint
+                values[argument] = new
+        end = body.last_op
+        assert end is not None
+        inside = Cursor.at_end(block, loop.location)
+        self.operations([op for op in body.ops if op is not end], inside)
+        inside.insert(scf.YieldOp(*(m.get(v, v) for m in self.maps for v in end.operands)))
+        for row, values in enumerate(self.maps):
+            for i, result in enumerate(loop.results):
+                new = fused.results[row * width + i]
+                new.name_hint = result.name_hint
+                values[result] = new
+
+
+def only_reads(op: Operation) -> bool:
+    """Whether `op` itself writes nothing and has no other effect."""
+    if isinstance(op, llvm.LoadOp):
+        return op.ordering.value.data == 0 and VOLATILE not in op.attributes
+    return is_pure(op) or isinstance(op, scf.ForOp | scf.IfOp | scf.YieldOp)
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether `op` only computes. (xDSL does not mark all conversions of `arith` as pure.)"""
+    return (
+        isinstance(op, llvm.GEPOp)
+        or op.name.startswith(("arith.", "math."))
+        or is_side_effect_free(op)
+    )
+
+
+def clone_into(op: Operation, values: dict[SSAValue, SSAValue], cursor: Cursor) -> None:
+    """A copy of `op` with its own location; `values` maps operands and gains the results."""
+    location = cursor.loc
+    cursor.loc = op.location
+    cursor.insert(op.clone(values))
+    cursor.loc = location
+
+
+def body_of(loop: acc.LoopOp) -> Block:
+    """The one block of a loop's body."""
+    if len(loop.region.blocks) != 1:
+        raise Declined("the loop's body has unstructured control flow")
+    return loop.region.block
+
+
+def check_body(inner: acc.LoopOp) -> None:
+    """Raises `Declined` if copies of the body of `inner` may not be interleaved."""
+    if inner.reduction_operands or inner.private_operands or inner.firstprivate_operands:
+        raise Declined("the loop has variables of its own")
+    for op in body_of(inner).walk():
+        if isinstance(op, acc.LoopOp):
+            raise Declined("the loop holds further loop directives")
+        if op.name.startswith("acc.") and not isinstance(op, acc.YieldOp):
+            raise Declined(f"the loop holds {op.name}")
+        if isinstance(op, llvm.StoreOp) and is_private_outside(op.ptr, inner):
+            raise Declined("the body stores to a variable that lives outside of it")
+        if isinstance(op, llvm.CallOp) and any(
+            isinstance(a.type, llvm.LLVMPointerType) and is_private_outside(a, inner)
+            for a in op.args
+        ):
+            raise Declined("the body passes on a variable that lives outside of it")
+
+
+def is_private_outside(pointer: SSAValue, inner: acc.LoopOp) -> bool:
+    """Whether `pointer` leads into a variable of one thread that outlives an iteration."""
+    while isinstance(pointer.owner, llvm.GEPOp):
+        pointer = pointer.owner.ptr
+    owner = pointer.owner
+    if isinstance(owner, Operation) and is_inside(owner, inner):
+        return False
+    if isinstance(owner, acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp):
+        return True
+    return isinstance(variable_of(pointer).owner, llvm.AllocaOp) and isinstance(
+        owner, llvm.AllocaOp
+    )
+
+
+def if_full(cursor: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
+    """An `scf.if` with cursors in both of its branches."""
+    blocks = Block(), Block()
+    cursors: list[Cursor] = []
+    for block in blocks:
+        end = Cursor.at_end(block, cursor.loc).insert(scf.YieldOp())
+        cursors.append(Cursor.before(end))
+    cursor.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
+    return cursors[0], cursors[1]
+
+
+def trip_count(cursor: Cursor, loop: acc.LoopOp) -> SSAValue:
+    """The number of iterations of a loop of one variable, at least 0."""
+    lower, upper, step = loop.lowerbound[0], loop.upperbound[0], loop.step[0]
+    bounded = cursor.value(arith.MaxSIOp(upper, lower))
+    distance = cursor.sub(bounded, lower)
+    rounded = cursor.add(distance, cursor.sub(step, cursor.constant(1, step.type)))
+    return cursor.value(arith.DivUIOp(rounded, step), "trips")
+
+
+def set_bounds(cursor: Cursor, loop: acc.LoopOp, tiles: SSAValue) -> None:
+    """Lets a loop of one variable run from 0 to `tiles`."""
+    zero, one = cursor.constant(0, tiles.type), cursor.constant(1, tiles.type)
+    for old, new in zip(
+        (loop.lowerbound, loop.upperbound, loop.step), (zero, tiles, one), strict=True
+    ):
+        index = list(loop.operands).index(old[0])
+        loop.operands[index] = new
+
+
+def explain(loop: acc.LoopOp, text: str) -> None:
+    """Adds what was done or not to the reasons of `loop`."""
+    why = loop.attributes.get(WHY)
+    old = f"{why.data}; " if isinstance(why, StringAttr) else ""
+    loop.attributes[WHY] = StringAttr(old + text)
+
+
+def iteration_value(
+    number: SSAValue, lower: SSAValue, step: SSAValue, variable: SSAValue, cursor: Cursor
+) -> SSAValue:
+    """The loop variable's value in iteration `number` (i64)."""
+    assert isinstance(variable.type, IntegerType)
+    value = number
+    if variable.type != i64:
+        narrow = llvm.TruncOp(number, variable.type)
+        narrow.properties["overflowFlags"] = llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP,))
+        value = cursor.value(narrow)
+    if constant_value(step) != 1:
+        value = cursor.value(arith.MuliOp(value, step, overflow=NSW))
+    if constant_value(lower) != 0:
+        value = cursor.value(arith.AddiOp(lower, value, overflow=NSW))
+    value.name_hint = variable.name_hint
+    return value

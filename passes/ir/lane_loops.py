@@ -1,0 +1,228 @@
+"""
+Which partitioned loops around loops in order run one iteration per SIMD lane on a CPU
+(`interchange-lanes`), and how many at a time.
+
+A value *varies* if it depends on the loop's variable. The loop is worth it where the loops inside run alike
+for all iterations, and what these access is the same for all, or neighbouring elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, llvm, math, scf
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ...compiler.base.host_mathematics import FAST_PREFIX, PREFIX
+from ...dialects.accx import VOLATILE
+from .acc_ops import constant_value
+from .host_memory import callee_name
+from .layout import size_of
+
+REGISTER_BYTES = 32
+"""Of a vector register: what AVX2 has; others are used in pieces or pairs."""
+REGISTERS = 8
+"""For what is carried from one iteration of an inner loop to the next: half of what there are."""
+MOST_SIDE_BY_SIDE = 4
+
+_DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
+_PURE = (
+    *(op for op in arith.Arith.operations if op not in _DIVISIONS),
+    *math.Math.operations,
+    llvm.GEPOp,
+    llvm.AddressOfOp,
+    llvm.ConstantOp,
+    llvm.ZeroOp,
+)
+_SCALARS = (IntegerType, Float32Type, Float64Type, llvm.LLVMPointerType)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """`width` iterations in a register, `count` registers side by side."""
+
+    width: int
+    count: int
+
+    @property
+    def iterations(self) -> int:
+        return self.width * self.count
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether `op` computes its results from its operands and does nothing else."""
+    if isinstance(op, llvm.CallOp):
+        name = callee_name(op)
+        return name is not None and name.startswith((PREFIX, FAST_PREFIX))
+    if isinstance(op, _DIVISIONS):
+        return constant_value(op.rhs) not in (None, 0, -1)
+    return isinstance(op, _PURE)
+
+
+class VaryingValues:
+    """The values in a loop's body that depend on its variable."""
+
+    def __init__(self, loop: scf.ForOp):
+        self.loop = loop
+        self._values: set[SSAValue] = {loop.body.block.args[0]}
+        size = 0
+        while size != len(self._values):
+            size = len(self._values)
+            self._visit(loop.body.block)
+
+    def __contains__(self, value: SSAValue) -> bool:
+        return value in self._values
+
+    def holds(self, op: Operation) -> bool:
+        """Whether `op`, or something in it, depends on the loop's variable."""
+        return any(operand in self for inner in op.walk() for operand in inner.operands)
+
+    def _visit(self, block: Block) -> None:
+        for op in block.ops:
+            match op:
+                case scf.ForOp():
+                    self._visit_loop(op)
+                case scf.IfOp():
+                    for region in op.regions:
+                        for inner in region.blocks:
+                            self._visit(inner)
+                    varies = op.cond in self or self.holds(op)
+                    self._values.update(op.results if varies else ())
+                case _ if any(operand in self for operand in op.operands):
+                    self._values.update(op.results)
+                case _:
+                    pass
+
+    def _visit_loop(self, loop: scf.ForOp) -> None:
+        block = loop.body.block
+        end = block.last_op
+        assert end is not None
+        for carried, start, last, result in zip(
+            block.args[1:], loop.iter_args, end.operands, loop.results, strict=True
+        ):
+            if start in self or last in self:
+                self._values.update((carried, result))
+        self._visit(block)
+
+
+def stride(value: SSAValue, varying: VaryingValues) -> int | None:
+    """
+    By how much a number or (in bytes) an address grows from one iteration to the next; None if that is
+    not constant.
+    """
+    if value is varying.loop.body.block.args[0]:
+        return 1
+    if value not in varying:
+        return 0
+    match value.owner:
+        case arith.AddiOp() as op:
+            left, right = stride(op.lhs, varying), stride(op.rhs, varying)
+            return None if left is None or right is None else left + right
+        case arith.SubiOp() as op:
+            left, right = stride(op.lhs, varying), stride(op.rhs, varying)
+            return None if left is None or right is None else left - right
+        case arith.MuliOp() as op:
+            for factor, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+                known, step = constant_value(factor), stride(other, varying)
+                if known is not None and step is not None:
+                    return known * step
+            return None
+        case arith.ExtSIOp() | arith.ExtUIOp() | arith.IndexCastOp() as op:
+            return stride(op.input, varying)
+        case llvm.GEPOp() as op:
+            return _address_stride(op, varying)
+        case _:
+            return None
+
+
+def _address_stride(gep: llvm.GEPOp, varying: VaryingValues) -> int | None:
+    base = stride(gep.ptr, varying)
+    indices = list(gep.ssa_indices)
+    if base is None or any(index in varying for index in indices[1:]):
+        return None
+    if not indices or indices[0] not in varying:
+        return base
+    if len(list(gep.rawConstantIndices.iter_values())) != 1:
+        return None
+    step = stride(indices[0], varying)
+    return None if step is None else base + step * size_of(gep.elem_type)
+
+
+def _accesses(op: Operation) -> Iterator[tuple[SSAValue, Attribute]]:
+    for inner in op.walk():
+        if isinstance(inner, llvm.LoadOp):
+            yield inner.ptr, inner.dereferenced_value.type
+        elif isinstance(inner, llvm.StoreOp):
+            yield inner.ptr, inner.value.type
+
+
+def _root(pointer: SSAValue) -> SSAValue:
+    while isinstance(pointer.owner, llvm.GEPOp):
+        pointer = pointer.owner.ptr
+    return pointer
+
+
+def _is_plain(op: llvm.LoadOp | llvm.StoreOp) -> bool:
+    volatile = VOLATILE in op.attributes or op.properties.get("volatile_") is not None
+    return not volatile and (op.ordering is None or op.ordering.value.data == 0)
+
+
+def _can_interchange(block: Block, varying: VaryingValues) -> bool:
+    """Whether the body is made of what `interchange-lanes` can take apart."""
+    return all(_is_known(op, varying) for op in block.ops)
+
+
+def _is_known(op: Operation, varying: VaryingValues) -> bool:
+    if not all(isinstance(result.type, _SCALARS) for result in op.results):
+        return False
+    match op:
+        case scf.ForOp():
+            bounds = (op.lb, op.ub, op.step)
+            alike = not any(bound in varying for bound in bounds)
+            return alike and _can_interchange(op.body.block, varying)
+        case scf.IfOp():
+            if any(isinstance(inner, scf.ForOp) for inner in op.walk()):
+                return False
+            return all(
+                _can_interchange(inner, varying) for region in op.regions for inner in region.blocks
+            )
+        case llvm.LoadOp():
+            return _is_plain(op)
+        case llvm.StoreOp():
+            # Private variables, and what several iterations write, have one place for all lanes.
+            private = isinstance(_root(op.ptr).owner, llvm.AllocaOp)
+            return _is_plain(op) and not private and op.ptr in varying
+        case scf.YieldOp():
+            return True
+        case _:
+            return is_pure(op) and not op.regions
+
+
+def lanes_of(loop: scf.ForOp) -> Lanes | None:
+    """How the loop's iterations go into lanes; None if it stays as it is."""
+    if loop.iter_args or constant_value(loop.step) != 1:
+        return None
+    varying = VaryingValues(loop)
+    inside = [op for op in loop.body.block.ops if isinstance(op, scf.ForOp) and varying.holds(op)]
+    if not inside or not _can_interchange(loop.body.block, varying):
+        return None
+    sizes: set[int] = set()
+    for inner in inside:
+        for pointer, type_ in _accesses(inner):
+            if pointer not in varying:
+                continue
+            if stride(pointer, varying) != size_of(type_):
+                return None
+            sizes.add(size_of(type_))
+    carried = [result for inner in inside for result in inner.results if result in varying]
+    sizes |= {size_of(value.type) for value in carried}
+    if not sizes or max(sizes) > 8:
+        return None
+    widest = max(max(sizes), 4)
+    most = max((sum(r in varying for r in inner.results) for inner in inside), default=0)
+    count = min(MOST_SIDE_BY_SIDE, max(1, REGISTERS // max(most, 1)))
+    while count & (count - 1):
+        count -= 1
+    return Lanes(REGISTER_BYTES // widest, count)

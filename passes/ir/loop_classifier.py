@@ -1,0 +1,161 @@
+"""
+What the scalars from outside are to a loop that the program declares parallel, written into the IR, with
+warnings for what cannot be right and for what the program should say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, llvm
+from xdsl.ir import SSAValue
+
+from ..decisions.levels import Level
+from .acc_ops import COMPUTE_OPS, drop_gang, has_level, source_loc, variable_name
+from .function_scalars import FunctionScalars, construct_of
+from .levels import loop_levels
+from .loop_order import run_in_order
+from .messages import Messages, Note
+from .scalar_classes import ORDERED, ScalarClass
+from .scalar_uses import Decision
+from .scans import scan_step
+
+
+@dataclass
+class LoopClassifier:
+    """Of the loops of one function, outer before inner."""
+
+    scalars: FunctionScalars
+    messages: Messages
+    reduced: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Scalars that loops reduce."""
+
+    def loop(self, loop: acc.LoopOp, inside: bool) -> None:
+        """Classifies the scalars of one parallel loop; `inside`: it stands in another."""
+        for decision in self.scalars.of(loop):
+            if decision.kind is ScalarClass.REDUCTION:
+                self.reduce(loop, decision)
+            elif decision.kind in ORDERED:
+                self._ordered(loop, decision, inside)
+            else:
+                self.scalars.write(loop, decision)
+        self._keep_to_gang(loop)
+
+    def _keep_to_gang(self, loop: acc.LoopOp) -> None:
+        """Gangs cannot share a loop whose result an iteration of the loop around wants to go on with."""
+        if Level.GANG not in loop_levels(loop):
+            return
+        for operand in loop.reduction_operands:
+            reduction = operand.owner
+            if not isinstance(reduction, acc.ReductionOp):
+                continue
+            outer = _iteration_of(reduction.var)
+            if outer is None or not self.scalars.flow.wanted_after(loop, reduction.var):
+                continue
+            name = variable_name(reduction.var)
+            self.messages.warn(
+                source_loc(loop),
+                f"every iteration of the loop around has its own '{name}' and wants what this loop makes"
+                " of it, so gangs cannot share this loop: its gang clause is ignored",
+                "put gang on the outer loop, and worker or vector here",
+                [(source_loc(outer), "the loop around is here")],
+            )
+            drop_gang(loop)
+            return
+
+    def reduce(self, loop: acc.LoopOp, decision: Decision) -> None:
+        """Writes a reduction, and what the program might have said."""
+        operator, variable = decision.operator, self.scalars.variable(decision)
+        assert operator is not None
+        name, outer = variable_name(variable), variable.owner
+        given = self.scalars.clauses.get(outer) if isinstance(outer, acc.ReductionOp) else None
+        named = any(isinstance(op, acc.ReductionOp) for op in decision.uses)
+        if given is None and not named:
+            clause = f"reduction({operator}:{name})"
+            self.messages.warn(
+                source_loc(loop),
+                f"generating implicit {clause}: every iteration updates '{name}'",
+                f"write {clause}",
+                _notes(decision),
+                only_wall=True,
+            )
+        if given is not None and given != operator:
+            self.messages.warn(
+                source_loc(loop),
+                f"'{name}' is reduced with '{given}', but updated with '{operator}' here",
+                f"write reduction({operator}:{name})",
+                _notes(decision),
+            )
+        self.reduced.add(variable)
+        self.scalars.reduce(loop, decision, given or operator)
+
+    def _ordered(self, loop: acc.LoopOp, decision: Decision, inside: bool) -> None:
+        """A variable that only iterations in order get right, unless a clause around says otherwise."""
+        variable = self.scalars.variable(decision)
+        outer = variable.owner
+        simple = all(
+            isinstance(op, llvm.LoadOp | llvm.StoreOp | acc.ReductionOp) for op in decision.uses
+        )
+        if isinstance(outer, acc.ReductionOp) and outer in self.scalars.clauses and simple:
+            self.scalars.reduce(loop, decision, self.scalars.clauses[outer])
+            return
+        name = variable_name(variable)
+        in_order = self._may_order(loop, decision, inside)
+        if decision.kind is ScalarClass.CARRIED:
+            what = "pass on" if decision.certain else "may pass on"
+            text = f"iterations of this loop {what} the value of '{name}'"
+            remedy = (
+                f"write private({name}) if each iteration has a value of its own,"
+                f" reduction(…:{name}) if they are combined, or 'loop seq'"
+            )
+        else:
+            text = f"the value of '{name}' after this loop is that of the last iteration which assigns it"
+            remedy = f"assign '{name}' in every iteration, or write 'loop seq'"
+        if in_order:
+            text += ", so it runs in order"
+        self.messages.warn(source_loc(loop), text, remedy, _notes(decision))
+        if in_order:
+            run_in_order(loop, f"iterations pass on the value of '{name}'")
+
+    def _may_order(self, loop: acc.LoopOp, decision: Decision, inside: bool) -> bool:
+        """Whether running a loop in order is the better answer: the result is then that of C."""
+        if scan_step(loop) is not None:
+            return False
+        if isinstance(construct_of(loop), acc.KernelsOp):
+            return True
+        gang = Level.GANG in loop_levels(loop)
+        wanted = self.scalars.flow.wanted_after(loop, decision.pointer)
+        return inside and not gang and (decision.certain or wanted)
+
+
+def _iteration_of(variable: SSAValue) -> acc.LoopOp | None:
+    """The parallel loop of which every iteration has a variable of its own at this address."""
+    owner = variable.owner
+    if isinstance(owner, acc.PrivateOp):
+        users = (use.operation for use in variable.uses)
+        return next((op for op in users if isinstance(op, acc.LoopOp)), None)
+    if not isinstance(owner, llvm.AllocaOp):
+        return None
+    parent = owner.parent_op()
+    while parent is not None and not isinstance(parent, (acc.LoopOp, *COMPUTE_OPS)):
+        parent = parent.parent_op()
+    return parent if isinstance(parent, acc.LoopOp) and is_parallel(parent) else None
+
+
+def _notes(decision: Decision) -> list[Note]:
+    notes: list[Note] = []
+    if decision.read is not None:
+        notes.append((source_loc(decision.read), "it is read here"))
+    if decision.write is not None:
+        notes.append((source_loc(decision.write), "it is assigned here"))
+    return notes
+
+
+def is_parallel(loop: acc.LoopOp) -> bool:
+    block = loop.region.blocks.first
+    return (
+        not has_level(loop.seq)
+        and not has_level(loop.auto_)
+        and block is not None
+        and bool(block.args)
+    )

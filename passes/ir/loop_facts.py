@@ -1,0 +1,261 @@
+"""Reads `schedule.LoopNode`s off the `acc.loop`s of a construct or routine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, llvm, scf
+from xdsl.ir import Operation, SSAValue
+
+from ..decisions.device_functions import PURE_FUNCTIONS
+from ..decisions.levels import Level
+from ..decisions.loop_tree import LoopNode
+from ..decisions.shared_work import InnerWork
+from .acc_ops import child_loops, constant_value, has_level, is_defined_inside, source_loc
+from .expressions import parts_of
+from .layout import size_of
+from .levels import loop_levels
+from .region_values import RegionSymbols
+from .scans import scan_step
+from .strides import count_accesses
+
+
+@dataclass
+class LoopForest:
+    """The loop trees of one construct, and the `acc.loop` behind each node."""
+
+    roots: list[LoopNode] = field(default_factory=list[LoopNode])
+    loops: dict[LoopNode, acc.LoopOp] = field(default_factory=dict[LoopNode, acc.LoopOp])
+
+
+def constant_trip(loop: acc.LoopOp) -> int | None:
+    """The number of iterations of all variables together, if constant."""
+    total = 1
+    for lower, upper, step in zip(loop.lowerbound, loop.upperbound, loop.step, strict=True):
+        low, high, stride = (constant_value(v) for v in (lower, upper, step))
+        if low is None or high is None or stride is None or stride == 0:
+            return None
+        total *= max(0, -(-(high - low) // stride))
+    return total
+
+
+def gang_argument(loop: acc.LoopOp, kind: acc.GangArgType) -> SSAValue | None:
+    """The `num`, `dim` or `static` value of the loop's gang clause."""
+    types = loop.gang_operands_arg_type
+    if types is None:
+        return None
+    for operand, type_ in zip(loop.gang_operands, types, strict=True):
+        if type_.data is kind:
+            return operand
+    return None
+
+
+def _is_tight(loop: acc.LoopOp, children: list[acc.LoopOp]) -> bool:
+    """Whether the body computes nothing that matters besides its one child loop."""
+    if len(children) != 1 or len(loop.region.blocks) != 1:
+        return False
+    child = children[0]
+    block = loop.region.blocks.first
+    if block is None or child.parent_block() is not block:
+        return False
+    for op in block.ops:
+        if op is child or isinstance(op, acc.YieldOp | acc.PrivateOp | llvm.LoadOp):
+            continue
+        if op.regions or isinstance(op, llvm.StoreOp | llvm.CallOp | acc.ReductionOp):
+            return False
+        if op.name.startswith(("acc.", "cf.", "scf.")):
+            return False
+    return True
+
+
+def _is_bound_of(loop: acc.LoopOp, symbols: RegionSymbols) -> bool:
+    """Whether the trip count is known before the construct and outside of other loops."""
+    for value in (*loop.lowerbound, *loop.upperbound, *loop.step):
+        poly = symbols.polynomial(value)
+        if poly is None:
+            if not _pure_outside(value, symbols):
+                return False
+        elif any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in poly.symbols):
+            return False
+    return True
+
+
+def _pure_outside(value: SSAValue, symbols: RegionSymbols) -> bool:
+    """Whether `HostEmitter.copy_expression` can copy a value."""
+
+    def is_known(part: SSAValue) -> bool:
+        if not symbols.is_inside(part):
+            return True
+        return isinstance(part.owner, Operation) and symbols.symbol(part) is not None
+
+    return all(
+        is_known(part)
+        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
+        for part in parts_of(value, is_known)
+    )
+
+
+def _routine_need(loop: acc.LoopOp, level_of: Callable[[str], Level]) -> Level:
+    need = Level.SEQ
+    for op in loop.region.walk():
+        if isinstance(op, llvm.CallOp) and op.callee is not None:
+            need = max(need, level_of(op.callee.string_value()))
+    return need
+
+
+def _is_long(op: Operation) -> bool:
+    """Whether an operation may stand for many: a loop, or a call that is not just arithmetic."""
+    if isinstance(op, llvm.CallOp):
+        return op.callee is None or op.callee.string_value() not in PURE_FUNCTIONS
+    return isinstance(op, scf.ForOp | scf.WhileOp | scf.ExecuteRegionOp | acc.LoopOp)
+
+
+class _Dependents:
+    """
+    The values that change from iteration to iteration of `loop`, and the operations that depend on
+    them, themselves or by what is in their regions. Each use is followed once.
+    """
+
+    def __init__(self, loop: acc.LoopOp):
+        self._loop = loop
+        self.values: set[SSAValue] = set()
+        self._operations: set[Operation] = set()
+        self.add(loop.region.blocks[0].args)
+
+    def add(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            if value in self.values:
+                continue
+            self.values.add(value)
+            for use in value.uses:
+                op: Operation | None = use.operation
+                while op is not None and op is not self._loop and op not in self._operations:
+                    self._operations.add(op)
+                    op = op.parent_op()
+
+    def __contains__(self, op: Operation) -> bool:
+        return op in self._operations
+
+    def changes_bounds(self, loop: scf.ForOp) -> bool:
+        """Whether the iterations of `loop` are others in other iterations of the loop around."""
+        return any(bound in self.values for bound in (loop.lb, loop.ub, loop.step))
+
+
+def _holds_fixed_loop(loop: acc.LoopOp) -> bool:
+    """Whether the body holds a sequential loop that does not depend on the loop's variables."""
+    changing = _Dependents(loop)
+    found = False
+    for op in loop.region.walk():
+        if op in changing:
+            changing.add(op.results)
+            if any(operand in changing.values for operand in op.operands):
+                changing.add(arg for r in op.regions for b in r.blocks for arg in b.args)
+        elif isinstance(op, scf.ForOp):
+            found = True
+    return found
+
+
+def _strided(pointer: SSAValue, element: int, variable: SSAValue, symbols: RegionSymbols) -> bool:
+    """Whether neighbouring iterations provably access memory with gaps or in common lines only."""
+    owner = pointer.owner
+    while isinstance(owner, llvm.GEPOp):
+        for subscript in owner.ssa_indices:
+            poly = symbols.polynomial(subscript)
+            parts = poly.split(variable) if poly is not None else None
+            factor = parts[1].as_constant if parts is not None else 0
+            if factor not in (0, 1, -1) or (factor != 0 and size_of(owner.elem_type) > element):
+                return True
+        owner = owner.ptr.owner
+    return False
+
+
+def inner_work(loop: acc.LoopOp, symbols: RegionSymbols) -> InnerWork:
+    """
+    What the sequential loops directly in the body of `loop` do, if they take the same steps in all
+    of its iterations (others count as nothing).
+    """
+    if len(loop.region.blocks) != 1 or not loop.region.block.args:
+        return InnerWork()
+    variable = loop.region.block.args[-1]
+    changing = _Dependents(loop)
+    fixed: set[Operation] = {loop}
+    innermost: set[Operation] = set()
+    shared = own = strided = operations = 0
+    for op in loop.region.walk():
+        depends = op in changing
+        is_fixed = isinstance(op, scf.ForOp) and not changing.changes_bounds(op)
+        if depends:
+            changing.add(op.results)
+            for block in (b for region in op.regions for b in region.blocks):
+                changing.add(block.args[1:] if is_fixed else block.args)
+        if is_fixed and op.parent_op() in fixed:
+            fixed.add(op)
+            if not any(_is_long(inner) for inner in op.regions[0].block.ops):
+                innermost.add(op)
+        if op.parent_op() not in innermost or op.regions:
+            continue
+        if depends:
+            operations += 1
+        if isinstance(op, llvm.LoadOp):
+            own, shared = own + depends, shared + (not depends)
+            element = size_of(op.dereferenced_value.type)
+            strided += depends and _strided(op.ptr, element, variable, symbols)
+    return InnerWork(shared, own, strided, operations)
+
+
+def _is_of_gang(reduced: SSAValue, construct: Operation) -> bool:
+    """Whether every gang has its own copy of a variable that a loop reduces."""
+    owner = reduced.owner
+    while isinstance(owner, acc.ReductionOp):
+        reduced = owner.var
+        owner = reduced.owner
+    if isinstance(owner, acc.PrivateOp | acc.FirstprivateOp):
+        return True
+    return isinstance(owner, llvm.AllocaOp) and is_defined_inside(reduced, construct)
+
+
+def _visit(
+    loop: acc.LoopOp,
+    construct: Operation,
+    forest: LoopForest,
+    symbols: RegionSymbols,
+    level_of: Callable[[str], Level],
+) -> LoopNode:
+    children = child_loops(loop)
+    operations = list(loop.region.walk())
+    block = loop.region.blocks.first
+    assert block is not None
+    counts = count_accesses(operations, block.args[-1], symbols) if block.args else None
+    dim = gang_argument(loop, acc.GangArgType.DIM)
+    node = LoopNode(
+        parallel=not has_level(loop.seq) and not has_level(loop.auto_) and bool(block.args),
+        loc=source_loc(loop),
+        levels=frozenset(loop_levels(loop)),
+        gang_dim=constant_value(dim) if dim is not None else None,
+        trip=constant_trip(loop),
+        host_trip=_is_bound_of(loop, symbols),
+        tight=_is_tight(loop, children),
+        reduction=bool(loop.reduction_operands) or scan_step(loop) is not None,
+        gang_reduction=any(_is_of_gang(v, construct) for v in loop.reduction_operands),
+        contiguous=counts.contiguous if counts else 0,
+        strided=counts.strided if counts else 0,
+        element_bytes=counts.element_bytes if counts else 0,
+        streaming=not any(_is_long(op) for op in operations),
+        fixed_inner=_holds_fixed_loop(loop),
+        routine=_routine_need(loop, level_of),
+        work=inner_work(loop, symbols) if not children else InnerWork(),
+        children=[_visit(child, construct, forest, symbols, level_of) for child in children],
+    )
+    forest.loops[node] = loop
+    return node
+
+
+def loop_forest(
+    parent: Operation, symbols: RegionSymbols, level_of: Callable[[str], Level]
+) -> LoopForest:
+    """The loops in the regions of a construct or function. `level_of` gives a routine's level."""
+    forest = LoopForest()
+    for loop in child_loops(parent):
+        forest.roots.append(_visit(loop, parent, forest, symbols, level_of))
+    return forest

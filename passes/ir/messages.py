@@ -1,0 +1,98 @@
+"""
+Warnings that passes have about the user's program. They are kept on the module (`accx.messages`) until a
+driver takes them, so that passes need no other way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FileLineColLoc,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+)
+from xdsl.ir import Attribute
+
+from ...compiler.base.diagnostics import Diagnostic, Severity, SourceLoc
+from ...dialects.accx import MESSAGES
+
+Note = tuple[SourceLoc, str]
+
+
+@dataclass
+class Messages:
+    """What a pass has to say about `module`; `save` adds it to what others have said."""
+
+    module: ModuleOp
+    _said: dict[Attribute, None] = field(default_factory=dict[Attribute, None])
+
+    def warn(
+        self,
+        loc: SourceLoc,
+        text: str,
+        remedy: str | None = None,
+        notes: Sequence[Note] = (),
+        *,
+        only_wall: bool = False,
+    ) -> None:
+        """A warning, with `only_wall` one that is shown under `-Wall`."""
+        fields: dict[str, Attribute] = {"loc": loc.to_attr(), "text": StringAttr(text)}
+        if remedy is not None:
+            fields["remedy"] = StringAttr(remedy)
+        if notes:
+            fields["notes"] = ArrayAttr(
+                DictionaryAttr({"loc": at.to_attr(), "text": StringAttr(note)})
+                for at, note in notes
+            )
+        if only_wall:
+            fields["wall"] = UnitAttr()
+        self._said.setdefault(DictionaryAttr(fields))
+
+    def save(self) -> None:
+        known = self.module.attributes.get(MESSAGES)
+        before = known.data if isinstance(known, ArrayAttr) else ()
+        if self._said:
+            self.module.attributes[MESSAGES] = ArrayAttr((*before, *self._said))
+
+
+def take_messages(module: ModuleOp, *, wall: bool) -> list[Diagnostic]:
+    """The warnings of passes by line, those for `-Wall` only with `wall`; they are taken off the module."""
+    attribute = module.attributes.pop(MESSAGES, None)
+    found: list[Diagnostic] = []
+    for message in attribute.data if isinstance(attribute, ArrayAttr) else ():
+        assert isinstance(message, DictionaryAttr)
+        fields = message.data
+        if "wall" in fields and not wall:
+            continue
+        notes = fields.get("notes")
+        entries = notes.data if isinstance(notes, ArrayAttr) else ()
+        found.append(
+            Diagnostic(
+                Severity.WARNING,
+                _loc(fields),
+                _text(fields, "text") or "",
+                _text(fields, "remedy"),
+                tuple(
+                    (_loc(note.data), _text(note.data, "text") or "")
+                    for note in entries
+                    if isinstance(note, DictionaryAttr)
+                ),
+            )
+        )
+    return sorted(found, key=lambda d: (d.loc.file, d.loc.line))
+
+
+def _loc(fields: Mapping[str, Attribute]) -> SourceLoc:
+    loc = fields["loc"]
+    assert isinstance(loc, FileLineColLoc)
+    return SourceLoc.from_attr(loc)
+
+
+def _text(fields: Mapping[str, Attribute], name: str) -> str | None:
+    text = fields.get(name)
+    return text.data if isinstance(text, StringAttr) else None

@@ -1,0 +1,104 @@
+"""Whether two values of one piece of code are surely equal, and what code surely writes nothing."""
+
+from __future__ import annotations
+
+from xdsl.dialects import llvm, scf
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import is_side_effect_free
+
+from ..decisions.device_functions import PURE_FUNCTIONS
+
+
+def same_value(left: SSAValue, right: SSAValue) -> bool:
+    """Whether two values are one, or computed alike, from loads with nothing written in between."""
+    if left is right:
+        return True
+    one, other = left.owner, right.owner
+    if not isinstance(one, Operation) or type(one) is not type(other):
+        return False
+    assert isinstance(other, Operation)
+    if isinstance(one, llvm.LoadOp) and not _quiet_between(one, other):
+        return False
+    if isinstance(one, scf.IfOp) and isinstance(other, scf.IfOp):
+        return _same_choice(one, other)
+    pure = one.name.startswith(("arith.", "math.")) or _is_pure_call(one)
+    named = isinstance(one, llvm.LoadOp | llvm.GEPOp | llvm.AddressOfOp | llvm.ConstantOp)
+    return (
+        (pure or named)
+        and not one.regions
+        and one.properties == other.properties
+        and len(one.operands) == len(other.operands)
+        and all(same_value(a, b) for a, b in zip(one.operands, other.operands, strict=True))
+    )
+
+
+def _same_choice(one: scf.IfOp, other: scf.IfOp) -> bool:
+    """Two `?:` written alike."""
+    if len(one.results) != 1 or len(other.results) != 1 or not same_value(one.cond, other.cond):
+        return False
+    for left, right in zip(one.regions, other.regions, strict=True):
+        ends = left.blocks[0].last_op, right.blocks[0].last_op
+        if not all(isinstance(end, scf.YieldOp) for end in ends) or not is_quiet(one):
+            return False
+        if not same_value(ends[0].operands[0], ends[1].operands[0]):  # pyright: ignore
+            return False
+    return True
+
+
+def _is_pure_call(op: Operation) -> bool:
+    return (
+        isinstance(op, llvm.CallOp)
+        and op.callee is not None
+        and op.callee.string_value() in PURE_FUNCTIONS
+    )
+
+
+def is_quiet(op: Operation) -> bool:
+    """Whether an operation writes nothing."""
+    if op.regions:
+        return all(is_quiet(inner) for r in op.regions for b in r.blocks for inner in b.ops)
+    return (
+        isinstance(op, llvm.LoadOp | llvm.GEPOp | llvm.AddressOfOp | scf.YieldOp)
+        or op.name.startswith(("arith.", "math."))
+        or is_side_effect_free(op)
+        or _is_pure_call(op)
+    )
+
+
+def _quiet_between(first: Operation, second: Operation) -> bool:
+    """Whether nothing is written between two operations of one block, or of branches in it."""
+    return _quiet_from(first, second) or _quiet_from(second, first)
+
+
+def _quiet_from(first: Operation, second: Operation) -> bool:
+    """The same, `second` perhaps in a branch after the first, or both in branches of one choice."""
+    outer = first
+    while True:
+        inner = _quiet_ancestor(second, outer)
+        if inner is not None:
+            return inner is outer or _quiet_before(inner, outer)
+        around = outer.parent_op()
+        if not isinstance(around, scf.IfOp) or not is_quiet(around):
+            return False
+        outer = around
+
+
+def _quiet_ancestor(op: Operation, beside: Operation) -> Operation | None:
+    """What holds `op` in the block of `beside`, with only branches between that write nothing before it."""
+    current = op
+    while current.parent_block() is not beside.parent_block():
+        around = current.parent_op()
+        if not isinstance(around, scf.IfOp) or not _quiet_before(current, None):
+            return None
+        current = around
+    return current
+
+
+def _quiet_before(op: Operation, start: Operation | None) -> bool:
+    """Whether the operations of a block from `start` up to `op` write nothing."""
+    before = op.prev_op
+    while before is not None and before is not start:
+        if not is_quiet(before):
+            return False
+        before = before.prev_op
+    return before is start

@@ -1,0 +1,142 @@
+"""
+Values as polynomials: which SSA values compute sums of products, and which conversions keep the value of
+a subscript.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, llvm
+from xdsl.ir import Attribute, SSAValue
+
+from ..decisions.polynomials import Polynomial
+from .acc_ops import bit_width, constant_value
+
+SymbolOf = Callable[[SSAValue], "Hashable | None"]
+"""The symbol a value is, or None when it has to be read as an expression (or is not known)."""
+
+
+_SAME_VALUE = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp)
+"""
+Conversions that keep a value as long as it fits the narrower type. Signed overflow is undefined; unsigned
+arithmetic and `TruncIOp` wrap, so that a polynomial with products may be two numbers where the subscript
+is one: whoever relies on the difference asks for them with `narrowed`.
+"""
+_INT_BITS = 32
+
+
+def keeps_value(op: object) -> bool:
+    """
+    Whether `op` is a conversion that keeps a subscript's value. Conversions to types narrower than
+    `int`, and from such types without sign (a comparison, an `unsigned char`), may not.
+    """
+    if not isinstance(op, _SAME_VALUE):
+        return False
+    match op:
+        case arith.TruncIOp():
+            type_: Attribute = op.result.type
+        case arith.ExtUIOp():
+            type_ = op.input.type
+        case _:
+            return True
+    width = bit_width(type_)
+    return width is None or width >= _INT_BITS
+
+
+MOST_TERMS, HIGHEST_DEGREE = 64, 12
+"""
+A polynomial with more terms, or of a higher degree, says nothing that anybody asks for, and products of
+sums grow exponentially.
+"""
+
+
+def is_manageable(terms: int, degree: int) -> bool:
+    """Whether a polynomial of this size is worth writing out."""
+    return terms <= MOST_TERMS and degree <= HIGHEST_DEGREE
+
+
+Narrowed = Callable[["Polynomial", int], None]
+"""Told of a polynomial that a conversion may have reduced modulo 2 to the power of a width in bits."""
+
+
+def _narrow_width(op: arith.ExtUIOp | arith.TruncIOp) -> int | None:
+    """How many bits of its operand are left in the result of `op`."""
+    return bit_width(op.result.type if isinstance(op, arith.TruncIOp) else op.input.type)
+
+
+def from_value(
+    value: SSAValue, symbol_of: SymbolOf, depth: int = 64, narrowed: Narrowed | None = None
+) -> Polynomial | None:
+    """
+    `value` as a polynomial over symbols; None if it is no such expression, or a huge one. `narrowed` is
+    told where that holds only while nothing wraps around.
+    """
+    return _Reader(symbol_of, narrowed).read(value, depth)
+
+
+@dataclass
+class _Reader:
+    """One call of `from_value`: each value is read once, however many expressions use it."""
+
+    symbol_of: SymbolOf
+    narrowed: Narrowed | None
+    known: dict[SSAValue, Polynomial | None] = field(
+        default_factory=dict[SSAValue, "Polynomial | None"]
+    )
+
+    def read(self, value: SSAValue, depth: int) -> Polynomial | None:
+        if value not in self.known:
+            self.known[value] = self._expand(value, depth)
+        return self.known[value]
+
+    def _expand(self, value: SSAValue, depth: int) -> Polynomial | None:
+        constant = constant_value(value)
+        if constant is not None:
+            return Polynomial.constant(constant)
+        symbol = self.symbol_of(value)
+        if symbol is not None:
+            return Polynomial.symbol(symbol)
+        owner = value.owner
+        if depth == 0:
+            return None
+        if isinstance(owner, _SAME_VALUE) and keeps_value(owner):
+            inner = self.read(owner.operands[0], depth - 1)
+            wraps = isinstance(owner, arith.ExtUIOp | arith.TruncIOp)
+            width = _narrow_width(owner) if wraps else None
+            if self.narrowed is not None and inner is not None and width is not None:
+                self.narrowed(inner, width)
+            return inner
+        if not isinstance(
+            owner,
+            arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | llvm.AddOp | llvm.MulOp,
+        ):
+            return None
+        left = self.read(owner.operands[0], depth - 1)
+        right = self.read(owner.operands[1], depth - 1)
+        return None if left is None or right is None else _combined(owner, left, right)
+
+
+def _combined(
+    op: arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | llvm.AddOp | llvm.MulOp,
+    left: Polynomial,
+    right: Polynomial,
+) -> Polynomial | None:
+    """The result of `op` on two polynomials, unless it is huge or none."""
+    if isinstance(op, arith.MuliOp | llvm.MulOp):
+        size = len(left.terms) * len(right.terms), left.degree + right.degree
+    else:
+        size = len(left.terms) + len(right.terms), 0
+    if not is_manageable(*size):
+        return None
+    match op:
+        case arith.AddiOp() | llvm.AddOp():
+            return left + right
+        case arith.SubiOp():
+            return left - right
+        case arith.MuliOp() | llvm.MulOp():
+            return left * right
+        case arith.ShLIOp():
+            amount = right.as_constant
+            return None if amount is None or not 0 <= amount < 63 else left * (1 << amount)

@@ -1,0 +1,171 @@
+"""
+Arrays that a compute construct uses as counters: nothing but atomic updates by one operator that is
+associative and commutative, so that partial results can be merged in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.llvm_ext import AtomicBinOp
+from ..decisions.private_counters import is_worthwhile
+from ..ir.acc_ops import MAPPING_OPS, has_level, is_inside, mapped_variable
+from ..ir.building import constant_value
+from ..ir.layout import size_of
+from ..ir.loop_facts import constant_trip
+from ..lower_acc_atomics import match_rmw
+
+MERGE: dict[AtomicBinOp, type[Operation]] = {
+    AtomicBinOp.add: arith.AddiOp,
+    AtomicBinOp.and_: arith.AndIOp,
+    AtomicBinOp.or_: arith.OrIOp,
+    AtomicBinOp.xor: arith.XOrIOp,
+    AtomicBinOp.max: arith.MaxSIOp,
+    AtomicBinOp.min: arith.MinSIOp,
+    AtomicBinOp.umax: arith.MaxUIOp,
+    AtomicBinOp.umin: arith.MinUIOp,
+    AtomicBinOp.fadd: arith.AddfOp,
+}
+
+Count = int | SSAValue
+"""A constant, or an i64 made before the construct."""
+
+
+@dataclass(frozen=True)
+class Counters:
+    """
+    An array of `elements` (an i64 of the host if not constant) of `type`, of which element `lower` is
+    the first the construct maps; `operator` merges two of its values.
+    """
+
+    array: SSAValue
+    type: IntegerType | AnyFloat
+    lower: int
+    elements: Count
+    operator: AtomicBinOp
+
+    @property
+    def element_bytes(self) -> int:
+        return size_of(self.type)
+
+    def identity(self) -> int:
+        """The value that changes nothing."""
+        width = 8 * self.element_bytes
+        match self.operator:
+            case AtomicBinOp.and_ | AtomicBinOp.umin:
+                return -1
+            case AtomicBinOp.max:
+                return -(1 << (width - 1))
+            case AtomicBinOp.min:
+                return (1 << (width - 1)) - 1
+            case _:
+                return 0
+
+
+def _section(entry: Operation, size: int) -> tuple[int, Count] | None:
+    """First element and number of elements, of `size` bytes each, of what a data operation maps."""
+    assert isinstance(entry, MAPPING_OPS)
+    if not entry.bounds:
+        variable = mapped_variable(entry)
+        if variable is None or size_of(variable) % size:
+            return None
+        return 0, size_of(variable) // size
+    bounds = entry.bounds[0].owner
+    if not isinstance(bounds, acc.DataBoundsOp) or bounds.stride_in_bytes is None:
+        return None
+    if bounds.lowerbound is None or bounds.extent is None or bounds.stride is None:
+        return None
+    given = (bounds.lowerbound, bounds.extent, bounds.stride)
+    lower, extent, stride = (_constant(value) for value in given)
+    if lower is None or stride is None or stride % size:
+        return None
+    if extent is not None:
+        return lower * stride // size, extent * stride // size
+    return (lower, bounds.extent) if stride == size and bounds.extent.type == i64 else None
+
+
+def _constant(value: SSAValue) -> int | None:
+    while isinstance(value.owner, arith.ExtSIOp):
+        value = value.owner.operands[0]
+    return constant_value(value)
+
+
+def updates_of(array: SSAValue, construct: acc.ParallelOp) -> list[acc.AtomicUpdateOp] | None:
+    """The atomic updates of `array` in the construct; None if it is used in any other way there."""
+    found: list[acc.AtomicUpdateOp] = []
+    for use in array.uses:
+        user = use.operation
+        if user is construct or not is_inside(user, construct):
+            continue
+        if isinstance(user, llvm.GEPOp) and use.index == 0:
+            inner = updates_of(user.result, construct)
+            if inner is None:
+                return None
+            found += inner
+        elif isinstance(user, acc.AtomicUpdateOp) and use.index == 0:
+            found.append(user)
+        else:
+            return None
+    return found
+
+
+def _operator(update: acc.AtomicUpdateOp) -> AtomicBinOp | None:
+    if update.if_cond is not None or isinstance(update.parent_op(), acc.AtomicCaptureOp):
+        return None
+    match = match_rmw(update)
+    if match is None:
+        return None
+    return AtomicBinOp.add if match.kind is AtomicBinOp.sub else match.kind
+
+
+def enclosing_loops(op: Operation, construct: acc.ParallelOp) -> Iterator[acc.LoopOp]:
+    parent = op.parent_op()
+    while parent is not None and parent is not construct:
+        if isinstance(parent, acc.LoopOp):
+            yield parent
+        parent = parent.parent_op()
+
+
+def _count(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> int | None:
+    """How often the construct runs `update`, as far as its loop directives say."""
+    total = 1
+    for loop in enclosing_loops(update, construct):
+        trips = constant_trip(loop)
+        if trips is None:
+            return None
+        total *= trips
+    return total
+
+
+def find_counters(array: SSAValue, construct: acc.ParallelOp) -> Counters | None:
+    """`array`, a result of one of the construct's data operations, as counters; None if it is not."""
+    entry = array.owner
+    if not isinstance(entry, MAPPING_OPS):
+        return None
+    updates = updates_of(array, construct)
+    if not updates:
+        return None
+    operators = {_operator(update) for update in updates}
+    types = {update.region.block.args[0].type for update in updates}
+    (operator, *others), (type, *more) = operators, types
+    if others or more or not isinstance(type, IntegerType | AnyFloat):
+        return None
+    if operator is None or operator not in MERGE:
+        return None
+    for update in updates:
+        if not any(has_level(loop.gang) for loop in enclosing_loops(update, construct)):
+            return None
+    section = _section(entry, size_of(type))
+    if section is None:
+        return None
+    lower, elements = section
+    counts = [_count(update, construct) for update in updates]
+    total = None if None in counts else sum(count for count in counts if count is not None)
+    if not is_worthwhile(total, elements if isinstance(elements, int) else 1):
+        return None
+    return Counters(array, type, lower, elements, operator)

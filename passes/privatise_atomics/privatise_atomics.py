@@ -1,0 +1,395 @@
+"""
+Give every gang its own copy, in shared memory, of a small array that a construct only updates
+atomically (OpenACC 3.4, 2.12): histograms, bins, counters.
+
+Takes:  scheduled IR for a GPU, with acc.atomic operations.
+Leaves: for each small array whose every use in a construct is an atomic update by one associative and
+        commutative operator inside gang loops: a gang-private array that starts at the operator's
+        identity and takes the updates, and after the loops one atomic update of the array per element
+        that differs from the identity. Each element has several copies side by side, which lanes
+        take in turn, so that few lanes meet. Of a construct with an array whose size is known only on
+        the host there are two versions, chosen by the size. The grid is cut down to what the device
+        holds at once, unless the user gave it. A loop that reads bytes or 16-bit
+        integers takes groups of them per iteration (`wide_input.py`). Other arrays are untouched.
+Fails:  never.
+
+Before:
+  %bins_1 = acc.present varPtr(%bins : !llvm.ptr) varType(i32) bounds(256 elements) -> !llvm.ptr
+  acc.parallel … {
+    acc.loop gang vector control(%i : i32) = … {
+      %p = llvm.getelementptr %bins_1[%k] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+      acc.atomic.update %p : !llvm.ptr { ^bb0(%old : i32): … %old + 1 … }
+    } attributes {accx.covers}
+  }
+After:
+  acc.parallel … {
+    %bins_2 = llvm.alloca … x !llvm.array<8192 x i32>
+    acc.loop worker vector control(%element : i32) = (0) to (8192) { %bins_2[%element] = 0 }
+    acc.loop gang vector control(%i : i32) = … {
+      %p = llvm.getelementptr %bins_2[32 * %k + %i mod 32] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+      acc.atomic.update %p : !llvm.ptr { ^bb0(%old : i32): … %old + 1 … }
+    }
+    acc.loop worker vector control(%element : i32) = (0) to (256) {
+      %total = … sum of the 32 copies …
+      if %total != 0: acc.atomic.update %bins_1[%element] : … %old + %total …
+    }
+  }
+
+Options: `target`: only `nvptx` does anything. `copies`: the most copies of an element (default: the
+lanes of a warp). `gangs`: the largest grid (default: what the device holds at once).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.accx import COVERS, ELEMENTS, GIVEN_SIZES, WHY
+from ..decisions.launch_shape import WARP
+from ..decisions.private_counters import (
+    LARGEST_ARRAY,
+    SHARED_BUDGET,
+    choose_copies,
+    gang_share,
+    most_gangs,
+)
+from ..decisions.schedule import Target
+from ..ir.acc_ops import NONE, has_level, loops_in, set_operand_groups, variable_name
+from ..ir.building import Cursor, constant_value, erase
+from ..ir.layout import size_of
+from ..ir.versions import (
+    branches,
+    can_have_versions,
+    copies_that_fit,
+    copy_construct,
+    erase_original,
+    queue_outside,
+)
+from .atomic_counters import MERGE, Count, Counters, enclosing_loops, find_counters, updates_of
+from .wide_input import find_grouping, group_iterations
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`copies` of each element, in private arrays of `room` values."""
+
+    counters: Counters
+    copies: Count
+    room: int
+
+
+def _i64(at: Cursor, count: Count) -> SSAValue:
+    return at.i64(count) if isinstance(count, int) else count
+
+
+def _times(at: Cursor, a: Count, b: Count) -> Count:
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    return at.mul(_i64(at, a), _i64(at, b))
+
+
+def _loop(at: Cursor, trips: Count, why: str) -> Cursor:
+    """A loop over `trips` iterations for all threads of the gang; the result is in its body."""
+    upper = at.i32(trips) if isinstance(trips, int) else at.to_integer(trips, i32)
+    block = Block(arg_types=[i32])
+    block.args[0].name_hint = "element"
+    end = Cursor.at_end(block, at.loc).insert(acc.YieldOp())
+    loop = acc.LoopOp(
+        region=Region(block),
+        lowerbound=[at.i32(0)],
+        upperbound=[upper],
+        step=[at.i32(1)],
+        inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+        independent=NONE,
+        worker=NONE,
+        vector=NONE,
+    )
+    loop.attributes[WHY] = StringAttr(why)
+    at.insert(loop)
+    return Cursor.before(end)
+
+
+def _start(plan: Plan, name: str, at: Cursor) -> SSAValue:
+    """The gang's copies at the identity."""
+    counters = plan.counters
+    count = _times(at, counters.elements, plan.copies)
+    array = llvm.LLVMArrayType(plan.room, counters.type)
+    copy = at.value(llvm.AllocaOp(at.i32(1), array, alignment=16), name)
+    body = _loop(at, count, f"the gang's copies of {name} start at the operator's identity")
+    identity = body.constant(counters.identity(), counters.type)
+    index = body.to_i64(body.point.block.args[0])
+    body.store(identity, body.element(copy, index, counters.type, name))
+    return copy
+
+
+def _selector(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> SSAValue | None:
+    """The variable of the loop around `update` that neighbouring lanes have neighbouring values of."""
+    for loop in enclosing_loops(update, construct):
+        if has_level(loop.vector) or has_level(loop.worker) or has_level(loop.gang):
+            return loop.region.blocks[0].args[-1]
+    return None
+
+
+def _element_number(at: Cursor, address: SSAValue, counters: Counters) -> SSAValue:
+    """Which element of the copies `address` in the array means (i64)."""
+    owner = address.owner
+    number: SSAValue
+    if address is counters.array:
+        number = at.i64(0)
+    elif (
+        isinstance(owner, llvm.GEPOp)
+        and owner.ptr is counters.array
+        and size_of(owner.elem_type) == counters.element_bytes
+        and len(owner.ssa_indices) == 1
+        and len(list(owner.rawConstantIndices.iter_values())) == 1
+    ):
+        number = at.to_i64(owner.ssa_indices[0])
+    else:
+        start = at.value(llvm.PtrToIntOp(counters.array, i64))
+        bytes = at.sub(at.value(llvm.PtrToIntOp(address, i64)), start)
+        number = at.value(arith.DivSIOp(bytes, at.i64(counters.element_bytes)), "element")
+    return at.sub(number, at.i64(counters.lower))
+
+
+def _redirect(
+    update: acc.AtomicUpdateOp, plan: Plan, copy: SSAValue, construct: acc.ParallelOp
+) -> None:
+    """Makes `update` work on the gang's copy."""
+    at = Cursor.before(update)
+    address, counters = update.x, plan.counters
+    number = at.mul(_element_number(at, address, counters), _i64(at, plan.copies))
+    variable = _selector(update, construct)
+    if plan.copies != 1 and variable is not None:
+        number = at.value(
+            arith.AddiOp(number, _copy_number(at, at.to_i64(variable), plan)), "counter"
+        )
+    update.operands[0] = at.element(copy, number, counters.type, copy.name_hint)
+    owner = address.owner
+    while isinstance(owner, llvm.GEPOp) and not owner.result.uses:
+        above = owner.ptr.owner
+        erase(owner)
+        owner = above
+
+
+def _copy_number(at: Cursor, number: SSAValue, plan: Plan) -> SSAValue:
+    """`number` modulo the copies of an element, which are a power of two."""
+    copies = plan.copies
+    mask = at.i64(copies - 1) if isinstance(copies, int) else at.sub(copies, at.i64(1))
+    return at.value(arith.AndIOp(number, mask), "copy")
+
+
+def _total(body: Cursor, plan: Plan, copy: SSAValue) -> SSAValue:
+    """What the copies of an element amount to; lanes start with different ones."""
+    counters = plan.counters
+    element = body.to_i64(body.point.block.args[0])
+    copies = _i64(body, plan.copies)
+    first = body.mul(element, copies)
+    if plan.copies == 1:
+        return body.load(body.element(copy, first, counters.type), counters.type, "total")
+    identity = body.constant(counters.identity(), counters.type)
+    block = Block(arg_types=[i64, counters.type])
+    block.args[0].name_hint, block.args[1].name_hint = "turn", "sum"
+    loop = scf.ForOp(body.i64(0), copies, body.i64(1), [identity], Region(block))
+    body.insert(loop, "total")
+    inside = Cursor.at_end(block, body.loc)
+    turned = inside.value(arith.AddiOp(block.args[0], element))
+    number = _copy_number(inside, turned, plan)
+    address = inside.element(copy, inside.add(first, number), counters.type)
+    value = inside.load(address, counters.type, "part")
+    merged = MERGE[counters.operator](block.args[1], value)  # type: ignore[call-arg]
+    inside.insert(scf.YieldOp(inside.value(merged, "sum")))
+    return loop.results[0]
+
+
+def _merge(plan: Plan, copy: SSAValue, at: Cursor) -> None:
+    """Adds what the gang has counted to the array."""
+    counters, name = plan.counters, copy.name_hint
+    body = _loop(at, counters.elements, f"the gang's copies of {name} are merged into it")
+    total = _total(body, plan, copy)
+    identity = body.constant(counters.identity(), counters.type)
+    if isinstance(counters.type, IntegerType):
+        changed = body.value(arith.CmpiOp(total, identity, "ne"), "changed")
+    else:
+        changed = body.value(arith.CmpfOp(total, identity, "une"), "changed")
+    then = body.if_then(changed)
+    index = then.to_i64(body.point.block.args[0])
+    index = then.add(index, then.i64(counters.lower))
+    block = Block(arg_types=[counters.type])
+    block.args[0].name_hint = "old"
+    inside = Cursor.at_end(block, at.loc)
+    merged = MERGE[counters.operator](block.args[0], total)  # type: ignore[call-arg]
+    inside.insert(acc.YieldOp(inside.value(merged)))
+    address = then.element(counters.array, index, counters.type, name)
+    then.insert(acc.AtomicUpdateOp(x=address, region=Region(block)))
+
+
+def _tile(loop: acc.LoopOp, construct: acc.ParallelOp) -> int:
+    """Iterations of `loop` that a gang takes at a time, as far as they are constant."""
+    elements = loop.attributes.get(ELEMENTS)
+    tile = elements.value.data if isinstance(elements, IntegerAttr) else 1
+    for level, sizes in (
+        (loop.worker, construct.num_workers),
+        (loop.vector, construct.vector_length),
+    ):
+        if has_level(level) and sizes:
+            tile *= constant_value(sizes[0]) or 1
+    return tile
+
+
+def cap_grid(construct: acc.ParallelOp, counters: int, shared_bytes: int, limit: int) -> None:
+    """
+    Limits the grid, whose gangs each set up and merge `counters` elements that take `shared_bytes`
+    together, to `limit` gangs (0: what the device holds at once), unless the user gave it.
+    """
+    given = construct.attributes.get(GIVEN_SIZES)
+    if isinstance(given, ArrayAttr) and StringAttr("num_gangs") in given.data:
+        return
+    gang_loops = [loop for loop in loops_in(construct) if has_level(loop.gang)]
+    sizes = [constant_value(v[0]) for v in (construct.num_workers, construct.vector_length) if v]
+    threads = None
+    if None not in sizes:
+        threads = 1
+        for size in sizes:
+            threads *= size or 1
+    at = Cursor.before(construct)
+    share = gang_share(counters, max(_tile(loop, construct) for loop in gang_loops))
+    left = at.i32(most_gangs(threads, shared_bytes, limit))
+    grid: list[SSAValue] = []
+    for position, size in enumerate(construct.num_gangs):
+        wanted = size
+        if position == 0 and share > 1:
+            rounded = at.add(at.value(arith.DivUIOp(size, at.i32(share))), at.i32(1))
+            wanted = at.value(arith.MinSIOp(size, rounded))
+        gangs = at.value(arith.MinSIOp(wanted, left), "num_gangs")
+        grid.append(gangs)
+        if position + 1 < len(construct.num_gangs):
+            left = at.value(arith.DivUIOp(left, gangs), "left")
+            left = at.value(arith.MaxSIOp(left, at.i32(1)), "left")
+    set_operand_groups(construct, num_gangs=grid)
+    for loop in gang_loops:
+        loop.attributes.pop(COVERS, None)
+
+
+def _explain(construct: acc.ParallelOp, text: str) -> None:
+    for loop in loops_in(construct):
+        why = loop.attributes.get(WHY)
+        if has_level(loop.gang):
+            before = f"{why.data}; " if isinstance(why, StringAttr) and why.data else ""
+            loop.attributes[WHY] = StringAttr(before + text)
+            return
+
+
+def _constant_plans(found: list[Counters], most_copies: int) -> list[Plan]:
+    """Plans for the arrays of constant size, as far as shared memory goes."""
+    budget = SHARED_BUDGET
+    plans: list[Plan] = []
+    for counters in found:
+        elements = counters.elements
+        if not isinstance(elements, int):
+            continue
+        copies = choose_copies(elements, counters.element_bytes, budget, most_copies)
+        if copies:
+            plans.append(Plan(counters, copies, elements * copies))
+            budget -= elements * copies * counters.element_bytes
+    return plans
+
+
+def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
+    """Privatises what can be in one construct."""
+    arrays = dict.fromkeys(construct.data_clause_operands)
+    found = [c for array in arrays if (c := find_counters(array, construct)) is not None]
+    plans = _constant_plans(found, most_copies)
+    sized_by_host = [c for c in found if not isinstance(c.elements, int)]
+    if plans:
+        rewrite(construct, plans, limit)
+    elif sized_by_host and can_have_versions(construct) and queue_outside(construct):
+        _private_version(construct, sized_by_host[0], most_copies, limit)
+
+
+def _private_version(
+    construct: acc.ParallelOp, counters: Counters, most_copies: int, limit: int
+) -> None:
+    """A version for an array that turns out to be small, and the construct as it is."""
+    at = Cursor.before(construct)
+    elements, size = counters.elements, counters.element_bytes
+    assert isinstance(elements, SSAValue)
+    before = at.value(arith.SubiOp(elements, at.i64(1)))
+    small = at.value(arith.CmpiOp(before, at.i64(LARGEST_ARRAY // size), "ult"), "small")
+    then, otherwise = branches(at, small)
+    room = SHARED_BUDGET // size
+    copies = copies_that_fit(then, elements, room, most_copies or WARP)
+    version = copy_construct(construct, then)
+    copy_construct(construct, otherwise)
+    erase_original(construct)
+    rewrite(version, [Plan(counters, copies, room)], limit)
+
+
+def rewrite(construct: acc.ParallelOp, plans: list[Plan], limit: int) -> None:
+    """Carries out `plans` (see the contract above)."""
+    room = sum(plan.room for plan in plans)
+    bytes = sum(plan.room * plan.counters.element_bytes for plan in plans)
+    cap_grid(construct, room, bytes, limit)
+    arrays = {plan.counters.array for plan in plans}
+    notes: list[str] = []
+    for loop in _loops_of_updates(arrays, construct):
+        grouping = find_grouping(loop)
+        if grouping is not None:
+            group_iterations(grouping)
+            notes.append(f"groups of {grouping.size} iterations read 16 bytes at once")
+    block = construct.region.block
+    assert block.first_op is not None and block.last_op is not None
+    start, end = Cursor.before(block.first_op, construct.location), block.last_op
+    for plan in plans:
+        array = plan.counters.array
+        name = variable_name(array)
+        updates = updates_of(array, construct) or []
+        copy = _start(plan, name, start)
+        for update in updates:
+            _redirect(update, plan, copy, construct)
+        _merge(plan, copy, Cursor.before(end, construct.location))
+        many = plan.copies if isinstance(plan.copies, int) else "several"
+        notes.append(f"updates of {name} in shared memory, {many} copies in each gang")
+    _explain(construct, "; ".join(notes))
+
+
+def _loops_of_updates(arrays: set[SSAValue], construct: acc.ParallelOp) -> list[acc.LoopOp]:
+    """The lanes' loops whose bodies hold the updates directly."""
+    found: dict[acc.LoopOp, None] = {}
+    for array in arrays:
+        for update in updates_of(array, construct) or ():
+            parent = update.parent_op()
+            if isinstance(parent, acc.LoopOp) and has_level(parent.vector):
+                found[parent] = None
+    return list(found)
+
+
+@dataclass(frozen=True)
+class PrivatiseAtomicsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "privatise-atomics"
+
+    target: Target = "nvptx"
+    copies: int = 0
+    gangs: int = 0
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target != "nvptx":
+            return
+        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+            privatise(construct, self.copies, self.gangs)

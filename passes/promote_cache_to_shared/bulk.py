@@ -1,0 +1,215 @@
+"""
+Tiles filled by bulk copies (sm_90 and later): a thread for each row of a tile starts one copy, and all
+threads wait until the bytes have arrived. They need rows of whole groups of 16 bytes; whether those begin
+at multiples of 16 in the array is known only at run time, so that a block asks, and else fills its tiles
+in the usual way.
+
+Bulk copies access memory in another way (the asynchronous proxy, PTX ISA 8.6) than loads and stores, so
+that each thread orders what it did to the tiles before the copies that follow the barrier.
+
+Before:
+  barrier; copy tile(k) word by word; barrier
+After:
+  order; barrier
+  if the whole tile exists and its rows are aligned {
+    thread 0: expect the tile's bytes; thread r: copy row r; wait for this phase; the next has other parity
+  } else { copy tile(k) word by word; barrier }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import i8, i32, i64
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.accx_bulk import (
+    BULK_BYTES,
+    COUNTER_BYTES,
+    CopyBulkOp,
+    EndCounterOp,
+    ExpectBytesOp,
+    OrderCopiesOp,
+    StartCounterOp,
+    WaitBytesOp,
+)
+from ...dialects.accx_cache import GangBarrierOp, SharedTileOp
+from ...dialects.accx_compress import PACKED
+from ..decisions.cache_plan import TilePlan, WritePolicy
+from ..ir.building import Cursor
+from ..ir.cached_accesses import Cached
+from ..ir.cached_code import Values, polynomial, scaled, split, total
+from . import fetch
+from .fetch import Sweep
+from .tiles import Block, Planned, Tile, in_tile
+from .uniformity import may_be_written
+
+BULK_SM = 90
+"""The first compute capability with bulk copies (PTX ISA 9.7.9.25.4.1)."""
+
+
+def row_bytes(plan: TilePlan) -> int:
+    """Bytes of a row of the tile, without padding."""
+    return plan.dims[-1].size * plan.section.element_bytes
+
+
+def why_not(
+    cached: Cached, plan: TilePlan, policy: WritePolicy, written: Sequence[SSAValue], sm: int
+) -> str | None:
+    """Why rows of this tile cannot be copied in bulk, whatever the addresses; None: they can."""
+    if sm < BULK_SM:
+        return f"sm_{sm} has no bulk copies"
+    stores = any(access.is_store for access in cached.accesses)
+    if stores or policy != "through" or may_be_written(cached.base, written):
+        return "the kernel may write the array"
+    owner = cached.base.owner
+    if isinstance(owner, Operation) and PACKED in owner.attributes:
+        return "the array is compressed"
+    bytes = row_bytes(plan)
+    if bytes % BULK_BYTES:
+        return f"its rows of {bytes} bytes are no multiple of {BULK_BYTES}"
+    for dim in plan.dims[:-1]:
+        if dim.pitch % BULK_BYTES:
+            return f"rows of its tile are {dim.pitch} bytes apart, no multiple of {BULK_BYTES}"
+    return None
+
+
+@dataclass
+class Counter:
+    """Counts the bytes that arrive. `parity`: the thread's variable for the phase that it waits for next."""
+
+    address: SSAValue
+    parity: SSAValue
+    thread: SSAValue
+    used: bool = False
+
+    def alone(self, at: Cursor) -> Cursor:
+        """Where one thread of the block is."""
+        return at.if_then(at.value(arith.CmpiOp(self.thread, at.i32(0), "eq"), "alone"))
+
+    def end(self, at: Cursor) -> None:
+        """Behind the last wait: the memory may become a counter again."""
+        at.insert(GangBarrierOp())
+        self.alone(at).insert(EndCounterOp(self.address))
+
+    def expect(self, at: Cursor, bytes: int) -> None:
+        self.alone(at).insert(ExpectBytesOp(self.address, bytes))
+
+    def wait(self, at: Cursor) -> None:
+        """For the current phase; the next wait is for the one behind it."""
+        parity = at.load(self.parity, i32, "parity")
+        at.insert(WaitBytesOp(self.address, parity))
+        at.store(at.value(arith.XOrIOp(parity, at.i32(1)), "parity"), self.parity)
+
+
+def start_counter(at: Cursor, planned: Sequence[Planned], block: Block) -> Counter | None:
+    """The counter of a block of threads, if tiles need one."""
+    if not any(each.bulk for each in planned):
+        return None
+    address = at.value(SharedTileOp(COUNTER_BYTES, "arrived"), "arrived")
+    counter = Counter(address, at.alloca(i32, "parity"), block.thread)
+    at.store(at.i32(0), counter.parity)
+    counter.alone(at).insert(StartCounterOp(address))
+    at.insert(OrderCopiesOp())
+    at.insert(GangBarrierOp())
+    return counter
+
+
+def fill(
+    at: Cursor,
+    counter: Counter,
+    tiles: Sequence[Tile],
+    block: Block,
+    values: Values,
+    *,
+    again: bool,
+) -> None:
+    """As `fetch.fill`, rows of those tiles that are planned so in bulk."""
+    if again or counter.used:  # nobody may still wait for the phase before, or use the tiles
+        at.insert(OrderCopiesOp())
+        at.insert(GangBarrierOp())
+    counter.used = True
+    copies = fetch.copies_of(at, tiles, block, values)
+    bulk = [sweep for sweep in copies.sweeps if sweep.tile.planned.bulk]
+    rest = [sweep for sweep in copies.sweeps if not sweep.tile.planned.bulk]
+    possible = aligned(at, bulk)
+    if possible is None:
+        possible = copies.whole
+    elif copies.whole is not None:
+        possible = at.value(arith.AndIOp(copies.whole, possible), "in_bulk")
+    if possible is None:
+        _fill_in_bulk(at, counter, bulk, rest)
+        return
+    then, otherwise = fetch.if_else(at, possible)
+    _fill_in_bulk(then, counter, bulk, rest)
+    fetch.start(otherwise, copies)
+    otherwise.insert(GangBarrierOp())
+
+
+def _fill_in_bulk(
+    at: Cursor, counter: Counter, bulk: Sequence[Sweep], rest: Sequence[Sweep]
+) -> None:
+    counter.expect(at, sum(row_bytes(sweep.tile.plan) * _rows(sweep.tile.plan) for sweep in bulk))
+    for sweep in bulk:
+        _copy_rows(at, counter, sweep)
+    if rest:
+        fetch.start(at, fetch.Copies(list(rest), [], None))
+    counter.wait(at)
+    if rest:
+        at.insert(GangBarrierOp())
+
+
+def _rows(plan: TilePlan) -> int:
+    return prod(dim.size for dim in plan.dims[:-1])
+
+
+def aligned(at: Cursor, sweeps: Sequence[Sweep]) -> SSAValue | None:
+    """Whether all rows begin at multiples of 16 bytes, in the same way for all threads; None: they do."""
+    bits: SSAValue | None = None
+    for sweep in sweeps:
+        first = at.element(sweep.base, sweep.start, i8, sweep.tile.plan.section.name)
+        parts = [at.value(llvm.PtrToIntOp(first, i64))]
+        for dim in sweep.tile.plan.dims[:-1]:
+            if dim.size > 1 and any(factor % BULK_BYTES for factor in dim.stride.terms.values()):
+                parts.append(polynomial(at, dim.stride, sweep.values, i64))
+        for part in parts:
+            bits = part if bits is None else at.value(arith.OrIOp(bits, part))
+    if bits is None:
+        return None
+    odd = at.value(arith.AndIOp(bits, at.i64(BULK_BYTES - 1)))
+    return at.value(arith.CmpiOp(odd, at.i64(0), "eq"), "aligned")
+
+
+def _copy_rows(at: Cursor, counter: Counter, sweep: Sweep) -> None:
+    """Every thread starts the copies of its rows: few, so that warps share the work of starting them."""
+    rows, threads = _rows(sweep.tile.plan), sweep.block.threads
+    number = sweep.block.thread
+    if rows > threads:
+        _, place = at.for_loop(number, at.i32(rows), at.i32(threads), "row")
+        number = place.point.block.args[0]
+    elif rows < threads:
+        place = at.if_then(at.value(arith.CmpiOp(number, at.i32(rows), "slt"), "copies"))
+    else:
+        place = at
+    _copy_row(place, counter, sweep, number)
+
+
+def _copy_row(at: Cursor, counter: Counter, sweep: Sweep, number: SSAValue) -> None:
+    plan = sweep.tile.plan
+    rest, near, far = number, list[SSAValue](), list[SSAValue]()
+    for position, dim in reversed(list(enumerate(plan.dims[:-1]))):
+        own = rest
+        if position > 0:
+            rest, own = split(at, rest, dim.size)
+        if dim.size > 1:
+            near.append(scaled(at, own, dim.pitch))
+            stride = polynomial(at, dim.stride, sweep.values, i64)
+            far.append(at.mul(at.to_i64(own), stride))
+    source = at.element(sweep.base, total(at, sweep.start, *far) or sweep.start, i8)
+    source.name_hint = f"{plan.section.name}_row"
+    offset = total(at, *near)
+    target = sweep.tile.address if offset is None else in_tile(at, sweep.tile.address, offset)
+    at.insert(CopyBulkOp(source, target, row_bytes(plan), counter.address))

@@ -1,0 +1,57 @@
+"""
+What code outside of a directive's scope does with the array. The scope ends with the block of C code, while
+a tile is written back at the end of the block of IR; and another thread fills a tile with what an iteration
+may have stored in front of the directive.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, llvm
+from xdsl.ir import Operation, SSAValue
+
+from ..ir.arguments import distinct_arguments, is_restrict
+from ..ir.cached_accesses import Cached
+from ..ir.cached_sections import first_directive
+from .nest import Nest
+from .uniformity import has_effects
+
+
+def look_elsewhere(cached: Cached, nest: Nest) -> None:
+    """Sets `touched_elsewhere` and `stored_elsewhere` of a directive of the nest."""
+    for outer in nest.operations:
+        for op in outer.walk():
+            if not _may_touch(op, cached):
+                continue
+            cached.touched_elsewhere = True
+            if not isinstance(op, llvm.LoadOp):
+                cached.stored_elsewhere = True
+                return
+
+
+def _may_touch(op: Operation, cached: Cached) -> bool:
+    """Whether an operation may access the array, other than through a view of the directive's."""
+    if isinstance(op, llvm.CallOp):
+        return has_effects(op)
+    if isinstance(op, llvm.GEPOp | acc.CacheOp | acc.DataBoundsOp | acc.LoopOp | acc.ReductionOp):
+        return False
+    return any(
+        isinstance(operand.type, llvm.LLVMPointerType) and _may_be(operand, cached)
+        for operand in op.operands
+    )
+
+
+def _may_be(pointer: SSAValue, cached: Cached) -> bool:
+    """Whether a pointer may lead to the array, but not through a view of the directive's."""
+    while isinstance(pointer.owner, llvm.GEPOp | acc.CacheOp):
+        owner = pointer.owner
+        if isinstance(owner, acc.CacheOp) and first_directive(owner) is first_directive(cached.op):
+            return False
+        pointer = owner.ptr if isinstance(owner, llvm.GEPOp) else owner.var
+    base = cached.base
+    if pointer is base:
+        return True
+    if isinstance(pointer.owner, llvm.AllocaOp | acc.PrivateOp | acc.ReductionOp):
+        return False
+    if is_restrict(base) or is_restrict(pointer):
+        return False
+    return not any(distinct_arguments([base, pointer], loads_pointers=False))

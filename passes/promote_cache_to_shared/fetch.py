@@ -1,0 +1,495 @@
+"""
+Copies between arrays and tiles, by all threads of a block together.
+
+Threads number the words of a tile and take every n-th one, so that neighbouring threads read
+neighbouring words of a row. A block that is not full, or whose section leaves the array, reads the
+last element it may again instead: no thread branches, and nobody reads what stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import acc, arith, scf
+from xdsl.dialects.builtin import IntegerType, i8, i64
+from xdsl.ir import Block as IrBlock
+from xdsl.ir import Region, SSAValue
+
+from ...dialects.accx_cache import CopyAsyncOp, GangBarrierOp, WaitCopiesOp
+from ..decisions.cache_section import divide
+from ..decisions.polynomials import ZERO, Polynomial
+from ..ir.acc_ops import MAPPING_OPS
+from ..ir.building import Cursor, constant_value
+from ..ir.cached_accesses import Cached
+from ..ir.cached_code import Values, mapped, minimum, polynomial, scaled, split, total
+from .extents import variable_bytes
+from .tiles import Block, Planned, Tile, in_tile
+
+MAX_UNROLLED = 16
+"""Words per thread up to which the copy of a tile is written out."""
+
+
+def start_of(at: Cursor, tile: Tile, block: Block, values: Values) -> SSAValue:
+    """Bytes from the array's start to the tile's first element, the same for all threads (i64)."""
+    here = {**values, **block.first_values}
+    poly = ZERO
+    for dim in tile.plan.section.dims:
+        poly = poly + dim.lower * dim.stride
+    start = polynomial(at, poly, here, i64)
+    for move in tile.plan.moves:
+        if move.rate < 0:
+            stride = tile.plan.dims[move.dim].stride * move.rate
+            steps = at.to_i64(at.sub(block.axes[move.axis].width, at.i32(1)))
+            start = at.add(start, at.mul(steps, polynomial(at, stride, here, i64)))
+    start.name_hint = f"{tile.plan.section.name}_start"
+    if tile.start_slot is None:
+        return start
+    # Communicating renewal: one thread says where the tile begins.
+    zero = at.value(arith.CmpiOp(block.thread, at.i32(0), "eq"))
+    at.if_then(zero).store(start, tile.start_slot)
+    at.insert(GangBarrierOp())
+    return at.load(tile.start_slot, i64, start.name_hint)
+
+
+def mapped_bytes(at: Cursor, cached: Cached, values: Values) -> tuple[SSAValue, SSAValue] | None:
+    """The first byte that is mapped of the array and the end, from its start (i64); None: not known."""
+    size = variable_bytes(cached)
+    if size is not None:
+        return at.i64(0), at.i64(size)
+    owner = cached.base.owner
+    if not isinstance(owner, MAPPING_OPS) or not owner.bounds:
+        return None
+    bounds = owner.bounds[0].owner
+    assert isinstance(bounds, acc.DataBoundsOp)
+    if bounds.lowerbound is None or bounds.extent is None or bounds.stride is None:
+        return None
+    stride = at.to_i64(mapped(values, bounds.stride))
+    low = at.mul(at.to_i64(mapped(values, bounds.lowerbound)), stride)
+    span = at.mul(at.to_i64(mapped(values, bounds.extent)), stride)
+    return low, at.add(low, span, "mapped_end")
+
+
+def _reach(at: Cursor, tile: Tile, values: Values) -> tuple[SSAValue, SSAValue]:
+    """Bytes from a full tile's first element to its lowest one, and behind its highest one (i64)."""
+    below, above = ZERO, Polynomial.constant(tile.plan.section.element_bytes)
+    lows: list[SSAValue] = []
+    highs: list[SSAValue] = []
+    for dim in tile.plan.dims:
+        span = dim.stride * (dim.size - 1)
+        known = span.as_constant
+        if known is not None and known < 0:
+            below = below + span
+        elif known is not None or dim.section_dim is not None:
+            above = above + span
+        else:  # a loop's own dimension: which way it goes is known only at run time
+            there = polynomial(at, span, values, i64)
+            lows.append(at.value(arith.MinSIOp(there, at.i64(0))))
+            highs.append(at.value(arith.MaxSIOp(there, at.i64(0))))
+    low = total(at, polynomial(at, below, values, i64), *lows)
+    high = total(at, polynomial(at, above, values, i64), *highs)
+    return at.i64(0) if low is None else low, at.i64(0) if high is None else high
+
+
+@dataclass
+class Limits:
+    """What a careful copy must not exceed: iterations of each axis, bytes of the array."""
+
+    careful: bool
+    mapped: tuple[SSAValue, SSAValue] | None
+
+
+def conditions_of(
+    at: Cursor, tile: Tile, block: Block, start: SSAValue, limits: Limits, values: Values
+) -> list[SSAValue]:
+    """What must hold for the whole tile to exist; nothing if it always does."""
+    conditions: list[SSAValue] = []
+    for axis in {move.axis for move in tile.plan.moves}:
+        state = block.axes[axis]
+        if not state.fixed:
+            conditions.append(at.value(arith.CmpiOp(state.width, at.i32(state.full), "eq")))
+    if limits.mapped is not None:
+        low, end = limits.mapped
+        below, above = _reach(at, tile, values)
+        conditions.append(at.value(arith.CmpiOp(at.add(start, below), low, "sge")))
+        conditions.append(at.value(arith.CmpiOp(at.add(start, above), end, "sle")))
+    return conditions
+
+
+# Copies between array and tile --------------------------------------------------------------------
+
+
+Move = Callable[[Cursor, SSAValue, SSAValue, IntegerType, SSAValue], Callable[[], None]]
+"""
+Copies one word: cursor, address in the array, offset in the tile, word, the word's number. Reads at
+once; what it returns writes, so that all reads of a thread are under way before the first write.
+"""
+
+
+def _extent(at: Cursor, tile: Tile, block: Block, position: int) -> SSAValue:
+    """Elements of a tile dimension that exist in this block (i32)."""
+    dim = tile.plan.dims[position]
+    length = 1 if dim.section_dim is None else tile.plan.section.dims[dim.section_dim].length
+    extent: SSAValue = at.i32(length)
+    for move in tile.plan.moves:
+        if move.dim == position:
+            more = at.sub(block.axes[move.axis].width, at.i32(1))
+            extent = at.add(extent, scaled(at, more, abs(move.rate)))
+    return extent
+
+
+@dataclass
+class Sweep:
+    """A sweep of all threads over the words of a tile."""
+
+    tile: Tile
+    block: Block
+    base: SSAValue
+    start: SSAValue
+    values: Values
+
+    def run(
+        self, at: Cursor, limits: Limits, move: Move, *, exact: bool
+    ) -> list[Callable[[], None]]:
+        """
+        `exact`: every word once and none that does not exist (for writing back); otherwise words
+        may be moved twice. The result writes what has been read.
+        """
+        threads, words = self.block.threads, words_of(self.tile.planned)
+        turns = turns_of(self.tile, self.block)
+        if turns > MAX_UNROLLED:
+            _, inside = at.for_loop(self.block.thread, at.i32(words), at.i32(threads), "word")
+            self._word_at(inside, inside.point.block.args[0], limits, move, exact)()
+            return []
+        pending: list[Callable[[], None]] = []
+        for turn in range(turns):
+            number = at.add(self.block.thread, at.i32(turn * threads), "word")
+            place = at
+            if (turn + 1) * threads > words:
+                last = at.i32(words - 1)
+                if exact:
+                    place = at.if_then(at.value(arith.CmpiOp(number, last, "sle"), "inside"))
+                else:
+                    number = minimum(at, number, last)
+            pending.append(self._word_at(place, number, limits, move, exact))
+            if place is not at:
+                pending.pop()()
+        return pending
+
+    def loads(self, at: Cursor, limits: Limits) -> list[SSAValue]:
+        """The words that the thread copies, in registers."""
+        found: list[SSAValue] = []
+
+        def load(
+            here: Cursor, source: SSAValue, offset: SSAValue, word: IntegerType, number: SSAValue
+        ) -> Callable[[], None]:
+            found.append(here.load(source, word, self.tile.plan.section.name))
+            return _nothing
+
+        self.run(at, limits, load, exact=False)
+        return found
+
+    def _word_at(
+        self, at: Cursor, number: SSAValue, limits: Limits, move: Move, exact: bool
+    ) -> Callable[[], None]:
+        dims = self.tile.plan.dims
+        bytes = self.tile.planned.cached.word.width.data // 8
+        per_element = self.tile.plan.section.element_bytes // bytes
+        coordinates = _coordinates(at, self.tile, number)
+        inside: SSAValue | None = None
+        places = list(coordinates)
+        for position in range(len(dims)) if limits.careful else ():
+            extent = _extent(at, self.tile, self.block, position)
+            if position == len(dims) - 1:
+                extent = scaled(at, extent, per_element)
+            if constant_value(extent) is None and exact:
+                fits = at.value(arith.CmpiOp(coordinates[position], extent, "slt"))
+                inside = fits if inside is None else at.value(arith.AndIOp(inside, fits))
+            elif constant_value(extent) is None:
+                last = at.sub(extent, at.i32(1))
+                coordinates[position] = minimum(at, coordinates[position], last)
+            if exact and (fits := self._in_row(at, position, coordinates[position])) is not None:
+                inside = fits if inside is None else at.value(arith.AndIOp(inside, fits))
+        place = at
+        if inside is not None:
+            place = at.if_then(inside)
+        near = _place(place, self.tile, places)
+        far = self._offset(place, coordinates, bytes)
+        if limits.careful and limits.mapped is not None:
+            low, end = limits.mapped
+            last = place.sub(end, place.i64(bytes))
+            if exact:
+                ok = place.value(
+                    arith.AndIOp(
+                        place.value(arith.CmpiOp(far, low, "sge")),
+                        place.value(arith.CmpiOp(far, last, "sle")),
+                    )
+                )
+                place = place.if_then(ok)
+            else:
+                far = place.value(arith.MinSIOp(far, last))
+                far = place.value(arith.MaxSIOp(far, low))
+        source = place.element(self.base, far, i8, self.tile.plan.section.name)
+        write = move(place, source, near, self.tile.planned.cached.word, number)
+        if place is at:
+            return write
+        write()
+        return _nothing
+
+    def _in_row(self, at: Cursor, position: int, coordinate: SSAValue) -> SSAValue | None:
+        """
+        Whether a coordinate of a dimension inside another one lies in the array's rows: behind the end
+        of a row stand elements of the next one, which another block may hold, too.
+        """
+        plan = self.tile.plan
+        dim = plan.dims[position].section_dim
+        if dim is None or dim == 0:
+            return None
+        section = plan.section.dims
+        length = divide(section[dim - 1].stride, section[dim].stride)
+        if length is None or length[1].terms:
+            return None
+        first = polynomial(at, section[dim].lower, self.values, i64)
+        for move in plan.moves:
+            if move.dim == position and move.rate < 0:
+                steps = at.sub(self.block.axes[move.axis].width, at.i32(1))
+                first = at.add(first, at.to_i64(scaled(at, steps, move.rate)))
+        if position == len(plan.dims) - 1:
+            word = self.tile.planned.cached.word.width.data // 8
+            coordinate = split(at, coordinate, plan.section.element_bytes // word)[0]
+        index = at.add(first, at.to_i64(coordinate))
+        end = polynomial(at, length[0], self.values, i64)
+        return at.value(arith.CmpiOp(index, end, "ult"), "in_row")
+
+    def _offset(self, at: Cursor, coordinates: Sequence[SSAValue], bytes: int) -> SSAValue:
+        """The offset in bytes in the array of the word at `coordinates` of the tile (i64)."""
+        far = [at.to_i64(scaled(at, coordinates[-1], bytes))]
+        for dim, coordinate in zip(self.tile.plan.dims[:-1], coordinates[:-1], strict=True):
+            stride = polynomial(at, dim.stride, self.values, i64)
+            far.append(at.mul(at.to_i64(coordinate), stride))
+        return total(at, self.start, *far) or self.start
+
+
+def words_per_row(planned: Planned) -> int:
+    """Words of the innermost dimension of a tile, without its padding."""
+    row = planned.plan.dims[-1].size * planned.plan.section.element_bytes
+    return row * 8 // planned.cached.word.width.data
+
+
+def words_of(planned: Planned) -> int:
+    """Words of a tile, without padding."""
+    return words_per_row(planned) * prod(dim.size for dim in planned.plan.dims[:-1])
+
+
+def turns_of(tile: Tile, block: Block) -> int:
+    """Words that each thread copies."""
+    return -(-words_of(tile.planned) // block.threads)
+
+
+def _coordinates(at: Cursor, tile: Tile, number: SSAValue) -> list[SSAValue]:
+    """The place of a word in the tile: words of the innermost dimension last."""
+    dims = tile.plan.dims
+    rest, column = split(at, number, words_per_row(tile.planned))
+    found = [column]
+    for dim in reversed(dims[1:-1]):
+        rest, own = split(at, rest, dim.size)
+        found.insert(0, own)
+    return [rest, *found] if len(dims) > 1 else found
+
+
+def _place(at: Cursor, tile: Tile, coordinates: Sequence[SSAValue]) -> SSAValue:
+    """The offset in bytes in the tile of the word at `coordinates` (i32)."""
+    bytes = tile.planned.cached.word.width.data // 8
+    near = [
+        scaled(at, coordinates[-1], tile.plan.dims[-1].pitch if tile.plan.transposed else bytes)
+    ]
+    for dim, coordinate in zip(tile.plan.dims[:-1], coordinates[:-1], strict=True):
+        near.append(scaled(at, coordinate, dim.pitch))
+    offset = total(at, *near)
+    return at.i32(0) if offset is None else offset
+
+
+def places_of(at: Cursor, tile: Tile, block: Block) -> list[SSAValue]:
+    """The offsets in the tile of the words that `loads` gives, in its order (i32)."""
+    found: list[SSAValue] = []
+    for turn in range(turns_of(tile, block)):
+        number = at.add(block.thread, at.i32(turn * block.threads), "word")
+        if (turn + 1) * block.threads > words_of(tile.planned):
+            number = minimum(at, number, at.i32(words_of(tile.planned) - 1))
+        found.append(_place(at, tile, _coordinates(at, tile, number)))
+    return found
+
+
+@dataclass
+class Copies:
+    """The copies that fill some tiles; `whole`: whether all of every tile exists (None: always)."""
+
+    sweeps: list[Sweep]
+    limits: list[Limits]
+    whole: SSAValue | None
+
+    @property
+    def unlimited(self) -> list[Limits]:
+        return [Limits(False, None)] * len(self.sweeps)
+
+
+def copies_of(at: Cursor, tiles: Sequence[Tile], block: Block, values: Values) -> Copies:
+    """Where the tiles come from, in the iteration that `values` describe."""
+    here = {**values, **block.first_values}
+    found = Copies([], [], None)
+    conditions: list[SSAValue] = []
+    for tile in tiles:
+        base = mapped(values, tile.planned.cached.base)
+        tile.starts = start_of(at, tile, block, values)
+        found.sweeps.append(Sweep(tile, block, base, tile.starts, here))
+        found.limits.append(Limits(True, mapped_bytes(at, tile.planned.cached, values)))
+        conditions += conditions_of(at, tile, block, tile.starts, found.limits[-1], here)
+    for condition in conditions:
+        found.whole = (
+            condition if found.whole is None else at.value(arith.AndIOp(found.whole, condition))
+        )
+    if found.whole is not None:
+        found.whole.name_hint = "whole"
+    return found
+
+
+def fill(at: Cursor, tiles: Sequence[Tile], block: Block, values: Values, *, again: bool) -> None:
+    """
+    All threads fill the tiles together: reads of all tiles first, so that they are under way at the
+    same time. `again`: earlier contents may still be in use. A barrier stands behind the last tile.
+    """
+    if again:
+        at.insert(GangBarrierOp())
+    start(at, copies_of(at, tiles, block, values))
+    if any(tile.planned.asynchronous for tile in tiles):
+        at.insert(WaitCopiesOp())
+    at.insert(GangBarrierOp())
+
+
+def start(at: Cursor, copies: Copies) -> None:
+    """The copies themselves: asynchronous ones have only been started afterwards."""
+    if copies.whole is None:
+        _run(at, copies.sweeps, copies.unlimited)
+        return
+    then, otherwise = if_else(at, copies.whole)
+    _run(then, copies.sweeps, copies.unlimited)
+    _run(otherwise, copies.sweeps, copies.limits)
+
+
+def loads(at: Cursor, copies: Copies) -> list[SSAValue]:
+    """The words that a thread copies, all tiles behind one another, in registers."""
+
+    def load(here: Cursor, limits: Sequence[Limits]) -> list[SSAValue]:
+        return [
+            word
+            for sweep, limit in zip(copies.sweeps, limits, strict=True)
+            for word in sweep.loads(here, limit)
+        ]
+
+    if copies.whole is None:
+        return load(at, copies.unlimited)
+    return either(
+        at,
+        copies.whole,
+        lambda inside: load(inside, copies.unlimited),
+        lambda inside: load(inside, copies.limits),
+    )
+
+
+def _run(at: Cursor, sweeps: Sequence[Sweep], limits: Sequence[Limits]) -> None:
+    """Copies array to tile for all tiles: every thread reads all its words, then writes them."""
+    pending: list[Callable[[], None]] = []
+    for sweep, limit in zip(sweeps, limits, strict=True):
+        copy = copy_async if sweep.tile.planned.asynchronous else _copy
+        pending += sweep.run(at, limit, copy(sweep.tile), exact=False)
+    for write in pending:
+        write()
+
+
+def if_else(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
+    """An `scf.if` with cursors in both of its branches."""
+    blocks = IrBlock(), IrBlock()
+    ends = [Cursor.at_end(block, at.loc).insert(scf.YieldOp()) for block in blocks]
+    at.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
+    return Cursor.before(ends[0], at.loc), Cursor.before(ends[1], at.loc)
+
+
+def either(
+    at: Cursor,
+    condition: SSAValue,
+    then: Callable[[Cursor], list[SSAValue]],
+    otherwise: Callable[[Cursor], list[SSAValue]],
+) -> list[SSAValue]:
+    """The values that one of two branches computes."""
+    blocks = IrBlock(), IrBlock()
+    for block, emit in zip(blocks, (then, otherwise), strict=True):
+        inside = Cursor.at_end(block, at.loc)
+        inside.insert(scf.YieldOp(*emit(inside)))
+    end = blocks[0].last_op
+    assert end is not None
+    types = [value.type for value in end.operands]
+    return list(at.insert(scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1]))).results)
+
+
+def _nothing() -> None:
+    """Nothing is left to write."""
+
+
+def _copy(tile: Tile) -> Move:
+    def copy(
+        at: Cursor, source: SSAValue, offset: SSAValue, word: IntegerType, number: SSAValue
+    ) -> Callable[[], None]:
+        value = at.load(source, word, tile.plan.section.name)
+
+        def write() -> None:
+            at.store(value, in_tile(at, tile.address, offset))
+            if tile.mask is not None:
+                flag = in_tile(at, tile.mask, _element(at, tile, number))
+                at.store(at.constant(0, i8), flag)
+
+        return write
+
+    return copy
+
+
+def copy_async(tile: Tile) -> Move:
+    def copy(
+        at: Cursor, source: SSAValue, offset: SSAValue, word: IntegerType, number: SSAValue
+    ) -> Callable[[], None]:
+        target = in_tile(at, tile.address, offset)
+        at.insert(CopyAsyncOp(source, target, word.width.data // 8))
+        return _nothing
+
+    return copy
+
+
+def _element(at: Cursor, tile: Tile, word: SSAValue) -> SSAValue:
+    """The number of the element that a word of the sweep belongs to."""
+    per_element = tile.plan.section.element_bytes * 8 // tile.planned.cached.word.width.data
+    return split(at, word, per_element)[0]
+
+
+def write_back(at: Cursor, tile: Tile, block: Block, values: Values) -> None:
+    """All threads write the tile back together: all of it, or what the mask says was written."""
+    assert tile.starts is not None
+    at.insert(GangBarrierOp())
+    base = mapped(values, tile.planned.cached.base)
+    here = {**values, **block.first_values}
+    sweep = Sweep(tile, block, base, tile.starts, here)
+    limits = Limits(True, mapped_bytes(at, tile.planned.cached, values))
+
+    def copy(
+        cursor: Cursor, target: SSAValue, offset: SSAValue, word: IntegerType, number: SSAValue
+    ) -> Callable[[], None]:
+        place = cursor
+        if tile.mask is not None:
+            flag = in_tile(cursor, tile.mask, _element(cursor, tile, number))
+            dirty = cursor.load(flag, i8, "dirty")
+            place = cursor.if_then(cursor.value(arith.CmpiOp(dirty, cursor.constant(0, i8), "ne")))
+        value = place.load(in_tile(place, tile.address, offset), word)
+        place.store(value, target)
+        return _nothing
+
+    for write in sweep.run(at, limits, copy, exact=True):
+        write()

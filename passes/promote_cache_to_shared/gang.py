@@ -1,0 +1,209 @@
+"""
+Directives around parallel loops: the section belongs to the gang (or worker) as a whole, so the tile is
+its private array, which the lowering keeps in shared memory, filled by a vector loop. Barriers follow
+from what the code reads and writes, as for any private array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import DenseArrayBase, i1, i8, i32, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ..decisions.cache_plan import SHARED_LIMIT, SMALL_WINDOW
+from ..decisions.polynomials import ZERO, Polynomial
+from ..ir.acc_ops import NONE
+from ..ir.building import Cursor, erase
+from ..ir.cached_accesses import (
+    Access,
+    Cached,
+    Declined,
+    Symbols,
+    read_accesses,
+    read_section,
+    usual_turns,
+)
+from ..ir.cached_code import polynomial, split, total
+from .fetch import mapped_bytes
+from .legality import check_accesses
+from .nest import is_partitioned
+
+MAX_FRACTION = 2
+"""A gang's private copy takes at most this part of the static shared memory."""
+
+
+@dataclass
+class GangTile:
+    """The private array of one section, rows of `pitches` bytes apart."""
+
+    cached: Cached
+    address: SSAValue
+    pitches: list[int]
+
+
+def promote_in_gang(op: acc.CacheOp, parent: Operation, *, trust: bool, always: bool) -> str:
+    """
+    Rewrites the scope of a directive that stands in code of a gang or worker of `parent`, a
+    construct or routine; says what was done. Raises `Declined`.
+    """
+    symbols = Symbols(parent)
+    cached = Cached(op, read_section(op, symbols))
+    read_accesses(cached, symbols)
+    _check(cached, symbols, always)
+    if cached.several:
+        cached.accesses = [access for access in cached.accesses if access.certain]
+    section = cached.section
+    pitches = [section.element_bytes]
+    for dim in reversed(section.dims[1:]):
+        pitches.insert(0, pitches[0] * dim.length)
+    size = section.elements * section.element_bytes
+    if size * MAX_FRACTION > SHARED_LIMIT:
+        raise Declined(f"a copy of {size} bytes for each gang leaves too little shared memory")
+    at = Cursor.before(op)
+    storage = llvm.LLVMArrayType(size, i8)
+    memory = at.value(llvm.AllocaOp(at.i32(1), storage, alignment=16), f"{section.name}_tile")
+    tile = GangTile(cached, memory, pitches)
+    _fill(at, tile, size)
+    proved = all(access.certain for access in cached.accesses)
+    for access in cached.accesses:
+        _rewrite(tile, access, checked=not (trust or access.certain))
+    how = "intelligent" if proved or trust else "conservative"
+    writes = any(access.is_store for access in cached.accesses)
+    return (
+        f"cache({section.name}) in shared memory: {size} bytes for each gang, filled by its threads;"
+        f" range-based {how}{'; write-through' if writes else ''}"
+    )
+
+
+def _check(cached: Cached, symbols: Symbols, always: bool) -> None:
+    cached.several = isinstance(cached.op.var.owner, acc.CacheOp) or any(
+        isinstance(use.operation, acc.CacheOp) for use in cached.op.acc_var.uses
+    )
+    cached.written = any(access.is_store for access in cached.accesses)
+    check_accesses(cached)
+    reads: int | None = 0
+    for access in cached.accesses:
+        if access.element is None:
+            raise Declined("not every subscript follows the dimensions of the section")
+        if not access.is_store:
+            turns = _turns(access.op, cached.op, symbols)
+            reads = None if reads is None or turns is None else reads + turns
+    if cached.several and not any(access.certain for access in cached.accesses):
+        raise Declined(
+            "several sections of the scope name the array, and no access is proved to lie in this one"
+        )
+    if not always and reads is not None and reads <= SMALL_WINDOW:
+        raise Declined(
+            f"{reads} reads per iteration of the loops inside: the L1 cache already serves them"
+        )
+
+
+def _turns(op: Operation, cache: acc.CacheOp, symbols: Symbols) -> int | None:
+    """How often one iteration of the parallel loops in the scope runs `op`; None: not known."""
+    turns: int | None = 1
+    parent = op.parent_op()
+    scope = cache.parent_op()
+    while parent is not None and parent is not scope:
+        if isinstance(parent, scf.ForOp):
+            own = usual_turns(parent, symbols)
+            turns = None if turns is None or own is None else turns * own
+        elif isinstance(parent, acc.LoopOp) and not is_partitioned(parent):
+            turns = None
+        parent = parent.parent_op()
+    return turns
+
+
+def _fill(at: Cursor, tile: GangTile, size: int) -> None:
+    """A vector loop over the words of the section."""
+    section = tile.cached.section
+    word = tile.cached.word
+    bytes = word.width.data // 8
+    start = ZERO
+    for dim in section.dims:
+        start = start + dim.lower * dim.stride
+    first = polynomial(at, start, {}, i64)
+    known = mapped_bytes(at, tile.cached, {})
+    block = Block(arg_types=[i32])
+    block.args[0].name_hint = "word"
+    inside = Cursor.at_end(block, at.loc)
+    near = inside.mul(block.args[0], inside.i32(bytes))
+    far: SSAValue = first
+    rest, column = split(inside, near, section.dims[-1].length * section.element_bytes)
+    far = inside.add(far, inside.to_i64(column))
+    for dim in reversed(section.dims[:-1]):
+        rest, own = split(inside, rest, dim.length)
+        stride = polynomial(inside, dim.stride, {}, i64)
+        far = inside.add(far, inside.mul(inside.to_i64(own), stride))
+    if known is not None:
+        low, end = known
+        last = inside.sub(end, inside.i64(bytes))
+        far = inside.value(arith.MinSIOp(far, last))
+        far = inside.value(arith.MaxSIOp(far, low))
+    value = inside.load(inside.element(tile.cached.base, far, i8), word, section.name)
+    inside.store(value, inside.element(tile.address, near, i8))
+    inside.insert(acc.YieldOp())
+    at.insert(
+        acc.LoopOp(
+            region=Region(block),
+            lowerbound=[at.i32(0)],
+            upperbound=[at.i32(size // bytes)],
+            step=[at.i32(1)],
+            inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+            independent=NONE,
+            vector=NONE,
+        )
+    )
+
+
+def _rewrite(tile: GangTile, access: Access, *, checked: bool) -> None:
+    """Sends one access to the tile; `checked`: where its index lies in the section."""
+    at = Cursor.before(access.op)
+    condition = _in_section(tile, access, at) if checked else None
+    if isinstance(access.op, llvm.StoreOp):
+        place = at if condition is None else at.if_then(condition)
+        place.store(access.op.value, _address(place, tile, access))
+    else:
+        _read(tile, access, access.op, condition, at)
+
+
+def _in_section(tile: GangTile, access: Access, at: Cursor) -> SSAValue | None:
+    condition: SSAValue | None = None
+    for delta, dim, proved in zip(
+        access.deltas, tile.cached.section.dims, access.proved, strict=True
+    ):
+        if proved:
+            continue
+        value = polynomial(at, delta, {}, i64)
+        own = at.value(arith.CmpiOp(value, at.i64(dim.length), "ult"), "in_section")
+        condition = own if condition is None else at.value(arith.AndIOp(condition, own))
+    return condition
+
+
+def _read(
+    tile: GangTile, access: Access, op: llvm.LoadOp, condition: SSAValue | None, at: Cursor
+) -> None:
+    result = op.dereferenced_value
+    type_, hint = result.type, result.name_hint
+    if condition is None:
+        new = at.load(_address(at, tile, access), type_, hint)
+    else:
+        blocks = Block(), Block()
+        then = Cursor.at_end(blocks[0], op.location)
+        then.insert(scf.YieldOp(then.load(_address(then, tile, access), type_, hint)))
+        otherwise = Cursor.at_end(blocks[1], op.location)
+        otherwise.insert(scf.YieldOp(otherwise.load(op.ptr, type_, hint)))
+        branch = scf.IfOp(condition, [type_], Region(blocks[0]), Region(blocks[1]))
+        new = at.value(branch, hint)
+    result.replace_all_uses_with(new)
+    erase(op)
+
+
+def _address(at: Cursor, tile: GangTile, access: Access) -> SSAValue:
+    assert access.element is not None
+    poly = Polynomial.constant(access.element.inner)
+    for delta, pitch in zip(access.deltas, tile.pitches, strict=True):
+        poly = poly + delta * pitch
+    offset = total(at, polynomial(at, poly, {}, i32))
+    return tile.address if offset is None else at.element(tile.address, offset, i8)

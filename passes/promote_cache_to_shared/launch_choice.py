@@ -1,0 +1,72 @@
+"""
+Versions of a construct with blocks of different shapes, of which the host chooses one at launch: large blocks
+with many iterations per thread save loads, small ones are more to fill the device with.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, arith
+from xdsl.ir import SSAValue
+
+from ..decisions.cache_shapes import Shape, time_of
+from ..ir.building import Cursor
+from ..ir.region_values import HostEmitter
+from ..ir.trip_counts import Arithmetic, Count
+from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from .blocks import trips_before
+from .plan import NestPlan
+
+
+class _HostNumbers(Arithmetic):
+    """The `Numbers` of a choice at launch."""
+
+    def constant(self, value: int) -> Count:
+        return value
+
+
+Version = tuple[acc.ParallelOp, Shape]
+
+
+def make_versions(plan: NestPlan, multiprocessors: int) -> list[Version] | str:
+    """
+    Replaces the construct of a plan with alternatives by a version for each, the largest
+    blocks first, which are still to be rewritten; or why there is only one.
+    """
+    construct = plan.nest.construct
+    if not can_have_versions(construct) or not queue_outside(construct):
+        return "its queue or wait clause allows no versions"
+    conditions = _conditions(plan, multiprocessors)
+    if conditions is None:
+        return "only the device knows how many blocks there are"
+    made: list[Version] = []
+    at = Cursor.before(construct)
+    for shape, condition in zip(plan.alternatives, conditions, strict=False):
+        then, at = branches(at, condition)
+        made.append((copy_construct(construct, then), shape))
+    move_construct(construct, at)
+    return [*made, (construct, plan.alternatives[-1])]
+
+
+def _conditions(plan: NestPlan, multiprocessors: int) -> list[SSAValue] | None:
+    """Whether each alternative but the last takes no more time than those behind it."""
+    emit = HostEmitter(plan.nest.construct)
+    math = _HostNumbers(emit)
+    trips: list[Count] = []
+    for found in trips_before(plan, math):
+        if found is None:
+            return None
+        trips.append(found[0])
+    mapped = plan.sharing.axes
+    around: Count = 1
+    for position, count in enumerate(trips):
+        if position not in mapped:
+            around = math.multiply(around, count)
+    own = [trips[position] for position in mapped]
+    times = [time_of(shape, own, around, math, multiprocessors) for shape in plan.alternatives]
+    conditions: list[SSAValue] = []
+    least = times[-1]
+    for time in reversed(times[:-1]):
+        compare = arith.CmpiOp(math.value(time), math.value(least), "sle")
+        conditions.insert(0, emit.insert(compare, "fastest"))
+        least = math.minimum(least, time)
+    return conditions

@@ -1,0 +1,274 @@
+"""
+The parallel loops around `cache` directives that become the threads of a block together: all of them,
+or the inner ones where code that must run once for a gang stands between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from ...dialects.accx import WHY
+from ..decisions.cache_plan import Axis
+from ..ir.acc_ops import enclosing_module, has_level, is_defined_inside, is_inside
+from ..ir.building import Cursor, constant_value
+from ..ir.cached_accesses import Cached, Declined, Symbols
+from ..ir.complex_values import is_complex
+from ..ir.expressions import parts_of
+from ..ir.layout import elements_of, size_of
+from ..ir.private_storage import extent_of
+from ..ir.reduction_ops import reduction_kind, reduction_recipes
+from .uniformity import is_repeatable, written_variables
+
+MAX_AXES = 3
+"""Dimensions of a grid."""
+
+
+@dataclass
+class Reduction:
+    """
+    A variable that all iterations reduce, or an array of `type`: the operation, and what the loops'
+    bodies call it.
+    """
+
+    op: acc.ReductionOp
+    type: Attribute
+    results: list[SSAValue]
+
+
+@dataclass
+class Nest:
+    """
+    Parallel loops around directives, outermost first. `prelude`: operations between the loops, which
+    every thread may repeat. `axes[i]` belongs to `variables[i]` and `bounds[i]` (lower, upper, step).
+    `outer`: loops around the nest that keep their place, and why (`kept`); `within`: the nest stands in
+    code of a gang, whose threads take all its iterations. `reductions` are those of its first loop.
+    """
+
+    construct: acc.ParallelOp
+    loops: list[acc.LoopOp]
+    axes: list[Axis]
+    variables: list[BlockArgument]
+    bounds: list[tuple[SSAValue, SSAValue, SSAValue]]
+    prelude: list[Operation]
+    symbols: Symbols
+    outer: list[acc.LoopOp]
+    reductions: list[Reduction]
+    kept: str = ""
+    cached: list[Cached] = field(default_factory=list[Cached])
+
+    @property
+    def body(self) -> Block:
+        return self.loops[-1].region.block
+
+    @property
+    def operations(self) -> list[Operation]:
+        """What one iteration runs."""
+        return [*self.prelude, *self.body.ops]
+
+    @property
+    def within(self) -> bool:
+        return bool(self.outer) and not has_level(self.loops[0].gang)
+
+
+def is_partitioned(loop: acc.LoopOp) -> bool:
+    """Whether gangs, workers or lanes share the loop's iterations."""
+    return has_level(loop.gang) or has_level(loop.worker) or has_level(loop.vector)
+
+
+def innermost_parallel(op: Operation) -> acc.LoopOp | None:
+    """The partitioned loop directly around `op`."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, acc.LoopOp) and is_partitioned(parent):
+            return parent
+        parent = parent.parent_op()
+    return None
+
+
+def find_nest(inner: acc.LoopOp, construct: acc.ParallelOp) -> Nest:
+    """
+    The largest nest whose innermost loop is `inner`. Raises `Declined` with what is wrong with all the
+    loops together.
+    """
+    loops = [inner]
+    while (outer := innermost_parallel(loops[0])) is not None:
+        loops.insert(0, outer)
+    written = written_variables(construct)
+    why: Declined | None = None
+    for first in range(len(loops)):
+        try:
+            nest = _nest(loops[:first], loops[first:], construct, written)
+        except Declined as reason:
+            why = why or reason
+            continue
+        if why is not None:
+            nest.kept = str(why)
+        return nest
+    assert why is not None
+    raise why
+
+
+def _nest(
+    outer: list[acc.LoopOp],
+    loops: list[acc.LoopOp],
+    construct: acc.ParallelOp,
+    written: Sequence[SSAValue],
+) -> Nest:
+    """The nest of `loops`, inside of `outer`."""
+    if any(has_level(loop.worker) or has_level(loop.vector) for loop in outer):
+        raise Declined("the threads of a gang are already shared out by a loop around it")
+    for loop in loops:
+        _check_loop(loop)
+    reductions = _reductions(loops)
+    prelude: list[Operation] = []
+    for around, below in pairwise(loops):
+        prelude += _between(around, below, loops[0], written)
+    variables = [arg for loop in loops for arg in loop.region.block.args]
+    bounds = [
+        triple
+        for loop in loops
+        for triple in zip(loop.lowerbound, loop.upperbound, loop.step, strict=True)
+    ]
+    _check_rectangular(loops[0], bounds)
+    if len(variables) > MAX_AXES:
+        raise Declined("more than three parallel loops are around it")
+    axes: list[Axis] = []
+    for loop in loops:
+        fixed = _gang_by_clause(loop)
+        for arg, low, high, step in zip(
+            loop.region.block.args, loop.lowerbound, loop.upperbound, loop.step, strict=True
+        ):
+            trips = _constant_trips(low, high, step)
+            axes.append(
+                Axis(arg, arg.name_hint or "i", constant_value(step), trips, gang_only=fixed)
+            )
+    symbols = Symbols(construct)
+    return Nest(construct, loops, axes, variables, bounds, prelude, symbols, outer, reductions)
+
+
+def _gang_by_clause(loop: acc.LoopOp) -> bool:
+    why = loop.attributes.get(WHY)
+    return isinstance(why, StringAttr) and why.data == "as written: gang"
+
+
+def _constant_trips(low: SSAValue, high: SSAValue, step: SSAValue) -> int | None:
+    numbers = [constant_value(v) for v in (low, high, step)]
+    known = [n for n in numbers if n is not None]
+    if len(known) < 3 or known[2] <= 0:
+        return None
+    return max(0, -(-(known[1] - known[0]) // known[2]))
+
+
+def _check_loop(loop: acc.LoopOp) -> None:
+    if len(loop.region.blocks) != 1:
+        raise Declined("the loop around it has unstructured control flow")
+    if loop.private_operands or loop.firstprivate_operands:
+        raise Declined("the loop around it has sections of arrays as private variables")
+    if loop.tile_operands:
+        raise Declined("the loop around it has a tile clause")
+
+
+def _reduced_type(op: acc.ReductionOp) -> Attribute:
+    """
+    The type of what an operation reduces, an array for a section from the start of one. Raises
+    `Declined` for what does not consist of scalars, or is of a size known only at run time.
+    """
+    type_: Attribute = op.var_type
+    if op.bounds:
+        extent = extent_of(op, Cursor.before(op))
+        bytes_ = extent.constant_bytes
+        if extent.start is not None or bytes_ is None:
+            raise Declined(
+                "the loop around it reduces a section of an array that does not begin with the array, or"
+                " of a length known only at run time"
+            )
+        type_ = llvm.LLVMArrayType(bytes_ // size_of(extent.unit), extent.unit)
+    kind, _ = reduction_kind(op, reduction_recipes(enclosing_module(op)))
+    runs = elements_of(type_, is_complex)
+    if kind is acc.ReductionOpKind.MUL and any(is_complex(run.scalar) for run in runs):
+        raise Declined("the loop around it multiplies complex numbers")
+    return type_
+
+
+def _reductions(loops: Sequence[acc.LoopOp]) -> list[Reduction]:
+    """The reductions of a nest, which its first loop names. Raises `Declined` for others."""
+    found: list[Reduction] = []
+    for value in loops[0].reduction_operands:
+        owner = value.owner
+        assert isinstance(owner, acc.ReductionOp)
+        found.append(Reduction(owner, _reduced_type(owner), [value]))
+    for value in (v for loop in loops[1:] for v in loop.reduction_operands):
+        owner = value.owner
+        same = [r for r in found if isinstance(owner, acc.ReductionOp) and owner.var in r.results]
+        if not same:
+            raise Declined("a parallel loop around it reduces for each iteration of another one")
+        same[0].results.append(value)
+    return found
+
+
+def _between(
+    outer: acc.LoopOp, inner: acc.LoopOp, outermost: acc.LoopOp, written: Sequence[SSAValue]
+) -> list[Operation]:
+    """The operations in `outer` before `inner`, which every thread may run for itself."""
+    found: list[Operation] = []
+    if inner.parent_op() is not outer:
+        raise Declined("there is control flow between the parallel loops around it")
+    behind = False
+    for op in outer.region.block.ops:
+        if op is inner or isinstance(op, acc.YieldOp):
+            behind = behind or op is inner
+            continue
+        stores = behind and any(isinstance(each, llvm.StoreOp) for each in op.walk())
+        if stores or not is_repeatable(op, outermost, written):
+            raise Declined("there is other code between the parallel loops around it")
+        if not behind:
+            found.append(op)
+    return found
+
+
+def _check_rectangular(
+    outermost: acc.LoopOp, bounds: Sequence[tuple[SSAValue, SSAValue, SSAValue]]
+) -> None:
+    for value in (v for triple in bounds for v in triple):
+        if not _is_fixed(value, outermost):
+            raise Declined("the bounds of a parallel loop depend on another one")
+
+
+def _is_fixed(value: SSAValue, outermost: acc.LoopOp) -> bool:
+    """Whether arithmetic alone leads to `value` from what is known before the nest."""
+
+    def is_known(part: SSAValue) -> bool:
+        return not is_defined_inside(part, outermost)
+
+    return all(
+        is_known(part)
+        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
+        for part in parts_of(value, is_known)
+    )
+
+
+def in_front(
+    at: Cursor, value: SSAValue, nest: Nest, made: dict[SSAValue, SSAValue] | None = None
+) -> SSAValue:
+    """
+    `value`, a bound of the nest, at a place before it: what was computed inside is made again, once
+    (`made` remembers).
+    """
+    made = {} if made is None else made
+    owner = value.owner
+    if isinstance(owner, Block) or not is_inside(owner, nest.loops[0]):
+        return value
+    if value not in made:
+        constant = constant_value(value)
+        if constant is not None:
+            made[value] = at.constant(constant, value.type)
+        else:
+            operands = {operand: in_front(at, operand, nest, made) for operand in owner.operands}
+            made[value] = at.value(owner.clone(operands), value.name_hint)
+    return made[value]

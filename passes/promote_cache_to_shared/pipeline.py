@@ -1,0 +1,214 @@
+"""
+Tiles that a sequential loop renews, fetched one turn ahead: while the threads compute with one buffer of
+a tile, the words of the next turn are on their way, into registers or by asynchronous copies into the
+other buffer. A turn then waits for memory only if computing took less time, and has one barrier.
+
+Before:
+  for k { barrier; copy tile(k); barrier; compute }
+After:
+  barrier; copy tile(first) to buffer 0
+  for k { barrier; start copying tile(k + step) to the other buffer; compute with this one }
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects import acc, arith, scf
+from xdsl.ir import Block as IrBlock
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from ...dialects.accx_cache import GangBarrierOp, WaitCopiesOp
+from ..ir.building import Cursor
+from ..ir.cached_code import Values, mapped, zero
+from . import fetch
+from .nest import Nest
+from .tiles import Block, Planned, Tile, buffer_bytes, in_tile
+from .uniformity import has_effects, may_be_written, written_variables
+
+
+def group_directives(
+    nest: Nest, planned: Sequence[Planned]
+) -> tuple[dict[acc.CacheOp, list[Planned]], set[acc.CacheOp]]:
+    """
+    Directives that are filled together: those of one block with nothing but arithmetic between them,
+    where the last of them stands. Also those that a loop fills again.
+    """
+    by_op = {p.cached.op: p for p in planned}
+    groups: dict[acc.CacheOp, list[Planned]] = {}
+    renewed: set[acc.CacheOp] = set()
+    blocks = dict.fromkeys(p.cached.op.parent_block() for p in planned)
+    for block in blocks:
+        assert block is not None
+        open_: list[Planned] = []
+        last: acc.CacheOp | None = None
+        for op in block.ops:
+            if isinstance(op, acc.CacheOp) and op in by_op:
+                open_.append(by_op[op])
+                last = op
+            elif open_ and not _is_arithmetic(op):
+                assert last is not None
+                groups[last], open_ = open_, []
+        if open_ and last is not None:
+            groups[last] = open_
+    for op in groups:
+        if op.parent_op() is not nest.loops[-1]:
+            renewed.add(op)
+    return groups, renewed
+
+
+def _is_arithmetic(op: Operation) -> bool:
+    return op.name.startswith("arith.") or isinstance(op, acc.DataBoundsOp | acc.CacheOp)
+
+
+def fetched_ahead(nest: Nest, planned: Sequence[Planned], threads: int) -> list[Planned]:
+    """The same tiles, those that can be fetched ahead marked."""
+    groups, _ = group_directives(nest, planned)
+    written = written_variables(nest.construct)
+    loops = Counter(op.parent_op() for op in groups)
+    chosen = {
+        each.cached.op
+        for op, group in groups.items()
+        if loops[op.parent_op()] == 1 and can_fetch_ahead(group, written, threads)
+        for each in group
+    }
+    return [replace(p, ahead=p.cached.op in chosen) for p in planned]
+
+
+MAX_WAITING = 16
+"""Words for the next turn that a thread can hold in registers."""
+
+
+def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threads: int) -> bool:
+    """
+    Whether the tiles of directives that are filled together can be fetched a turn ahead: a loop
+    renews them, where they begin depends on its variable and on nothing else in it, nobody writes
+    what they hold, and a thread has registers for its part.
+    """
+    loop = group[0].cached.op.parent_op()
+    if not isinstance(loop, scf.ForOp) or _writes(loop):
+        return False
+    words = [-(-fetch.words_of(planned) // threads) for planned in group]
+    if not all(planned.asynchronous for planned in group) and sum(words) > MAX_WAITING:
+        return False
+    for planned in group:
+        if planned.method == "ehc" or planned.cached.stored_elsewhere:
+            return False
+        stores = any(access.is_store for access in planned.cached.accesses)
+        if stores or planned.communicate or may_be_written(planned.cached.base, written):
+            return False
+        for dim in planned.plan.section.dims:
+            for symbol in (*dim.lower.symbols, *dim.stride.symbols):
+                assert isinstance(symbol, SSAValue)
+                if _made_in(symbol, loop) and symbol is not loop.body.block.args[0]:
+                    return False
+    return True
+
+
+def _writes(loop: scf.ForOp) -> bool:
+    """Whether code in the loop does anything that other threads could see."""
+    return any(
+        has_effects(op)
+        for op in loop.body.walk()
+        if not op.regions and not op.has_trait(IsTerminator)
+    )
+
+
+def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
+    owner = value.owner
+    op = owner.parent_op() if isinstance(owner, IrBlock) else owner
+    while isinstance(op, Operation):
+        if op is loop:
+            return True
+        op = op.parent_op()
+    return False
+
+
+@dataclass
+class Ahead:
+    """The tiles of one loop while it is emitted. `buffer`: which of the two this turn uses (i32)."""
+
+    loop: scf.ForOp
+    tiles: list[Tile]
+    block: Block
+    buffer: SSAValue | None = None
+    words: list[SSAValue] = field(default_factory=list[SSAValue])
+    addresses: list[SSAValue] = field(default_factory=list[SSAValue])
+
+    @property
+    def asynchronous(self) -> bool:
+        return all(tile.planned.asynchronous for tile in self.tiles)
+
+    def begin(self, at: Cursor, values: Values) -> SSAValue:
+        """In front of the loop: fetches for the first turn. The number of its buffer."""
+        at.insert(GangBarrierOp())
+        self.addresses = [tile.address for tile in self.tiles]
+        first = at.i32(0)
+        lower, upper = mapped(values, self.loop.lb), mapped(values, self.loop.ub)
+        self._place(at, first)
+        self._fetch(at, values, lower, upper)
+        self._store(at, first)
+        return first
+
+    def turn(self, at: Cursor, values: Values) -> None:
+        """Where the directive stands: this turn's tiles are there, and the next ones are fetched."""
+        assert self.buffer is not None
+        loop = self.loop
+        if self.asynchronous:
+            at.insert(WaitCopiesOp())
+        at.insert(GangBarrierOp())
+        step = mapped(values, loop.step)
+        following = at.add(mapped(values, loop.body.block.args[0]), step, "following")
+        other = at.value(arith.XOrIOp(self.buffer, at.i32(1)), "other")
+        self._place(at, other)
+        self._fetch(at, values, following, mapped(values, loop.ub))
+        self._place(at, self.buffer)
+
+    def end(self, at: Cursor) -> SSAValue:
+        """At the end of a turn: what has been fetched goes to the other buffer, whose number results."""
+        assert self.buffer is not None
+        other = at.value(arith.XOrIOp(self.buffer, at.i32(1)), "other")
+        self._store(at, other)
+        for tile, address in zip(self.tiles, self.addresses, strict=True):
+            tile.address = address
+        return other
+
+    def _place(self, at: Cursor, buffer: SSAValue) -> None:
+        """Makes the tiles mean one of their buffers."""
+        for tile, address in zip(self.tiles, self.addresses, strict=True):
+            offset = at.mul(buffer, at.i32(buffer_bytes(tile.plan)))
+            tile.address = in_tile(at, address, offset, f"{tile.plan.section.name}_buffer")
+
+    def _fetch(self, at: Cursor, values: Values, here: SSAValue, end: SSAValue) -> None:
+        """Copies for the turn `here` if there is one, into the current buffer or registers."""
+        there: Mapping[SSAValue, SSAValue] = {**values, self.loop.body.block.args[0]: here}
+        more = at.value(arith.CmpiOp(here, end, "slt"), "more")
+        if self.asynchronous:
+            inside = at.if_then(more)
+            fetch.start(inside, fetch.copies_of(inside, self.tiles, self.block, there))
+            return
+
+        def load(inside: Cursor) -> list[SSAValue]:
+            return fetch.loads(inside, fetch.copies_of(inside, self.tiles, self.block, there))
+
+        def skip(inside: Cursor) -> list[SSAValue]:
+            return [
+                zero(inside, tile.planned.cached.word)
+                for tile in self.tiles
+                for _ in range(fetch.turns_of(tile, self.block))
+            ]
+
+        self.words = fetch.either(at, more, load, skip)
+
+    def _store(self, at: Cursor, buffer: SSAValue) -> None:
+        """Words that were fetched into registers go to a buffer."""
+        if self.asynchronous:
+            return
+        self._place(at, buffer)
+        words = iter(self.words)
+        for tile in self.tiles:
+            for place in fetch.places_of(at, tile, self.block):
+                at.store(next(words), in_tile(at, tile.address, place))

@@ -1,0 +1,112 @@
+"""What is decided about a nest, for the code that carries it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+from xdsl.dialects import acc
+
+from ..decisions.cache_plan import Sharing
+from ..decisions.cache_shapes import Shape, side_by_side
+from .nest import Nest
+from .tiles import Planned
+
+Width = Literal["auto", "argument", "synchronisation", "fixed"]
+Form = Literal["grid", "line", "within"]
+
+
+@dataclass
+class NestPlan:
+    """
+    What becomes of a nest: the mapped axes, threads and outputs per thread along each, and the tiles.
+    `given_gangs`: the grid is the user's; `shares_grid`: other loops of the construct use it too.
+    `width`: how a block knows how many iterations it has. `launched`: the tiles are larger than what a
+    kernel may declare, so that the launch asks for them.
+    `stages`: buffers of renewed tiles, 0 by analysis. `alternatives`: shapes of which the host chooses
+    one by the number of blocks.
+    `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
+    """
+
+    nest: Nest
+    sharing: Sharing
+    threads: tuple[int, ...]
+    outputs: tuple[int, ...]
+    planned: list[Planned]
+    reasons: dict[acc.CacheOp, str]
+    given_gangs: bool
+    sets: int = 8
+    ways: int = 1
+    form: Form = "grid"
+    shares_grid: bool = False
+    launched: bool = False
+    width: Width = "auto"
+    alternatives: tuple[Shape, ...] = ()
+    stages: int = 0
+
+    @property
+    def thread_count(self) -> int:
+        """Threads of a block."""
+        return prod(self.threads)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Iterations of a block along each mapped axis."""
+        return tuple(t * o for t, o in zip(self.threads, self.outputs, strict=True))
+
+    def has_fixed_width(self, number: int) -> bool:
+        """Whether every block has the same number of iterations along mapped axis `number`."""
+        trips = self.nest.axes[self.sharing.axes[number]].trips
+        known = trips is not None and trips % self.widths[number] == 0
+        return known and self.width in ("auto", "fixed")
+
+    @property
+    def together(self) -> tuple[int, ...]:
+        """
+        Neighbouring outputs of one thread along each mapped axis: along the lanes what fills a 16-byte
+        access, along the other axis too where a tile stands transposed.
+        """
+        element = max(planned.plan.section.element_bytes for planned in self.planned)
+        found = [1] * len(self.outputs)
+        if any(planned.plan.transposed for planned in self.planned):
+            found[0] = side_by_side(element, self.outputs[0])
+        found[-1] = side_by_side(element, self.outputs[-1])
+        return tuple(found)
+
+    def _form_of(self, planned: Planned) -> list[str]:
+        plan = planned.plan
+        found = [f"{plan.bytes} bytes"]
+        if plan.transposed:
+            found.append("transposed")
+        if plan.padding:
+            found.append(f"rows padded by {plan.padding}")
+        if planned.bulk:
+            found.append("bulk copies of rows that are aligned to 16 bytes")
+        if planned.ahead:
+            found.append("two buffers, filled one turn ahead")
+        return found
+
+    def remark(self, planned: Planned) -> str:
+        """One sentence on a tile."""
+        names = ", ".join(self.nest.axes[a].name for a in self.sharing.axes)
+        shape = " × ".join(str(t) for t in self.threads)
+        plan = planned.plan
+        size = " × ".join(str(d.size) for d in plan.dims)
+        if planned.method == "ehc":
+            return (
+                f"cache({plan.section.name}) in shared memory: {self.sets} sets of {self.ways} per"
+                f" thread; {self.reasons[planned.cached.op]}"
+            )
+        where = "shared memory" if not self.launched else "dynamic shared memory"
+        text = (
+            f"cache({plan.section.name}) in {where}: tile of {size} elements"
+            f" ({', '.join(self._form_of(planned))}),"
+            f" shared by {shape} threads along {names}"
+        )
+        each = " × ".join(str(o) for o in self.outputs)
+        if each.replace("1", "").strip(" ×"):
+            text += f", {each} outputs per thread"
+        text += f"; {self.reasons[planned.cached.op]}"
+        kept = f"the loops outside keep their place: {self.nest.kept}" if self.nest.kept else ""
+        return "; ".join([text, *self.sharing.notes, *filter(None, [kept])])

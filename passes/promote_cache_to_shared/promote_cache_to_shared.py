@@ -1,0 +1,275 @@
+"""
+Keep the sections that `cache` directives name in the shared memory of a gang (OpenACC 3.4, 2.10).
+
+Takes:  scheduled IR for a GPU.
+Leaves: no `acc.cache`. The parallel loops around a directive that is honoured run over blocks of
+        iterations (gangs), and an `accx.gang_threads` in them has a thread for each iteration of the
+        block: it fills an `accx.shared_tile` where the directive stands, between `accx.gang_barrier`s,
+        and accesses in the directive's scope go to the tile. The construct has the launch shape
+        this needs. What was decided, and why, is in `accx.remarks` of the construct.
+Fails:  with `strict`, where a directive cannot be honoured. Otherwise it is left to the hardware
+        caches, and a remark says why: the result never depends on it.
+
+The decisions are in `decisions/cache_plan.py` and `decisions/cache_section.py`. Of `cache/`,
+`nest.py` and `accesses.py` read the IR, `variables.py` makes clauses on loops memory of whoever
+runs an iteration, `legality.py` says what no tile can serve, `choose.py` and `memory.py` decide;
+`rewrite.py`, `blocks.py`, `body.py`, `tile_access.py`, `range_checks.py`, `reductions.py`,
+`tiles.py`, `fetch.py`, `bulk.py` and `pipeline.py` write it; `gang.py` does both for directives around the
+loops that lanes share.
+
+Options: `method` (`auto`: by proof; `rbi`, `rbc`, `ehc`); `trust` relies on the restriction of
+OpenACC 2.5 that indices lie in the section; `promote=always` also caches what the L1 cache serves
+as well; `block_x`, `block_y`: threads of a block; `rows`, `columns`: outputs per thread; `padding`
+in elements (-1: by analysis); `renewal`: every thread computes where a tile begins, or one tells
+the others; `fetch`: through registers, by asynchronous copies, or by bulk copies of rows
+(`bulk.py`); `stages`: buffers of a tile that a loop renews (1; 2: it is fetched one turn
+ahead; 0: by analysis); `write`: the policy for written tiles; `sets` (a power of two) and `ways` (1
+or 2) of an emulated cache, per thread; `width`: how a block knows how many iterations it has
+(docs/cache.md, "Width and renewal"); `transpose`: tiles of left factors may stand transposed;
+`shared_limit`: bytes of shared memory that a block may have; `sm`: the compute capability;
+`multiprocessors` of the GPU, for which outputs per thread are chosen where `rows` and `columns` are 0;
+`strict`.
+
+Before:
+  acc.loop gang vector control(%i : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) {
+    %b = acc.bounds lowerbound(%i - 1) extent(3) …
+    %a_view = acc.cache varPtr(%a) bounds(%b)
+    … llvm.load %a_view[%j] …
+  }
+After:
+  acc.loop gang control(%block : i32) = (%c0 : i32) to (%blocks : i32) step (%c1 : i32) {
+    accx.gang_threads [256] {
+    ^bb0(%t : i32):
+      %tile = accx.shared_tile "a" 1032
+      … all threads copy a[first - 1 : 258] to %tile …
+      accx.gang_barrier
+      … llvm.load %tile[4 * (%t + %j - %i + 1)] …
+    }
+  }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ...compiler.base.diagnostics import error
+from ...dialects.accx import WHY
+from ..decisions.cache_plan import SHARED_LIMIT, Tuning
+from ..decisions.cache_shapes import MULTIPROCESSORS
+from ..ir.acc_ops import has_level, source_loc
+from ..ir.cached_accesses import Declined
+from ..ir.cached_sections import drop, join_written
+from ..ir.notes import note
+from .bulk import BULK_SM
+from .choose import Choices, Fetch, plan_nest
+from .gang import promote_in_gang
+from .launch_choice import Version, make_versions
+from .nest import Nest, find_nest, innermost_parallel
+from .plan import Width
+from .rewrite import rewrite
+from .variables import simplify
+
+
+@dataclass
+class _Notes:
+    """What became of the directives of one construct."""
+
+    strict: bool
+    texts: list[tuple[Operation, str]]
+
+    def declined(self, op: acc.CacheOp, reason: str) -> None:
+        name = "it" if op.var_name is None else op.var_name.data
+        if self.strict:
+            raise error(
+                source_loc(op),
+                f"the cache directive for '{name}' cannot be honoured: {reason}",
+                "change the section, or leave out strict: the directive is then ignored",
+            )
+        self.texts.append((op, f"cache({name}) left to the hardware caches: {reason}"))
+
+
+def _why_in_routine(op: acc.CacheOp) -> str:
+    """Why a directive in a routine is left alone that stands around no vector loop."""
+    why = op.attributes.get(WHY)
+    if isinstance(why, StringAttr):
+        return f"a seq routine belongs to one thread, and {why.data}; put the directive into the calling loop"
+    return "in a routine that threads share only sections around a vector loop are cached"
+
+
+def _said_already(op: acc.CacheOp, reason: str) -> None:
+    """A directive that another version of the construct declined too."""
+
+
+def _groups(construct: acc.ParallelOp) -> list[tuple[acc.LoopOp | None, list[acc.CacheOp]]]:
+    """The directives of a construct by the parallel loop directly around them."""
+    found: dict[acc.LoopOp | None, list[acc.CacheOp]] = {}
+    for op in construct.walk():
+        if isinstance(op, acc.CacheOp):
+            found.setdefault(innermost_parallel(op), []).append(op)
+    return list(found.items())
+
+
+def _nest_of(loop: acc.LoopOp | None, construct: acc.ParallelOp) -> Nest:
+    if loop is None:
+        raise Declined("no parallel loop is around it")
+    return find_nest(loop, construct)
+
+
+def _surrounds_lanes(op: acc.CacheOp) -> bool:
+    """Whether a directive stands in code of a gang or worker, around loops that its lanes share."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, acc.LoopOp) and has_level(parent.vector):
+            return False
+        parent = parent.parent_op()
+    block = op.parent_block()
+    assert block is not None
+    return any(
+        isinstance(inner, acc.LoopOp) and has_level(inner.vector)
+        for other in block.ops
+        for inner in other.walk()
+    )
+
+
+def _in_construct(op: acc.CacheOp) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, acc.ParallelOp):
+        parent = parent.parent_op()
+    return parent is not None
+
+
+def _routines(module: ModuleOp) -> set[str]:
+    """Functions that have a routine directive."""
+    ops = module.body.block.ops
+    return {op.func_name.string_value() for op in ops if isinstance(op, acc.RoutineOp)}
+
+
+@dataclass(frozen=True)
+class PromoteCacheToSharedPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "promote-cache-to-shared"
+
+    target: Literal["nvptx", "host"] = "nvptx"
+    method: Literal["auto", "rbi", "rbc", "ehc"] = "auto"
+    trust: bool = False
+    promote: Literal["auto", "always", "never"] = "auto"
+    block_x: int = 0
+    block_y: int = 0
+    rows: int = 0
+    columns: int = 0
+    padding: int = -1
+    renewal: Literal["private", "communicating"] = "private"
+    fetch: Fetch = "auto"
+    write: Literal["auto", "through", "back", "mask"] = "auto"
+    sets: int = 8
+    ways: int = 1
+    stages: int = 0
+    width: Width = "auto"
+    transpose: bool = True
+    shared_limit: int = SHARED_LIMIT
+    sm: int = BULK_SM
+    multiprocessors: int = MULTIPROCESSORS
+    strict: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target == "host":
+            return
+        choices = Choices(
+            Tuning(self.block_x, self.block_y, self.rows, self.columns, self.padding),
+            self.method,
+            self.trust,
+            self.promote,
+            self.renewal == "communicating",
+            self.fetch,
+            self.write,
+            self.sets,
+            self.ways,
+            self.stages,
+            self.width,
+            self.transpose,
+            self.shared_limit,
+            self.sm,
+            self.multiprocessors,
+            self.strict,
+        )
+        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+            self._construct(construct, choices)
+        routines = _routines(op)
+        for function in op.body.block.ops:
+            if isinstance(function, llvm.FuncOp) and function.sym_name.data in routines:
+                self._routine(function, choices)
+        for inner in [inner for inner in op.walk() if isinstance(inner, acc.CacheOp)]:
+            drop(inner)
+
+    def _construct(self, construct: acc.ParallelOp, choices: Choices) -> None:
+        simplify(construct)
+        notes = _Notes(self.strict, join_written(construct))
+        self._in_gangs(construct, choices, notes)
+        groups = _groups(construct)
+        if not groups and not notes.texts:
+            return
+        shaped = False
+        for loop, ops in groups:
+            try:
+                plan = plan_nest(
+                    _nest_of(loop, construct), ops, choices, notes.declined, shaped=shaped
+                )
+                if len(groups) == 1 and plan.alternatives:
+                    made = make_versions(plan, choices.multiprocessors)
+                    if not isinstance(made, str):
+                        self._versions(made, choices, notes)
+                        return
+                    plan = replace(
+                        plan, sharing=replace(plan.sharing, notes=(*plan.sharing.notes, made))
+                    )
+                rewrite(plan)
+                shaped = True
+                notes.texts += [(p.cached.op, plan.remark(p)) for p in plan.planned]
+            except Declined as reason:
+                for cache in ops:
+                    notes.declined(cache, str(reason))
+        note(construct, notes.texts)
+
+    def _versions(self, made: Sequence[Version], choices: Choices, notes: _Notes) -> None:
+        """Rewrites the versions of a construct; what is declined is so in all of them."""
+        sizes = ", ".join(f"{s.size[0]} × {s.size[1]}" for _, s in made)
+        chosen = f"; the host chooses at launch, by the number of blocks, from blocks of {sizes} iterations"
+        for construct, shape in made:
+            ((loop, ops),) = _groups(construct)
+            plan = plan_nest(_nest_of(loop, construct), ops, choices, _said_already, shape=shape)
+            rewrite(plan)
+            notes.texts += [(p.cached.op, plan.remark(p) + chosen) for p in plan.planned]
+            note(construct, notes.texts)
+            notes = _Notes(self.strict, [])
+
+    def _routine(self, function: llvm.FuncOp, choices: Choices) -> None:
+        """Directives in a routine, which does not decide on the threads of its callers."""
+        notes = _Notes(self.strict, join_written(function))
+        self._in_gangs(function, choices, notes)
+        for cache in [op for op in function.walk() if isinstance(op, acc.CacheOp)]:
+            if not _in_construct(cache):
+                notes.declined(cache, _why_in_routine(cache))
+        note(function, notes.texts)
+
+    def _in_gangs(self, parent: Operation, choices: Choices, notes: _Notes) -> None:
+        """Directives around the loops that lanes share, in a construct or routine."""
+        found = [op for op in parent.walk() if isinstance(op, acc.CacheOp) and _surrounds_lanes(op)]
+        for op in found:
+            try:
+                if choices.promote == "never":
+                    raise Declined("promote=never")
+                always = choices.promote == "always"
+                text = promote_in_gang(op, parent, trust=choices.trust, always=always)
+                notes.texts.append((op, text))
+            except Declined as reason:
+                notes.declined(op, str(reason))
+            drop(op)

@@ -1,0 +1,85 @@
+"""Range checks of conservative accesses in front of a loop: once at both of its ends, not in every turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import acc, arith, scf
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..decisions.polynomials import Polynomial
+from ..ir.building import Cursor
+from .tile_access import Output, TileAccesses, compare
+
+
+def checked_once(accesses: TileAccesses, loop: scf.ForOp) -> list[Operation] | None:
+    """Accesses of a loop whose range checks can be made before it; None if there are none."""
+    found: list[Operation] = []
+    for op in loop.body.walk():
+        if isinstance(op, acc.CacheOp):
+            return None
+        placed = accesses.found.get(op)
+        if placed is None or placed.access.element is None or op in accesses.trusted:
+            continue
+        if placed.tile.planned.method != "rbc" or placed.access.certain:
+            continue
+        if all(
+            proved or _is_linear(delta, loop)
+            for delta, proved in zip(placed.access.deltas, placed.access.proved, strict=True)
+        ):
+            found.append(op)
+    return found or None
+
+
+def _is_linear(delta: Polynomial, loop: scf.ForOp) -> bool:
+    """Whether `delta` moves by a constant with the loop's variable, and by nothing else in it."""
+    parts = delta.split(loop.body.block.args[0])
+    if parts is None or parts[1].as_constant is None:
+        return False
+    return all(isinstance(s, SSAValue) and not _made_in(s, loop) for s in parts[0].symbols)
+
+
+def in_sections(
+    accesses: TileAccesses,
+    outputs: Sequence[Output],
+    loop: scf.ForOp,
+    ops: Sequence[Operation],
+    at: Cursor,
+) -> SSAValue:
+    """Whether the indices of `ops` lie in their sections at both ends of the loop."""
+    variable = loop.body.block.args[0]
+    first = outputs[0].values
+    lower, upper = first.get(loop.lb, loop.lb), first.get(loop.ub, loop.ub)
+    last = at.sub(upper, at.constant(1, upper.type))
+    seen: set[object] = set()
+    condition: SSAValue = at.constant(1, i1)
+    for op in ops:
+        placed = accesses.found[op]
+        dims = placed.tile.plan.section.dims
+        for delta, proved, dim in zip(
+            placed.access.deltas, placed.access.proved, dims, strict=True
+        ):
+            for output in outputs:
+                symbols = frozenset(
+                    output.values.get(s, s) for s in delta.symbols if isinstance(s, SSAValue)
+                )
+                if proved or (delta, dim.length, symbols) in seen:
+                    continue
+                seen.add((delta, dim.length, symbols))
+                moves = variable in delta.symbols
+                for end in (lower, last) if moves else (lower,):
+                    there = Output({**output.values, variable: end}, [], None)
+                    own = compare(delta, dim.length, there, at)
+                    condition = at.value(arith.AndIOp(condition, own), "in_sections")
+    return condition
+
+
+def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
+    owner = value.owner
+    op = owner.parent_op() if isinstance(owner, Block) else owner
+    while isinstance(op, Operation):
+        if op is loop:
+            return True
+        op = op.parent_op()
+    return False

@@ -1,0 +1,165 @@
+"""
+Reductions over the iterations of a nest: every thread combines its outputs, the threads' results lie in
+an array of the gang, and a vector loop with the original clause reduces that array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import DenseArrayBase, i1, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ...compiler.base.names import value_name
+from ...dialects.accx_cache import GangBarrierOp
+from ..ir.acc_ops import NONE, enclosing_module, replace_inside
+from ..ir.building import Cursor
+from ..ir.private_storage import ElementAction, Extent, for_each_element
+from ..ir.reduction_ops import combine, identity, reduction_kind, reduction_recipes
+from .nest import Nest, Reduction
+
+
+@dataclass
+class Accumulator:
+    """A reduction of a nest: its variable in one iteration, and the gang's array of partial results."""
+
+    reduction: Reduction
+    kind: acc.ReductionOpKind
+    signed: bool
+    variable: SSAValue
+    partials: SSAValue
+
+    @property
+    def name(self) -> str:
+        name = self.reduction.op.var_name
+        return "reduction" if name is None else name.data
+
+    def neutral(self, at: Cursor, scalar: Attribute) -> SSAValue:
+        """The operator's identity."""
+        return at.constant(identity(self.kind, scalar, self.signed), scalar)
+
+    def each(self, at: Cursor, action: ElementAction) -> None:
+        """Calls `action` for the scalars of what is reduced."""
+        for_each_element(at, Extent(self.reduction.type, None, None), action)
+
+
+def _at_offset(at: Cursor, pointer: SSAValue, offset: SSAValue | None) -> SSAValue:
+    return pointer if offset is None else at.offset(pointer, offset)
+
+
+def declare(nest: Nest, threads: int, before: Cursor) -> list[Accumulator]:
+    """
+    Gives every iteration of the nest a variable of its own for each reduction. `before`: where the
+    arrays for `threads` threads are declared.
+    """
+    found: list[Accumulator] = []
+    recipes = reduction_recipes(enclosing_module(nest.construct)) if nest.reductions else {}
+    for reduction in nest.reductions:
+        op = reduction.op
+        kind, signed = reduction_kind(op, recipes)
+        first = nest.body.first_op
+        assert first is not None
+        at = Cursor.before(first, op.location)
+        hint = "partial" if op.var_name is None else f"{op.var_name.data}_partial"
+        variable = at.value(llvm.AllocaOp(at.i32(1), reduction.type, 16), hint)
+        array = llvm.LLVMArrayType(threads, reduction.type)
+        partials = before.value(llvm.AllocaOp(before.i32(1), array, 16), f"{hint}s")
+        found.append(own := Accumulator(reduction, kind, signed, variable, partials))
+        own.each(at, _initialise(own, variable))
+        for result in reduction.results:
+            replace_inside(nest.loops[0], result, variable)
+    return found
+
+
+def _initialise(accumulator: Accumulator, variable: SSAValue) -> ElementAction:
+    def action(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+        at.store(accumulator.neutral(at, scalar), _at_offset(at, variable, offset))
+
+    return action
+
+
+def leave_partials(
+    at: Cursor,
+    accumulators: Sequence[Accumulator],
+    outputs: Sequence[tuple[SSAValue | None, dict[SSAValue, SSAValue]]],
+    thread: SSAValue,
+) -> None:
+    """Combines the outputs (whether each exists, and its values) of a thread, for the others to see."""
+    for accumulator in accumulators:
+        mine = at.element(accumulator.partials, thread, accumulator.reduction.type)
+        accumulator.each(at, _combine_outputs(accumulator, outputs, mine))
+    if accumulators:
+        at.insert(GangBarrierOp())
+
+
+def _combine_outputs(
+    accumulator: Accumulator,
+    outputs: Sequence[tuple[SSAValue | None, dict[SSAValue, SSAValue]]],
+    target: SSAValue,
+) -> ElementAction:
+    def action(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+        total: SSAValue | None = None
+        for active, values in outputs:
+            place = _at_offset(at, values[accumulator.variable], offset)
+            value = at.load(place, scalar, accumulator.name)
+            if active is not None:
+                value = at.value(arith.SelectOp(active, value, accumulator.neutral(at, scalar)))
+            total = (
+                value
+                if total is None
+                else combine(at, accumulator.kind, total, value, accumulator.signed)
+            )
+        assert total is not None
+        at.store(total, _at_offset(at, target, offset))
+
+    return action
+
+
+def _fold_one(accumulator: Accumulator, thread: SSAValue, result: SSAValue) -> ElementAction:
+    def action(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+        theirs = at.element(accumulator.partials, thread, accumulator.reduction.type)
+        partial = at.load(_at_offset(at, theirs, offset), scalar)
+        place = _at_offset(at, result, offset)
+        sofar = at.load(place, scalar, accumulator.name)
+        at.store(combine(at, accumulator.kind, sofar, partial, accumulator.signed), place)
+
+    return action
+
+
+def fold(
+    accumulators: Sequence[Accumulator], threads: int, *, within: bool, at: Cursor
+) -> list[Operation]:
+    """The vector loop that reduces the arrays, and what it needs; `within`: no loop around reduces."""
+    if not accumulators:
+        return []
+    out: list[Operation] = []
+    results: list[SSAValue] = []
+    body = Block(arg_types=[i32])
+    body.args[0].name_hint = "thread"
+    inside = Cursor.at_end(body, at.loc)
+    for accumulator in accumulators:
+        old = accumulator.reduction.op
+        own = old.clone()
+        own.operands[0] = old.var if within else old.acc_var
+        own.location = old.location
+        out.append(own)
+        result = own.results[0]
+        result.name_hint = value_name(accumulator.name)
+        results.append(result)
+        accumulator.each(inside, _fold_one(accumulator, body.args[0], result))
+    inside.insert(acc.YieldOp())
+    loop = acc.LoopOp(
+        region=Region(body),
+        lowerbound=[at.i32(0)],
+        upperbound=[at.i32(threads)],
+        step=[at.i32(1)],
+        inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+        independent=NONE,
+        worker=NONE,
+        vector=NONE,
+        reduction_operands=results,
+    )
+    loop.location = at.loc
+    return [*out, loop]

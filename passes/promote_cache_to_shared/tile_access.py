@@ -1,0 +1,141 @@
+"""Accesses of a block's threads to tiles: addresses, loads, stores, and whether an index lies inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects.builtin import i1, i8, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ..decisions.polynomials import Polynomial
+from ..ir.building import Cursor
+from ..ir.cached_accesses import Access, Declined
+from ..ir.cached_code import polynomial
+from . import tiles
+from .tiles import Tile
+
+
+@dataclass
+class Output:
+    """One iteration that a thread computes: its values, its place in the block, whether it exists."""
+
+    values: dict[SSAValue, SSAValue]
+    coordinates: list[SSAValue]
+    """Also where the block is not full: what an idle thread reads of a tile is its own."""
+    active: SSAValue | None
+
+
+@dataclass
+class Placed:
+    """An access with the tile it goes to."""
+
+    access: Access
+    tile: Tile
+
+
+def guarded(output: Output, at: Cursor) -> Cursor:
+    """Where something happens only if the output exists."""
+    return at if output.active is None else at.if_then(output.active)
+
+
+def compare(delta: Polynomial, length: int, output: Output, at: Cursor) -> SSAValue:
+    """`0 <= delta < length` as one unsigned comparison."""
+    value = polynomial(at, delta, output.values, i64)
+    return at.value(arith.CmpiOp(value, at.i64(length), "ult"), "in_section")
+
+
+@dataclass
+class TileAccesses:
+    """The accesses that go to tiles; `trusted`: those known to lie in their sections where code stands."""
+
+    block: tiles.Block
+    found: dict[Operation, Placed] = field(default_factory=dict[Operation, Placed])
+    trusted: set[Operation] = field(default_factory=set[Operation])
+
+    def address(self, placed: Placed, output: Output, at: Cursor) -> SSAValue:
+        base = tiles.base_offset(at, placed.tile, self.block, output.coordinates)
+        element = placed.access.element
+        assert element is not None
+        deltas = placed.access.deltas
+        return tiles.element_address(at, placed.tile, base, deltas, element.inner, output.values)
+
+    def _key(self, placed: Placed, output: Output) -> tuple[SSAValue, ...]:
+        """Equal for outputs of the thread that access the same element."""
+        axes = sorted({move.axis for move in placed.tile.plan.moves})
+        symbols = [
+            output.values.get(s, s)
+            for delta in placed.access.deltas
+            for s in delta.symbols
+            if isinstance(s, SSAValue)
+        ]
+        return (*(output.coordinates[a] for a in axes), *symbols)
+
+    def load(self, op: llvm.LoadOp, placed: Placed, outputs: Sequence[Output], at: Cursor) -> None:
+        """A load for each output; those that mean the same element share one."""
+        loaded: dict[tuple[SSAValue, ...], SSAValue] = {}
+        for output in outputs:
+            if placed.access.element is None:
+                at.insert(op.clone(output.values))
+                continue
+            key = self._key(placed, output)
+            if key not in loaded:
+                loaded[key] = self._load_one(op, placed, output, at)
+            output.values[op.dereferenced_value] = loaded[key]
+
+    def _load_one(self, op: llvm.LoadOp, placed: Placed, output: Output, at: Cursor) -> SSAValue:
+        type_, hint = op.dereferenced_value.type, op.dereferenced_value.name_hint
+        condition = self.in_section(op, placed, output, at)
+        if condition is None:
+            return at.load(self.address(placed, output, at), type_, hint)
+        blocks = Block(), Block()
+        inside = Cursor.at_end(blocks[0], at.loc)
+        inside.insert(scf.YieldOp(inside.load(self.address(placed, output, inside), type_, hint)))
+        outside = Cursor.at_end(blocks[1], at.loc)
+        value = outside.load(output.values.get(op.ptr, op.ptr), type_, hint)
+        outside.insert(scf.YieldOp(value))
+        branch = scf.IfOp(condition, [type_], Region(blocks[0]), Region(blocks[1]))
+        return at.value(branch, hint)
+
+    def in_section(
+        self, op: Operation, placed: Placed, output: Output, at: Cursor
+    ) -> SSAValue | None:
+        """The comparisons of a conservative access; None if there is nothing to compare."""
+        if placed.tile.planned.method == "rbi" or op in self.trusted:
+            return None
+        condition: SSAValue | None = None
+        dims = placed.tile.plan.section.dims
+        for delta, proved, dim in zip(
+            placed.access.deltas, placed.access.proved, dims, strict=True
+        ):
+            if not proved:
+                own = compare(delta, dim.length, output, at)
+                condition = own if condition is None else at.value(arith.AndIOp(condition, own))
+        return condition
+
+    def store(
+        self, op: llvm.StoreOp, placed: Placed, outputs: Sequence[Output], at: Cursor
+    ) -> None:
+        """A store for each output that exists, to the tile, the array or both, as the policy says."""
+        for output in outputs:
+            place = guarded(output, at)
+            value = output.values.get(op.value, op.value)
+            pointer = output.values.get(op.ptr, op.ptr)
+            tile = placed.tile
+            if placed.access.element is None:
+                raise Declined(
+                    f"a write to '{tile.plan.section.name}' does not follow the section's dimensions"
+                )
+            condition = self.in_section(op, placed, output, place)
+            inside = place if condition is None else place.if_then(condition)
+            address = self.address(placed, output, inside)
+            inside.store(value, address)
+            if tile.mask is not None:
+                flag = tiles.mask_address(inside, tile, address)
+                inside.store(inside.constant(1, i8), flag)
+            if tile.planned.policy == "through":
+                place.store(value, pointer)
+            elif condition is not None:
+                outside = place.value(arith.XOrIOp(condition, place.constant(1, i1)))
+                place.if_then(outside).store(value, pointer)

@@ -1,0 +1,162 @@
+"""Tiles of one block of threads: their memory, and the address of an element in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import i8, i32, i64
+from xdsl.ir import SSAValue
+
+from ...dialects.accx_cache import SharedTileOp
+from ...dialects.nvvm import SHARED_POINTER
+from ..decisions.cache_plan import Method, TilePlan, WritePolicy
+from ..decisions.polynomials import Polynomial
+from ..ir.building import Cursor
+from ..ir.cached_accesses import Cached
+from ..ir.cached_code import Values, polynomial, scaled, total
+
+ALIGNMENT = 16
+"""Bytes, of tiles: as the widest access to shared memory asks."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One cached section with everything that was decided about it."""
+
+    cached: Cached
+    plan: TilePlan
+    method: Method
+    policy: WritePolicy
+    asynchronous: bool = False
+    communicate: bool = False
+    ahead: bool = False
+    """Filled one turn of the loop that renews it ahead, into two buffers by turns."""
+    disjoint: bool = False
+    bulk: bool = False
+    """Filled by bulk copies of its rows, where they are aligned."""
+
+
+@dataclass
+class AxisState:
+    """
+    One mapped loop in the block: `width` iterations of it (i32), at most `full`; `fixed` if always as
+    many; `first` is the loop variable of the block's first iteration.
+    """
+
+    full: int
+    fixed: bool
+    width: SSAValue
+    first: SSAValue
+
+
+@dataclass
+class Block:
+    """What all tiles of a block share: its axes, its threads, and the thread's number (i32)."""
+
+    axes: list[AxisState]
+    threads: int
+    thread: SSAValue
+    first_values: dict[SSAValue, SSAValue]
+
+
+@dataclass
+class Tile:
+    """A tile that has its memory. `mask` holds a byte per element if only written ones go back."""
+
+    planned: Planned
+    address: SSAValue
+    mask: SSAValue | None
+    start_slot: SSAValue | None
+    starts: SSAValue | None = None
+    bases: dict[tuple[SSAValue, ...], SSAValue] = field(
+        default_factory=dict[tuple[SSAValue, ...], SSAValue]
+    )
+
+    @property
+    def plan(self) -> TilePlan:
+        return self.planned.plan
+
+
+def in_tile(at: Cursor, tile: SSAValue, offset: SSAValue, hint: str | None = None) -> SSAValue:
+    """The address `offset` bytes into the tile's memory."""
+    gep = llvm.GEPOp.from_mixed_indices(tile, [offset], i8, SHARED_POINTER, inbounds=True)
+    return at.value(gep, hint)
+
+
+def buffer_bytes(plan: TilePlan) -> int:
+    """Bytes from one buffer of a tile to the next."""
+    return -(-plan.bytes // ALIGNMENT) * ALIGNMENT
+
+
+def allocate(at: Cursor, planned: Planned) -> Tile:
+    """The shared memory of a tile."""
+    name = planned.plan.section.name
+    size = buffer_bytes(planned.plan)
+    address = at.value(
+        SharedTileOp(2 * size if planned.ahead else planned.plan.bytes, name), f"{name}_tile"
+    )
+    mask = slot = None
+    if planned.policy == "mask":
+        mask = at.value(SharedTileOp(planned.plan.elements, f"{name}_dirty"), f"{name}_dirty")
+    if planned.communicate:
+        slot = at.value(SharedTileOp(8, f"{name}_start"), f"{name}_start")
+    return Tile(planned, address, mask, slot)
+
+
+def base_offset(at: Cursor, tile: Tile, block: Block, coordinates: Sequence[SSAValue]) -> SSAValue:
+    """
+    Bytes from the start of the tile to the section of the iteration with these coordinates (i32),
+    kept in a register for all accesses.
+    """
+    used = tuple(coordinates[axis] for axis in sorted({m.axis for m in tile.plan.moves}))
+    if used in tile.bases:
+        return tile.bases[used]
+    parts: list[SSAValue] = []
+    for move in tile.plan.moves:
+        coordinate = coordinates[move.axis]
+        if move.rate < 0:
+            last = at.sub(block.axes[move.axis].width, at.i32(1))
+            # A thread without an iteration reads a place of its own here, too.
+            here = at.value(arith.CmpiOp(coordinate, last, "sle"))
+            coordinate = at.value(arith.SelectOp(here, at.sub(last, coordinate), coordinate))
+        parts.append(scaled(at, coordinate, abs(move.rate) * tile.plan.dims[move.dim].pitch))
+    found = total(at, *parts)
+    tile.bases[used] = at.i32(0) if found is None else found
+    return tile.bases[used]
+
+
+def element_address(
+    at: Cursor,
+    tile: Tile,
+    base: SSAValue,
+    deltas: Sequence[Polynomial],
+    inner: int,
+    values: Values,
+) -> SSAValue:
+    """The address in the tile of the element at `deltas` in the iteration's own section."""
+    poly = Polynomial.constant(inner)
+    own = [dim for dim in tile.plan.dims if dim.section_dim is not None]
+    for delta, dim in zip(deltas, own, strict=True):
+        poly = poly + delta * dim.pitch
+    offset = total(at, base, polynomial(at, poly, values, i32))
+    if offset is None:
+        return tile.address
+    return in_tile(at, tile.address, offset, f"{tile.plan.section.name}_cached")
+
+
+def can_copy_async(cached: Cached, plan: TilePlan) -> bool:
+    """Whether words are of a size that `cp.async` moves, and aligned to it in array and tile."""
+    size = cached.word.width.data // 8
+    return size in (4, 8) and all(dim.pitch % size == 0 for dim in plan.dims)
+
+
+def mask_address(at: Cursor, tile: Tile, address: SSAValue) -> SSAValue:
+    """The mask's byte for the element at `address` of the tile (no padding where there is a mask)."""
+    assert tile.mask is not None
+    first = at.value(llvm.PtrToIntOp(tile.address, i64))
+    here = at.value(llvm.PtrToIntOp(address, i64))
+    size = at.i64(tile.plan.section.element_bytes)
+    number = at.value(arith.DivUIOp(at.sub(here, first), size))
+    return in_tile(at, tile.mask, number)

@@ -1,0 +1,47 @@
+"""How the code in a directive's scope uses the cached array: how often, where, and how it writes."""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf
+from xdsl.ir import Operation
+
+from ..decisions.cache_plan import Uses
+from ..ir.cached_accesses import Access, Cached, Symbols, usual_turns
+from .nest import Nest
+
+
+def uses_of(cached: Cached, nest: Nest) -> Uses:
+    """Counts the accesses in the directive's scope."""
+    reads: int | None = 0
+    stores = in_loop = conditional = read_in_loop = 0
+    scope = cached.op.parent_op()
+    assert scope is not None
+    for access in cached.accesses:
+        trips, branches = _trips(access, scope, nest.symbols)
+        if access.is_store:
+            stores += 1
+            in_loop += trips != 1
+            conditional += branches
+        else:
+            read_in_loop += isinstance(access.op.parent_op(), scf.ForOp)
+        if not access.is_store and reads is not None:
+            reads = None if trips is None else reads + trips
+    renewed = cached.op.parent_op() is not nest.loops[-1]
+    return Uses(reads, renewed, stores, in_loop > 0, conditional > 0, read_in_loop > 0)
+
+
+def _trips(access: Access, scope: Operation, symbols: Symbols) -> tuple[int | None, bool]:
+    """How often an access runs in its scope (None: not known), and whether under a condition."""
+    trips: int | None = 1
+    conditional = False
+    parent = access.op.parent_op()
+    while parent is not None and parent is not scope:
+        if isinstance(parent, scf.ForOp):
+            own = usual_turns(parent, symbols)
+            trips = None if trips is None or own is None else trips * own
+        elif isinstance(parent, scf.IfOp):
+            conditional = True
+        else:
+            trips = None
+        parent = parent.parent_op()
+    return trips, conditional

@@ -1,0 +1,224 @@
+"""
+Loops of a kernels construct that run in order around loops that run in parallel.
+
+A time loop, or the elimination steps of a factorisation: such a loop belongs on the host, where it launches
+a kernel for each of its pieces. That takes bounds that the host knows, and pieces that share no values
+but through memory: `keep_values` stores what one piece computes for another in a variable, and
+`drop_dead_stores` removes final values of loop variables that nobody reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import AnyFloat, IntegerType, LocationAttr
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.accx import VOLATILE
+from ..ir.acc_ops import (
+    constant_i32,
+    constant_value,
+    enclosing_function,
+    entry_block,
+    exits_of,
+    has_level,
+    is_defined_inside,
+    is_inside,
+)
+from ..ir.accesses import address_escapes, is_scalar_variable, root_of
+from ..ir.host_scalars import HostScalars
+from ..ir.loop_scalars import wanted_after
+from ..ir.region_values import Expression, HostEmitter, HostLoad, RegionSymbols
+
+FEWEST_ITERATIONS = 64
+"""Parallel nests known to be smaller than this are not worth a launch per iteration around them."""
+
+
+def is_parallel_nest(op: Operation) -> bool:
+    """Whether `op` is a loop directive with a loop that is not `seq`."""
+    return isinstance(op, acc.LoopOp) and any(
+        isinstance(inner, acc.LoopOp) and not has_level(inner.seq) for inner in op.walk()
+    )
+
+
+def body_ops(loop: scf.ForOp) -> list[Operation]:
+    """The operations of a loop's body, without its terminator."""
+    return list(loop.body.block.ops)[:-1]
+
+
+class HostLoops:
+    """Which loops of a kernels construct the host can run, and their bounds there."""
+
+    def __init__(self, kernels: acc.KernelsOp):
+        self.kernels = kernels
+        self.symbols = RegionSymbols(kernels)
+        self.scalars = HostScalars(kernels)
+
+    def __contains__(self, op: Operation) -> bool:
+        """Whether the host should run `op`, which stands in the region or in another such loop."""
+        if not isinstance(op, scf.ForOp) or op.iter_args:
+            return False
+        if not all(self._is_known(value) for value in (op.lb, op.ub, op.step)):
+            return False
+        return any(_is_worth_it(inner) or inner in self for inner in body_ops(op))
+
+    def _is_known(self, value: SSAValue) -> bool:
+        poly = self.symbols.polynomial(value)
+        if poly is None or not self.scalars.knows_all([poly]):
+            return False
+        return all(self._has_value(symbol) for symbol in poly.symbols)
+
+    def _has_value(self, symbol: Hashable) -> bool:
+        match symbol:
+            case SSAValue():
+                if not is_defined_inside(symbol, self.kernels):
+                    return True
+                return self._is_variable(symbol)
+            case HostLoad() | Expression():
+                return True
+            case _:
+                return False
+
+    def _is_variable(self, value: SSAValue) -> bool:
+        """Whether a value is the variable of a loop that stands in the region or directly in such loops."""
+        owner = value.owner
+        loop = None if isinstance(owner, Operation) else owner.parent_op()
+        while isinstance(loop, scf.ForOp):
+            loop = loop.parent_op()
+        return loop is self.kernels
+
+    def bound(self, value: SSAValue, emit: HostEmitter) -> SSAValue:
+        """`value` on the host, at `emit`'s place."""
+        poly = self.symbols.polynomial(value)
+        assert poly is not None and isinstance(value.type, IntegerType)
+        found = emit.emit(poly)
+        if value.type.width.data == 64:
+            return found
+        return emit.insert(arith.TruncIOp(found, value.type), value.name_hint)
+
+
+def _is_worth_it(op: Operation) -> bool:
+    if not is_parallel_nest(op):
+        return False
+    iterations = 1
+    for loop in op.walk():
+        if isinstance(loop, acc.LoopOp) and not has_level(loop.seq):
+            for lower, upper in zip(loop.lowerbound, loop.upperbound, strict=True):
+                low, high = constant_value(lower), constant_value(upper)
+                if low is None or high is None:
+                    return True
+                iterations *= max(0, high - low)
+    return iterations >= FEWEST_ITERATIONS
+
+
+def drop_dead_stores(kernels: acc.KernelsOp) -> None:
+    """Removes stores to local scalars that nothing reads before they are written again."""
+    for op in list(kernels.walk()):
+        if not isinstance(op, llvm.StoreOp):
+            continue
+        root = root_of(op.ptr)
+        if op.ptr is not root or not isinstance(root.owner, llvm.AllocaOp):
+            continue
+        if VOLATILE in op.attributes:
+            continue
+        if not is_scalar_variable(root) or address_escapes(root):
+            continue
+        if not wanted_after(op, root):
+            op.detach()
+            op.erase()
+
+
+def keep_values(ops: Sequence[Operation], movable: Sequence[Operation]) -> list[SSAValue]:
+    """
+    Puts values that one of `ops` computes and another uses into variables, unless every user can
+    compute them itself (`movable`). Returns the variables.
+    """
+    copied = set(movable)
+    top = set(ops)
+    kept: list[SSAValue] = []
+    for op in ops:
+        if op in copied:
+            continue
+        for result in op.results:
+            users = [use for use in result.uses if _ancestor(use.operation, top) is not op]
+            is_scalar = isinstance(result.type, IntegerType | AnyFloat | llvm.LLVMPointerType)
+            if users and is_scalar:
+                kept.append(_keep(op, result, top))
+    return kept
+
+
+def keep_on_device(kernels: acc.KernelsOp, variables: Sequence[SSAValue]) -> None:
+    """The variables of `keep_values` are nobody else's: they are created there, never copied."""
+    block = kernels.parent_block()
+    assert block is not None
+    for operand in list(kernels.data_clause_operands):
+        entry = operand.owner
+        if not isinstance(entry, acc.CopyinOp) or entry.var not in variables:
+            continue
+        create = acc.CreateOp(
+            var=entry.var,
+            var_type=entry.var_type,
+            data_clause=acc.DataClause.ACC_CREATE,
+            implicit=True,
+            var_name=entry.var_name,
+        )
+        _place(create, entry, entry.location, operand.name_hint)
+        for leave in exits_of(entry):
+            delete = acc.DeleteOp(
+                acc_var=operand,
+                data_clause=acc.DataClause.ACC_CREATE,
+                implicit=True,
+                var_name=entry.var_name,
+            )
+            _place(delete, leave, leave.location, None)
+            leave.detach()
+            leave.erase()
+        operand.replace_all_uses_with(create.results[0])
+        entry.detach()
+        entry.erase()
+
+
+def _ancestor(op: Operation, top: set[Operation]) -> Operation | None:
+    current: Operation | None = op
+    while current is not None and current not in top:
+        current = current.parent_op()
+    return current
+
+
+def _keep(op: Operation, value: SSAValue, top: set[Operation]) -> SSAValue:
+    """A variable for `value`, written behind `op` and read in front of its other users."""
+    function = enclosing_function(op)
+    assert function is not None
+    one = constant_i32(1, op.location)
+    variable = llvm.AllocaOp(one, value.type, alignment=8)
+    variable.res.name_hint = value.name_hint
+    variable.location = op.location
+    block = entry_block(function)
+    assert block.first_op is not None
+    block.insert_ops_before([one, variable], block.first_op)
+    users: dict[Operation, None] = {}
+    for use in value.uses:
+        user = _ancestor(use.operation, top)
+        if user is not None and user is not op:
+            users[user] = None
+    for user in users:
+        load = llvm.LoadOp(variable.res, value.type)
+        _place(load, user, user.location, value.name_hint)
+        value.replace_uses_with_if(
+            load.dereferenced_value, lambda use, user=user: is_inside(use.operation, user)
+        )
+    store = llvm.StoreOp(value, variable.res)
+    following = op.next_op
+    assert following is not None
+    _place(store, following, op.location, None)
+    return variable.res
+
+
+def _place(op: Operation, before: Operation, location: LocationAttr, hint: str | None) -> None:
+    block = before.parent_block()
+    assert block is not None
+    op.location = location
+    if op.results:
+        op.results[0].name_hint = hint
+    block.insert_op_before(op, before)

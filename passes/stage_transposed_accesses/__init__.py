@@ -1,0 +1,1 @@
+"""The pass `stage-transposed-accesses`, and which nests read across memory."""

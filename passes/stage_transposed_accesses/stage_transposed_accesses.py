@@ -1,0 +1,447 @@
+"""
+Read arrays that a nest walks across, rather than along, memory through tiles in shared memory.
+
+In `for i: for j: b[i][j] = a[j][i]` neighbouring iterations of j store neighbours and load elements a
+row apart: every load of a warp touches 32 sectors. A gang that takes 32 × 32 iterations can load its
+part of a with the lanes along i, leave it in a tile in shared memory, and read the tile with the lanes
+along j. A row of the tile has one element more than its 32, so that neither side meets bank conflicts.
+
+Takes:  scheduled IR for a GPU. Looks at constructs that are one nest of two free parallel loops whose
+        sizes are not the user's and whose body is straight-line code.
+Leaves: the nest over tiles of 32 × 32 iterations (gangs), in it an `accx.gang_threads` of 8 × 32
+        threads, four iterations each; loads that are contiguous in the variable the stores are not
+        go through an `accx.shared_tile` each, filled before the first of them. The construct has the
+        launch shape this needs. `accx.why` says what was done.
+Fails:  never. A nest without such loads, with a store before one of them, or with a loop known to be
+        shorter than a tile stays as it is.
+
+Before:
+  acc.loop gang control(%i : i32) = … {
+    acc.loop gang vector control(%j : i32) = … {
+      %v = llvm.load %a[%j * n + %i]
+      llvm.store %v, %b[%i * n + %j]
+  } }
+After:
+  acc.loop gang control(%block_i : i32) = (0) to (ceil(trips_i / 32)) … {
+    acc.loop gang control(%block_j : i32) = (0) to (ceil(trips_j / 32)) … {
+      accx.gang_threads [8, 32] {
+      ^bb0(%y : i32, %x : i32):
+        %tile = accx.shared_tile "a" 4224
+        accx.gang_barrier
+        for k in 0 to 4: %tile[(%y + 8 * k) * 33 + %x] = %a[j(%y + 8 * k) * n + i(%x)]
+        accx.gang_barrier
+        for k in 0 to 4: %b[i(%y + 8 * k) * n + j(%x)] = %tile[%x * 33 + %y + 8 * k]
+  } } }
+
+Options: `target` (`host`: nothing to do).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    UnitAttr,
+    i32,
+)
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, VOLATILE
+from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
+from ..decisions.launch_shape import MAX_GRID
+from ..ir.acc_ops import has_level, set_operand_groups
+from ..ir.building import Cursor, constant_value, erase
+from ..ir.jamming import (
+    NSW,
+    Declined,
+    Jam,
+    body_of,
+    check_body,
+    explain,
+    if_full,
+    is_pure,
+    set_bounds,
+    trip_count,
+)
+from ..ir.layout import size_of
+from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.trip_counts import Arithmetic, Count
+from ..ir.trip_counts import trip_count as host_trip_count
+from .transposed import Access, choose_lanes, direction_of
+
+WIDTH = 32
+"""Iterations of a tile along both loops."""
+ROWS = 8
+"""Threads of a gang across the lanes; each has WIDTH / ROWS iterations."""
+PITCH = WIDTH + 1
+MAX_SHARED = 24 << 10
+"""Bytes of tiles for one gang, so that several gangs share a multiprocessor."""
+
+
+@dataclass(frozen=True)
+class Nest:
+    """
+    `lanes` and `rows` are the two loops by what the tile's stores want; `outer` holds `inner`.
+    `ops`: the body, with what stands between the loops. `staged`: the loads that go through tiles.
+    """
+
+    construct: acc.ParallelOp
+    outer: acc.LoopOp
+    inner: acc.LoopOp
+    lanes: acc.LoopOp
+    rows: acc.LoopOp
+    ops: tuple[Operation, ...]
+    staged: tuple[llvm.LoadOp, ...]
+
+
+# What qualifies -------------------------------------------------------------------------------------
+
+
+def _only_loop(block: Block) -> tuple[acc.LoopOp, list[Operation]]:
+    """The one loop of a block and the pure operations around it."""
+    loops = [op for op in block.ops if isinstance(op, acc.LoopOp)]
+    rest = [op for op in block.ops if not isinstance(op, acc.LoopOp | acc.YieldOp)]
+    if len(loops) != 1 or not all(is_pure(op) and not op.regions for op in rest):
+        raise Declined("it is not one nest of two loops")
+    return loops[0], rest
+
+
+def _check_free(loop: acc.LoopOp) -> None:
+    """One variable, mapped to gangs by the schedule rather than the user, and no variables."""
+    if len(loop.lowerbound) != 1 or not has_level(loop.gang) or has_level(loop.worker):
+        raise Declined("its loops are not mapped to gangs and lanes")
+    if loop.reduction_operands or loop.private_operands or loop.firstprivate_operands:
+        raise Declined("a loop has variables of its own")
+    if loop.tile_operands or loop.cache_operands:
+        raise Declined("a loop has a tile or a cache")
+    lower, upper, step = (
+        constant_value(v[0]) for v in (loop.lowerbound, loop.upperbound, loop.step)
+    )
+    if lower is not None and upper is not None and upper - lower < WIDTH * (step or 1):
+        raise Declined("a loop is shorter than a tile")
+
+
+def find_nest(construct: acc.ParallelOp) -> Nest:
+    """The nest of `construct` with its loads to stage. Raises `Declined`."""
+    if GIVEN_SIZES in construct.attributes or len(construct.region.blocks) != 1:
+        raise Declined("the launch is the user's")
+    if (
+        construct.private_operands
+        or construct.firstprivate_operands
+        or construct.reduction_operands
+    ):
+        raise Declined("the construct has variables of its own")
+    outer, _ = _only_loop(construct.region.block)
+    inner, between = _only_loop(body_of(outer))
+    for loop in (outer, inner):
+        _check_free(loop)
+    if has_level(outer.vector) or not has_level(inner.vector):
+        raise Declined("its loops are not mapped to gangs and lanes")
+    dependent = {*outer.region.block.args, *(r for op in between for r in op.results)}
+    if any(operand in dependent for operand in inner.operands):
+        raise Declined("the inner loop's bounds change")
+    check_body(inner)
+    body = [op for op in body_of(inner).ops if not isinstance(op, acc.YieldOp)]
+    if any(op.regions for op in body):
+        raise Declined("the body has control flow")
+    accesses = _accesses(construct, body, outer.region.block.args[0], inner.region.block.args[0])
+    lanes_outside = choose_lanes(tuple(accesses.values()))
+    if lanes_outside is None:
+        raise Declined("nothing is read across memory")
+    staged = _staged(body, accesses, lanes_outside)
+    lanes, rows = (outer, inner) if lanes_outside else (inner, outer)
+    return Nest(construct, outer, inner, lanes, rows, (*between, *body), staged)
+
+
+def _accesses(
+    construct: acc.ParallelOp, body: Sequence[Operation], outer: BlockArgument, inner: BlockArgument
+) -> dict[Operation, Access]:
+    symbols = RegionSymbols(construct)
+    found: dict[Operation, Access] = {}
+    for op in body:
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+            is_store = isinstance(op, llvm.StoreOp)
+            element = size_of(op.value.type if is_store else op.dereferenced_value.type)
+            sides = (direction_of(op.ptr, element, v, symbols) for v in (outer, inner))
+            found[op] = Access(is_store, *sides)
+        elif not is_pure(op):
+            raise Declined(f"the body holds {op.name}")
+    return found
+
+
+def _staged(
+    body: Sequence[Operation], accesses: dict[Operation, Access], lanes_outside: bool
+) -> tuple[llvm.LoadOp, ...]:
+    """The loads to stage: all before the first store, for a tile holds what was there before it."""
+    staged: list[llvm.LoadOp] = []
+    stored = False
+    for op in body:
+        if isinstance(op, llvm.StoreOp):
+            stored = True
+        if not isinstance(op, llvm.LoadOp) or not accesses[op].is_transposed(lanes_outside):
+            continue
+        if stored:
+            raise Declined("a store stands before a load across memory")
+        if op.ordering.value.data != 0 or VOLATILE in op.attributes:
+            raise Declined("a load across memory is volatile or atomic")
+        staged.append(op)
+    tile_bytes = sum(WIDTH * PITCH * size_of(op.dereferenced_value.type) for op in staged)
+    if tile_bytes > MAX_SHARED:
+        raise Declined(f"its tiles would take {tile_bytes} bytes of shared memory")
+    return tuple(staged)
+
+
+# Rewriting ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """A loop in a gang: its variable, the tile's first iteration, and how many iterations there are."""
+
+    loop: acc.LoopOp
+    first: SSAValue
+    trips: SSAValue
+
+    @property
+    def variable(self) -> BlockArgument:
+        return self.loop.region.block.args[0]
+
+    def past(self, at: Cursor) -> SSAValue:
+        """The first iteration after a whole tile."""
+        width = at.constant(WIDTH, self.first.type)
+        return at.value(arith.AddiOp(self.first, width, overflow=NSW))
+
+    def iteration(self, at: Cursor, place: SSAValue) -> SSAValue:
+        """The iteration at a place (i32) of the tile."""
+        type_ = self.first.type
+        assert isinstance(type_, IntegerType)
+        return at.value(arith.AddiOp(self.first, at.to_integer(place, type_), overflow=NSW))
+
+    def value(self, at: Cursor, iteration: SSAValue) -> SSAValue:
+        """The loop variable in an iteration."""
+        lower, step = self.loop.lowerbound[0], self.loop.step[0]
+        value = iteration
+        if constant_value(step) != 1:
+            value = at.value(arith.MuliOp(value, step, overflow=NSW))
+        if constant_value(lower) != 0:
+            value = at.value(arith.AddiOp(lower, value, overflow=NSW), self.variable.name_hint)
+        return value
+
+
+Values = dict[SSAValue, SSAValue]
+Place = tuple[SSAValue, SSAValue]
+"""The place of an iteration in the tile: along the rows' loop, along the lanes' loop (i32)."""
+
+
+class _Threads:
+    """Emits the code of a gang's threads for one tile."""
+
+    def __init__(self, nest: Nest, rows: _Axis, lanes: _Axis, y: SSAValue, x: SSAValue):
+        self.nest, self.rows, self.lanes = nest, rows, lanes
+        self.y, self.x = y, x
+        self.tiles: dict[llvm.LoadOp, SSAValue] = {}
+
+    def run(self, at: Cursor) -> None:
+        for load in self.nest.staged:
+            type_ = load.dereferenced_value.type
+            name = load.ptr.name_hint or "staged"
+            made = SharedTileOp(WIDTH * PITCH * size_of(type_), name)
+            self.tiles[load] = at.value(made, f"{name}_tile")
+        past_rows, past_lanes = self.rows.past(at), self.lanes.past(at)
+        full = at.value(
+            arith.AndIOp(
+                at.value(arith.CmpiOp(past_rows, self.rows.trips, "sle")),
+                at.value(arith.CmpiOp(past_lanes, self.lanes.trips, "sle")),
+            ),
+            "full",
+        )
+        at.insert(GangBarrierOp())  # a gang may have several tiles: it has read the one before
+        self._each(at, full, self._places(at, filling=True), self._fill)
+        at.insert(GangBarrierOp())
+        self._each(at, full, self._places(at, filling=False), self._compute)
+
+    def _places(self, at: Cursor, *, filling: bool) -> list[Place]:
+        """The places of a thread's iterations: with lanes along the rows' loop while `filling`."""
+        places: list[Place] = []
+        for turn in range(WIDTH // ROWS):
+            across = at.add(self.y, at.i32(turn * ROWS))
+            places.append((self.x, across) if filling else (across, self.x))
+        return places
+
+    def _each(
+        self,
+        at: Cursor,
+        full: SSAValue,
+        places: Sequence[Place],
+        emit: Callable[[Cursor, Sequence[Place], list[Values]], None],
+    ) -> None:
+        """All iterations together in a whole tile, else those that exist one after the other."""
+        then, otherwise = if_full(at, full)
+        emit(then, places, [self._values(then, place) for place in places])
+        for place in places:
+            row = self.rows.iteration(otherwise, place[0])
+            lane = self.lanes.iteration(otherwise, place[1])
+            exists = otherwise.value(
+                arith.AndIOp(
+                    otherwise.value(arith.CmpiOp(row, self.rows.trips, "slt")),
+                    otherwise.value(arith.CmpiOp(lane, self.lanes.trips, "slt")),
+                ),
+                "exists",
+            )
+            inside, _ = if_full(otherwise, exists)
+            emit(inside, [place], [self._values(inside, place)])
+
+    def _values(self, at: Cursor, place: Place) -> Values:
+        return {
+            axis.variable: axis.value(at, axis.iteration(at, number))
+            for axis, number in zip((self.rows, self.lanes), place, strict=True)
+        }
+
+    def _element(self, at: Cursor, load: llvm.LoadOp, place: Place) -> SSAValue:
+        """The address of a place's element in the tile of `load`: rows' places are next to each other."""
+        row, lane = place
+        index = at.add(at.mul(lane, at.i32(PITCH)), row)
+        gep = llvm.GEPOp(
+            self.tiles[load],
+            [llvm.GEP_USE_SSA_VAL],
+            load.dereferenced_value.type,
+            ssa_indices=[at.to_i64(index)],
+            result_type=cast(llvm.LLVMPointerType, self.tiles[load].type),
+        )
+        return at.value(gep, "element")
+
+    def _fill(self, at: Cursor, places: Sequence[Place], maps: list[Values]) -> None:
+        for load in self.nest.staged:
+            needed = _slice(load, self.nest.ops)
+            Jam(maps).operations(needed, at)
+        for load in self.nest.staged:
+            for place, values in zip(places, maps, strict=True):
+                value = values[load.dereferenced_value]
+                at.insert(llvm.StoreOp(value, self._element(at, load, place)))
+
+    def _compute(self, at: Cursor, places: Sequence[Place], maps: list[Values]) -> None:
+        for load in self.nest.staged:
+            for place, values in zip(places, maps, strict=True):
+                type_ = load.dereferenced_value.type
+                found = llvm.LoadOp(self._element(at, load, place), type_)
+                values[load.dereferenced_value] = at.value(found, load.dereferenced_value.name_hint)
+        staged = set[Operation](self.nest.staged)
+        Jam(maps).operations([op for op in self.nest.ops if op not in staged], at)
+
+
+def _slice(load: llvm.LoadOp, ops: Sequence[Operation]) -> list[Operation]:
+    """The load and those of `ops` that compute its address, in order."""
+    needed: set[Operation] = {load}
+    for op in reversed(ops):
+        if op in needed:
+            needed |= {v.owner for v in op.operands if isinstance(v.owner, Operation)}
+    return [op for op in ops if op in needed]
+
+
+def rewrite(nest: Nest) -> None:
+    """Carries out the plan of `nest` (see the contract above)."""
+    _launch(nest)
+    outer, inner = nest.outer, nest.inner
+    before = Cursor.before(outer)
+    between = [
+        op for op in body_of(outer).ops if op is not inner and not isinstance(op, acc.YieldOp)
+    ]
+    # bounds that are computed between the loops do not depend on the outer one
+    needed = {v.owner for v in inner.operands}
+    for op in reversed(between):
+        if op in needed:
+            needed |= {v.owner for v in op.operands}
+    for op in [op for op in between if op in needed]:
+        op.detach()
+        before.point.block.insert_op_before(op, outer)
+    trips = {loop: trip_count(before, loop) for loop in (outer, inner)}
+
+    body = Block(arg_types=[i32, i32])
+    body.args[0].name_hint, body.args[1].name_hint = "y", "x"
+    gangs = {loop: body_of(loop).args[0] for loop in (outer, inner)}
+    at = Cursor.at_end(body, inner.location)
+    axes: dict[acc.LoopOp, _Axis] = {}
+    for loop, number in trips.items():
+        width = at.constant(WIDTH, number.type)
+        # stands for the gang's tile: the old variable, which the new body no longer needs
+        first = at.value(arith.MuliOp(gangs[loop], width, overflow=NSW), "first")
+        axes[loop] = _Axis(loop, first, number)
+    _Threads(nest, axes[nest.rows], axes[nest.lanes], body.args[0], body.args[1]).run(at)
+    threads = GangThreadsOp((ROWS, WIDTH), Region(body))
+    end = body_of(inner).last_op
+    assert end is not None
+    Cursor.before(end, inner.location).insert(threads)
+    for op in reversed(nest.ops):
+        if op.parent is not None and op not in needed:
+            erase(op)
+    for loop, number in trips.items():
+        rounded = before.value(arith.AddiOp(number, before.constant(WIDTH - 1, number.type)))
+        tiles = before.value(arith.DivUIOp(rounded, before.constant(WIDTH, number.type)), "tiles")
+        set_bounds(before, loop, tiles)
+    _map_levels(nest)
+
+
+def _map_levels(nest: Nest) -> None:
+    """Both loops are gang loops now, the lanes' one in the first dimension of the grid."""
+    for loop in (nest.outer, nest.inner):
+        loop.attributes.pop(ELEMENTS, None)
+        loop.attributes.pop(COVERS, None)
+        loop.attributes.pop(GANG_DIM, None)
+        loop.vector = None
+    nest.rows.attributes[GANG_DIM] = IntegerAttr(2, i32)
+    nest.lanes.attributes[COVERS] = UnitAttr()
+    names = ", ".join(dict.fromkeys(op.ptr.name_hint or "?" for op in nest.staged))
+    explain(nest.inner, f"{names} read through tiles in shared memory")
+
+
+def _launch(nest: Nest) -> None:
+    """The launch shape of the construct. Raises `Declined` if it cannot be computed before it."""
+    construct = nest.construct
+    symbols = RegionSymbols(construct)
+    emit = HostEmitter(construct)
+    math = Arithmetic(emit)
+    counts: list[Count] = []
+    for loop, dim in ((nest.lanes, 1), (nest.rows, 2)):
+        found = host_trip_count(loop, symbols, math)
+        if found is None or not found[1]:
+            raise Declined("its trip counts are not known before the construct")
+        tiles = math.ceil_divide(found[0], WIDTH)
+        counts.append(math.maximum(math.minimum(tiles, MAX_GRID[dim]), 1))
+
+    def size(count: Count) -> SSAValue:
+        if isinstance(count, int):
+            return emit.insert(arith.ConstantOp(IntegerAttr(count, i32)), f"c{count}")
+        return emit.insert(arith.TruncIOp(math.value(count), i32), "num_gangs")
+
+    grid = [size(count) for count in counts]
+    set_operand_groups(
+        construct, num_gangs=grid, num_workers=[size(ROWS)], vector_length=[size(WIDTH)]
+    )
+    construct.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [len(grid)])
+
+
+@dataclass(frozen=True)
+class StageTransposedAccessesPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "stage-transposed-accesses"
+
+    target: Literal["nvptx", "host"] = "nvptx"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target == "host":
+            return
+        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+            try:
+                rewrite(find_nest(construct))
+            except Declined:
+                continue

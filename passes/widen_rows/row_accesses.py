@@ -1,0 +1,200 @@
+"""
+Reading a loop body as accesses of rows: which element of which row every load and store takes.
+
+A row is all of an access's address but its element's place in the row: array and subscripts of outer
+loops. In `a[(i + 1) * n + j - 1]` the row is `a` and `(i + 1) * n`, the element is -1 from the loop's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import gcd
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from ...dialects.accx import VOLATILE
+from ..decisions.device_functions import PURE_FUNCTIONS
+from ..decisions.polynomials import ZERO, Monomial, Polynomial, product
+from ..decisions.wide_rows import WIDE_BYTES
+from ..ir.acc_ops import MAPPING_OPS
+from ..ir.jamming import Declined, is_pure
+from ..ir.layout import member_offset, size_of
+from ..ir.region_values import RegionSymbols
+
+_MAY_TRAP = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of `array` whose elements are of `type`: it begins `start` bytes (no constant) into it."""
+
+    array: SSAValue
+    start: Polynomial
+    type: Attribute
+
+    @property
+    def bytes(self) -> int:
+        return size_of(self.type)
+
+
+@dataclass(frozen=True)
+class Tap:
+    """A load or store of the element `element` places from the iteration's own in `row`."""
+
+    op: llvm.LoadOp | llvm.StoreOp
+    row: Row
+    element: int
+
+
+@dataclass
+class Survey:
+    """
+    The accesses of a loop's body that change with its variable, by operation, and the values that do.
+    """
+
+    variable: BlockArgument
+    symbols: RegionSymbols
+    taps: dict[Operation, Tap]
+    changing: set[SSAValue]
+
+    def loads(self) -> Iterator[Tap]:
+        return (tap for tap in self.taps.values() if isinstance(tap.op, llvm.LoadOp))
+
+    def stores(self) -> Iterator[Tap]:
+        return (tap for tap in self.taps.values() if isinstance(tap.op, llvm.StoreOp))
+
+
+def place_of(pointer: SSAValue, symbols: RegionSymbols) -> tuple[SSAValue, Polynomial] | None:
+    """The pointer behind all subscripts, and how many bytes these lead away from it."""
+    total = ZERO
+    while isinstance(pointer.owner, llvm.GEPOp):
+        offset = _offset(pointer.owner, symbols)
+        if offset is None:
+            return None
+        total = total + offset
+        pointer = pointer.owner.ptr
+    return pointer, total
+
+
+def _offset(gep: llvm.GEPOp, symbols: RegionSymbols) -> Polynomial | None:
+    """How many bytes a subscript leads away from its base."""
+    dynamic = iter(gep.ssa_indices)
+    type: Attribute = gep.elem_type
+    total = ZERO
+    for position, raw in enumerate(gep.rawConstantIndices.iter_values()):
+        constant = raw != llvm.GEP_USE_SSA_VAL
+        index = Polynomial.constant(raw) if constant else symbols.polynomial(next(dynamic))
+        if index is None:
+            return None
+        if position > 0 and isinstance(type, llvm.LLVMStructType):
+            total = total + member_offset(type, raw)
+            type = type.types.data[raw]
+            continue
+        if position > 0:
+            if not isinstance(type, llvm.LLVMArrayType):
+                return None
+            type = type.type
+        total = total + index * size_of(type)
+    return total
+
+
+def survey(loop: acc.LoopOp, symbols: RegionSymbols) -> Survey:
+    """The accesses of the loop's body. Raises `Declined` if it does anything else of interest."""
+    variable = loop.region.block.args[0]
+    found = Survey(variable, symbols, {}, {variable})
+    _visit(loop.region.block, found)
+    return found
+
+
+def _visit(block: Block, found: Survey) -> None:
+    stored = False
+    for op in block.ops:
+        reads = any(isinstance(inner, llvm.LoadOp) for inner in op.walk())
+        if reads and stored:
+            raise Declined("the body reads after it has written")
+        stored = stored or any(isinstance(inner, llvm.StoreOp) for inner in op.walk())
+        changes = any(operand in found.changing for operand in op.operands)
+        if isinstance(op, scf.IfOp | scf.ForOp):
+            if changes or op.results:
+                raise Declined("control flow in the body changes from column to column")
+            for region in op.regions:
+                for inner in region.blocks:
+                    _visit(inner, found)
+        elif isinstance(op, llvm.LoadOp | llvm.StoreOp):
+            _access(op, changes, found)
+        elif not isinstance(op, acc.YieldOp | scf.YieldOp):
+            _check_plain(op, changes)
+            if changes:
+                found.changing.update(op.results)
+
+
+def _check_plain(op: Operation, changes: bool) -> None:
+    if isinstance(op, llvm.CallOp):
+        name = op.callee.string_value() if op.callee is not None else ""
+        if name not in PURE_FUNCTIONS:
+            raise Declined("the body calls a function")
+    elif op.regions or not is_pure(op) or isinstance(op, llvm.AllocaOp):
+        raise Declined(f"the body holds {op.name}")
+    elif changes and isinstance(op, _MAY_TRAP):
+        raise Declined("the body divides integers")
+
+
+def _access(op: llvm.LoadOp | llvm.StoreOp, changes: bool, found: Survey) -> None:
+    ordering = op.ordering
+    volatile = VOLATILE in op.attributes or op.properties.get("volatile_") is not None
+    if volatile or (ordering is not None and ordering.value.data != 0):
+        raise Declined("the body has volatile or atomic accesses")
+    moves = op.ptr in found.changing
+    if not moves and isinstance(op, llvm.LoadOp):
+        return
+    if not moves:
+        raise Declined("the body stores to one place in all columns")
+    found.taps[op] = _tap(op, found)
+    if changes and isinstance(op, llvm.LoadOp):
+        found.changing.add(op.dereferenced_value)
+
+
+def _tap(op: llvm.LoadOp | llvm.StoreOp, found: Survey) -> Tap:
+    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
+    whole = isinstance(type, IntegerType) and type.width.data in (32, 64)
+    if not whole and not isinstance(type, Float32Type | Float64Type):
+        raise Declined("elements are not of four or eight bytes")
+    place = place_of(op.ptr, found.symbols)
+    parts = None if place is None else place[1].split(found.variable)
+    if place is None or parts is None:
+        raise Declined("a subscript is not known before it runs")
+    array, (rest, factor) = place[0], parts
+    if not isinstance(array.owner, MAPPING_OPS) or found.symbols.is_inside(array):
+        raise Declined("an array's address is not known before the construct")
+    bytes = size_of(type)
+    constant = rest.terms.get((), 0)
+    if factor.as_constant != bytes or constant % bytes:
+        raise Declined("neighbouring columns are not neighbours in memory")
+    return Tap(op, Row(array, rest - constant, type), constant // bytes)
+
+
+def known_part(monomial: Monomial, symbols: RegionSymbols) -> tuple[Monomial, Monomial]:
+    """The factors of a product that are known before the construct, and the others (loop variables)."""
+    inner = product(s for s in monomial if isinstance(s, SSAValue) and symbols.is_inside(s))
+    return product(s for s in monomial if s not in inner), inner
+
+
+def strides(rows: Iterator[Row], symbols: RegionSymbols) -> list[Polynomial]:
+    """
+    Byte distances, known before the construct, that have to be multiples of 16 for all rows to begin
+    at one. Raises `Declined` if a constant one is not.
+    """
+    least: dict[Monomial, int] = {}
+    for row in rows:
+        for monomial, coefficient in row.start.terms.items():
+            known, _ = known_part(monomial, symbols)
+            power = gcd(coefficient, WIDE_BYTES)
+            if power == WIDE_BYTES:
+                continue
+            if not known:
+                raise Declined(f"rows are not multiples of {WIDE_BYTES} bytes apart")
+            least[known] = min(power, least.get(known, power))
+    return [Polynomial({monomial: power}) for monomial, power in least.items()]

@@ -1,0 +1,428 @@
+"""
+Give every thread several neighbouring columns of a stencil, so that rows are accessed 16 bytes at a time.
+
+A stencil reads each row at several columns. One column per thread needs an access for each; four
+neighbouring `float`s per thread need one access of 16 bytes and two for the columns left and right of it.
+That wants rows that begin at multiples of 16 bytes, which the host finds out.
+
+Takes:  scheduled IR with rows side by side already (`jam-outer-iterations`). Looks at constructs that
+        are one nest of loops, the innermost with the lanes, whose body is straight-line code (or
+        control flow that is the same along the row) on elements of 4 or 8 bytes, next to each other.
+Leaves: where `decisions/wide_rows.py` says that it pays, the construct in an `scf.if` in front of
+        which the host tests addresses and row lengths (and that there is enough to do). Its first
+        version counts groups of columns, aligned in memory; the groups at the loop's ends compute all
+        columns and store those that the loop has; their loads are
+        `accx.speculative`: they may read what is not written yet, and the rest of the 16 bytes in
+        which an array ends (which the runtime allocates). The launch has the shape this needs: in nests of
+        three loops with free sizes, workers take neighbours of the middle loop, whose rows they share
+        in the L1 cache. The other version is the construct as it was.
+Fails:  never. `accx.why` of the innermost loop says what was done, or why it was not.
+
+Before:
+  acc.parallel dataOperands(%a, %b) {
+    acc.loop gang control(%i) = ... {
+      acc.loop gang vector control(%j : i32) = (%c1 : i32) to (%last : i32) step (%c1 : i32) {
+        %l = llvm.load %a[%i * %n + %j - 1]
+        %r = llvm.load %a[%i * %n + %j + 1]
+        llvm.store %l + %r, %b[%i * %n + %j]
+  } } }
+After:
+  %aligned = arith.cmpi eq, ((address of %a | address of %b | 4 * %n) & 15), 0
+  scf.if %aligned {
+    acc.parallel dataOperands(%a, %b) {
+      acc.loop gang control(%i) = ... {
+        acc.loop gang vector control(%group : i32) = (%c0 : i32) to (%groups : i32) step (%c1 : i32) {
+          %j = 4 * %group
+          six loads of %a[%i * %n + %j - 1 ... + 4], the middle four aligned
+          scf.if %whole { four stores } else { those of columns from 1 to %last }
+    } } }
+  } else { the construct }
+
+Options: `target` (`host`: nothing to do). `most_words`: of 32 bits that a group may read (0: never).
+`threads`: groups that keep the device busy; for fewer the other version runs (0: no test). `lanes` and
+`workers`: block shape of nests of three loops, `row_lanes` of two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES
+from ..decisions.launch_shape import MAX_GRID
+from ..decisions.polynomials import Polynomial
+from ..decisions.schedule import Target
+from ..decisions.wide_rows import (
+    MOST_WORDS,
+    WIDE_BYTES,
+    WIDE_THREADS,
+    RowReads,
+    group_size,
+    why_not,
+)
+from ..ir.acc_ops import NONE, has_level, loops_in, set_operand_groups, set_prop
+from ..ir.building import Cursor, constant_value, erase
+from ..ir.jamming import NSW, Declined, explain
+from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.trip_counts import Arithmetic, trip_count
+from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from .row_accesses import Row, Survey, strides, survey
+from .wide_body import WideBody, begin_group
+
+INT_MAX = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class BlockShape:
+    """Threads of a wide version: lanes and workers of three loops, lanes of two."""
+
+    lanes: int = 32
+    workers: int = 4
+    row_lanes: int = 128
+
+
+@dataclass(frozen=True)
+class Columns:
+    """
+    The innermost loop of a construct's nest, to run `count` columns at a time: `shift` elements from
+    a group's first column lie the aligned ones; `lower` and `upper` are its bounds.
+    """
+
+    construct: acc.ParallelOp
+    loop: acc.LoopOp
+    found: Survey
+    count: int
+    shift: int
+    lower: Polynomial
+    upper: Polynomial
+    strides: tuple[Polynomial, ...]
+
+
+# Recognising.
+
+
+def _innermost(construct: acc.ParallelOp) -> acc.LoopOp | None:
+    """The loop with the lanes, if the construct is one nest that ends with it."""
+    loops = list(loops_in(construct))
+    for outer, inner in pairwise(loops):
+        if inner.parent_op() is not outer:
+            return None
+    if len(loops) < 2 or loops[0].parent_op() is not construct:
+        return None
+    return loops[-1] if has_level(loops[-1].vector) else None
+
+
+def _bounds(loop: acc.LoopOp, symbols: RegionSymbols) -> tuple[Polynomial, Polynomial]:
+    lower, upper = symbols.polynomial(loop.lowerbound[0]), symbols.polynomial(loop.upperbound[0])
+    if lower is None or upper is None or constant_value(loop.step[0]) != 1:
+        raise Declined("the columns are not known before the construct")
+    if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in lower.symbols | upper.symbols):
+        raise Declined("the columns change from row to row")
+    return lower, upper
+
+
+def _fullest_block(found: Survey, shift: int) -> list[RowReads]:
+    """What the block with most accesses reads: all rows of a full tile."""
+    blocks: dict[object, list[Operation]] = {}
+    for op in found.taps:
+        blocks.setdefault(op.parent_block(), []).append(op)
+    rows: dict[Row, set[int]] = {}
+    for op in max(blocks.values(), key=len):
+        tap = found.taps[op]
+        if isinstance(op, llvm.LoadOp):
+            rows.setdefault(tap.row, set()).add(tap.element - shift)
+    return [RowReads(row.bytes, frozenset(places)) for row, places in rows.items()]
+
+
+def _survey(construct: acc.ParallelOp, loop: acc.LoopOp) -> Survey | None:
+    """The accesses of the loop's body if it is a stencil's: it reads a row at several columns."""
+    variables = any(o.reduction_operands or o.private_operands for o in loops_in(construct))
+    if variables or len(loop.region.blocks) != 1 or len(loop.region.block.args) != 1:
+        return None
+    try:
+        found = survey(loop, RegionSymbols(construct))
+    except Declined:
+        return None
+    columns: dict[Row, set[int]] = {}
+    for tap in found.loads():
+        columns.setdefault(tap.row, set()).add(tap.element)
+    return found if any(len(places) > 1 for places in columns.values()) else None
+
+
+def find_columns(
+    construct: acc.ParallelOp, loop: acc.LoopOp, most_words: int = MOST_WORDS
+) -> Columns | None:
+    """
+    What has to be known to widen `loop`; None if it is no stencil. Raises `Declined` if it is one
+    that cannot be widened, or for which it does not pay.
+    """
+    found = _survey(construct, loop)
+    if found is None:
+        return None
+    lower, upper = _bounds(loop, found.symbols)
+    count = group_size([tap.row.bytes for tap in found.taps.values()])
+    places = {tap.element % count for tap in found.stores()}
+    if len(places) != 1:
+        raise Declined("it stores to rows at different places")
+    shift = places.pop()
+    reason = why_not(_fullest_block(found, shift), count, most_words)
+    if reason is not None:
+        raise Declined(reason)
+    apart = strides((tap.row for tap in found.taps.values()), found.symbols)
+    return Columns(construct, loop, found, count, shift, lower, upper, tuple(apart))
+
+
+# The choice of the host.
+
+
+@dataclass(frozen=True)
+class Grid:
+    """
+    The gangs (i64 values before the construct) that cover the loops around the innermost one, which
+    have a dimension (from 0) of the grid each, with `workers` on the loop next to it.
+    """
+
+    counts: tuple[tuple[acc.LoopOp, int, SSAValue], ...]
+    workers: int
+
+
+def _grid(columns: Columns, shape: BlockShape, emit: HostEmitter) -> Grid | None:
+    """The grid of the wide version, if that is ours to choose."""
+    construct, loop = columns.construct, columns.loop
+    if not _is_free(construct) or COVERS not in loop.attributes:
+        return None
+    math = Arithmetic(emit)
+    around = [other for other in loops_in(construct) if other is not loop]
+    workers = shape.workers if len(around) > 1 else 1
+    counts: list[tuple[acc.LoopOp, int, SSAValue]] = []
+    for other in around:
+        dimension = _dimension(other)
+        found = trip_count(other, columns.found.symbols, math)
+        if dimension is None or has_level(other.worker) or found is None or not found[1]:
+            return None
+        if ELEMENTS in other.attributes:
+            return None
+        share = workers if other is around[-1] else 1
+        gangs = math.maximum(math.ceil_divide(found[0], share), 1)
+        counts.append((other, dimension, math.value(gangs)))
+    return Grid(tuple(counts), workers)
+
+
+def _iterations(columns: Columns, at: Cursor) -> SSAValue:
+    """How many columns, of as many rows as a thread has, the construct's launch covers (i64)."""
+    construct = columns.construct
+    elements = columns.loop.attributes.get(ELEMENTS)
+    total = at.i64(elements.value.data if isinstance(elements, IntegerAttr) else 1)
+    for value in (*construct.num_gangs, *construct.num_workers, *construct.vector_length):
+        total = at.mul(total, at.to_i64(value))
+    return total
+
+
+def _condition(columns: Columns, grid: Grid | None, threads: int, emit: HostEmitter) -> SSAValue:
+    """Whether the wide version may and should run."""
+    at = Cursor.before(columns.construct)
+    arrays = dict.fromkeys(tap.row.array for tap in columns.found.taps.values())
+    bits = [at.value(llvm.PtrToIntOp(array, i64)) for array in arrays]
+    bits += [emit.emit(stride) for stride in columns.strides]
+    together = bits[0]
+    for more in bits[1:]:
+        together = at.value(arith.OrIOp(together, more))
+    low = at.value(arith.AndIOp(together, at.i64(WIDE_BYTES - 1)))
+    good = at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
+    if columns.loop.lowerbound[0].type == i32 and columns.upper.as_constant is None:
+        # The columns after the last are counted too.
+        end = emit.emit(columns.upper)
+        fits = at.value(arith.CmpiOp(end, at.i64(INT_MAX - columns.count), "sle"), "fits")
+        good = at.value(arith.AndIOp(good, fits))
+    for _, dimension, count in grid.counts if grid is not None else ():
+        limit = MAX_GRID[dimension + 1]
+        if (constant_value(count) or limit + 1) <= limit:
+            continue
+        covered = at.value(arith.CmpiOp(count, at.i64(limit), "sle"), "covered")
+        good = at.value(arith.AndIOp(good, covered))
+    if threads:
+        least = at.i64(threads * columns.count)
+        many = at.value(arith.CmpiOp(_iterations(columns, at), least, "sge"), "many")
+        good = at.value(arith.AndIOp(good, many), "wide")
+    return good
+
+
+# The wide version.
+
+
+def _first_column(columns: Columns, emit: HostEmitter) -> Polynomial:
+    """The first column of the first group: the greatest up to `lower` that is aligned."""
+    size, shift = columns.count, columns.shift
+    known = columns.lower.as_constant
+    if known is not None:
+        return Polynomial.constant((known + shift) // size * size - shift)
+    at = Cursor.before(columns.construct)
+    place = emit.emit(columns.lower + shift)
+    rounded = at.value(arith.AndIOp(place, at.i64(-size)))
+    return Polynomial.symbol(rounded) - shift
+
+
+def _groups(columns: Columns, first: Polynomial, emit: HostEmitter) -> SSAValue:
+    """How many groups there are (i64, not negative)."""
+    at = Cursor.before(columns.construct)
+    last, trips = (columns.upper - first).as_constant, (columns.upper - columns.lower).as_constant
+    if last is not None and trips is not None:
+        return at.i64(-(-last // columns.count) if trips > 0 else 0)
+    span = emit.emit(columns.upper - first + (columns.count - 1))
+    some = at.value(arith.CmpiOp(emit.emit(columns.upper), emit.emit(columns.lower), "sgt"))
+    span = at.value(arith.SelectOp(some, span, at.i64(0)))
+    return at.value(arith.DivUIOp(span, at.i64(columns.count)), "groups")
+
+
+def _dimension(loop: acc.LoopOp) -> int | None:
+    """The gang dimension (from 0) that a loop is shared out to."""
+    if not has_level(loop.gang):
+        return None
+    dim = loop.attributes.get(GANG_DIM)
+    return dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
+
+
+def _is_free(construct: acc.ParallelOp) -> bool:
+    """Whether the launch's shape is ours: none of it given, each dimension that of one loop."""
+    given = construct.attributes.get(GIVEN_SIZES)
+    if isinstance(given, ArrayAttr) and given.data:
+        return False
+    dimensions = [_dimension(loop) for loop in loops_in(construct)]
+    known = [d for d in dimensions if d is not None]
+    return (
+        len(known) == len(set(known)) == len(construct.num_gangs)
+        and [constant_value(v) for v in construct.num_workers] == [1]
+        and len(construct.vector_length) == 1
+    )
+
+
+def _reshape(columns: Columns, groups: SSAValue, grid: Grid, shape: BlockShape) -> None:
+    """The launch's shape for groups: fewer lanes along a row, workers on the loop around it."""
+    construct = columns.construct
+    at = Cursor.before(construct)
+    gangs = list(construct.num_gangs)
+    for loop, dimension, count in grid.counts:
+        gangs[dimension] = at.value(arith.TruncIOp(count, i32), "num_gangs")
+        loop.attributes[COVERS] = UnitAttr()
+    if grid.workers > 1:
+        set_prop(grid.counts[-1][0], "worker", NONE)
+    lanes = shape.lanes if grid.workers > 1 else shape.row_lanes
+    dimension = _dimension(columns.loop)
+    assert dimension is not None
+    rounded = at.value(arith.DivUIOp(at.add(groups, at.i64(lanes - 1)), at.i64(lanes)))
+    rounded = at.value(arith.MaxSIOp(rounded, at.i64(1)))
+    rounded = at.value(arith.MinSIOp(rounded, at.i64(MAX_GRID[dimension + 1])))
+    gangs[dimension] = at.value(arith.TruncIOp(rounded, i32), "num_gangs")
+    set_operand_groups(
+        construct,
+        num_gangs=gangs,
+        num_workers=[at.i32(grid.workers)],
+        vector_length=[at.i32(lanes)],
+    )
+
+
+def widen(columns: Columns, emit: HostEmitter) -> SSAValue:
+    """
+    Rewrites the loop of the construct, before which `emit` writes (see the contract above). The result
+    is the number of groups, an i64.
+    """
+    loop, size = columns.loop, columns.count
+    block = loop.region.block
+    variable = block.args[0]
+    type = variable.type
+    assert isinstance(type, IntegerType) and block.last_op is not None
+    lower, upper = loop.lowerbound[0], loop.upperbound[0]
+    before = Cursor.before(columns.construct)
+    first = _first_column(columns, emit)
+    groups = _groups(columns, first, emit)
+
+    at = Cursor.before(block.last_op, loop.location)
+    body = [op for op in block.ops if not isinstance(op, acc.YieldOp)]
+    place = at.value(arith.MuliOp(variable, at.constant(size, type), overflow=NSW))
+    known = first.as_constant
+    if known != 0:
+        start = at.constant(known, type) if known is not None else None
+        start = start or before.to_integer(emit.emit(first), type)
+        place = at.value(arith.AddiOp(start, place, overflow=NSW))
+    place.name_hint = variable.name_hint
+    group = begin_group(at, place, lower, upper, size, columns.shift)
+    WideBody(columns.found, group, emit).emit(body, at)
+    for op in reversed(body):
+        erase(op)
+    variable.name_hint = "group"
+    inside = Cursor.before(loop)
+    set_operand_groups(
+        loop,
+        lowerbound=[inside.constant(0, type)],
+        upperbound=[before.to_integer(groups, type)],
+    )
+    loop.properties["inclusiveUpperbound"] = DenseArrayBase.from_list(IntegerType(1), [False])
+    loop.attributes.pop(ELEMENTS, None)
+    return groups
+
+
+def make_versions(columns: Columns, threads: int, shape: BlockShape) -> None:
+    """Replaces the construct by its two versions."""
+    construct, loop = columns.construct, columns.loop
+    if not can_have_versions(construct) or not queue_outside(construct):
+        raise Declined("its queue or wait clause allows no versions")
+    emit = HostEmitter(construct)
+    grid = _grid(columns, shape, emit)
+    condition = _condition(columns, grid, threads, emit)
+    then, otherwise = branches(Cursor.before(construct), condition)
+    other = list(loops_in(copy_construct(construct, otherwise)))[-1]
+    explain(other, "the version for rows that are not aligned, or few")
+    move_construct(construct, then)
+    groups = widen(columns, emit)
+    if grid is None:
+        loop.attributes.pop(COVERS, None)
+    else:
+        _reshape(columns, groups, grid, shape)
+    explain(
+        loop,
+        f"{columns.count} columns per thread, {WIDE_BYTES} bytes per access, if rows are aligned",
+    )
+
+
+@dataclass(frozen=True)
+class WidenRowsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "widen-rows"
+
+    target: Target = "nvptx"
+    most_words: int = MOST_WORDS
+    threads: int = WIDE_THREADS
+    lanes: int = BlockShape.lanes
+    workers: int = BlockShape.workers
+    row_lanes: int = BlockShape.row_lanes
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target != "nvptx":
+            return
+        shape = BlockShape(self.lanes, self.workers, self.row_lanes)
+        for construct in [o for o in op.walk() if isinstance(o, acc.ParallelOp)]:
+            loop = _innermost(construct)
+            if loop is None:
+                continue
+            try:
+                columns = find_columns(construct, loop, self.most_words)
+                if columns is not None:
+                    make_versions(columns, self.threads, shape)
+            except Declined as reason:
+                explain(loop, f"one column per thread: {reason}")

@@ -1,0 +1,200 @@
+"""
+The codec for arrays in host memory: native code compiled once per packed format.
+
+Large arrays are cut into pieces for several CPU threads (calls through ctypes release the
+interpreter lock). Addresses are integers; counts are in elements.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from ...compiler.base.packed import Coefficients, PackedFormat
+from ..device import Conversion, NativeMove
+from ..native.member_scan import member_scan_ir, records_of_row
+from .codec_ir import codec_ir
+
+PIECE = 1 << 18
+"""Elements below which a second thread does not pay."""
+
+LONGEST = 1 << 30
+"""Elements whose saturated ones a 32-bit counter can count: a wider one would halve the speed."""
+
+MAX_THREADS = 16
+MOVES = ("encode", "decode", "encode_strided", "decode_strided")
+
+_I32, _I64, _F64, _PTR = ctypes.c_int32, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What compressing an array does to it."""
+
+    absolute: float
+    relative: float
+
+
+class Codec:
+    """Encodes, decodes, scans and measures arrays of one packed format."""
+
+    def __init__(self, fmt: PackedFormat, pool: ThreadPoolExecutor | None = None):
+        from ...compiler.backend.cache import DiskCache
+        from ...compiler.backend.jit import HostProgram
+
+        self.format = fmt
+        text = codec_ir(fmt) + (member_scan_ir(fmt) if fmt.members > 1 else "")
+        self._program = HostProgram(text, cache=DiskCache.default("host"))
+        types = (_I32, _PTR, _PTR, _I64, _F64, _F64, _I64)
+        self._moves = {name: self._bind(name, *types) for name in MOVES}
+        self._addresses = {name: self._program.address(name) for name in MOVES}
+        self._scan = self._bind("scan", None, _PTR, _I64, _PTR)
+        self._scan_strided = self._bind("scan_strided", None, _PTR, _I64, _I64, _PTR)
+        types = (None, _PTR, _I64, _F64, _F64, _F64, _F64, _I64, _PTR)
+        names = ("measure", "measure_strided")
+        self._measure, self._measure_strided = (self._bind(name, *types) for name in names)
+        if fmt.members > 1:
+            self._scan_rows = self._bind("scan_members", None, _PTR, _I64, _PTR)
+        self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
+        self._pool = pool
+
+    def _bind(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+        return ctypes.CFUNCTYPE(result, *arguments)(self._program.address(name))
+
+    def encoding(
+        self, coefs: Coefficients, stride: int = 1, note: Callable[[int], None] | None = None
+    ) -> Conversion:
+        """
+        Packs numbers that are `stride` numbers apart in host memory; `note` is told how many of them
+        are saturated.
+        """
+        name = "encode" if stride == 1 else "encode_strided"
+        native = self._native(name, coefs.inverse, coefs.offset, stride)
+
+        def apply(target: int, source: int, count: int) -> int:
+            return sum(self._move(name, native, target, source, count, packs=True))
+
+        return Conversion(native, apply, note)
+
+    def decoding(self, coefs: Coefficients, stride: int = 1) -> Conversion:
+        """Unpacks numbers, to be `stride` numbers apart in host memory."""
+        name = "decode" if stride == 1 else "decode_strided"
+        native = self._native(name, coefs.c0, coefs.c1, stride)
+
+        def apply(target: int, source: int, count: int) -> int:
+            return sum(self._move(name, native, target, source, count, packs=False))
+
+        return Conversion(native, apply)
+
+    def encode(
+        self, target: int, source: int, count: int, coefs: Coefficients, stride: int = 1
+    ) -> int:
+        """`encoding` of `count` numbers; how many of them are saturated."""
+        return self.encoding(coefs, stride).apply(target, source, count)
+
+    def decode(
+        self, target: int, source: int, count: int, coefs: Coefficients, stride: int = 1
+    ) -> None:
+        """`decoding` of `count` numbers."""
+        self.decoding(coefs, stride).apply(target, source, count)
+
+    def _native(self, name: str, a: float, b: float, stride: int) -> NativeMove:
+        fmt, function = self.format, self._addresses[name]
+        return NativeMove(fmt.base_bytes * stride, fmt.storage_bytes, function, a, b, stride)
+
+    def _move(
+        self, name: str, how: NativeMove, target: int, source: int, count: int, *, packs: bool
+    ) -> list[int]:
+        """The function's results for the pieces of an array."""
+        function = self._moves[name]
+        to, from_ = (how.device_step, how.host_step) if packs else (how.host_step, how.device_step)
+
+        def piece(at: int, length: int) -> int:
+            start, end = source + at * from_, target + at * to
+            return function(end, start, length, how.a, how.b, how.stride)
+
+        return self._split(count, piece)
+
+    def scan(self, source: int, count: int, stride: int = 1) -> tuple[float, float]:
+        """
+        The least and greatest finite one of `count` numbers, `stride` numbers apart; (0, 0) if there
+        is none.
+        """
+
+        def piece(at: int, length: int) -> tuple[float, float]:
+            result = (_F64 * 2)()
+            start, end = source + at * stride * self.format.base_bytes, ctypes.addressof(result)
+            if stride == 1:
+                self._scan(start, length, end)
+            else:
+                self._scan_strided(start, length, stride, end)
+            return result[0], result[1]
+
+        found = self._split(count, piece)
+        low, high = min(f[0] for f in found), max(f[1] for f in found)
+        return (low, high) if low <= high else (0.0, 0.0)
+
+    def scan_members(self, source: int, count: int) -> tuple[tuple[float, float], ...]:
+        """The range of each member of `count` structures."""
+        fmt, together = self.format, records_of_row(self.format)
+        if fmt.members == 1 or count < together:
+            places = [source + m * fmt.base_bytes for m in range(fmt.members)]
+            return tuple(self.scan(place, count, fmt.members) for place in places)
+        lanes = together * fmt.members
+        real = ctypes.c_float if fmt.base_bits == 32 else ctypes.c_double
+
+        def rows(start: int, number: int) -> list[float]:
+            result = (real * (2 * lanes))()
+            self._scan_rows(start, number, ctypes.addressof(result))
+            return list(result)
+
+        def piece(at: int, length: int) -> list[float]:
+            return rows(source + at * together * fmt.record_bytes, length)
+
+        found = self._split(count // together, piece, lanes)
+        # The last row again, up to the last structure.
+        found.append(rows(source + (count - together) * fmt.record_bytes, 1))
+        ranges = [
+            (
+                min(min(f[m : lanes : fmt.members]) for f in found),
+                max(max(f[lanes + m :: fmt.members]) for f in found),
+            )
+            for m in range(fmt.members)
+        ]
+        return tuple((low, high) if low <= high else (0.0, 0.0) for low, high in ranges)
+
+    def measure(self, source: int, count: int, coefs: Coefficients, stride: int = 1) -> Measured:
+        """
+        The largest errors that a round trip makes on the finite ones of `count` numbers, `stride`
+        numbers apart.
+        """
+        measure = self._measure if stride == 1 else self._measure_strided
+
+        def piece(at: int, length: int) -> tuple[float, float]:
+            result = (_F64 * 2)()
+            start = source + at * stride * self.format.base_bytes
+            measure(start, length, *coefs.words, stride, ctypes.addressof(result))
+            return result[0], result[1]
+
+        found = self._split(count, piece)
+        return Measured(max(f[0] for f in found), max(f[1] for f in found))
+
+    def _split(self, count: int, piece: Callable[[int, int], Any], weight: int = 1) -> list[Any]:
+        """
+        Results of `piece(start, length)` over all elements, each of so many numbers, on several threads
+        if it pays.
+        """
+        parts = max(min(self._threads, count * weight // PIECE), -(-count // LONGEST))
+        if parts <= 1:
+            return [piece(0, count)]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads - 1, thread_name_prefix="accopt-codec")
+        bounds = [count * i // parts for i in range(parts + 1)]
+        pending = [
+            self._pool.submit(piece, bounds[i], bounds[i + 1] - bounds[i]) for i in range(1, parts)
+        ]
+        return [piece(0, bounds[1]), *(future.result() for future in pending)]

@@ -1,0 +1,164 @@
+"""
+How plain numbers of the host become packed ones on the device, and back.
+
+The host encodes and decodes while it copies to or from the buffers of a transfer. Where it would have
+to pick members out of structures, the numbers come to the device as they are, if it has kernels to pack
+them (`Device.packer`) and room. Where the range has to be found, the first numbers do: the host reads
+the others while the bus is busy with these, and packs them once the range is known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...compiler.base.packed import PackedFormat
+from ..device import Conversion, PackedPlace, Strips
+from ..errors import AccRuntimeError, ErrorClass
+
+if TYPE_CHECKING:
+    from ..device import Device, DevicePacker, Queue
+    from .arrays import Packed
+
+DEVICE_BYTES = 4 << 20
+"""The host is done with fewer bytes before a kernel has been waited for."""
+
+BYTES_PER_CPU = 64 << 20
+"""
+Kernels are loaded when so many bytes for each CPU have been packed in a format that they pack faster:
+loading takes milliseconds, or a tenth of a second where the driver has to compile them.
+"""
+
+MEMBERS_GAIN = 4
+"""How much more they gain where members are picked out of structures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Plain numbers in device memory: those of host memory from `host` to `end`."""
+
+    address: int
+    host: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring records: `count` of them at `host`; packed, their first members at `device`."""
+
+    host: int
+    count: int
+    device: int
+
+
+class Transfers:
+    """Moves runs of records of one device's arrays."""
+
+    def __init__(self, device: Device):
+        self._device = device
+        self._seen: dict[PackedFormat, int] = {}
+        self._packing: Queue | None = None
+
+    def bring(
+        self, fmt: PackedFormat, host: int, size: int, queue: Queue
+    ) -> tuple[Raw, tuple[tuple[float, float], ...]] | None:
+        """
+        The plain numbers in device memory, or the first ones, with the range of each member. None if
+        that does not pay, or there is no room.
+        """
+        raw, packer = self._room(fmt, size, queue)
+        if raw is None or packer is None:
+            return None
+        count = size // fmt.record_bytes
+        if fmt.members > 1:
+            self._device.copy_in(raw, host, Strips(0, size), queue)
+            return Raw(raw, host, host + size), packer.scan(fmt, raw, count, queue)
+        sent, limits = packer.bring(fmt, raw, host, count, queue)
+        return Raw(raw, host, host + sent * fmt.base_bytes), (limits,)
+
+    def copy_in_brought(
+        self, packed: Packed, raw: Raw, how: Sequence[Conversion], run: Run, queue: Queue
+    ) -> None:
+        """
+        As `copy_in` of a run of numbers whose first ones were brought. The device packs these while the
+        host sends the others. The caller frees them.
+        """
+        fmt = packed.format
+        there = max(0, min(run.count, (raw.end - run.host) // fmt.record_bytes))
+        rest = Run(
+            run.host + there * fmt.record_bytes,
+            run.count - there,
+            run.device + there * fmt.storage_bytes,
+        )
+        first = Run(run.host, there, run.device)
+        if there and rest.count:
+            packing = self._packing = self._packing or self._device.new_queue()
+            packing.wait_for(queue)
+            self.pack(packed, raw, first, packing)
+            self.copy_in(packed, how, rest, queue)
+            queue.wait_for(packing)
+        elif there:
+            self.pack(packed, raw, first, queue)
+        elif rest.count:
+            self.copy_in(packed, how, rest, queue)
+
+    def pack(self, packed: Packed, raw: Raw, run: Run, queue: Queue) -> None:
+        """The device packs a run of numbers that it has."""
+        packer = self._device.packer()
+        assert packer is not None
+        place = PackedPlace(run.device, packed.plane, run.count, packed.report.packing_counter)
+        source = raw.address + run.host - raw.host
+        packer.encode(packed.format, packed.coefficients, place, source, queue)
+
+    def copy_in(self, packed: Packed, how: Sequence[Conversion], run: Run, queue: Queue) -> None:
+        """Host to device; `how` is what the host would do with the numbers of each member."""
+        fmt = packed.format
+        size = run.count * fmt.record_bytes
+        if fmt.members > 1:
+            address, packer = self._room(fmt, size, queue)
+            if address is not None and packer is not None:
+                self._device.copy_in(address, run.host, Strips(0, size), queue)
+                self.pack(packed, Raw(address, run.host, run.host + size), run, queue)
+                self._device.free(address, queue)
+                return
+        for member, own in enumerate(how):
+            host = run.host + member * fmt.base_bytes
+            self._device.write(run.device + member * packed.plane, host, run.count, own, queue)
+
+    def copy_out(self, packed: Packed, how: Sequence[Conversion], run: Run, queue: Queue) -> None:
+        """Device to host, as `copy_in`."""
+        fmt = packed.format
+        size = run.count * fmt.record_bytes
+        if fmt.members > 1:
+            address, packer = self._room(fmt, size, queue)
+            if address is not None and packer is not None:
+                place = PackedPlace(run.device, packed.plane, run.count, 0)
+                packer.decode(fmt, packed.coefficients, place, address, queue)
+                self._device.copy_out(run.host, address, Strips(0, size), queue)
+                self._device.free(address, queue)
+                return
+        for member, own in enumerate(how):
+            host = run.host + member * fmt.base_bytes
+            self._device.read(host, run.device + member * packed.plane, run.count, own, queue)
+
+    def _room(
+        self, fmt: PackedFormat, size: int, queue: Queue
+    ) -> tuple[int | None, DevicePacker | None]:
+        """Device memory for so many plain bytes, and the kernels; None where they are not used."""
+        seen = self._seen[fmt] = self._seen.get(fmt, 0) + size
+        if size < DEVICE_BYTES:
+            return None, None
+        gain = MEMBERS_GAIN if fmt.members > 1 else 1
+        if gain * seen < BYTES_PER_CPU * len(os.sched_getaffinity(0)):
+            return None, None
+        packer = self._device.packer()
+        if packer is None:
+            return None, None
+        try:
+            return self._device.allocate(size, queue), packer
+        except AccRuntimeError as error:
+            if error.kind != ErrorClass.OUT_OF_MEMORY:
+                raise
+            return None, None

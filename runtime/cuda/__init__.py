@@ -1,0 +1,4 @@
+"""
+NVIDIA GPUs as devices: the driver, memory and queues, large transfers, copies between GPUs,
+codecs.
+"""

@@ -1,0 +1,184 @@
+"""
+Copies between two GPUs: by peer access where the machine has it, else through pinned memory.
+
+Without peer access a transfer goes through two pinned buffers piece by piece, on two queues of its own, one
+on each GPU: the first fills a buffer while the second empties the other. Events between the queues order
+all of it, so the host waits for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..data.peer_sections import PeerStrips
+from .driver import PEER_ACCESS_ALREADY_ENABLED, SUCCESS
+
+if TYPE_CHECKING:
+    from .device import CudaDevice, CudaQueue
+
+PIECE = 4 << 20
+"""Bytes of a buffer."""
+
+
+def connect(to: CudaDevice, origin: CudaDevice) -> bool:
+    """Gives two GPUs access to each other's memory. Whether they have it."""
+    driver, api = to.driver, to.driver.api
+    pairs = ((to, origin), (origin, to))
+    if not all(
+        int(driver.call(api.cuDeviceCanAccessPeer, own.handle, other.handle))
+        for own, other in pairs
+    ):
+        return False
+    for own, other in pairs:
+        own.make_current()
+        (status, *_) = api.cuCtxEnablePeerAccess(other.context, 0)
+        if int(status) not in (SUCCESS, PEER_ACCESS_ALREADY_ENABLED):
+            return False
+        if own.pool is not None:  # whose memory the contexts' access does not reach
+            access = api.CUmemAccessDesc()
+            access.location.type = api.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+            access.location.id = int(other.handle)
+            access.flags = api.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+            driver.call(api.cuMemPoolSetAccess, own.pool, [access], 1)
+    return True
+
+
+class DirectPeer:
+    """The way from GPU `origin` to GPU `to`, which have access to each other's memory."""
+
+    def __init__(self, to: CudaDevice, origin: CudaDevice):
+        self._to, self._origin = to, origin
+        self._contexts = int(to.context), int(origin.context)
+
+    def copy(
+        self, target: int, source: int, strips: Iterable[PeerStrips], queues: Sequence[CudaQueue]
+    ) -> None:
+        """
+        Copies after the work now on two queues, one of `to` and one of `origin`, whose later work comes
+        after the copy; twice the same one of `to` if the other device has nothing to do.
+        """
+        on, other = queues
+        if other is not on:
+            on.wait_for(other)
+        for strip in strips:
+            self._copy(target + strip.target, source + strip.source, strip, on)
+        if other is not on:
+            other.wait_for(on)
+
+    def _copy(self, target: int, source: int, strips: PeerStrips, queue: CudaQueue) -> None:
+        driver, api = self._to.driver, self._to.driver.api
+        self._to.make_current()
+        if strips.rows == 1:
+            to, origin = self._contexts
+            status = driver.copy_peer(target, to, source, origin, strips.width, queue.stream)
+            driver.check(status, "cuMemcpyPeerAsync")
+            return
+        copy = api.CUDA_MEMCPY3D_PEER()
+        copy.srcMemoryType = copy.dstMemoryType = api.CUmemorytype.CU_MEMORYTYPE_DEVICE
+        copy.srcDevice, copy.dstDevice = source, target
+        copy.srcContext, copy.dstContext = self._origin.context, self._to.context
+        copy.srcPitch, copy.dstPitch = strips.source_pitch, strips.target_pitch
+        copy.srcHeight = copy.dstHeight = strips.rows
+        copy.WidthInBytes, copy.Height, copy.Depth = strips.width, strips.rows, 1
+        driver.call(api.cuMemcpy3DPeerAsync, copy, queue.stream)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class StagedPeer:
+    """The way from GPU `origin` to GPU `to` through the host; as `DirectPeer`."""
+
+    def __init__(self, to: CudaDevice, origin: CudaDevice):
+        driver, api = to.driver, to.driver.api
+        self._to, self._origin, self._driver = to, origin, driver
+        self._out, self._into = origin.new_queue(), to.new_queue()
+        flags = api.CU_MEMHOSTALLOC_PORTABLE
+        self._buffers = [int(driver.call(api.cuMemHostAlloc, PIECE, flags)) for _ in range(2)]
+        self._filled = [_new_event(origin) for _ in self._buffers]
+        self._emptied = [_new_event(to) for _ in self._buffers]
+        self._turn = 0
+
+    def copy(
+        self, target: int, source: int, strips: Iterable[PeerStrips], queues: Sequence[CudaQueue]
+    ) -> None:
+        """As `DirectPeer.copy`."""
+        on, other = queues
+        for queue in dict.fromkeys(queues):
+            self._out.wait_for(queue)
+            self._into.wait_for(queue)
+        for strip in strips:
+            for piece in strip.pieces(PIECE):
+                self._move(target + piece.target, source + piece.source, piece)
+        on.wait_for(self._into)
+        if other is not on:
+            other.wait_for(self._into)
+
+    def _move(self, target: int, source: int, piece: PeerStrips) -> None:
+        driver, api = self._driver, self._driver.api
+        turn, self._turn = self._turn, 1 - self._turn
+        buffer = self._buffers[turn]
+        self._origin.make_current()
+        driver.call(api.cuStreamWaitEvent, self._out.handle, self._emptied[turn], 0)
+        self._copy_out(buffer, source, piece)
+        driver.call(api.cuEventRecord, self._filled[turn], self._out.handle)
+        self._to.make_current()
+        driver.call(api.cuStreamWaitEvent, self._into.handle, self._filled[turn], 0)
+        self._copy_in(target, buffer, piece)
+        driver.call(api.cuEventRecord, self._emptied[turn], self._into.handle)
+
+    def _copy_out(self, buffer: int, source: int, piece: PeerStrips) -> None:
+        driver, api = self._driver, self._driver.api
+        if piece.rows == 1:
+            status = driver.copy_out(buffer, source, piece.width, self._out.stream)
+            driver.check(status, "cuMemcpyDtoHAsync")
+            return
+        copy = _rectangle(api, piece)
+        copy.srcMemoryType = api.CUmemorytype.CU_MEMORYTYPE_DEVICE
+        copy.srcDevice, copy.srcPitch = source, piece.source_pitch
+        copy.dstMemoryType = api.CUmemorytype.CU_MEMORYTYPE_HOST
+        copy.dstHost, copy.dstPitch = buffer, piece.width
+        driver.call(api.cuMemcpy2DAsync, copy, self._out.stream)
+
+    def _copy_in(self, target: int, buffer: int, piece: PeerStrips) -> None:
+        driver, api = self._driver, self._driver.api
+        if piece.rows == 1:
+            status = driver.copy_in(target, buffer, piece.width, self._into.stream)
+            driver.check(status, "cuMemcpyHtoDAsync")
+            return
+        copy = _rectangle(api, piece)
+        copy.srcMemoryType = api.CUmemorytype.CU_MEMORYTYPE_HOST
+        copy.srcHost, copy.srcPitch = buffer, piece.width
+        copy.dstMemoryType = api.CUmemorytype.CU_MEMORYTYPE_DEVICE
+        copy.dstDevice, copy.dstPitch = target, piece.target_pitch
+        driver.call(api.cuMemcpy2DAsync, copy, self._into.stream)
+
+    def close(self) -> None:
+        """Releases the buffers; no transfer may be pending. The queues belong to the GPUs."""
+        driver, api = self._driver, self._driver.api
+        self._out.wait()
+        self._into.wait()
+        for event in (*self._filled, *self._emptied):
+            driver.call(api.cuEventDestroy, event)
+        for buffer in self._buffers:
+            driver.call(api.cuMemFreeHost, buffer)
+        self._buffers.clear()
+
+
+def _new_event(device: CudaDevice) -> Any:
+    device.make_current()
+    api = device.driver.api
+    return device.driver.call(api.cuEventCreate, int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING))
+
+
+def _rectangle(api: Any, piece: PeerStrips) -> Any:
+    copy = api.CUDA_MEMCPY2D()
+    copy.WidthInBytes, copy.Height = piece.width, piece.rows
+    return copy
+
+
+def new_way(to: CudaDevice, origin: CudaDevice) -> DirectPeer | StagedPeer:
+    """The best way from one GPU to another, or to itself."""
+    direct = to is origin or connect(to, origin)
+    return DirectPeer(to, origin) if direct else StagedPeer(to, origin)

@@ -1,0 +1,506 @@
+"""
+The meaning of data clauses (OpenACC 3.4, 2.6.3 to 2.6.8 and 2.7): what each does to the present
+table, the counters and the memory of a device, at entry and at exit.
+
+A construct's clauses are performed in two passes at entry (data, then attach), so that a pointer and
+its target may stand in any order, and mirrored in reverse at exit (detach, then data). Null pointers
+and zero-length sections are never mapped. On a device that shares memory with the host only data
+under `capture` is mapped.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ...compiler.base.abi import DataFlag, DataKind
+from ..compression.arrays import Compressor, PackedRequest, check_whole
+from ..device import Device, Queue, Strips
+from ..errors import AccRuntimeError, ErrorClass, HostRange
+from .inferred import SKIPPED, can_enter, is_inferred
+from .ordering import Ordering
+from .pointer_rows import parts
+from .present import Entry, PresentTable
+from .sections import innermost_run, split_around, strips_of
+
+POINTER_BYTES = 8
+NO_FLAGS = DataFlag(0)
+
+_ALLOCATING = frozenset(
+    (
+        DataKind.COPY,
+        DataKind.COPYIN,
+        DataKind.COPYOUT,
+        DataKind.CREATE,
+        DataKind.DEVICE_RESIDENT,
+        DataKind.LINK,
+    )
+)
+_COPIES_IN = frozenset((DataKind.COPY, DataKind.COPYIN))
+_COPIES_OUT = frozenset((DataKind.COPY, DataKind.COPYOUT))
+_NOT_MAPPED = frozenset((DataKind.DEVICEPTR, DataKind.USE_DEVICE, DataKind.ATTACH, DataKind.DETACH))
+
+WORDS = {
+    DataKind.COPY: "copy",
+    DataKind.COPYIN: "copyin",
+    DataKind.COPYOUT: "copyout",
+    DataKind.CREATE: "create",
+    DataKind.PRESENT: "present",
+    DataKind.NO_CREATE: "no_create",
+    DataKind.DEVICEPTR: "deviceptr",
+    DataKind.ATTACH: "attach",
+    DataKind.DELETE: "delete",
+    DataKind.DETACH: "detach",
+    DataKind.USE_DEVICE: "use_device",
+    DataKind.UPDATE_SELF: "update self",
+    DataKind.UPDATE_DEVICE: "update device",
+    DataKind.DEVICE_RESIDENT: "device_resident",
+    DataKind.LINK: "link",
+}
+"""How the user spells each clause."""
+
+
+@dataclass(slots=True)
+class Request:
+    """One clause on one variable: a `DataRecord` in Python's terms, with the variable's name."""
+
+    base: int
+    offset: int
+    bytes: int
+    kind: DataKind
+    flags: DataFlag = NO_FLAGS
+    pointer: int = 0
+    device: int = 0
+    name: str = "?"
+    shape: tuple[tuple[int, int, int], ...] = ()
+    origin: str = ""
+    packed: PackedRequest | None = None
+    kernel: bool = False
+    """Whether the clause is that of a compute construct."""
+
+    @property
+    def start(self) -> int:
+        """The host address of the section's first byte."""
+        return self.base + self.offset
+
+    @property
+    def dynamic(self) -> bool:
+        return bool(self.flags & DataFlag.DYNAMIC)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A `declare link` variable: the device holds a pointer that enter data fills."""
+
+    host: int
+    bytes: int
+    slot: int
+
+
+Observer: TypeAlias = Callable[[Request, Entry, Queue], None]
+"""Told of an entry that has come into the present table, or left it."""
+
+Watch: TypeAlias = Callable[[str, Request, int, Queue], AbstractContextManager[None]]
+"""Told of each device action: what, for which request, bytes, on which queue; wraps the action."""
+
+
+def no_watch(what: str, request: Request, size: int, queue: Queue) -> AbstractContextManager[None]:
+    """The `Watch` of a program that is not traced."""
+    return nullcontext()
+
+
+def read_host_pointer(address: int) -> int:
+    """The pointer stored at a host address."""
+    return ctypes.c_int64.from_address(address).value
+
+
+class Mapper:
+    """
+    Performs data clauses on one device's present table and memory.
+
+    `moved` becomes true with the first action that was put on a queue, so that a synchronous
+    construct knows whether there is anything to wait for; the caller resets it.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        table: PresentTable,
+        watch: Watch = no_watch,
+        read_pointer: Callable[[int], int] = read_host_pointer,
+        ordering: Ordering | None = None,
+    ):
+        self.device = device
+        self.table = table
+        self.moved = False
+        self.links: list[Link] = []
+        self.compressor = Compressor(device)
+        self.watch = watch
+        self.ordering = ordering or Ordering(device)
+        self.expose: Callable[[], None] = lambda: None
+        """Called before the program gets to know a device address, or uses one that it knows."""
+        self.mapped: Observer | None = None
+        self.unmapped: Observer | None = None
+        self._read_pointer = read_pointer
+
+    def enter(self, requests: Sequence[Request], queue: Queue) -> None:
+        """
+        Entry to a data construct, or `enter data`: fills in each request's `device`.
+
+        Raises `acc_error_not_present` for `present` and `use_device` of absent data,
+        `acc_error_partly_present`, and `acc_error_out_of_memory`.
+        """
+        if is_inferred(requests):
+            self._enter_inferred(requests, queue)
+            return
+        given, requests = requests, [p for r in requests for p in parts(r, self._read_pointer)]
+        for request in requests:
+            self._enter_data(request, queue)
+        for request in requests:
+            if request.pointer and request.kind not in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
+                size = max(request.bytes, 0)
+                self.attach(request.pointer, request.base, request.start, size, queue, request)
+        for request in given:
+            if request.flags & DataFlag.ROWS:
+                request.device = self._device_address(request)
+
+    def _enter_inferred(self, requests: Sequence[Request], queue: Queue) -> None:
+        """Entry to a region the compiler inferred: all of it, or nothing (`inferred.py`)."""
+        for request in requests:
+            request.device = SKIPPED
+        if not can_enter(requests, self.table):
+            return
+        entered: list[Request] = []
+        try:
+            for request in requests:
+                if request.base != 0 and request.bytes > 0:
+                    self._enter_data(request, queue)
+                    entered.append(request)
+        except AccRuntimeError as failed:
+            if failed.kind is not ErrorClass.OUT_OF_MEMORY:
+                raise
+            for request in reversed(entered):
+                self._exit_data(replace(request, kind=DataKind.CREATE), queue)
+                request.device = SKIPPED
+
+    def exit(self, requests: Sequence[Request], queue: Queue) -> None:
+        """Exit of a data construct, or `exit data`: undoes `enter` in reverse order."""
+        if is_inferred(requests):
+            requests = [request for request in requests if request.device != SKIPPED]
+        requests = [p for r in requests for p in self._leaving(r)]
+        for request in reversed(requests):
+            if request.pointer and request.kind not in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
+                self._exit_attachment(request, queue)
+        for request in reversed(requests):
+            self._exit_data(request, queue)
+
+    def _leaving(self, request: Request) -> list[Request]:
+        """The parts of a request at exit: each with the device address that it has now."""
+        found = parts(request, self._read_pointer, leaving=True)
+        for part in found if request.flags & DataFlag.ROWS else ():
+            part.device = self._device_address(part)
+        return found
+
+    def _device_address(self, request: Request) -> int:
+        """Where a request's base is on the device; on the host, if its data is not present."""
+        entry = (
+            self.table.containing(request.start, max(request.bytes, 1)) if request.base else None
+        )
+        return request.base if entry is None else entry.device_address(request.base)
+
+    def update(self, requests: Iterable[Request], queue: Queue) -> None:
+        """`update` (2.14.4): moves bytes without touching counters."""
+        for request in (p for r in requests for p in parts(r, self._read_pointer)):
+            if request.base == 0 or request.bytes <= 0:
+                continue
+            entry = self.table.lookup(request.start, request.bytes, request.name)
+            if entry is None:
+                if request.flags & DataFlag.IF_PRESENT or self.device.shares_memory:
+                    continue
+                raise self._not_present(request)
+            if request.kind == DataKind.UPDATE_SELF:
+                self._copy_out(entry, request, queue)
+            else:
+                self._copy_in(entry, request, queue)
+
+    # Data, at entry
+
+    def _enter_data(self, request: Request, queue: Queue) -> None:
+        kind = request.kind
+        if request.shape and request.bytes > 0 and innermost_run(request.shape)[1]:
+            raise AccRuntimeError(
+                ErrorClass.INVALID_DATA_SECTION,
+                f"the section of '{request.name}' is not contiguous in memory",
+                requested=HostRange(request.start, request.bytes),
+                remedy="name whole rows in data clauses; only update takes parts of rows",
+            )
+        if kind in _NOT_MAPPED:
+            request.device = self._translate(request)
+            return
+        if request.base == 0:
+            request.device = 0
+            return
+        entry = self.table.lookup(request.start, request.bytes, request.name)
+        if request.bytes <= 0:
+            self._enter_empty(entry, request)
+            return
+        if entry is None:
+            entry = self._enter_absent(request, queue)
+            if entry is None:
+                request.device = request.base
+                return
+        elif request.flags & DataFlag.ALWAYS_IN and kind in _COPIES_IN:
+            self._copy_in(entry, request, queue)
+        self.ordering.use(entry.users, queue)
+        self.compressor.check(entry, request)
+        self._count(entry, request, 1)
+        request.device = entry.device_address(request.base)
+        self.compressor.deliver(entry, request)
+
+    def _enter_absent(self, request: Request, queue: Queue) -> Entry | None:
+        """Maps absent data; None when the host's memory is to be used."""
+        shared = self.device.shares_memory and not request.flags & DataFlag.CAPTURE
+        if request.packed is not None:
+            # Host memory is never packed: the kernel needs a copy whatever the device.
+            shared = False
+            if request.kind == DataKind.NO_CREATE and request.packed.decodes:
+                raise self._not_present(request)
+        if shared or request.kind == DataKind.NO_CREATE:
+            return None
+        if request.kind not in _ALLOCATING:
+            raise self._not_present(request)
+        entry = self.map(request, queue)
+        if request.kind in _COPIES_IN:
+            self._copy_in(entry, request, queue)
+        elif request.flags & DataFlag.ZERO:
+            with self.watch("zero", request, entry.device_bytes, queue):
+                self.device.zero(entry.device, entry.device_bytes, queue)
+        return entry
+
+    def _enter_empty(self, entry: Entry | None, request: Request) -> None:
+        """A zero-length section is not mapped; a structured one holds what is present."""
+        implicit = bool(request.flags & DataFlag.IMPLICIT)
+        if entry is None:
+            if request.kind == DataKind.PRESENT and implicit and not self.device.shares_memory:
+                raise self._not_present(request)
+            unmapped = self.device.shares_memory or request.kind == DataKind.NO_CREATE
+            request.device = request.base if unmapped else 0
+            return
+        request.device = entry.device_address(request.base)
+        if not request.dynamic:
+            entry.structured += 1
+
+    def map(self, request: Request, queue: Queue) -> Entry:
+        """Allocates device memory for an absent section and enters it, with counters at zero."""
+        packed = None
+        with self.watch("allocate", request, request.bytes, queue):
+            if request.packed is None:
+                address = self.device.allocate(request.bytes, queue)
+            else:
+                packed = self.compressor.create(request, request.kind in _COPIES_IN, queue)
+                address = self.compressor.place(packed, request)
+        self.moved = True
+        origin = f"{request.origin}, '{request.name}'" if request.origin else f"'{request.name}'"
+        entry = self.table.insert(
+            Entry(request.start, request.bytes, address, origin=origin, packed=packed)
+        )
+        for link in self._links_of(entry):
+            self.device.store_pointer(link.slot, entry.device_address(link.host), queue)
+        if self.mapped is not None:
+            self.mapped(request, entry, queue)
+        return entry
+
+    def _translate(self, request: Request) -> int:
+        """The result of clauses that look up without counting."""
+        if request.kind in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
+            self.expose()
+        if request.base == 0 or request.kind == DataKind.DEVICEPTR:
+            return request.base
+        entry = self.table.lookup(request.start, request.bytes, request.name)
+        if entry is not None:
+            entry.users.any = True
+            return entry.device_address(request.base)
+        absent_is_error = request.kind == DataKind.USE_DEVICE and not (
+            request.flags & DataFlag.IF_PRESENT or self.device.shares_memory
+        )
+        if absent_is_error:
+            raise self._not_present(request)
+        return request.base
+
+    # Data, at exit
+
+    def _exit_data(self, request: Request, queue: Queue) -> None:
+        if request.kind in _NOT_MAPPED or request.base == 0:
+            return
+        if request.bytes <= 0:
+            self._exit_empty(request)
+            return
+        entry = self.table.lookup(request.start, request.bytes, request.name)
+        if entry is None:
+            return
+        if not request.dynamic and request.device != entry.device_address(request.base):
+            return  # at entry it was absent, and the host's memory was used
+        held = entry.dynamic if request.dynamic else entry.structured
+        if held > 0:
+            self._count(entry, request, -1)
+        dying = held > 0 and not entry.live
+        always = bool(request.flags & DataFlag.ALWAYS_OUT)
+        if request.kind in _COPIES_OUT and (dying or always):
+            self._copy_out(entry, request, queue)
+        if dying:
+            self.unmap(entry, request, queue)
+
+    def _exit_empty(self, request: Request) -> None:
+        entry = self.table.at(request.start)
+        entered = entry is not None and request.device == entry.device_address(request.base)
+        if entry is not None and entered and not request.dynamic and entry.structured > 0:
+            entry.structured -= 1
+
+    def unmap(self, entry: Entry, request: Request, queue: Queue) -> None:
+        """Takes an entry out of the table and frees its device memory, ordered on the queue."""
+        self.table.remove(entry)
+        for link in self._links_of(entry):
+            self.ordering.before_copy(entry.users, queue)
+            self.device.store_pointer(link.slot, 0, queue)
+        with self.watch("free", request, entry.bytes, queue):
+            self.ordering.free(entry.allocation, entry.users, queue)
+        if self.unmapped is not None:
+            self.unmapped(request, entry, queue)
+
+    @staticmethod
+    def _count(entry: Entry, request: Request, step: int) -> None:
+        if not request.dynamic:
+            entry.structured += step
+        elif step < 0 and request.flags & DataFlag.FINALIZE:
+            entry.dynamic = 0
+        else:
+            entry.dynamic += step
+
+    # Attachment
+
+    def attach(
+        self, pointer: int, value: int, target: int, size: int, queue: Queue, request: Request
+    ) -> None:
+        """
+        Attaches the pointer object at host address `pointer`, which holds `value`, to the device
+        copy of the `size` bytes at `target` (2.6.7). Nothing happens unless both are present.
+        """
+        holder = self.table.containing(pointer, POINTER_BYTES)
+        if holder is None or value == 0:
+            return
+        self.ordering.use(holder.users, queue)
+        count = holder.attachments.get(pointer, 0)
+        if count == 0:
+            pointee = self.table.containing(target, size)
+            if pointee is None:
+                return
+            self.ordering.use(pointee.users, queue)
+            self.ordering.before_copy(holder.users, queue)
+            address = holder.device_address(pointer)
+            with self.watch("attach", request, POINTER_BYTES, queue):
+                self.device.store_pointer(address, pointee.device_address(value), queue)
+            self.moved = True
+        holder.attachments[pointer] = count + 1
+
+    def detach(self, pointer: int, finalize: bool, queue: Queue, request: Request) -> None:
+        """Undoes one attach (2.6.8), or all with `finalize`; then restores the host address."""
+        holder = self.table.containing(pointer, POINTER_BYTES)
+        count = holder.attachments.get(pointer, 0) if holder else 0
+        if holder is None or count == 0:
+            return
+        if count > 1 and not finalize:
+            holder.attachments[pointer] = count - 1
+            return
+        del holder.attachments[pointer]
+        self.ordering.before_copy(holder.users, queue)
+        address = holder.device_address(pointer)
+        with self.watch("detach", request, POINTER_BYTES, queue):
+            self.device.store_pointer(address, self._read_pointer(pointer), queue)
+        self.moved = True
+
+    def _exit_attachment(self, request: Request, queue: Queue) -> None:
+        """The detach that comes with a clause: not when the clause itself does nothing."""
+        finalize = bool(request.flags & DataFlag.FINALIZE)
+        if request.kind not in _NOT_MAPPED and request.base != 0 and request.bytes > 0:
+            entry = self.table.containing(request.start, request.bytes)
+            if entry is None:
+                return
+            if (entry.dynamic if request.dynamic else entry.structured) == 0 and not finalize:
+                return
+        self.detach(request.pointer, finalize, queue, request)
+
+    # Transfers
+
+    def _copy_in(self, entry: Entry, request: Request, queue: Queue) -> None:
+        self.ordering.before_copy(entry.users, queue)
+        self.ordering.use(entry.users, queue)
+        if entry.packed is not None:
+            strips = strips_of(request.shape, request.offset, request.bytes)
+            check_whole(request, entry.packed.format)
+            with self.watch("copy in", request, entry.packed.size_of(request.bytes), queue):
+                self.compressor.copy_in(entry, request.start, strips, queue)
+            self.moved = True
+            return
+        device = entry.device_address(request.start)
+        for strips in self._strips(entry, request):
+            with self.watch("copy in", request, strips.width * strips.rows, queue):
+                self.device.copy_in(device, request.start, strips, queue)
+            self.moved = True
+
+    def _copy_out(self, entry: Entry, request: Request, queue: Queue) -> None:
+        self.ordering.before_copy(entry.users, queue)
+        self.ordering.use(entry.users, queue)
+        if entry.packed is not None:
+            strips = strips_of(request.shape, request.offset, request.bytes)
+            check_whole(request, entry.packed.format)
+            with self.watch("copy out", request, entry.packed.size_of(request.bytes), queue):
+                self.compressor.copy_out(entry, request.start, strips, queue)
+            self.moved = True
+            return
+        device = entry.device_address(request.start)
+        for strips in self._strips(entry, request):
+            with self.watch("copy out", request, strips.width * strips.rows, queue):
+                self.device.copy_out(request.start, device, strips, queue)
+            self.moved = True
+
+    def _strips(self, entry: Entry, request: Request) -> Iterable[Strips]:
+        """
+        The bytes to move for a request. Attached pointers stay as they are on either side: a host
+        address is no use on the device, and a device address must not reach the host.
+        """
+        strips = strips_of(request.shape, request.offset, request.bytes)
+        if not entry.attachments:
+            return strips
+        words = sorted(a - request.start for a in entry.attachments)
+        return split_around(strips, words, POINTER_BYTES)
+
+    def _links_of(self, entry: Entry) -> list[Link]:
+        return [k for k in self.links if k.host < entry.end and entry.host < k.host + k.bytes]
+
+    def _not_present(self, request: Request) -> AccRuntimeError:
+        clause = WORDS[request.kind]
+        if request.flags & DataFlag.IMPLICIT:
+            message = (
+                f"'{request.name}' is used in the construct, is not present on the device,"
+                " and its extent is unknown"
+            )
+            remedy = (
+                f"add a data clause that states its extent, such as copy({request.name}[0:n]),"
+                " to this construct or to a data construct around it"
+            )
+        else:
+            message = f"'{request.name}' in {clause} is not present on the device"
+            remedy = (
+                f"map it first: enter data copyin({request.name}), or a data construct around this"
+            )
+        near = self.table.overlapping(request.start, max(request.bytes, 1))
+        return AccRuntimeError(
+            ErrorClass.NOT_PRESENT,
+            message,
+            requested=HostRange(request.start, request.bytes),
+            overlapping=tuple(e.range() for e in near),
+            remedy=remedy,
+        )

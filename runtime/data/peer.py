@@ -1,0 +1,175 @@
+"""
+`update peer` and `acc_memcpy_d2d`: one device's copy of a section onto another device's copy of a section.
+
+The copy is put on a queue of each of the two devices, so that it comes after what either has been given and
+before what it is given next; events order the two. The host waits only for a synchronous copy, and holds no
+lock meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..device import Queue
+from ..errors import AccRuntimeError, ErrorClass, HostRange, Place
+from ..native.peers import Known
+from ..state import DeviceState
+from .mapping import POINTER_BYTES
+from .peer_sections import PeerStrips, paired, without
+from .present import Entry
+from .sections import Shape, strips_of
+
+if TYPE_CHECKING:
+    from ..program import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class PeerSection:
+    """
+    One side: `bytes` bytes of host memory from `base` on, or what `shape` selects of it; `clause` and `name`
+    are for messages.
+    """
+
+    state: DeviceState
+    base: int
+    bytes: int
+    shape: Shape
+    clause: str
+    name: str
+
+    @property
+    def offset(self) -> int:
+        """Where the section's first byte is, counted from `base`."""
+        return sum(lower * stride for lower, _, stride in self.shape)
+
+    @property
+    def extent(self) -> int:
+        """Bytes from the section's first to its last."""
+        if not self.shape:
+            return self.bytes
+        extents = [extent for _, extent, _ in self.shape]
+        if min(extents) <= 0:
+            return 0
+        *outer, (_, extent, stride) = self.shape
+        return extent * stride + sum((e - 1) * s for _, e, s in outer)
+
+    @property
+    def size(self) -> int:
+        """Bytes that the section selects."""
+        if not self.shape or self.extent == 0:
+            return self.extent
+        size = self.shape[-1][2]
+        for _, extent, _ in self.shape:
+            size *= extent
+        return size
+
+    def find(self) -> tuple[Entry | None, int]:
+        """Its entry, and the device address of its first byte. The device's lock is held."""
+        start = self.base + self.offset
+        entry = self.state.table.lookup(start, self.extent, self.name)
+        if entry is None and self.state.device.shares_memory:
+            return None, start
+        if entry is None:
+            raise AccRuntimeError(
+                ErrorClass.NOT_PRESENT,
+                f"'{self.name}' in '{self.clause}' is not present on device {self.state.number}",
+                requested=HostRange(start, self.extent),
+                overlapping=tuple(
+                    e.range() for e in self.state.table.overlapping(start, self.extent)
+                ),
+                device=self.state.device.name,
+                remedy=f"map it there first: enter data copyin({self.name}) deviceid({self.state.number})",
+            )
+        if entry.packed is not None:
+            raise AccRuntimeError(
+                ErrorClass.INVALID_ARGUMENT,
+                f"'{self.name}' is compressed on the device, and goes to no other device",
+                requested=HostRange(start, self.extent),
+                device=self.state.device.name,
+                remedy="go through the host: update self on one device, update device on the other",
+            )
+        return entry, entry.device_address(start)
+
+    def attached(self, entry: Entry | None) -> list[int]:
+        """Where attached pointers are, counted from the section's first byte."""
+        start = self.base + self.offset
+        words = () if entry is None else entry.attachments
+        return sorted(word - start for word in words)
+
+
+def copy_peer(
+    runtime: Runtime, place: Place, to: PeerSection, origin: PeerSection, number: int
+) -> None:
+    """
+    Copies `origin` onto `to` on queue `number` of both devices. Raises for sections of different sizes
+    (`acc_error_invalid_data_section`) and for absent ones.
+    """
+    if to.size != origin.size:
+        raise AccRuntimeError(
+            ErrorClass.INVALID_DATA_SECTION,
+            f"'{to.name}' in '{to.clause}' has {to.size} bytes, and '{origin.name}' in"
+            f" '{origin.clause}' has {origin.size}",
+            place=place,
+            remedy="name sections of the same size",
+        )
+    if to.size == 0:
+        return
+    default = runtime.thread.default_async
+    queues = to.state.queue(number, default), origin.state.queue(number, default)
+    synchronous = queues[0] is to.state.sync_queue
+    with runtime.visiting(to.state, origin.state):
+        if synchronous:
+            for queue in (queues[1], *_users(to, origin)):
+                queue.wait()
+            queues = queues[0], queues[0]
+        first, second = sorted((to.state, origin.state), key=lambda state: state.row)
+        with first.lock, second.lock:
+            (entry, target), (other, source) = to.find(), origin.find()
+            for side, used, queue in ((to, entry, queues[0]), (origin, other, queues[1])):
+                if used is not None and not synchronous:
+                    side.state.mapper.ordering.use(used.users, queue)
+            strips = list(
+                without(
+                    _strips(to, origin), to.attached(entry), origin.attached(other), POINTER_BYTES
+                )
+            )
+            device = to.state.device
+            device.copy_peer(origin.state.device, (target, source), strips, queues)
+            if synchronous and strips == [PeerStrips(0, 0, to.size)]:
+                _remember(runtime, to, origin, target, source)
+        if synchronous:
+            queues[0].wait()
+
+
+def _remember(
+    runtime: Runtime, to: PeerSection, origin: PeerSection, target: int, source: int
+) -> None:
+    """Tells native code of a copy of one run of bytes, if it can make the next one."""
+    own, other = to.state, origin.state
+    streams = own.device.direct_streams(other.device, own.queues(), other.queues())
+    if streams is not None and own is not other:
+        known = Known(
+            to.base + to.offset, origin.base + origin.offset, to.size, own.row, other.row,
+            target, source, streams[0][0], streams[1],
+        )  # fmt: skip
+        runtime.copied(known, streams[0])
+
+
+def _strips(to: PeerSection, origin: PeerSection) -> Iterator[PeerStrips]:
+    return paired(
+        strips_of(to.shape, to.offset, to.extent),
+        strips_of(origin.shape, origin.offset, origin.extent),
+    )
+
+
+def _users(*sides: PeerSection) -> list[Queue]:
+    """Queues whose work on the sections may not be done."""
+    found: list[Queue] = []
+    for side in sides:
+        with side.state.lock:
+            entry, _ = side.find()
+            if entry is not None:
+                found += side.state.mapper.ordering.pending(entry.users, side.state.sync_queue)
+    return found

@@ -1,0 +1,96 @@
+"""
+Sections through arrays of pointers: `a[0:n][0:m]` of `float **a` (OpenACC 3.4, 2.7.1).
+
+Such a clause means the block of pointers and every row they point to, each row attached to its
+pointer. A request for one has the flag `ROWS` and a shape whose dimensions of pointers, which are
+followed to the next dimension, have a negative stride; `parts` are the requests it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from ...compiler.base.abi import DataFlag, DataKind
+
+if TYPE_CHECKING:
+    from .mapping import Request
+
+Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """
+    A block of pointers, or a row: `bytes` from `base + offset`, where `base` is the value of the pointer at
+    `pointer` (0 if that is unknown); `shape` of a row of several dimensions.
+    """
+
+    base: int
+    offset: int
+    bytes: int
+    pointer: int
+    shape: tuple[Triple, ...]
+    is_block: bool
+
+
+_BLOCK_KINDS = {
+    DataKind.COPY: DataKind.CREATE,
+    DataKind.COPYIN: DataKind.CREATE,
+    DataKind.COPYOUT: DataKind.CREATE,
+}
+"""What a clause on the rows asks for the pointers: their values come from attaching the rows."""
+
+
+def parts(
+    request: Request, read_pointer: Callable[[int], int], *, leaving: bool = False
+) -> list[Request]:
+    """
+    The requests that `request` stands for, the block of pointers first; only itself if it has no
+    rows. `leaving`: the clause is that of `exit data`, whose `copyout` ends the block's life. An
+    update has no block: only rows are moved.
+    """
+    if not request.flags & DataFlag.ROWS:
+        return [request]
+    kind = _BLOCK_KINDS.get(request.kind, request.kind)
+    if leaving and request.dynamic and request.kind == DataKind.COPYOUT:
+        kind = DataKind.DELETE
+    updates = request.kind in (DataKind.UPDATE_SELF, DataKind.UPDATE_DEVICE)
+    return [
+        replace(
+            request,
+            base=part.base,
+            offset=part.offset,
+            bytes=part.bytes,
+            pointer=part.pointer,
+            shape=part.shape,
+            kind=kind if part.is_block else request.kind,
+            flags=request.flags & ~DataFlag.ROWS,
+        )
+        for part in expand(request.base, request.pointer, request.shape, read_pointer)
+        if not (updates and part.is_block)
+    ]
+
+
+def expand(
+    base: int, pointer: int, dims: Sequence[Triple], read_pointer: Callable[[int], int]
+) -> Iterator[Part]:
+    """The parts of the section `dims` from `base`, which stands at `pointer`; the block of pointers first."""
+    last = next((i for i, (_, _, stride) in enumerate(dims) if stride < 0), None)
+    head = list(dims) if last is None else [(a, n, abs(s)) for a, n, s in dims[: last + 1]]
+    offset = sum(lower * stride for lower, _, stride in head)
+    if any(extent <= 0 for _, extent, _ in head):
+        size = 0
+    else:
+        size = head[-1][2] + sum((extent - 1) * stride for _, extent, stride in head)
+    if last is None:
+        yield Part(base, offset, size, pointer, tuple(head) if len(head) > 1 else (), False)
+        return
+    yield Part(base, offset, size, pointer, (), True)
+    if base == 0 or size == 0:
+        return
+    for position in product(*(range(lower, lower + extent) for lower, extent, _ in head)):
+        address = base + sum(i * stride for i, (_, _, stride) in zip(position, head, strict=True))
+        yield from expand(read_pointer(address), address, dims[last + 1 :], read_pointer)

@@ -1,0 +1,396 @@
+"""
+The path of a compute construct whose data is present already: count it, translate it, nothing else.
+
+Each site remembers the records of its last entry, byte for byte, with the entries they found. While
+the present table's epoch stays the same, equal bytes mean equal answers, and only the counters
+remain to be moved. Other records are looked up one by one; the first that needs more than counting
+is left, with all after it, to `Mapper`. Constructs that can be counted in native code are handed
+over to `native_data.py`.
+
+Where nothing is present and only the construct could tell (`DataFlag.IN_PLACE`), kernels of the host
+device work in the program's memory, and there is nothing to move either.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...compiler.base.abi import RECORD_BYTES, RECORD_DEVICE_AT, RECORD_FORMAT, DataFlag, DataKind
+from ..compression.arrays import Answer, answer_for
+from ..device import Queue
+from ..native.data import DeviceSlots, Region
+from .cells import Cell, Cells
+from .mapping import POINTER_BYTES, read_host_pointer
+from .pointer_rows import Part, expand
+from .present import Entry, PresentTable
+
+_LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
+_NOT_SIMPLE = int(
+    DataFlag.ALWAYS_IN
+    | DataFlag.ALWAYS_OUT
+    | DataFlag.FINALIZE
+    | DataFlag.DYNAMIC
+    | DataFlag.INFERRED
+)
+_IN_PLACE = int(DataFlag.IN_PLACE)
+_COMPRESSED = int(DataFlag.COMPRESSED)
+_CELL = int(DataFlag.CELL)
+_ROWS = int(DataFlag.ROWS)
+_DEVICE = struct.Struct("=q")
+_TRIPLE = struct.Struct("=qqq")
+_unpack = RECORD_FORMAT.unpack_from
+_string_at = ctypes.string_at
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a record stands for: the data, and the attachments that hold its pointer object."""
+
+    entry: Entry
+    attachments: dict[int, int] | None
+    pointer: int
+    device: int
+    cell: Cell | None = None
+    answer: Answer | None = None
+    rows: Sequence[_Found] = ()
+    """What a section through an array of pointers maps besides the array (`entry`)."""
+    watched: Sequence[tuple[int, bytes]] = ()
+    """Addresses of the pointers and sizes of such a section, and what they held."""
+
+    def all(self) -> tuple[_Found, ...]:
+        """This and its rows."""
+        return (self, *self.rows)
+
+
+@dataclass(slots=True)
+class _Remembered:
+    """Records as they came, as they left, and what they stand for."""
+
+    epoch: int
+    before: bytes
+    after: bytes
+    entries: list[Entry]
+    attached: list[_Found]
+    """Those whose pointer object is on the device."""
+    cells: list[Cell]
+    answers: list[Answer]
+    """What compressed arrays' descriptors are told."""
+    watched: list[tuple[int, bytes]]
+
+    def as_region(self) -> Region:
+        """What native code is to know of it."""
+        attached = [
+            (found.attachments, found.pointer)
+            for found in self.attached
+            if found.attachments is not None
+        ]
+        return Region(self.after, self.entries, self.cells, self.answers, attached, self.watched)
+
+
+class QuickEntry:
+    """Entry to and exit from regions on data of one present table that is there to stay."""
+
+    def __init__(self, table: PresentTable, cells: Cells, works_in_place: bool = False):
+        self._table = table
+        self._works_in_place = works_in_place
+        self._cells = cells
+        self._remembered: dict[int, _Remembered] = {}
+        self.native: DeviceSlots | None = None
+        """Takes over repeated constructs, where native code can see what they are about."""
+
+    def settle(self) -> None:
+        """Makes the table's counters complete, before anyone but this class looks at them."""
+        if self.native is not None:
+            self.native.disarm()
+
+    def enter(self, site: int, records: int, count: int, queue: Queue | None = None) -> int:
+        """
+        Enters leading records of which nothing needs to move; returns how many. `queue`: that of an
+        asynchronous construct. Others are over when their exit comes, so that their reductions may use
+        cells.
+        """
+        synchronous = queue is None
+        if self.native is not None:
+            self.native.settle(site)
+        raw = _string_at(records, RECORD_BYTES * count)
+        known = self._remembered.get(site)
+        if (
+            known is None
+            or known.epoch != self._table.epoch
+            or (raw != known.before and raw != known.after)
+            or not all(_attached(found) for found in known.attached)
+            or not all(answer.agrees() for answer in known.answers)
+            or any(_string_at(address, len(held)) != held for address, held in known.watched)
+            or (known.cells and not (synchronous and _free(known.cells)))
+        ):
+            done = self._enter_each(site, records, count, raw, queue)
+            if done < count:
+                return done
+            known = self._remembered[site]
+        else:
+            for cell in known.cells:
+                cell.store()
+            _count_all(known, 1)
+            ctypes.memmove(records, known.after, len(raw))
+            for answer in known.answers:
+                answer.give()
+        arms = self.native is not None and _stays_present(known)
+        if queue is not None:
+            for entry in known.entries:
+                entry.users.queues.add(queue)
+                entry.users.any |= arms  # native code takes the region over, whatever its queue
+        if self.native is not None and arms:
+            self.native.arm(site, known.as_region(), asynchronous=not synchronous)
+        return count
+
+    def exit(self, site: int, records: int, count: int) -> int:
+        """The mirror of `enter`, from the last record: returns how many records remain."""
+        if self.native is not None:
+            self.native.settle(site)
+        raw = _string_at(records, RECORD_BYTES * count)
+        known = self._remembered.get(site)
+        same = known is not None and known.epoch == self._table.epoch and raw == known.after
+        if known is not None and same:
+            _count_all(known, -1)
+            held = all(_attached(found) for found in known.attached)
+            for entry in known.entries:
+                if entry.structured < 0 or not (
+                    entry.structured > 0 or entry.dynamic > 0 or entry.pinned
+                ):
+                    held = False
+            if held:
+                for cell in known.cells:
+                    cell.fetch()
+                return 0
+            _count_all(known, 1)
+        self.settle()
+        return self._exit_each(site, raw, count)
+
+    def _enter_each(
+        self, site: int, records: int, count: int, raw: bytes, queue: Queue | None
+    ) -> int:
+        after = bytearray(raw)
+        all_found: list[_Found] = []
+        shared = self._shared(raw, count) if queue is None and self._works_in_place else {}
+        for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
+            found = shared.get(at) or self._find(raw, at, site if queue is None else None)
+            if found is None or not all(_attached(part) for part in found.all()):
+                break
+            if found.cell is not None:
+                found.cell.store()
+            if found.answer is not None:
+                found.answer.give()
+            _count(found, 1)
+            if queue is not None:
+                for part in found.all():
+                    part.entry.users.queues.add(queue)
+            all_found.append(found)
+            _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, found.device)
+        if len(all_found) < count:
+            # What is left may map a pointer object, to be attached by a record before it.
+            keep = next((i for i, f in enumerate(all_found) if _may_attach(f)), len(all_found))
+            for found in all_found[keep:]:
+                _count(found, -1)
+            del all_found[keep:]
+        if all_found:
+            ctypes.memmove(records, bytes(after), RECORD_BYTES * len(all_found))
+        if len(all_found) == count:
+            parts = [part for found in all_found for part in found.all()]
+            entries = [part.entry for part in parts]
+            attached = [part for part in parts if part.attachments is not None]
+            watched = [watch for found in all_found for watch in found.watched]
+            cells = [found.cell for found in all_found if found.cell is not None]
+            answers = [found.answer for found in all_found if found.answer is not None]
+            epoch = self._table.epoch
+            self._remembered[site] = _Remembered(
+                epoch, raw, bytes(after), entries, attached, cells, answers, watched
+            )
+        return len(all_found)
+
+    def _exit_each(self, site: int, raw: bytes, count: int) -> int:
+        # Nobody else knows of cells: they are left here, whatever else stops at another record.
+        in_cells = [index for index in range(count) if self._leave_cell(site, raw, index)]
+        for index in range(count - 1, -1, -1):
+            at = index * RECORD_BYTES
+            if index in in_cells or is_in_place(raw, at):
+                continue
+            found = self._find(raw, at, None)
+            if found is None or _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0] != found.device:
+                return index + 1
+            _count(found, -1)
+            if any(
+                part.entry.structured < 0 or not part.entry.live or not _attached(part)
+                for part in found.all()
+            ):
+                _count(found, 1)
+                return index + 1
+        return 0
+
+    def _shared(self, raw: bytes, count: int) -> dict[int, _Found]:
+        """
+        The records, by their places in `raw`, for which the construct may work in the program's memory:
+        nothing of them is present, and neither sections nor pointer objects of the others lie in them.
+        """
+        records = [_unpack(raw, at) for at in range(0, RECORD_BYTES * count, RECORD_BYTES)]
+        if any(dims for *_, dims, _ in records):
+            return {}
+        spans = [
+            [(base + offset, base + offset + max(size, 0)), (pointer, pointer + POINTER_BYTES)]
+            for base, offset, size, pointer, *_ in records
+        ]
+        found: dict[int, _Found] = {}
+        for index, (base, offset, size, pointer, _, kind, flags, *_) in enumerate(records):
+            if not flags & _IN_PLACE or flags & _NOT_SIMPLE or size <= 0 or not base or pointer:
+                continue
+            start = base + offset
+            others = (span for i, pair in enumerate(spans) if i != index for span in pair)
+            if kind > _LAST_SIMPLE_KIND or self._table.overlapping(start, size):
+                continue
+            if all(end <= start or begin >= start + size for begin, end in others):
+                entry = Entry(start, size, start, pinned=True)
+                found[index * RECORD_BYTES] = _Found(entry, None, 0, base)
+        return found
+
+    def _leave_cell(self, site: int, raw: bytes, index: int) -> bool:
+        """Fetches the value of a record whose variable is in a cell; false if it is in none."""
+        device = _DEVICE.unpack_from(raw, index * RECORD_BYTES + RECORD_DEVICE_AT)[0]
+        cell = self._cells.holding(site, index, device)
+        if cell is None:
+            return False
+        cell.fetch()
+        cell.entry.structured -= 1
+        return True
+
+    def _find(self, raw: bytes, at: int, cells_of: int | None) -> _Found | None:
+        """
+        What the record at `at` stands for, if its clause only counts present data, or can use a
+        cell of the site `cells_of`.
+        """
+        base, offset, size, pointer, _, kind, flags, _, dims, shape = _unpack(raw, at)
+        if size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
+            return None
+        if dims:
+            return self._find_rows(raw, at)
+        entry = self._table.containing(base + offset, size)
+        answer = None
+        packed = entry.packed if entry is not None else None
+        if packed is not None or flags & _COMPRESSED:
+            if packed is None or not flags & _COMPRESSED:
+                return None
+            answer = answer_for(packed, shape)
+            if answer is None:
+                return None
+        if entry is None:
+            if cells_of is None or not flags & _CELL or offset or pointer:
+                return None
+            cell = self._cells.find(cells_of, at // RECORD_BYTES, base, size)
+            return cell and _Found(cell.entry, None, 0, cell.entry.device, cell)
+        holder = self._table.containing(pointer, POINTER_BYTES) if pointer else None
+        attachments = holder.attachments if holder is not None else None
+        return _Found(entry, attachments, pointer, entry.device_address(base), answer=answer)
+
+    def _find_rows(self, raw: bytes, at: int) -> _Found | None:
+        """What the record at `at` stands for if it is a section through an array of pointers."""
+        base, _, _, pointer, _, _, flags, _, dims, shape = _unpack(raw, at)
+        if not flags & _ROWS or flags & _COMPRESSED:
+            return None
+        triples = _string_at(shape, _TRIPLE.size * dims)
+        watched = [(shape, triples)]
+        found: list[_Found] = []
+        dimensions = list(_TRIPLE.iter_unpack(triples))
+        for part in expand(base, pointer, dimensions, read_host_pointer):
+            answer = None if part.shape else self._find_part(part)
+            if answer is None:
+                return None
+            found.append(answer)
+            if part.is_block:
+                start = part.base + part.offset
+                watched.append((start, _string_at(start, part.bytes)))
+        found[0].rows, found[0].watched = found[1:], watched
+        return found[0]
+
+    def _find_part(self, part: Part) -> _Found | None:
+        start, holder = part.base + part.offset, None
+        entry = self._table.containing(start, part.bytes) if part.base and part.bytes > 0 else None
+        if entry is None or entry.packed is not None:
+            return None
+        if part.pointer:
+            holder = self._table.containing(part.pointer, POINTER_BYTES)
+        attachments = holder.attachments if holder is not None else None
+        return _Found(entry, attachments, part.pointer, entry.device_address(part.base))
+
+
+def is_in_place(records: bytes, at: int) -> bool:
+    """Whether the record at `at`, entered before, stands for host memory itself: nothing is to be done."""
+    base, _, _, _, device, _, flags, *_ = _unpack(records, at)
+    return bool(flags & _IN_PLACE) and device == base
+
+
+def _stays_present(known: _Remembered) -> bool:
+    """
+    Whether the data just entered is held, and its pointers attached, by something else as well, so that
+    its exit only counts.
+    """
+    if not known.entries or not _stay_attached(known.attached):
+        return False
+    held = {id(e): 0 if e.pinned else e.structured + e.dynamic for e in known.entries}
+    for entry in known.entries:
+        held[id(entry)] -= 1
+    return all(e.pinned or held[id(e)] > 0 for e in known.entries)
+
+
+def _stay_attached(attached: list[_Found]) -> bool:
+    counts: dict[tuple[int, int], int] = {}
+    for found in attached:
+        counters = found.attachments
+        assert counters is not None
+        place = (id(counters), found.pointer)
+        counts[place] = counts.get(place, counters.get(found.pointer, 0)) - 1
+    return all(count > 0 for count in counts.values())
+
+
+def _free(cells: list[Cell]) -> bool:
+    return not any(cell.in_use for cell in cells)
+
+
+def _attached(found: _Found) -> bool:
+    """Whether the pointer object, if it is on the device, is attached already."""
+    return found.attachments is None or found.attachments.get(found.pointer, 0) > 0
+
+
+def _may_attach(found: _Found) -> bool:
+    return found.pointer != 0 and found.attachments is None
+
+
+def _count_all(known: _Remembered, step: int) -> None:
+    for entry in known.entries:
+        entry.structured += step
+    for found in known.attached:
+        _count_attachment(found, step)
+
+
+def _count(found: _Found, step: int) -> None:
+    for part in found.all():
+        part.entry.structured += step
+        if part.attachments is not None:
+            _count_attachment(part, step)
+
+
+def _count_attachment(found: _Found, step: int) -> None:
+    """Moves the attachment counter; a counter at zero has no place in the table."""
+    counters = found.attachments
+    assert counters is not None
+    count = counters.get(found.pointer, 0) + step
+    if count:
+        counters[found.pointer] = count
+    else:
+        del counters[found.pointer]
+
+
+def has_cells(records: int, count: int) -> bool:
+    """Whether one of `count` records at an address may be a scalar in a cell."""
+    raw = _string_at(records, RECORD_BYTES * count)
+    return any(_unpack(raw, at)[6] & _CELL for at in range(0, RECORD_BYTES * count, RECORD_BYTES))

@@ -1,0 +1,65 @@
+"""
+Sections as runs of bytes: non-contiguous updates and transfers that step around attached pointers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from ..device import Strips
+
+Shape = Sequence[tuple[int, int, int]]
+"""(lower, extent, stride in bytes) per dimension, outermost first."""
+
+
+def innermost_run(shape: Shape) -> tuple[int, list[tuple[int, int, int]]]:
+    """The bytes that lie together at the inner end of a section, and the dimensions around them."""
+    *outer, (_, extent, stride) = shape
+    width = extent * stride
+    while outer and (outer[-1][1] == 1 or outer[-1][2] == width):
+        width *= outer.pop()[1]
+    return width, outer
+
+
+def strips_of(shape: Shape, offset: int, size: int) -> Iterator[Strips]:
+    """
+    The bytes of a section, counted from its first byte.
+
+    No `shape` means the `size` contiguous bytes. `offset` is the section's start relative to the
+    base that `shape` counts from. Adjacent runs are merged, and the innermost non-contiguous
+    dimension becomes rows.
+    """
+    if not shape:
+        yield Strips(0, size)
+        return
+    if any(extent <= 0 for _, extent, _ in shape):
+        return
+    first = sum(lower * stride for lower, _, stride in shape) - offset
+    width, outer = innermost_run(shape)
+    rows, pitch = (outer[-1][1], outer[-1][2]) if outer else (1, 0)
+    loops = [range(0, e * s, s) for _, e, s in outer[:-1]]
+    for steps in product(*loops):
+        yield Strips(first + sum(steps), width, rows, pitch)
+
+
+def split_around(strips: Iterator[Strips], words: Sequence[int], width: int) -> Iterator[Strips]:
+    """The strips less the `width` bytes at each of the ascending offsets `words`."""
+    for strip in strips:
+        low = strip.offset
+        high = strip.offset + strip.pitch * (strip.rows - 1) + strip.width
+        inside = [w for w in words if w < high and low < w + width]
+        if not inside:
+            yield strip
+            continue
+        for row in range(strip.rows):
+            start = strip.offset + row * strip.pitch
+            end = start + strip.width
+            for word in inside:
+                if word + width <= start or word >= end:
+                    continue
+                if word > start:
+                    yield Strips(start, word - start)
+                start = min(word + width, end)
+            if start < end:
+                yield Strips(start, end - start)

@@ -1,0 +1,276 @@
+"""
+The data path in native code: `__accopt_data_enter` and `__accopt_data_exit` for constructs whose data
+is present, as most constructs in a loop are.
+
+Python (`quick_entry.py`) finds out what a construct's records stand for. If nothing had to move, and
+the data would stay present without this construct, it *arms* the site: it leaves the records, with
+the device addresses they found, in a `Slot`. From then on a native function compiled once per program
+compares the records the host code brings with those of the slot, the first words of compressed
+arrays' descriptors (format and flags) with those of then, and so the pointers of sections through arrays of
+pointers. If they are equal it stores the device
+addresses, tells the descriptors their coefficients, moves the values of reductions to or from their
+cells, and counts in the slot how many regions are open. Anything else goes to the Python entry point.
+
+The counters of the present table lack the regions open in slots. That is safe because
+
+- a slot is armed only while Python's counters alone keep its entries present and its pointers attached,
+  and Python *disarms* all slots before one of these counters falls to zero and before a clause that is
+  more than counting;
+- to disarm is to add the open regions to the entries' counters: their exits then come to Python.
+
+One word for each device is the lock between the two sides. Native code tries it a few times, and calls
+Python if it stays taken, so it never waits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...compiler.base.abi import ASYNC_ON_DEVICE, RECORD_BYTES, Compression
+from ..compression.arrays import Answer
+from ..data.cells import Cell
+from ..data.present import Entry
+from .data_code import TEMPLATE
+from .devices import DeviceRow, NativeDevices, compiled
+
+WAYS = 4
+"""Slots of a site: programs that swap two or three arrays bring their records in as many versions."""
+
+TRIES = 64
+"""For longer than these take nobody holds the lock but who has been interrupted."""
+
+_SLOT_BYTES = 88
+_TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.coefficients.offset) // 8}q")
+_TOLD_WORDS = _TOLD.size // 8
+_ANSWER_WORDS = 2 + _TOLD_WORDS
+"""An answer to a descriptor: its address, its first word, and the words it is told."""
+
+
+class _Slot(ctypes.Structure):
+    """What native code reads and counts; `words` of `records` are compared, as 64-bit integers."""
+
+    _fields_ = (
+        ("armed", ctypes.c_int64),
+        ("open", ctypes.c_int64),
+        ("words", ctypes.c_int64),
+        ("cell_count", ctypes.c_int64),
+        ("records", ctypes.c_void_p),
+        ("cells", ctypes.c_void_p),
+        ("answer_count", ctypes.c_int64),
+        ("answers", ctypes.c_void_p),
+        ("watch_count", ctypes.c_int64),
+        ("watches", ctypes.c_void_p),
+        ("asynchronous", ctypes.c_int64),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """
+    A region just entered, to be taken over: its `records` hold their device addresses; its `entries` (those
+    of `cells` among them) have been counted once for each record, and so have `attached`, attachment
+    counters with the pointer's place in them. `answers`: to the descriptors of compressed arrays, for as
+    long as they ask for the same. `watched`: memory that all of this depends on, and what it held.
+    """
+
+    records: bytes
+    entries: Sequence[Entry]
+    cells: Sequence[Cell] = ()
+    answers: Sequence[Answer] = ()
+    attached: Sequence[tuple[dict[int, int], int]] = ()
+    watched: Sequence[tuple[int, bytes]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Armed:
+    """What an armed slot stands for, and the memory it points at."""
+
+    site: int
+    entries: Sequence[Entry]
+    attached: Sequence[tuple[dict[int, int], int]]
+    cells: Sequence[tuple[Cell, int, int]]
+    """Each cell with the address and size of the variable it serves here."""
+    memory: Sequence[ctypes.Array[Any]]
+
+
+class NativeData:
+    """
+    The compiled functions (`enter_address`, `exit_address`) of one program, for the devices of `devices`.
+
+    `slow_enter` and `slow_exit`: C addresses of the Python entry points.
+    """
+
+    def __init__(self, sites: int, devices: NativeDevices, slow_enter: int, slow_exit: int):
+        self._sites = sites
+        self._devices = devices
+        text = TEMPLATE.format(
+            **devices.names,
+            ways=WAYS,
+            tries=TRIES,
+            on_device=ASYNC_ON_DEVICE,
+            answer_words=_ANSWER_WORDS,
+            answer_at=Compression.coefficients.offset,
+            told_words=_TOLD_WORDS,
+            slow_enter=slow_enter,
+            slow_exit=slow_exit,
+        )
+        self._engine = compiled(text)
+        address = self._engine.get_function_address
+        self.enter_address: int = address("enter")
+        self.exit_address: int = address("exit")
+        self.try_lock = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address("try_lock"))
+        self.unlock = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(address("unlock"))
+        self._slots: dict[int, DeviceSlots] = {}
+
+    def of(self, device: int) -> DeviceSlots:
+        """The slots of a device by its number."""
+        found = self._slots.get(device)
+        if found is None:
+            row, address = self._devices.rows[device], self._devices.row_address(device)
+            found = self._slots[device] = DeviceSlots(self._sites, self, row, address)
+        return found
+
+
+class DeviceSlots:
+    """
+    The slots of one device, whose row native code reads. All methods are called with the device's lock held.
+    """
+
+    def __init__(self, sites: int, native: NativeData, row: DeviceRow, address: int):
+        self._slots = (_Slot * (WAYS * max(sites, 1)))()
+        self._busy = (ctypes.c_int64 * max(sites, 1))()
+        self._armed: dict[int, _Armed] = {}
+        self._next_way = [0] * max(sites, 1)
+        self._native = native
+        self._row = address
+        row.busy = ctypes.addressof(self._busy)
+        row.slots = ctypes.addressof(self._slots)
+
+    def arm(self, site: int, region: Region, *, asynchronous: bool = False) -> None:
+        """
+        Takes over the region just entered at `site`: its counts become the slot's first open region.
+        `asynchronous`: any queue may enter it, as its entries' users say; else only synchronous constructs.
+        """
+        first = site * WAYS
+        if asynchronous:
+            self._forget_synchronous(site)
+        free = [i for i in range(first, first + WAYS) if i not in self._armed]
+        index = free[0] if free else first + self._next_way[site]
+        self._next_way[site] = (index - first + 1) % WAYS
+        self._take_lock()
+        try:
+            self._disarm(index)
+            buffer = ctypes.create_string_buffer(region.records, len(region.records))
+            cells = _words(word for c in region.cells for word in (c.base, c.slot, c.size))
+            told = _answer_table(region.answers)
+            copies = [ctypes.create_string_buffer(held, len(held)) for _, held in region.watched]
+            watches = _words(
+                word
+                for (address, held), copy in zip(region.watched, copies, strict=True)
+                for word in (address, len(held) // 8, ctypes.addressof(copy))
+            )
+            known = [(cell, cell.base, cell.size) for cell in region.cells]
+            memory = (buffer, cells, told, watches, *copies)
+            self._armed[index] = _Armed(site, region.entries, region.attached, known, memory)
+            _count(region.entries, region.attached, -1)
+            self._busy[site] += 1 if region.cells else 0
+            self._slots[index] = _Slot(
+                1,
+                1,
+                len(region.records) // 8,
+                len(region.cells),
+                ctypes.addressof(buffer),
+                ctypes.addressof(cells),
+                len(region.answers),
+                ctypes.addressof(told),
+                len(region.watched),
+                ctypes.addressof(watches),
+                int(asynchronous),
+            )
+        finally:
+            self._native.unlock(self._row)
+
+    def settle(self, site: int) -> None:
+        """Disarms the site's slots that have open regions: their next exit or entry is Python's."""
+        first = site * WAYS
+        indices = [i for i in range(first, first + WAYS) if i in self._armed]
+        if indices:
+            self._take_lock()
+            try:
+                for index in indices:
+                    if self._slots[index].open:
+                        self._disarm(index)
+            finally:
+                self._native.unlock(self._row)
+
+    def _forget_synchronous(self, site: int) -> None:
+        """Disarms the slots that would refuse what a new one takes."""
+        self._take_lock()
+        try:
+            for index in range(site * WAYS, site * WAYS + WAYS):
+                if index in self._armed and not self._slots[index].asynchronous:
+                    self._disarm(index)
+        finally:
+            self._native.unlock(self._row)
+
+    def disarm(self) -> None:
+        """Disarms all slots: the counters of the present table are complete again."""
+        if self._armed:
+            self._take_lock()
+            try:
+                for index in list(self._armed):
+                    self._disarm(index)
+            finally:
+                self._native.unlock(self._row)
+
+    @property
+    def armed(self) -> int:
+        """How many slots are armed."""
+        return len(self._armed)
+
+    def _disarm(self, index: int) -> None:
+        known = self._armed.pop(index, None)
+        if known is None:
+            return
+        opened = self._slots[index].open
+        self._slots[index].armed = 0
+        _count(known.entries, known.attached, opened)
+        if opened and known.cells:
+            self._busy[known.site] -= opened
+            for cell, base, size in known.cells:
+                cell.base, cell.size = base, size
+
+    def _take_lock(self) -> None:
+        while not self._native.try_lock(self._row):
+            time.sleep(0)  # lets a thread that holds it go on, if it waits for Python's lock
+
+
+def _count(
+    entries: Sequence[Entry], attached: Sequence[tuple[dict[int, int], int]], step: int
+) -> None:
+    for entry in entries:
+        entry.structured += step
+    for counters, pointer in attached:
+        counters[pointer] += step
+
+
+def _words(values: Iterable[int]) -> ctypes.Array[ctypes.c_int64]:
+    """A table for native code; never of size zero, which has no address."""
+    listed = list(values)
+    return (ctypes.c_int64 * max(len(listed), 1))(*listed)
+
+
+def _answer_table(answers: Sequence[Answer]) -> ctypes.Array[ctypes.c_int64]:
+    return _words(
+        word
+        for answer in answers
+        for word in (answer.address, answer.head, *_TOLD.unpack(answer.words))
+    )
+
+
+assert ctypes.sizeof(_Slot) == _SLOT_BYTES and RECORD_BYTES == 64, "as in the code above"

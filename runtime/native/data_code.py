@@ -1,0 +1,350 @@
+"""
+The functions of `native_data.py` as LLVM IR, after that of the devices' rows, where its tables are. Format
+fields: `ways`, slots of a site; `on_device`, the async value of constructs with `deviceid`; `tries`, how
+often a lock is tried; `slow_enter` and `slow_exit`, addresses of the Python entry points; `answer_words`,
+`answer_at` and `told_words`, the layout of what compressed arrays' descriptors are told.
+"""
+
+from .devices import ROW_IR
+
+TEMPLATE = (
+    ROW_IR
+    + """
+%slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr, i64, ptr, i64 }}
+
+; the slot of the site that holds these records (with %device: their device addresses too), or null
+define internal ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 %device) {{
+entry:
+  %words = mul i32 %count, 8
+  %wanted = zext i32 %words to i64
+  %first = mul i32 %site, {ways}
+  br label %way
+way:
+  %w = phi i32 [ 0, %entry ], [ %next_way, %other ]
+  %index = add i32 %first, %w
+  %slot = getelementptr %slot, ptr %slots, i32 %index
+  %armed = load i64, ptr %slot
+  %held_at = getelementptr %slot, ptr %slot, i32 0, i32 2
+  %held = load i64, ptr %held_at
+  %known_at = getelementptr %slot, ptr %slot, i32 0, i32 4
+  %known = load ptr, ptr %known_at
+  %is_armed = icmp ne i64 %armed, 0
+  %same_count = icmp eq i64 %held, %wanted
+  %fits = and i1 %is_armed, %same_count
+  br i1 %fits, label %word, label %other
+word:
+  %i = phi i64 [ 0, %way ], [ %next_word, %equal ]
+  %a_at = getelementptr i64, ptr %records, i64 %i
+  %b_at = getelementptr i64, ptr %known, i64 %i
+  %a = load i64, ptr %a_at
+  %b = load i64, ptr %b_at
+  %same = icmp eq i64 %a, %b
+  %field = and i64 %i, 7
+  %is_device = icmp eq i64 %field, 4
+  %differs = xor i1 %device, true
+  %skipped = and i1 %is_device, %differs
+  %match = or i1 %same, %skipped
+  br i1 %match, label %equal, label %other
+equal:
+  %next_word = add i64 %i, 1
+  %more = icmp ult i64 %next_word, %wanted
+  br i1 %more, label %word, label %found
+found:
+  ret ptr %slot
+other:
+  %next_way = add i32 %w, 1
+  %again = icmp ult i32 %next_way, {ways}
+  br i1 %again, label %way, label %none
+none:
+  ret ptr null
+}}
+
+; whether all compressed arrays' descriptors begin with the words they began with
+define internal i1 @agree(ptr %slot) {{
+entry:
+  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 6
+  %count = load i64, ptr %count_at
+  %answers_at = getelementptr %slot, ptr %slot, i32 0, i32 7
+  %answers = load ptr, ptr %answers_at
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %look ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %yes
+look:
+  %at = getelementptr [{answer_words} x i64], ptr %answers, i64 %i
+  %descriptor = load ptr, ptr %at
+  %head_at = getelementptr i64, ptr %at, i64 1
+  %head = load i64, ptr %head_at
+  %now = load i64, ptr %descriptor
+  %same = icmp eq i64 %head, %now
+  %next = add i64 %i, 1
+  br i1 %same, label %test, label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; whether memory that the answer depends on, behind pointers of the records, is as it was
+define internal i1 @unchanged(ptr %slot) {{
+entry:
+  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 8
+  %count = load i64, ptr %count_at
+  %watches_at = getelementptr %slot, ptr %slot, i32 0, i32 9
+  %watches = load ptr, ptr %watches_at
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %equal ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %yes
+look:
+  %at = getelementptr [3 x i64], ptr %watches, i64 %i
+  %memory = load ptr, ptr %at
+  %words_at = getelementptr i64, ptr %at, i64 1
+  %words = load i64, ptr %words_at
+  %copy_at = getelementptr i64, ptr %at, i64 2
+  %copy = load ptr, ptr %copy_at
+  br label %word
+word:
+  %w = phi i64 [ 0, %look ], [ %next_word, %same_word ]
+  %more_words = icmp ult i64 %w, %words
+  br i1 %more_words, label %compare, label %equal
+compare:
+  %now_at = getelementptr i64, ptr %memory, i64 %w
+  %then_at = getelementptr i64, ptr %copy, i64 %w
+  %now = load i64, ptr %now_at
+  %then = load i64, ptr %then_at
+  %same = icmp eq i64 %now, %then
+  br i1 %same, label %same_word, label %no
+same_word:
+  %next_word = add i64 %w, 1
+  br label %word
+equal:
+  %next = add i64 %i, 1
+  br label %test
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; what compressed arrays' descriptors are told
+define internal void @answer(ptr %slot) {{
+entry:
+  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 6
+  %count = load i64, ptr %count_at
+  %answers_at = getelementptr %slot, ptr %slot, i32 0, i32 7
+  %answers = load ptr, ptr %answers_at
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %told ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %take, label %done
+take:
+  %at = getelementptr [{answer_words} x i64], ptr %answers, i64 %i
+  %descriptor = load ptr, ptr %at
+  %place = getelementptr i8, ptr %descriptor, i64 {answer_at}
+  %words = getelementptr i64, ptr %at, i64 2
+  br label %word
+word:
+  %w = phi i64 [ 0, %take ], [ %next_word, %word ]
+  %source = getelementptr i64, ptr %words, i64 %w
+  %target = getelementptr i64, ptr %place, i64 %w
+  %value = load i64, ptr %source
+  store i64 %value, ptr %target
+  %next_word = add i64 %w, 1
+  %more_words = icmp ult i64 %next_word, {told_words}
+  br i1 %more_words, label %word, label %told
+told:
+  %next = add i64 %i, 1
+  br label %test
+done:
+  ret void
+}}
+
+; the values of reductions into their cells, or (%out) from them
+define internal void @move(ptr %slot, i1 %out) {{
+entry:
+  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 3
+  %count = load i64, ptr %count_at
+  %cells_at = getelementptr %slot, ptr %slot, i32 0, i32 5
+  %cells = load ptr, ptr %cells_at
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %moved ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %take, label %done
+take:
+  %at = getelementptr [3 x i64], ptr %cells, i64 %i
+  %variable = load ptr, ptr %at
+  %cell_at = getelementptr i64, ptr %at, i64 1
+  %cell = load ptr, ptr %cell_at
+  %size_at = getelementptr i64, ptr %at, i64 2
+  %size = load i64, ptr %size_at
+  %from = select i1 %out, ptr %cell, ptr %variable
+  %to = select i1 %out, ptr %variable, ptr %cell
+  br label %byte
+byte:
+  %b = phi i64 [ 0, %take ], [ %next_byte, %byte ]
+  %source = getelementptr i8, ptr %from, i64 %b
+  %target = getelementptr i8, ptr %to, i64 %b
+  %value = load i8, ptr %source
+  store i8 %value, ptr %target
+  %next_byte = add i64 %b, 1
+  %more_bytes = icmp ult i64 %next_byte, %size
+  br i1 %more_bytes, label %byte, label %moved
+moved:
+  %next = add i64 %i, 1
+  br label %test
+done:
+  ret void
+}}
+
+; takes the lock of a device, unless others hold it for longer than a few tries take
+define i32 @try_lock(ptr %row) {{
+entry:
+  %lock = getelementptr %row, ptr %row, i32 0, i32 13
+  br label %try
+try:
+  %i = phi i32 [ 0, %entry ], [ %next, %again ]
+  %pair = cmpxchg ptr %lock, i64 0, i64 1 acquire monotonic
+  %mine = extractvalue {{ i64, i1 }} %pair, 1
+  %next = add i32 %i, 1
+  br i1 %mine, label %done, label %again
+again:
+  %more = icmp ult i32 %next, {tries}
+  br i1 %more, label %try, label %done
+done:
+  %result = zext i1 %mine to i32
+  ret i32 %result
+}}
+
+define void @unlock(ptr %row) {{
+  %lock = getelementptr %row, ptr %row, i32 0, i32 13
+  store atomic i64 0, ptr %lock release, align 8
+  ret void
+}}
+
+define void @enter(i32 %site, ptr %records, i32 %count, i64 %queue) {{
+entry:
+  %row = call ptr @row()
+  %slots = call ptr @table(ptr %row, i32 8)
+  %busy_table = call ptr @table(ptr %row, i32 9)
+  %served = icmp ne ptr %slots, null
+  br i1 %served, label %try, label %slow
+try:
+  %mine = call i32 @try_lock(ptr %row)
+  %locked = icmp ne i32 %mine, 0
+  br i1 %locked, label %look, label %slow
+look:
+  %slot = call ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 false)
+  %unknown = icmp eq ptr %slot, null
+  br i1 %unknown, label %leave, label %check
+check:
+  %cells_at = getelementptr %slot, ptr %slot, i32 0, i32 3
+  %cells = load i64, ptr %cells_at
+  %has_cells = icmp ne i64 %cells, 0
+  %busy_at = getelementptr i64, ptr %busy_table, i32 %site
+  %busy = load i64, ptr %busy_at
+  %is_busy = icmp ne i64 %busy, 0
+  %other_queue = icmp ne i64 %queue, -2
+  %not_queued = icmp ne i64 %queue, {on_device}
+  %async = and i1 %other_queue, %not_queued
+  %unfit = or i1 %is_busy, %async
+  %cells_unfit = and i1 %has_cells, %unfit
+  %asynchronous_at = getelementptr %slot, ptr %slot, i32 0, i32 10
+  %asynchronous = load i64, ptr %asynchronous_at
+  %sync_only = icmp eq i64 %asynchronous, 0
+  %untold = and i1 %sync_only, %async
+  %no_cells = or i1 %cells_unfit, %untold
+  %agree = call i1 @agree(ptr %slot)
+  %disagree = xor i1 %agree, true
+  %misfit = or i1 %no_cells, %disagree
+  %unchanged = call i1 @unchanged(ptr %slot)
+  %changed = xor i1 %unchanged, true
+  %refused = or i1 %misfit, %changed
+  br i1 %refused, label %leave, label %take
+take:
+  %step = zext i1 %has_cells to i64
+  %now_busy = add i64 %busy, %step
+  store i64 %now_busy, ptr %busy_at
+  %open_at = getelementptr %slot, ptr %slot, i32 0, i32 1
+  %open = load i64, ptr %open_at
+  %more_open = add i64 %open, 1
+  store i64 %more_open, ptr %open_at
+  call void @move(ptr %slot, i1 false)
+  call void @answer(ptr %slot)
+  %known_at = getelementptr %slot, ptr %slot, i32 0, i32 4
+  %known = load ptr, ptr %known_at
+  %number = zext i32 %count to i64
+  br label %fill
+fill:
+  %i = phi i64 [ 0, %take ], [ %next, %fill ]
+  %word = mul i64 %i, 8
+  %field = add i64 %word, 4
+  %source = getelementptr i64, ptr %known, i64 %field
+  %target = getelementptr i64, ptr %records, i64 %field
+  %device = load i64, ptr %source
+  store i64 %device, ptr %target
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %number
+  br i1 %more, label %fill, label %done
+done:
+  call void @unlock(ptr %row)
+  ret void
+leave:
+  call void @unlock(ptr %row)
+  br label %slow
+slow:
+  call void inttoptr (i64 {slow_enter} to ptr)(i32 %site, ptr %records, i32 %count, i64 %queue)
+  ret void
+}}
+
+define void @exit(i32 %site, ptr %records, i32 %count, i64 %queue) {{
+entry:
+  %row = call ptr @row()
+  %slots = call ptr @table(ptr %row, i32 8)
+  %busy_table = call ptr @table(ptr %row, i32 9)
+  %served = icmp ne ptr %slots, null
+  br i1 %served, label %try, label %slow
+try:
+  %mine = call i32 @try_lock(ptr %row)
+  %locked = icmp ne i32 %mine, 0
+  br i1 %locked, label %look, label %slow
+look:
+  %slot = call ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 true)
+  %unknown = icmp eq ptr %slot, null
+  br i1 %unknown, label %leave, label %check
+check:
+  %open_at = getelementptr %slot, ptr %slot, i32 0, i32 1
+  %open = load i64, ptr %open_at
+  %is_open = icmp sgt i64 %open, 0
+  %cells_at = getelementptr %slot, ptr %slot, i32 0, i32 3
+  %cells = load i64, ptr %cells_at
+  %has_cells = icmp ne i64 %cells, 0
+  %queued = icmp eq i64 %queue, {on_device}
+  %not_done = and i1 %has_cells, %queued
+  %done = xor i1 %not_done, true
+  %good = and i1 %is_open, %done
+  br i1 %good, label %take, label %leave
+take:
+  %less_open = sub i64 %open, 1
+  store i64 %less_open, ptr %open_at
+  %step = zext i1 %has_cells to i64
+  %busy_at = getelementptr i64, ptr %busy_table, i32 %site
+  %busy = load i64, ptr %busy_at
+  %less_busy = sub i64 %busy, %step
+  store i64 %less_busy, ptr %busy_at
+  call void @move(ptr %slot, i1 true)
+  call void @unlock(ptr %row)
+  ret void
+leave:
+  call void @unlock(ptr %row)
+  br label %slow
+slow:
+  call void inttoptr (i64 {slow_exit} to ptr)(i32 %site, ptr %records, i32 %count, i64 %queue)
+  ret void
+}}
+"""
+)

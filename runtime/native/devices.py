@@ -1,0 +1,270 @@
+"""
+The device of each host thread, where compiled code finds it.
+
+A thread's device is a variable of the thread (`pthread_getspecific`): the address of a *row*, one for each
+device that the program may use and one for the host; null for the device to begin with. A row has what
+native code needs of its device: the context to make current, and the tables of `native_launch.py` and
+`native_data.py`. So a construct on one of many devices costs what it costs on the only one.
+
+    enter(i32 site, i64 number) -> i64 former      device `number` is the thread's from now on
+    leave(i32 site, i64 former)                    and the former one again
+
+Rows, and places in a row that are written, do not share cache lines: threads with a device each do not
+disturb one another.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from ...compiler.base.abi import NO_DEVICE
+
+_LINE = 64
+ROW_BYTES = 3 * _LINE
+
+
+class DeviceRow(ctypes.Structure):
+    """
+    What native code knows of a device. `opened`: it has been used. `context`: what `enter_context` takes to
+    make it current, 0 if there is nothing to do. `waits`: constructs with `deviceid` are waited for.
+    `epoch`: how many there have been. `present` changes with the present table and the queues. The tables,
+    and `lock`, are those of `NativeLauncher` and `NativeData`.
+    """
+
+    _fields_ = (
+        ("number", ctypes.c_int64),
+        ("opened", ctypes.c_int64),
+        ("context", ctypes.c_int64),
+        ("kernels", ctypes.c_int64),
+        ("streams", ctypes.c_int64),
+        ("owners", ctypes.c_int64),
+        ("scratch", ctypes.c_int64),
+        ("scratch_bytes", ctypes.c_int64),
+        ("slots", ctypes.c_int64),
+        ("busy", ctypes.c_int64),
+        ("ordered", ctypes.c_int64),
+        ("waits", ctypes.c_int64),
+        ("unused", ctypes.c_int64 * 4),
+        ("lock", ctypes.c_int64),
+        ("epoch", ctypes.c_int64),
+        ("present", ctypes.c_int64),
+        ("unused_of_lock", ctypes.c_int64 * 5),
+    )
+
+
+ROW_IR = """
+%row = type {{ i64, i64, i64, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, [4 x i64],
+               i64, i64, i64, [5 x i64] }}
+
+; the row of the calling thread's device
+define internal ptr @row() alwaysinline {{
+  %own = call ptr inttoptr (i64 {getspecific} to ptr)(i32 {key})
+  %none = icmp eq ptr %own, null
+  %row = select i1 %none, ptr inttoptr (i64 {initial} to ptr), ptr %own
+  ret ptr %row
+}}
+
+; its table in that word of the row
+define internal ptr @table(ptr %row, i32 %word) alwaysinline {{
+  %at = getelementptr ptr, ptr %row, i32 %word
+  %table = load ptr, ptr %at
+  ret ptr %table
+}}
+"""
+"""The beginning of modules that read rows; `NativeDevices.names` has its format fields."""
+
+_IR = """
+define i64 @current() {{
+  %row = call ptr @row()
+  %number = load i64, ptr %row
+  ret i64 %number
+}}
+
+define internal void @become(ptr %row) {{
+entry:
+  %set = call i32 inttoptr (i64 {setspecific} to ptr)(i32 {key}, ptr %row)
+  %context_at = getelementptr %row, ptr %row, i32 0, i32 2
+  %context = load i64, ptr %context_at
+  %some = icmp ne i64 %context, 0
+  br i1 %some, label %switch, label %done
+switch:
+  %status = call i32 inttoptr (i64 {enter_context} to ptr)(i64 %context)
+  br label %done
+done:
+  ret void
+}}
+
+define internal ptr @row_of(i64 %number) {{
+  %row = getelementptr %row, ptr inttoptr (i64 {rows} to ptr), i64 %number
+  ret ptr %row
+}}
+
+define void @count(i64 %number) {{
+  %row = call ptr @row_of(i64 %number)
+  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %old = atomicrmw add ptr %epoch_at, i64 1 monotonic
+  ret void
+}}
+
+define i64 @enter(i32 %site, i64 %number) {{
+entry:
+  %row = call ptr @row()
+  %former = load i64, ptr %row
+  %own = icmp eq i64 %former, %number
+  %any = icmp eq i64 %number, {no_device}
+  %same = or i1 %own, %any
+  br i1 %same, label %done, label %look
+look:
+  %known = icmp ult i64 %number, {count}
+  br i1 %known, label %ask, label %slow
+ask:
+  %new = call ptr @row_of(i64 %number)
+  %opened_at = getelementptr %row, ptr %new, i32 0, i32 1
+  %opened = load atomic i64, ptr %opened_at acquire, align 8
+  %is_open = icmp ne i64 %opened, 0
+  br i1 %is_open, label %go, label %slow
+go:
+  call void @become(ptr %new)
+  br label %done
+done:
+  ret i64 %former
+slow:
+  %answer = call i64 inttoptr (i64 {slow_enter} to ptr)(i32 %site, i64 %number)
+  ret i64 %answer
+}}
+
+; acc_set_device_num
+define void @set_device(i32 %number, i32 %type) {{
+entry:
+  %wide = sext i32 %number to i64
+  %known = icmp ult i64 %wide, {count}
+  %small = icmp ult i32 %type, 64
+  %kind = zext i32 %type to i64
+  %bit = select i1 %small, i64 %kind, i64 63
+  %shifted = lshr i64 {types}, %bit
+  %low = and i64 %shifted, 1
+  %ours = icmp ne i64 %low, 0
+  %good = and i1 %known, %ours
+  br i1 %good, label %ask, label %slow
+ask:
+  %new = call ptr @row_of(i64 %wide)
+  %opened_at = getelementptr %row, ptr %new, i32 0, i32 1
+  %opened = load atomic i64, ptr %opened_at acquire, align 8
+  %is_open = icmp ne i64 %opened, 0
+  br i1 %is_open, label %go, label %slow
+go:
+  call void @become(ptr %new)
+  ret void
+slow:
+  %function = load ptr, ptr inttoptr (i64 {slow_set} to ptr)
+  call void %function(i32 %number, i32 %type)
+  ret void
+}}
+
+define void @leave(i32 %site, i64 %former) {{
+entry:
+  %row = call ptr @row()
+  %number = load i64, ptr %row
+  %same = icmp eq i64 %former, %number
+  br i1 %same, label %done, label %go
+go:
+  %new = call ptr @row_of(i64 %former)
+  call void @become(ptr %new)
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
+class NativeDevices:
+    """
+    The rows of `count` devices and the host, and the functions over them (`enter_address`,
+    `leave_address`). `initial`: the row of the device to begin with. `slow_enter(site, number)`: C address
+    of the entry point in Python, for devices that nobody has used. `enter_context(context)`: that of
+    the driver's function, 0 if devices need none. `types`: the device types that mean these devices.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        initial: int,
+        slow_enter: int = 0,
+        enter_context: int = 0,
+        types: Iterable[int] = (),
+    ):
+        self.count = count
+        self.slow_set = ctypes.c_int64(0)
+        """The C address of `acc_set_device_num` in Python."""
+        space = (ctypes.c_char * (ROW_BYTES * (count + 1) + _LINE))()
+        start = -(-ctypes.addressof(space) // _LINE) * _LINE
+        self.rows = (DeviceRow * (count + 1)).from_address(start)
+        self._space = space
+        for number, row in enumerate(self.rows):
+            row.number = number
+        libc = ctypes.CDLL(None)
+        key = ctypes.c_uint()
+        if libc.pthread_key_create(ctypes.byref(key), None):
+            raise OSError("no room for one more variable of threads")
+        self._key = key.value
+        self._delete_key = libc.pthread_key_delete
+        self.names = {
+            "getspecific": _address(libc.pthread_getspecific),
+            "key": self._key,
+            "initial": start + ROW_BYTES * initial,
+        }
+        text = (ROW_IR + _IR).format(
+            **self.names,
+            setspecific=_address(libc.pthread_setspecific),
+            rows=start,
+            count=count,
+            no_device=NO_DEVICE,
+            types=sum(1 << type for type in set(types)),
+            slow_set=ctypes.addressof(self.slow_set),
+            slow_enter=slow_enter,
+            enter_context=enter_context,
+        )
+        self._engine = compiled(text)
+        address = self._engine.get_function_address
+        self.enter_address: int = address("enter")
+        self.leave_address: int = address("leave")
+        self.set_device_address: int = address("set_device")
+        # These two keep Python's lock: to give it up takes longer than what they do.
+        self.current = ctypes.PYFUNCTYPE(ctypes.c_int64)(address("current"))
+        """The number of the calling thread's device; `count` for the host."""
+        self.count_construct = ctypes.PYFUNCTYPE(None, ctypes.c_int64)(address("count"))
+        """Adds one to the `epoch` of a device."""
+        self._leave = ctypes.PYFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64)(self.leave_address)
+
+    def become(self, number: int) -> None:
+        """Makes device `number`, or the host for `count`, that of the calling thread."""
+        self._leave(0, number)
+
+    def row_address(self, number: int) -> int:
+        """Where the row of a device is."""
+        return ctypes.addressof(self.rows[number])
+
+    def close(self) -> None:
+        """Gives the threads' variable back; nothing may run any more."""
+        self._delete_key(self._key)
+
+
+def compiled(text: str) -> Any:
+    """LLVM IR as code in this process; alive with the result."""
+    llvm: Any = import_module("llvmlite.binding")
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+    engine.finalize_object()
+    return engine
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+assert ctypes.sizeof(DeviceRow) == ROW_BYTES

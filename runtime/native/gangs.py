@@ -1,0 +1,178 @@
+"""
+The CPU threads that run gangs: a team for the whole process, in native code.
+
+    launch(kernel, grid, block, shared, stream, args, extra), as `cuLaunchKernel`; `kernel` is a `Kernel`
+    synchronize(stream), as `cuStreamSynchronize`
+
+The thread that launches is a member of the team. It divides the gangs into a share for each member, opens
+them to the others, runs its own, and closes the launch when nothing is left; then it waits for those that
+still run some. Member t always begins with share t, half of it at a time, so that memory that a launch has
+touched is near the member that will use it next; who has finished helps others. Nobody waits for members
+that have yet to wake: their shares are taken by others.
+
+Members that find no work spin for a while, then sleep (`futex`). Who is woken wakes two more, so that the
+launching thread wakes two at most.
+
+How many threads a launch is worth is *measured*: each kernel remembers how long a gang takes. One
+that was short is begun by the launching thread alone; if the first eighth takes longer than expected,
+the rest is opened to the team. Results do not depend on it: gangs are those of the launch, and reductions
+fold their parts in the order of gangs (`passes/convert_acc_compute_to_host/gang_partials.py`).
+
+Several threads may launch at a time. Each has a *job* of its own, members take part in any; when there are
+more launches than jobs, one runs in its own thread. Kernels whose launches share memory (scratch memory) run
+one after the other.
+
+Members take no signals, and end with the process. A forked process has none of them; it begins its own
+when it needs them (`forked`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from .gangs_code import TEMPLATE
+
+if TYPE_CHECKING:
+    from ...compiler.backend.cache import DiskCache
+
+MAX_THREADS = 256
+JOBS = 8
+SPIN_NS = 200_000
+"""For so long a member without work spins: longer than most host code between two constructs takes."""
+WORTH_NS = 5_000
+"""What takes less is not worth a second thread, even one that spins."""
+WAKE_NS = 40_000
+"""The same where the others sleep."""
+OWED_NS = 200_000
+"""Launches between the two, together: they come often enough for the others to stay awake."""
+SHARE_NS = 2_500
+"""A member more for each of these."""
+COPY_BYTES = 1 << 20
+"""Copies of less are made by one thread."""
+_COPY_PIECES = 256
+_OPT_LEVEL = 2
+
+_FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
+_PAUSE = {
+    "x86_64": ("@llvm.x86.sse2.pause()", "@llvm.x86.sse2.pause()"),
+    "aarch64": ("@llvm.aarch64.hint(i32 1)", "@llvm.aarch64.hint(i32)"),
+}
+"""Calls and declarations of what tells the processor that a thread spins."""
+_OWN_SIGNALS = (4, 5, 6, 7, 8, 11, 31)
+"""SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: raised by what a thread itself does."""
+
+
+class Kernel(ctypes.Structure):
+    """
+    A kernel as `launch` takes it: the address of its function, the measured time of a gang (1/1024 ns; 0:
+    not known), the threads it may use, and whether its launches must not overlap.
+    """
+
+    _fields_ = (
+        ("function", ctypes.c_void_p),
+        ("each", ctypes.c_int64),
+        ("threads", ctypes.c_int64),
+        ("lock", ctypes.c_int32),
+        ("alone", ctypes.c_int32),
+    )
+
+
+class _Copy(ctypes.Structure):
+    _fields_ = (
+        ("target", ctypes.c_void_p),
+        ("source", ctypes.c_void_p),
+        ("bytes", ctypes.c_int64),
+    )
+
+
+def gangs_ir(machine: str) -> str:
+    """The team's code for a kind of processor, as `platform.machine` names it."""
+    mask = (1 << 64) - 1
+    for signal in _OWN_SIGNALS:
+        mask &= ~(1 << (signal - 1))
+    pause, declaration = _PAUSE.get(machine, ("", ""))
+    return TEMPLATE.format(
+        max_threads=MAX_THREADS,
+        jobs=JOBS,
+        pause=f"call void {pause}" if pause else "",
+        pause_declared=f"declare void {declaration}" if pause else "",
+        wait_number=_FUTEX[machine],
+        spin_ns=SPIN_NS,
+        worth_ns=WORTH_NS,
+        wake_ns=WAKE_NS,
+        owed_ns=OWED_NS,
+        share_ns=SHARE_NS,
+        signals=mask - (1 << 64),
+        beds_bytes=64 * MAX_THREADS,
+        jobs_bytes=JOBS * (64 + 64 * MAX_THREADS),
+    )
+
+
+def compile_team(cache: DiskCache) -> None:
+    """Puts the team's code into the cache, where the first program finds it."""
+    from ...compiler.backend.jit import compile_host
+
+    compile_host(gangs_ir(platform.machine()), _OPT_LEVEL, cache)
+
+
+class GangTeam:
+    """The compiled functions, for the life of the process: members may be running them when it ends."""
+
+    def __init__(self) -> None:
+        from ...compiler.backend.cache import DiskCache
+        from ...compiler.backend.jit import HostProgram
+
+        ir = gangs_ir(platform.machine())
+        self._program = HostProgram(ir, opt_level=_OPT_LEVEL, cache=DiskCache.default("host"))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._program))
+        self.launch_address = self._program.address("launch")
+        self.synchronize_address = self._program.address("synchronize")
+        pointer = ctypes.c_void_p
+        self._run: Any = self._program.function("run", None, pointer, ctypes.c_int64, pointer)
+        word, number = ctypes.c_int64, ctypes.c_uint32
+        self._launch: Any = self._program.function(
+            "launch", ctypes.c_int32, pointer, *[number] * 7, word, pointer, pointer
+        )
+        self._on_fork(self._program.address("forked"))
+
+    def _on_fork(self, child: int) -> None:
+        """
+        Has the C library call `child` in forked processes. What POSIX calls `pthread_atfork` is not in
+        glibc's shared library.
+        """
+        libc: Any = ctypes.CDLL(None)
+        handler = ctypes.c_void_p(child)
+        if hasattr(libc, "__register_atfork"):
+            libc["__register_atfork"](None, None, handler, None)
+        else:
+            libc["pthread_atfork"](None, None, handler)
+
+    def kernel(self, function: int, threads: int) -> Kernel:
+        """A kernel for at most so many threads; alive as long as it may be launched."""
+        return Kernel(function, 0, min(threads, MAX_THREADS))
+
+    def launch(self, kernel: Kernel, grid: tuple[int, int, int], args: int) -> None:
+        """Runs all gangs; without Python's lock."""
+        self._launch(ctypes.addressof(kernel), *grid, 1, 1, 1, 0, 0, args, None)
+
+    def copy(self, target: int, source: int, size: int, threads: int) -> None:
+        """As `memmove`, of memory that does not overlap; large ones by several threads."""
+        if size < COPY_BYTES or threads == 1:
+            ctypes.memmove(target, source, size)
+            return
+        kernel = self._copies(threads)
+        arguments = _Copy(target, source, size)
+        self._run(ctypes.addressof(kernel), _COPY_PIECES, ctypes.addressof(arguments))
+
+    @cache  # noqa: B019 (there is one team)
+    def _copies(self, threads: int) -> Kernel:
+        return self.kernel(self._program.address("copy"), threads)
+
+
+@cache
+def gang_team() -> GangTeam:
+    """The team of this process."""
+    return GangTeam()

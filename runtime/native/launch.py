@@ -1,0 +1,337 @@
+"""
+The launch path in native code: `__accopt_launch` for kernels and queues that have been used before,
+and `__accopt_scratch` for memory that has been allocated.
+
+A repeated launch needs three words: the kernel's handle, the queue's stream, and the status. They
+are in two tables of each device that Python fills on the first launch of each site and queue; a native
+function compiled once per program reads those of the calling thread's device (`native_devices.py`) and calls
+`cuLaunchKernel` by address. Whatever it does not know, or fails, goes to the Python entry point, which
+launches again and reports.
+
+Launches that use the same scratch memory must run one after the other, so a site that has some takes
+the native path only on the queue of its last launch: Python orders it after another one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+from ...compiler.base.abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_ON_DEVICE, ASYNC_SYNC
+from ..device import NativeDriver
+from .devices import ROW_IR, DeviceRow, NativeDevices, compiled
+
+MAX_QUEUES = 64
+"""Queues with numbers from 0 up to this take the native path; then come two slots:"""
+SYNC_SLOT = MAX_QUEUES
+DEFAULT_SLOT = MAX_QUEUES + 1
+"""The queue of a bare `async`, while no thread has chosen another than the default."""
+
+_ANY_QUEUE = -1
+"""In the table of scratch memory's queues: the site has none."""
+
+_IR = """
+define ptr @scratch(i32 %site, i64 %bytes) {{
+entry:
+  %row = call ptr @row()
+  %sizes = call ptr @table(ptr %row, i32 7)
+  %served = icmp ne ptr %sizes, null
+  br i1 %served, label %look, label %slow
+look:
+  %held_at = getelementptr i64, ptr %sizes, i32 %site
+  %held = load i64, ptr %held_at
+  %enough = icmp uge i64 %held, %bytes
+  %given = icmp ne i64 %held, 0
+  %known = and i1 %enough, %given
+  br i1 %known, label %answer, label %slow
+answer:
+  %addresses = call ptr @table(ptr %row, i32 6)
+  %address_at = getelementptr ptr, ptr %addresses, i32 %site
+  %address = load ptr, ptr %address_at
+  ret ptr %address
+slow:
+  %new = call ptr inttoptr (i64 {slow_scratch} to ptr)(i32 %site, i64 %bytes)
+  ret ptr %new
+}}
+
+define void @launch(i32 %site, ptr %launch) {{
+entry:
+  %row = call ptr @row()
+  %kernels = call ptr @table(ptr %row, i32 3)
+  %streams = call ptr @table(ptr %row, i32 4)
+  %owners = call ptr @table(ptr %row, i32 5)
+  %served = icmp ne ptr %kernels, null
+  %queue_at = getelementptr i8, ptr %launch, i64 32
+  %queue = load i64, ptr %queue_at
+  %sync = icmp eq i64 %queue, -2
+  %queued = icmp eq i64 %queue, {on_device}
+  %in_order = or i1 %sync, %queued
+  %bare = icmp eq i64 %queue, -1
+  %default = icmp eq i64 %queue, -3
+  %is_default = or i1 %bare, %default
+  %special = or i1 %in_order, %is_default
+  %numbered = icmp ult i64 %queue, {max_queues}
+  %slot = select i1 %in_order, i64 {sync_slot}, i64 {default_slot}
+  %index = select i1 %special, i64 %slot, i64 %queue
+  %numbers = or i1 %special, %numbered
+  %known_queue = and i1 %numbers, %served
+  br i1 %known_queue, label %find, label %slow
+find:
+  %kernel_at = getelementptr i64, ptr %kernels, i32 %site
+  %kernel = load i64, ptr %kernel_at
+  %stream_at = getelementptr i64, ptr %streams, i64 %index
+  %stream = load i64, ptr %stream_at
+  %no_kernel = icmp eq i64 %kernel, 0
+  %no_stream = icmp eq i64 %stream, 0
+  %owner_at = getelementptr i64, ptr %owners, i32 %site
+  %owner = load i64, ptr %owner_at
+  %owned = icmp ne i64 %owner, {any_queue}
+  %elsewhere = icmp ne i64 %owner, %index
+  %to_order = and i1 %owned, %elsewhere
+  %missing = or i1 %no_kernel, %no_stream
+  %ordered = call ptr @table(ptr %row, i32 10)
+  %ordered_at = getelementptr i64, ptr %ordered, i64 %index
+  %known_epoch = load i64, ptr %ordered_at
+  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %epoch = load i64, ptr %epoch_at
+  %newer = icmp ne i64 %epoch, %known_epoch
+  %other_queue = xor i1 %in_order, true
+  %behind = and i1 %newer, %other_queue
+  %to_wait = or i1 %to_order, %behind
+  %unknown = or i1 %missing, %to_wait
+  br i1 %unknown, label %slow, label %go
+go:
+  %gx = load i32, ptr %launch
+  %p1 = getelementptr i32, ptr %launch, i64 1
+  %gy = load i32, ptr %p1
+  %p2 = getelementptr i32, ptr %launch, i64 2
+  %gz = load i32, ptr %p2
+  %p3 = getelementptr i32, ptr %launch, i64 3
+  %bx = load i32, ptr %p3
+  %p4 = getelementptr i32, ptr %launch, i64 4
+  %by = load i32, ptr %p4
+  %p5 = getelementptr i32, ptr %launch, i64 5
+  %bz = load i32, ptr %p5
+  %p6 = getelementptr i32, ptr %launch, i64 6
+  %shared = load i32, ptr %p6
+  %p7 = getelementptr i8, ptr %launch, i64 40
+  %args = load ptr, ptr %p7
+  %status = call i32 inttoptr (i64 {launch_kernel} to ptr)(i64 %kernel, i32 %gx, i32 %gy, i32 %gz,
+      i32 %bx, i32 %by, i32 %bz, i32 %shared, i64 %stream, ptr %args, ptr null)
+  %launched = icmp eq i32 %status, 0
+  br i1 %launched, label %after, label %slow
+after:
+  br i1 %queued, label %note, label %ask
+ask:
+  br i1 %sync, label %join, label %done
+note:
+  %old = atomicrmw add ptr %epoch_at, i64 1 monotonic
+  %waits_at = getelementptr %row, ptr %row, i32 0, i32 11
+  %waits = load i64, ptr %waits_at
+  %is_told = icmp ne i64 %waits, 0
+  br i1 %is_told, label %join, label %done
+join:
+  %result = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %finished = icmp eq i32 %result, 0
+  br i1 %finished, label %done, label %failed
+failed:
+  call void inttoptr (i64 {failed} to ptr)(i32 %site, i32 %result)
+  br label %done
+slow:
+  call void inttoptr (i64 {slow} to ptr)(i32 %site, ptr %launch)
+  br label %done
+done:
+  ret void
+}}
+
+; waits for a queue that has been used natively; whether it could
+define internal i1 @join(i64 %queue) {{
+entry:
+  %row = call ptr @row()
+  %streams = call ptr @table(ptr %row, i32 4)
+  %served = icmp ne ptr %streams, null
+  %numbered = icmp ult i64 %queue, {max_queues}
+  %good = and i1 %served, %numbered
+  br i1 %good, label %look, label %no
+look:
+  %at = getelementptr i64, ptr %streams, i64 %queue
+  %stream = load i64, ptr %at
+  %known = icmp ne i64 %stream, 0
+  br i1 %known, label %wait, label %no
+wait:
+  %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %done = icmp eq i32 %status, 0
+  ret i1 %done
+no:
+  ret i1 false
+}}
+
+define void @wait(i32 %queue) {{
+  %wide = sext i32 %queue to i64
+  %done = call i1 @join(i64 %wide)
+  br i1 %done, label %end, label %slow
+slow:
+  %function = load ptr, ptr inttoptr (i64 {slow_wait} to ptr)
+  call void %function(i32 %queue)
+  br label %end
+end:
+  ret void
+}}
+
+define void @wait_directive(i32 %site, ptr %queues, i32 %count, i64 %async) {{
+entry:
+  %one = icmp eq i32 %count, 1
+  %sync = icmp eq i64 %async, -2
+  %simple = and i1 %one, %sync
+  br i1 %simple, label %look, label %slow
+look:
+  %queue = load i64, ptr %queues
+  %done = call i1 @join(i64 %queue)
+  br i1 %done, label %end, label %slow
+slow:
+  %function_at = getelementptr ptr, ptr inttoptr (i64 {slow_wait} to ptr), i32 1
+  %function = load ptr, ptr %function_at
+  call void %function(i32 %site, ptr %queues, i32 %count, i64 %async)
+  br label %end
+end:
+  ret void
+}}
+"""
+
+
+class NativeLauncher:
+    """
+    The compiled functions (`address`, `scratch_address`) of one program, for the devices of `devices`.
+
+    `slow(site, launch)`, `failed(site, status)` and `slow_scratch(site, bytes)` are C addresses of
+    the Python entry points.
+    """
+
+    def __init__(
+        self,
+        sites: int,
+        devices: NativeDevices,
+        driver: NativeDriver,
+        slow: int,
+        failed: int,
+        slow_scratch: int,
+    ):
+        self._sites = sites
+        self._devices = devices
+        self._tables: dict[int, LaunchTables] = {}
+        self._default_known = True
+        self.slow_waits = (ctypes.c_int64 * 2)()
+        """C addresses of `acc_wait` and `__accopt_wait` in Python."""
+        text = (ROW_IR + _IR).format(
+            **devices.names,
+            max_queues=MAX_QUEUES,
+            sync_slot=SYNC_SLOT,
+            default_slot=DEFAULT_SLOT,
+            launch_kernel=driver.launch_kernel,
+            synchronize=driver.stream_synchronize,
+            failed=failed,
+            slow=slow,
+            slow_scratch=slow_scratch,
+            any_queue=_ANY_QUEUE,
+            on_device=ASYNC_ON_DEVICE,
+            slow_wait=ctypes.addressof(self.slow_waits),
+        )
+        self._engine = compiled(text)
+        self.address: int = self._engine.get_function_address("launch")
+        self.scratch_address: int = self._engine.get_function_address("scratch")
+        self.wait_addresses: dict[str, int] = {
+            "acc_wait": self._engine.get_function_address("wait"),
+            "__accopt_wait": self._engine.get_function_address("wait_directive"),
+        }
+
+    def of(self, device: int) -> LaunchTables:
+        """The tables of a device by its number."""
+        found = self._tables.get(device)
+        if found is None:
+            found = LaunchTables(self._sites, self._devices.rows[device], self._default_known)
+            self._tables[device] = found
+        return found
+
+    def forget_default(self) -> None:
+        """A thread has chosen its own default queue: a bare `async` goes to Python for good."""
+        self._default_known = False
+        for tables in self._tables.values():
+            tables.forget_default()
+
+    def forget(self) -> None:
+        """Back to Python for everything."""
+        for tables in self._tables.values():
+            tables.forget()
+
+
+class LaunchTables:
+    """The tables of one device, of which native code knows from its row."""
+
+    def __init__(self, sites: int, row: DeviceRow, default_known: bool = True):
+        table = ctypes.c_int64 * max(sites, 1)
+        self._kernels, self._scratch, self._scratch_bytes = table(), table(), table()
+        self._owners = table(*[_ANY_QUEUE] * max(sites, 1))
+        self._streams = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
+        self._default_known = default_known
+        self._row = row
+        self._ordered = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
+        row.ordered = ctypes.addressof(self._ordered)
+        row.streams = ctypes.addressof(self._streams)
+        row.owners = ctypes.addressof(self._owners)
+        row.scratch = ctypes.addressof(self._scratch)
+        row.scratch_bytes = ctypes.addressof(self._scratch_bytes)
+        row.kernels = ctypes.addressof(self._kernels)
+
+    def remember(
+        self,
+        site: int,
+        kernel: int,
+        stream: int,
+        queue: int,
+        *,
+        scratch: bool = False,
+        epoch: int = 0,
+    ) -> None:
+        """
+        From now on this site, and this queue (the value of the async clause), go the native way.
+        `scratch`: the site uses scratch memory, and this launch was the last to do so. `epoch`: that of the
+        row when the queue was put after the constructs that nobody has waited for.
+        """
+        index = self._slot(queue)
+        if index is None:
+            return
+        self._ordered[index] = epoch
+        self._owners[site] = index if scratch else _ANY_QUEUE
+        self._streams[index] = stream
+        self._kernels[site] = kernel
+
+    def _slot(self, queue: int) -> int | None:
+        if queue in (ASYNC_SYNC, ASYNC_ON_DEVICE):
+            return SYNC_SLOT
+        if queue in (ASYNC_NOVAL, ASYNC_DEFAULT):
+            return DEFAULT_SLOT if self._default_known else None
+        return queue if 0 <= queue < MAX_QUEUES else None
+
+    def forget_default(self) -> None:
+        """A thread has chosen its own default queue: a bare `async` goes to Python for good."""
+        self._default_known = False
+        self._streams[DEFAULT_SLOT] = 0
+
+    def interrupt(self, site: int) -> None:
+        """The site's next launch goes to Python."""
+        self._kernels[site] = 0
+
+    def remember_scratch(self, site: int, address: int, size: int) -> None:
+        """The scratch memory of a site, which holds `size` bytes."""
+        self._scratch_bytes[site] = 0
+        self._scratch[site] = address
+        self._scratch_bytes[site] = size
+
+    def forget(self) -> None:
+        """Back to Python for everything."""
+        for table in (self._kernels, self._streams, self._scratch_bytes):
+            ctypes.memset(table, 0, ctypes.sizeof(table))
+
+    def known(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The tables, for tests."""
+        return list(self._kernels), list(self._streams)

@@ -1,0 +1,124 @@
+"""The rooms of the architecture (docs/design.md, "Rooms"): what is below never imports what is above."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "compiler.base": (),
+    "dialects": ("compiler.base",),
+    "passes.decisions": ("compiler.base",),
+    "passes.ir": ("compiler.base", "dialects", "passes.decisions"),
+    "passes": ("compiler.base", "dialects", "passes.decisions", "passes.ir"),
+    "compiler.backend": ("compiler.base",),
+    "runtime": ("compiler.base", "compiler.backend", "dialects"),
+    "compiler.c": ("compiler.base", "compiler.directives"),
+    "compiler.directives": ("compiler.base", "compiler.c"),
+    "compiler.llvmir": ("compiler.base", "dialects"),
+    "compiler.ir": ("compiler.base", "dialects"),
+    "compiler.irgen": (
+        "compiler.base",
+        "compiler.c",
+        "compiler.directives",
+        "dialects",
+        "passes.decisions",
+        "passes.ir",
+    ),
+    "compiler": ("compiler", "dialects", "passes", "runtime"),
+}
+"""
+Room → what its modules may import besides the room itself. The longest name that fits is a module's room.
+"""
+
+WITHOUT_XDSL = ("passes.decisions", "compiler.backend")
+
+BETWEEN_PASSES = {("passes.split_kernels", "passes.infer_data_attributes")}
+"""
+A pass that needs another one's work: pieces of a kernels construct get data attributes as they are made.
+"""
+
+
+def modules() -> dict[str, Path]:
+    """All modules of the package, by dotted name."""
+    found: dict[str, Path] = {}
+    for top in ("compiler", "dialects", "passes", "runtime"):
+        for path in (ROOT / top).rglob("*.py"):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            found[name.removesuffix(".__init__")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def room_of(module: str) -> str:
+    return max((room for room in ALLOWED if f"{module}.".startswith(f"{room}.")), key=len)
+
+
+def imports(module: str, path: Path) -> Iterator[tuple[str, int]]:
+    """What a module imports at run time, with the line; imports for type checkers alone do not count."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for_types = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if node in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            base = parts[: len(parts) - node.level + 1] if node.level else []
+            target = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                whole = f"{target}.{alias.name}"
+                yield (whole if whole in MODULES else target), node.lineno
+
+
+def is_within(module: str, room: str) -> bool:
+    return module == room or module.startswith(f"{room}.")
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_imports_only_what_is_below(module: str) -> None:
+    room = room_of(module)
+    for imported, line in imports(module, MODULES[module]):
+        if imported.split(".")[0] == "xdsl":
+            assert room not in WITHOUT_XDSL, f"{module}:{line} imports xDSL"
+        if imported not in MODULES:
+            continue
+        target = room_of(imported)
+        allowed = target == room or any(is_within(imported, other) for other in ALLOWED[room])
+        assert allowed, f"{module}:{line} imports {imported}, which '{room}' may not"
+
+
+PASS_ROOMS = {
+    m for m in MODULES if m.startswith("passes.") and MODULES[m].name == "__init__.py"
+} - {
+    "passes.ir",
+    "passes.decisions",
+}
+
+
+@pytest.mark.parametrize("module", sorted(m for m in MODULES if m.startswith("passes.")))
+def test_passes_do_not_reach_into_each_others_rooms(module: str) -> None:
+    for imported, line in imports(module, MODULES[module]):
+        for room in PASS_ROOMS:
+            if is_within(imported, room) and not is_within(module, room):
+                own = module.rpartition(".")[0]
+                assert (own, room) in BETWEEN_PASSES, f"{module}:{line} imports {imported}"
+
+
+@pytest.mark.parametrize("module", sorted(m for m in MODULES if MODULES[m].name == "__init__.py"))
+def test_every_room_says_what_is_in_it(module: str) -> None:
+    assert ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8")))
