@@ -9,18 +9,25 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.gang_dim` | `acc.loop` | gang dimension 2 or 3 (default 1) |
 | `accx.elements` | `acc.loop` | elements per thread of a loop partitioned over lanes |
 | `accx.covers` | `acc.loop` | the launch covers the iteration space: guard instead of a loop over tiles |
-| `accx.why` | `acc.loop` | reason for the mapping, for remarks |
+| `accx.by_clause` | `acc.loop` | the levels are those of the user's clauses, not chosen by `schedule-loops` |
+| `accx.cache_blocks` | `acc.loop` | of `promote-cache-to-shared`: over blocks of iterations sharing tiles |
+| `accx.conditional` | `acc.loop` | independent if arrays do not overlap: to be guarded by a test |
+| `accx.why` | loops, `acc.cache` | reason for what was decided, for remarks; no pass decides by its text |
 | `accx.note` | `acc.loop` | what a pass before scheduling did or left; becomes a part of `accx.why` |
 | `accx.messages` | `builtin.module` | warnings of passes that no driver has taken yet: array |
 | `accx.sites` | `builtin.module` | the site table: array of dictionaries |
 | `accx.site` | runtime operations, launches | index into the site table |
 | `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
 | `accx.last_value` | `llvm.store` | of a loop's last iteration alone, to a scalar that all share |
+| `accx.in_place` | data entry operations | of `share-host-memory`: the program's memory may be used |
 | `accx.restrict` | data entry operations | the clause names a pointer declared `restrict` |
 | `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
 | `accx.next_pass` | `builtin.module` | the pass that IR saved within a stage goes on with |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
+| `accx.lanes` | `scf.for` | of the host target: a partitioned loop that `interchange-lanes` looks into |
+| `accx.vector_width` | loops, back edges | vectorise with this many lanes: i32 |
+| `accx.interleave` | loops, back edges | interleave this many vectors: i32 |
 | `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
 | `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
 | `accx.inferred` | `acc.data`, data operations | of an inferred region: entered whole or not at all |
@@ -51,6 +58,8 @@ from .accx_compress import COMPRESSION_OPS, PackedType
 GANG_DIM = "accx.gang_dim"
 ELEMENTS = "accx.elements"
 COVERS = "accx.covers"
+BY_CLAUSE = "accx.by_clause"
+CACHE_BLOCKS = "accx.cache_blocks"
 WHY = "accx.why"
 NOTE = "accx.note"
 CONDITIONAL = "accx.conditional"

@@ -31,6 +31,7 @@ PASS_CLASSES = {
     "expand-scans": "ExpandScansPass",
     "check-cache-sections": "CheckCacheSectionsPass",
     "promote-cache-to-shared": "PromoteCacheToSharedPass",
+    "compress-arrays": "CompressArraysPass",
     "stage-transposed-accesses": "StageTransposedAccessesPass",
     "narrow-counters": "NarrowCountersPass",
     "group-combined-subscripts": "GroupCombinedSubscriptsPass",
@@ -38,24 +39,23 @@ PASS_CLASSES = {
     "widen-rows": "WidenRowsPass",
     "jam-strided-iterations": "JamStridedIterationsPass",
     "stage-shared-loads": "StageSharedLoadsPass",
-    "compress-arrays": "CompressArraysPass",
     "privatise-atomics": "PrivatiseAtomicsPass",
+    "lower-acc-atomics": "LowerAccAtomicsPass",
     "unroll-inner-loops": "UnrollInnerLoopsPass",
     "count-saturated-stores": "CountSaturatedStoresPass",
-    "lower-acc-atomics": "LowerAccAtomicsPass",
     "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
     "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
-    "interchange-lanes": "InterchangeLanesPass",
     "host-mathematics": "HostMathematicsPass",
+    "interchange-lanes": "InterchangeLanesPass",
     "specialize-acc-for-host": "SpecializeAccForHostPass",
     "convert-acc-data-to-runtime": "ConvertAccDataToRuntimePass",
     "lower-scf-to-cf": "LowerScfToCfPass",
-    "convert-to-llvm": "ConvertToLlvmPass",
     "convert-gpu-to-nvvm": "ConvertGpuToNvvmPass",
+    "convert-to-llvm": "ConvertToLlvmPass",
 }
 """
-Pass name → class, in a module of the pass's name with underscores: a file here, or of that name in the
-folder of that name.
+Pass name → class, in the order of both targets' pipelines. The class is in a module of the pass's name
+with underscores: a file here, or of that name in the folder of that name.
 """
 
 

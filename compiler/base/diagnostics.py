@@ -4,7 +4,7 @@ Diagnostics: where in the user's C something is wrong, what is wrong, and what t
 Every user mistake is raised as a `CompileError` that carries one or more `Diagnostic`s. The drivers
 render them (`render`) as `file:line:column: error: cause`, the source line with a caret, and a
 `help:` line with the remedy, and exit with status 1. Nothing else may reach the user: an exception
-that is not a `CompileError` (or a `RuntimeError_` of the runtime) is a bug in accopt.
+that is not a `CompileError` (or an `AccRuntimeError` of the runtime) is a bug in accopt.
 """
 
 from __future__ import annotations

@@ -79,6 +79,8 @@ class LoopPlan:
     capped: bool = False
     """The grid is limited to what the device holds at once; threads loop over tiles."""
     why: str = ""
+    by_clause: bool = False
+    """The levels are those of the user's clauses."""
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,9 @@ class _Planner:
         if Level.WORKER in node.levels:
             self.want(workers=EXPLICIT_WORKERS)
         words = ", ".join(LEVEL_NAMES[level] for level in sorted(node.levels, reverse=True))
+        why = f"as written: {words}"
         self.plans[node] = LoopPlan(
-            node.levels, node.gang_dim or 1, elements, capped, f"as written: {words}"
+            node.levels, node.gang_dim or 1, elements, capped, why, by_clause=True
         )
 
     def _free(self, node: LoopNode, ceiling: int) -> None:

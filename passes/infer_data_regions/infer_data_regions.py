@@ -44,7 +44,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from ...dialects.accx import DATA_REGION
+from ...dialects.accx import DATA_REGION, INFERRED
 from ..ir.acc_ops import EXIT_OPS, MAPPING_OPS, parallel_construct_operands
 from ..ir.data_spans import Site, SpanPlan, clause_of, plan_span, sites_of, sites_of_block
 from ..ir.hoisting import Hoister
@@ -135,7 +135,7 @@ class _Inference:
         if isinstance(op, acc.ParallelOp) or not op.regions or not _has_construct(op):
             return
         held = len(self.covered)
-        if isinstance(op, acc.DataOp) and DATA_REGION in op.attributes:
+        if isinstance(op, acc.DataOp) and INFERRED in op.attributes:
             self.covered += [
                 self.memory.roots(operand.owner.var)
                 for operand in op.data_clause_operands
@@ -150,7 +150,7 @@ class _Inference:
                 enclose_loops(op.region, _is_mapped)
         for region in op.regions:
             for block in list(region.blocks):
-                if isinstance(op, acc.DataOp) and DATA_REGION in op.attributes:
+                if isinstance(op, acc.DataOp) and INFERRED in op.attributes:
                     for inner in list(block.ops):
                         self._operation(inner)
                 else:

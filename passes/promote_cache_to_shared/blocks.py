@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...compiler.base.names import value_name
-from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, RESIDENT, WHY
+from ...dialects.accx import CACHE_BLOCKS, COVERS, ELEMENTS, GANG_DIM, RESIDENT, WHY
 from ..decisions.cache_shapes import resident_blocks
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import NONE, set_operand_groups
@@ -203,6 +203,7 @@ def _gang_loop(
         combined=plan.nest.loops[0].combined,
     )
     loop.location = anchor.loc
+    loop.attributes[CACHE_BLOCKS] = UnitAttr()
     loop.attributes[WHY] = StringAttr(why)
     return loop
 
@@ -318,5 +319,4 @@ def launch(plan: NestPlan, grid: Grid) -> None:
 
 
 def _is_ours(loop: acc.LoopOp) -> bool:
-    why = loop.attributes.get(WHY)
-    return isinstance(why, StringAttr) and why.data.startswith(_WHY)
+    return CACHE_BLOCKS in loop.attributes

@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from ...dialects.accx import WHY
+from ...dialects.accx import BY_CLAUSE
 from ..decisions.cache_plan import Axis
+from ..decisions.levels import Level
 from ..ir.acc_ops import enclosing_module, has_level, is_defined_inside, is_inside
 from ..ir.building import Cursor, constant_value
 from ..ir.cached_accesses import Cached, Declined, Symbols
 from ..ir.complex_values import is_complex
 from ..ir.expressions import parts_of
 from ..ir.layout import elements_of, size_of
+from ..ir.levels import loop_levels
 from ..ir.private_storage import extent_of
 from ..ir.reduction_ops import reduction_kind, reduction_recipes
 from .uniformity import is_repeatable, written_variables
@@ -153,8 +154,7 @@ def _nest(
 
 
 def _gang_by_clause(loop: acc.LoopOp) -> bool:
-    why = loop.attributes.get(WHY)
-    return isinstance(why, StringAttr) and why.data == "as written: gang"
+    return BY_CLAUSE in loop.attributes and loop_levels(loop) == {Level.GANG}
 
 
 def _constant_trips(low: SSAValue, high: SSAValue, step: SSAValue) -> int | None:

@@ -3,7 +3,7 @@ Map loops to gangs, workers and lanes, and give every construct a launch shape (
 
 Takes:  data level; every construct an acc.parallel.
 Leaves: the scheduled level of docs/design.md: sizes on every construct, `seq` or levels on every
-        loop (`accx.gang_dim`, `accx.elements`, `accx.covers`, `accx.why`). Loops outside of
+        loop (`accx.gang_dim`, `accx.elements`, `accx.covers`, `accx.by_clause`, `accx.why`). Loops outside of
         constructs and routines are `seq`.
 Fails:  levels nested against the specification; a size that is only known inside the construct.
 
@@ -48,7 +48,16 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import error
-from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, NOTE, SCHEDULES, WHY
+from ...dialects.accx import (
+    BY_CLAUSE,
+    COVERS,
+    ELEMENTS,
+    GANG_DIM,
+    GIVEN_SIZES,
+    NOTE,
+    SCHEDULES,
+    WHY,
+)
 from ..decisions.launch_shape import (
     DEFAULT_GANGS,
     HOST_GANGS,
@@ -324,6 +333,8 @@ def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
         loop.attributes[ELEMENTS] = IntegerAttr(plan.elements, i32)
     if covered:
         loop.attributes[COVERS] = UnitAttr()
+    if plan.by_clause:
+        loop.attributes[BY_CLAUSE] = UnitAttr()
     note = loop.attributes.pop(NOTE, None)
     if WHY not in loop.attributes or plan.levels:
         after = f"; {note.data}" if isinstance(note, StringAttr) else ""
@@ -423,7 +434,7 @@ def _schedule_routines(
         schedule = plan_construct(forest.roots, Sizes(), target, strategy, widest)
         for node, loop in forest.loops.items():
             plan = schedule.loops[node]
-            plan = LoopPlan(plan.levels, plan.gang_dim, 1, True, plan.why)
+            plan = replace(plan, elements=1, capped=True)
             write_loop(loop, plan, False)
             done.add(loop)
     return done
