@@ -17,7 +17,7 @@ import resource
 import signal
 import warnings
 
-STACK_BYTES = 1 << 30
+STACK_BYTES = 8 << 30
 """The stack of a program's first thread. Only what is touched takes memory."""
 
 _THREAD_STACK_BYTES = 8 << 20

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,14 @@ static int sum(int n)
     return s;
 }
 """
+
+
+@pytest.fixture(autouse=True)
+def interrupts() -> Iterator[None]:
+    """Where tests run in the background, SIGINT is ignored, and programs would inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +69,10 @@ def test_an_interrupt_ends_a_computing_program(tmp_path: Path, linked: bool) -> 
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == b"on\n"
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == -signal.SIGINT
+        try:
+            assert process.wait(20) == -signal.SIGINT
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGPIPE", "SIGTERM"])
