@@ -17,7 +17,7 @@ from accopt.compiler.base.packed import (
     coefficients,
     error_bound,
 )
-from accopt.runtime.compression.arrays.codec import Codec
+from accopt.runtime.compression.codec import Codec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

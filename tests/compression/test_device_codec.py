@@ -20,8 +20,8 @@ import pytest
 from accopt.compiler.base.options import TargetName
 from accopt.compiler.base.packed import Code, PackedFormat, coefficients
 from accopt.runtime.compression.arrays import transfers as compression_transfers
-from accopt.runtime.compression.arrays.codec import Codec
-from accopt.runtime.compression.arrays.codec_kernels import codec_kernels, range_of_keys
+from accopt.runtime.compression.codec import Codec
+from accopt.runtime.compression.codec_kernels import codec_kernels, range_of_keys
 from accopt.runtime.cuda.staging import PIECE, StagingCopier
 from accopt.runtime.device import PackedPlace, Strips
 from accopt.runtime.native.transfer import NOT_READY

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accopt.compiler.base.packed import Code, PackedFormat, coefficients
-from accopt.runtime.compression.arrays.codec import Codec
+from accopt.runtime.compression.codec import Codec
 
 HEAD = """
 #include <stdio.h>

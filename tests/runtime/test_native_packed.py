@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from accopt.compiler.base.abi import Compression, CompressionFlag, DataFlag, DataKind, DataRecord
 from accopt.compiler.base.packed import Code, Coefficients, PackedFormat, coefficients
-from accopt.runtime.compression.arrays.arrays import Packed
-from accopt.runtime.compression.arrays.report import TransferReport
+from accopt.runtime.compression.arrays import Packed
+from accopt.runtime.compression.report import TransferReport
 from accopt.runtime.data.cells import Cells
 from accopt.runtime.data.present import Entry, PresentTable
 from accopt.runtime.data.quick_entry import QuickEntry

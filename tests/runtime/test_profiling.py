@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 from accopt.runtime.errors import AccRuntimeError
-from accopt.runtime.profiling.callbacks.callbacks import (
+from accopt.runtime.profiling.callbacks import (
     ApiInfo,
     Callbacks,
     Event,
@@ -14,7 +14,7 @@ from accopt.runtime.profiling.callbacks.callbacks import (
     ProfInfo,
     RegisterMode,
 )
-from accopt.runtime.profiling.callbacks.libraries import register_libraries
+from accopt.runtime.profiling.libraries import register_libraries
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 START, END = Event.UPDATE_START, Event.UPDATE_START + 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from accopt.runtime.errors import AccRuntimeError, ErrorClass, HostRange, NoDeviceError, Place
-from accopt.runtime.profiling.callbacks.trace import Notify, Trace, TraceOptions
+from accopt.runtime.profiling.trace import Notify, Trace, TraceOptions
 
 PRELUDE = """
 import ctypes, sys
