@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
-from .agreement import check_agreement
-from .ast import TranslationUnit
 from .preprocess import PreprocessedSource, PreprocessOptions, preprocess
+
+if TYPE_CHECKING:
+    from .ast import TranslationUnit
 
 
 def load_program(
@@ -42,6 +43,7 @@ def check_program(
     sources: Sequence[PreprocessedSource], sink: DiagnosticSink, target: str = "host"
 ) -> list[TranslationUnit]:
     """The typed trees of preprocessed files. Raises `CompileError` as `load_program` does."""
+    from .agreement import check_agreement
     from .sema import check_translation_unit
 
     units = _each(sources, lambda source: check_translation_unit(source, sink, target))

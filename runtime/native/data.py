@@ -35,8 +35,9 @@ from ...compiler.base.abi import ASYNC_ON_DEVICE, RECORD_BYTES, Compression
 from ..compression.arrays import Answer
 from ..data.cells import Cell
 from ..data.present import Entry
+from .code import NativeCode
 from .data_code import TEMPLATE
-from .devices import DeviceRow, NativeDevices, compiled
+from .devices import DeviceRow, NativeDevices
 
 WAYS = 4
 """Slots of a site: programs that swap two or three arrays bring their records in as many versions."""
@@ -108,19 +109,20 @@ class NativeData:
     def __init__(self, sites: int, devices: NativeDevices, slow_enter: int, slow_exit: int):
         self._sites = sites
         self._devices = devices
-        text = TEMPLATE.format(
-            **devices.names,
-            ways=WAYS,
-            tries=TRIES,
-            on_device=ASYNC_ON_DEVICE,
-            answer_words=_ANSWER_WORDS,
-            answer_at=Compression.coefficients.offset,
-            told_words=_TOLD_WORDS,
-            slow_enter=slow_enter,
-            slow_exit=slow_exit,
+        self._code = NativeCode(
+            TEMPLATE,
+            {**devices.addresses, "slow_enter": slow_enter, "slow_exit": slow_exit},
+            {
+                **devices.constants,
+                "ways": WAYS,
+                "tries": TRIES,
+                "on_device": ASYNC_ON_DEVICE,
+                "answer_words": _ANSWER_WORDS,
+                "answer_at": Compression.coefficients.offset,
+                "told_words": _TOLD_WORDS,
+            },
         )
-        self._engine = compiled(text)
-        address = self._engine.get_function_address
+        address = self._code.address
         self.enter_address: int = address("enter")
         self.exit_address: int = address("exit")
         self.try_lock = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address("try_lock"))

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
 from ...compiler.base.abi import NO_DEVICE
+from .code import NativeCode, offset_from
 
 _LINE = 64
 ROW_BYTES = 3 * _LINE
@@ -74,7 +74,9 @@ define internal ptr @table(ptr %row, i32 %word) alwaysinline {{
   ret ptr %table
 }}
 """
-"""The beginning of modules that read rows; `NativeDevices.names` has its format fields."""
+"""
+The beginning of modules that read rows; `addresses` and `constants` of `NativeDevices` are its fields.
+"""
 
 _IR = """
 define i64 @current() {{
@@ -211,24 +213,30 @@ class NativeDevices:
             raise OSError("no room for one more variable of threads")
         self._key = key.value
         self._delete_key = libc.pthread_key_delete
-        self.names = {
-            "getspecific": _address(libc.pthread_getspecific),
+        self.addresses = {"getspecific": _address(libc.pthread_getspecific), "rows": start}
+        """The format fields of `ROW_IR` that are addresses (`NativeCode`)."""
+        self.constants: dict[str, int | str] = {
             "key": self._key,
-            "initial": start + ROW_BYTES * initial,
+            "initial": offset_from("rows", ROW_BYTES * initial),
         }
-        text = (ROW_IR + _IR).format(
-            **self.names,
-            setspecific=_address(libc.pthread_setspecific),
-            rows=start,
-            count=count,
-            no_device=NO_DEVICE,
-            types=sum(1 << type for type in set(types)),
-            slow_set=ctypes.addressof(self.slow_set),
-            slow_enter=slow_enter,
-            enter_context=enter_context,
+        """Its other fields."""
+        self._code = NativeCode(
+            ROW_IR + _IR,
+            {
+                **self.addresses,
+                "setspecific": _address(libc.pthread_setspecific),
+                "slow_set": ctypes.addressof(self.slow_set),
+                "slow_enter": slow_enter,
+                "enter_context": enter_context,
+            },
+            {
+                **self.constants,
+                "count": count,
+                "no_device": NO_DEVICE,
+                "types": sum(1 << type for type in set(types)),
+            },
         )
-        self._engine = compiled(text)
-        address = self._engine.get_function_address
+        address = self._code.address
         self.enter_address: int = address("enter")
         self.leave_address: int = address("leave")
         self.set_device_address: int = address("set_device")
@@ -250,17 +258,6 @@ class NativeDevices:
     def close(self) -> None:
         """Gives the threads' variable back; nothing may run any more."""
         self._delete_key(self._key)
-
-
-def compiled(text: str) -> Any:
-    """LLVM IR as code in this process; alive with the result."""
-    llvm: Any = import_module("llvmlite.binding")
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
-    engine.finalize_object()
-    return engine
 
 
 def _address(function: Any) -> int:

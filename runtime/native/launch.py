@@ -19,7 +19,8 @@ from collections.abc import Sequence
 
 from ...compiler.base.abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_ON_DEVICE, ASYNC_SYNC
 from ..device import NativeDriver
-from .devices import ROW_IR, DeviceRow, NativeDevices, compiled
+from .code import NativeCode
+from .devices import ROW_IR, DeviceRow, NativeDevices
 
 MAX_QUEUES = 64
 """Queues with numbers from 0 up to this take the native path; then come two slots:"""
@@ -222,26 +223,31 @@ class NativeLauncher:
         self._default_known = True
         self.slow_waits = (ctypes.c_int64 * 2)()
         """C addresses of `acc_wait` and `__accopt_wait` in Python."""
-        text = (ROW_IR + _IR).format(
-            **devices.names,
-            max_queues=MAX_QUEUES,
-            sync_slot=SYNC_SLOT,
-            default_slot=DEFAULT_SLOT,
-            launch_kernel=driver.launch_kernel,
-            synchronize=driver.stream_synchronize,
-            failed=failed,
-            slow=slow,
-            slow_scratch=slow_scratch,
-            any_queue=_ANY_QUEUE,
-            on_device=ASYNC_ON_DEVICE,
-            slow_wait=ctypes.addressof(self.slow_waits),
+        self._code = NativeCode(
+            ROW_IR + _IR,
+            {
+                **devices.addresses,
+                "launch_kernel": driver.launch_kernel,
+                "synchronize": driver.stream_synchronize,
+                "failed": failed,
+                "slow": slow,
+                "slow_scratch": slow_scratch,
+                "slow_wait": ctypes.addressof(self.slow_waits),
+            },
+            {
+                **devices.constants,
+                "max_queues": MAX_QUEUES,
+                "sync_slot": SYNC_SLOT,
+                "default_slot": DEFAULT_SLOT,
+                "any_queue": _ANY_QUEUE,
+                "on_device": ASYNC_ON_DEVICE,
+            },
         )
-        self._engine = compiled(text)
-        self.address: int = self._engine.get_function_address("launch")
-        self.scratch_address: int = self._engine.get_function_address("scratch")
+        self.address: int = self._code.address("launch")
+        self.scratch_address: int = self._code.address("scratch")
         self.wait_addresses: dict[str, int] = {
-            "acc_wait": self._engine.get_function_address("wait"),
-            "__accopt_wait": self._engine.get_function_address("wait_directive"),
+            "acc_wait": self._code.address("wait"),
+            "__accopt_wait": self._code.address("wait_directive"),
         }
 
     def of(self, device: int) -> LaunchTables:

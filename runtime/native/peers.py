@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...compiler.base.abi import ASYNC_SYNC, PeerUpdate
-from .devices import ROW_IR, NativeDevices, compiled
+from .code import NativeCode
+from .devices import ROW_IR, NativeDevices
 
 PLACES = 32
 """Copies remembered: those of the halo exchange of a few arrays on eight devices."""
@@ -301,25 +302,29 @@ class NativePeers:
         self._lock = ctypes.c_int64(0)
         self._streams: deque[object] = deque(maxlen=_KEPT)
         self._next = 0
-        text = (ROW_IR + _IR).format(
-            **devices.names,
-            rows=devices.row_address(0),
-            places=ctypes.addressof(self._places),
-            lock=ctypes.addressof(self._lock),
-            count=PLACES,
-            words=_WORDS,
-            bytes=ctypes.sizeof(_Place),
-            queue_word=PeerUpdate.queue.offset // 8,
-            sync=ASYNC_SYNC,
-            copy=driver.copy,
-            query=driver.query,
-            synchronize=driver.synchronize,
-            set_current=driver.set_current,
-            slow_d2d=slow_d2d,
-            slow_directive=slow_directive,
+        self._code = NativeCode(
+            ROW_IR + _IR,
+            {
+                **devices.addresses,
+                "places": ctypes.addressof(self._places),
+                "lock": ctypes.addressof(self._lock),
+                "copy": driver.copy,
+                "query": driver.query,
+                "synchronize": driver.synchronize,
+                "set_current": driver.set_current,
+                "slow_d2d": slow_d2d,
+                "slow_directive": slow_directive,
+            },
+            {
+                **devices.constants,
+                "count": PLACES,
+                "words": _WORDS,
+                "bytes": ctypes.sizeof(_Place),
+                "queue_word": PeerUpdate.queue.offset // 8,
+                "sync": ASYNC_SYNC,
+            },
         )
-        self._engine = compiled(text)
-        address = self._engine.get_function_address
+        address = self._code.address
         self._try_lock = ctypes.PYFUNCTYPE(ctypes.c_int32)(address("try_lock"))
         self._unlock = ctypes.PYFUNCTYPE(None)(address("unlock"))
         self.addresses = {

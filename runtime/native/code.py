@@ -1,0 +1,78 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (llvmlite has no complete types)
+"""
+Native code of the runtime itself: LLVM IR with the addresses of this process as symbols, so that the object
+code is the same in every process and comes from the disk cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from ...compiler.backend.cache import DiskCache, content_key
+from ...compiler.backend.host_code import host_machine, initialize
+from ...compiler.backend.jit import exported_names
+from ...compiler.backend.optimize import open_module
+
+_PREFIX = "at."
+_OPT_LEVEL = 2
+
+
+class NativeCode:
+    """
+    The functions of an LLVM IR text with `str.format` fields, as code in this process, alive with the object.
+    A field of `addresses` stands for that integer constant (an `i64`), one of `constants` for its text;
+    only the latter are part of what the cache knows the code by.
+
+    Places that `addresses` names are taken for different variables: what is in another one is a constant
+    offset from it (`offset_from`).
+    """
+
+    def __init__(self, text: str, addresses: Mapping[str, int], constants: Mapping[str, int | str]):
+        initialize()
+        # A symbol is never null to LLVM; a routine that is absent is.
+        symbols = {name: address for name, address in addresses.items() if address}
+        fields = {name: _integer(name) if name in symbols else 0 for name in addresses}
+        declared = "".join(f"@{_PREFIX}{name} = external global i8\n" for name in symbols)
+        ir = text.format(**fields, **constants) + declared
+        builder = llvm.JITLibraryBuilder().add_object_img(_object(ir)).add_current_process()
+        for name, address in symbols.items():
+            builder.import_symbol(_PREFIX + name, address)
+        for name in exported_names(ir):
+            builder.export_symbol(name)
+        self._jit = llvm.create_lljit_compiler(None, use_jit_link=True, suppress_errors=True)
+        self._library = builder.link(self._jit, "native")
+
+    def address(self, name: str) -> int:
+        """The C address of a function."""
+        return self._library[name]
+
+
+def offset_from(name: str, offset: int) -> str:
+    """The field of a place `offset` bytes after the one that `addresses` calls `name`."""
+    return f"ptrtoint (ptr getelementptr (i8, ptr @{_PREFIX}{name}, i64 {offset}) to i64)"
+
+
+def _integer(name: str) -> str:
+    return f"ptrtoint (ptr @{_PREFIX}{name} to i64)"
+
+
+def _object(ir: str) -> bytes:
+    """
+    The object code of `ir`, from the cache or into it. Code generation alone, without passes over the IR: a
+    cold start waits for it.
+    """
+    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    key = content_key("native", llvmlite.__version__, cpu, features, str(_OPT_LEVEL), ir)
+    cache = DiskCache.default("host")
+    if (found := cache.get(key)) is not None:
+        return found
+    machine = host_machine(_OPT_LEVEL)
+    header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
+    with open_module(header + ir, "runtime's own code") as (module, _):
+        code = bytes(machine.emit_object(module))
+    cache.put(key, code)
+    return code
