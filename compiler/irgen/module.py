@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import Block, Region
 
+from ...passes.ir.recipes import add_recipes
 from ..base.diagnostics import DiagnosticSink
 from ..base.names import value_name
 from ..c import ast as c
@@ -64,10 +65,7 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
         op = state.globals[symbol]
         op.attributes["acc.declare"] = acc.DeclareAttr(clause)
         op.linkage = EXTERNAL  # also of statics: the runtime finds the host copy by name
-    block = state.module.body.block
-    for op in reversed(state.recipes.values()):
-        assert block.first_op is not None
-        block.insert_op_before(op, block.first_op)
+    add_recipes(state.module, state.recipes)
     return state.module
 
 

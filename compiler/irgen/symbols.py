@@ -30,7 +30,8 @@ class ModuleState:
     module: ModuleOp = field(default_factory=lambda: ModuleOp([]))
     function_types: dict[str, LLVMFunctionType] = field(default_factory=dict[str, LLVMFunctionType])
     globals: dict[str, llvm.GlobalOp] = field(default_factory=dict[str, llvm.GlobalOp])
-    recipes: dict[str, Operation] = field(default_factory=dict[str, Operation])
+    recipes: ModuleOp = field(default_factory=lambda: ModuleOp([]))
+    """The recipes that clauses name; `add_recipes` puts them into `module`."""
     _taken: set[str] = field(default_factory=set[str])
     _variables: dict[int, str] = field(default_factory=dict[int, str])
     referenced: list[c.VarDecl] = field(default_factory=list["c.VarDecl"])

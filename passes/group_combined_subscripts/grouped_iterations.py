@@ -13,13 +13,11 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerAttr,
     IntegerType,
-    ModuleOp,
-    SymbolRefAttr,
     i1,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import COVERS, ELEMENTS, UNROLL
 from ..decisions.launch_shape import MAX_GRID
@@ -27,7 +25,7 @@ from ..ir.acc_ops import NONE, enclosing_module, is_defined_inside, set_operand_
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.jamming import NSW, Jam, explain, if_full, set_bounds
 from ..ir.layout import size_of
-from ..ir.reduction_ops import combine
+from ..ir.recipes import reduction_recipe
 from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.trip_counts import Arithmetic, trip_count
 from .group_copies import WIDE_BYTES, GroupCopies, Values
@@ -241,10 +239,13 @@ class _Iterations:
     def _reduction(self, variable: SSAValue, at: Cursor) -> SSAValue:
         owner = variable.owner
         assert isinstance(owner, llvm.AllocaOp)
+        module = enclosing_module(self.found.construct)
+        add = acc.ReductionOpKind.ADD
+        recipe = reduction_recipe(module, add, owner.elem_type, module.location)
         op = acc.ReductionOp(
             var=variable,
             var_type=owner.elem_type,  # pyright: ignore[reportArgumentType]
-            recipe=SymbolRefAttr(_recipe_name(owner.elem_type)),
+            recipe=recipe,
             acc_var_type=variable.type,
             var_name=variable.name_hint,
         )
@@ -362,11 +363,6 @@ def group(found: Found, lanes: int, elements: int) -> None:
     outer.vector, outer.worker = None, NONE
     outer.attributes.pop(ELEMENTS, None)
     variable.name_hint = "group"
-    module = enclosing_module(found.construct)
-    for values in variables.values():
-        for value in values[0]:
-            assert isinstance(value.owner, llvm.AllocaOp)
-            _add_recipe(module, value.owner.elem_type)
     explain(
         outer,
         f"groups of {size} iterations and {size} of the loops inside share what they read; "
@@ -413,39 +409,3 @@ def _resize(found: Found, lanes: int) -> None:
     set_operand_groups(
         construct, num_gangs=gangs, num_workers=[at.i32(workers)], vector_length=[at.i32(lanes)]
     )
-
-
-# Recipes --------------------------------------------------------------------------------------------
-
-
-def _recipe_name(type: Attribute) -> str:
-    return f"reduction_add_{type}"
-
-
-def _add_recipe(module: ModuleOp, type: Attribute) -> None:
-    """The module's recipe for sums of `type`, which is made if there is none."""
-    name = _recipe_name(type)
-    for op in module.body.block.ops:
-        if isinstance(op, acc.ReductionRecipeOp) and op.sym_name.data == name:
-            return
-    pointer = llvm.LLVMPointerType()
-    init = Block(arg_types=[pointer])
-    at = Cursor.at_end(init, module.location)
-    copy = at.value(llvm.AllocaOp(at.i32(1), type, alignment=size_of(type)), "copy")
-    at.store(at.constant(0, type), copy)
-    at.insert(acc.YieldOp(copy))
-    combiner = Block(arg_types=[pointer, pointer])
-    at = Cursor.at_end(combiner, module.location)
-    mine, other = (at.load(argument, type) for argument in combiner.args)
-    at.store(combine(at, acc.ReductionOpKind.ADD, mine, other, True), combiner.args[0])
-    at.insert(acc.YieldOp(combiner.args[0]))
-    recipe = acc.ReductionRecipeOp(
-        sym_name=name,
-        var_type=pointer,
-        reduction_operator=acc.ReductionOpKind.ADD,
-        init_region=Region(init),
-        combiner_region=Region(combiner),
-    )
-    first = module.body.block.first_op
-    assert first is not None
-    module.body.block.insert_op_before(recipe, first)

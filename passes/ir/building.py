@@ -14,6 +14,8 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     LocationAttr,
+    f64,
+    f80,
     i8,
     i32,
     i64,
@@ -76,6 +78,8 @@ class Cursor:
             name = f"c{value}" if value >= 0 else f"cm{-value}"
             return self.value(arith.ConstantOp(attr), name)
         assert isinstance(type, AnyFloat)
+        if type == f80:  # xDSL cannot print such a constant
+            return self.value(arith.ExtFOp(self.constant(value, f64), type), "cst")
         return self.value(arith.ConstantOp(FloatAttr(float(value), type)), "cst")
 
     def i32(self, value: int) -> SSAValue:

@@ -1,34 +1,55 @@
 """
-Recipes of privatised variables (`docs/design.md`, "acc level"): found by name, or made.
+Recipes of privatised variables (`docs/design.md`, "acc level"): the one builder, for clauses that the user
+wrote (`compiler/irgen`) and for those that passes add.
 
-Their regions make the IR complete for upstream tools; our lowerings read operator and type only.
+A recipe is named after its operator and type, `@private_f32`, `@firstprivate_struct_point`,
+`@reduction_add_f64_10`, or with a number behind that where the program has a symbol of that name. Lowerings
+read the operator and `varType`; the regions make the IR complete for upstream tools.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import (
     AnyFloat,
-    FloatAttr,
-    IntegerAttr,
     IntegerType,
     LocationAttr,
     ModuleOp,
+    StringAttr,
     SymbolRefAttr,
-    i32,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from .acc_ops import bit_width
+from ...dialects.llvm_ext import MemcpyOp
+from .building import PTR, Cursor
+from .complex_values import is_complex
+from .layout import layout_of
+from .reduction_ops import combine, identity_value
+
+Kind = acc.ReductionOpKind
+RecipeOp = acc.PrivateRecipeOp | acc.FirstprivateRecipeOp | acc.ReductionRecipeOp
+Scalar = Callable[[Cursor, Attribute, Callable[[SSAValue], SSAValue]], None]
+"""What to do with a scalar of an object: its type, and its address from the object's."""
+
+_BITWISE = frozenset((Kind.IAND, Kind.IOR, Kind.XOR))
+_ORDERED = frozenset((Kind.MAX, Kind.MIN))
+_IN_C = _BITWISE | _ORDERED | {Kind.ADD, Kind.MUL, Kind.LAND, Kind.LOR}
 
 
 def mnemonic(type_: Attribute) -> str:
-    """The type's part of a recipe's name: `f32`, `f64_10` for an array, `struct_point`, `ptr`."""
+    """
+    The type's part of a recipe's name: `f32`, `f64_2_3` for `double [2][3]`, `struct_point`, `ptr`.
+    """
     match type_:
         case llvm.LLVMArrayType():
-            return f"{mnemonic(type_.type)}_{type_.size.data}"
+            sizes: list[str] = []
+            inner: Attribute = type_
+            while isinstance(inner, llvm.LLVMArrayType):
+                sizes.append(str(inner.size.data))
+                inner = inner.type
+            return "_".join([mnemonic(inner), *sizes])
         case llvm.LLVMStructType():
             name = type_.struct_name.data.replace(".", "_")
             return name or "struct_" + "_".join(mnemonic(t) for t in type_.types)
@@ -38,171 +59,206 @@ def mnemonic(type_: Attribute) -> str:
             return str(type_)
 
 
-def _find_or_add(module: ModuleOp, name: str, make: Callable[[], Operation]) -> SymbolRefAttr:
-    for op in module.body.block.ops:
-        symbol = op.properties.get("sym_name")
-        if symbol is not None and getattr(symbol, "data", None) == name:
-            return SymbolRefAttr(name)
-    first = module.body.block.first_op
-    if first is None:
-        module.body.block.add_op(make())
-    else:
-        module.body.block.insert_op_before(make(), first)
-    return SymbolRefAttr(name)
+def can_reduce(kind: Kind, type_: Attribute) -> bool:
+    """Whether `reduction_recipe` can be made for this operator and scalar type."""
+    if isinstance(type_, AnyFloat):
+        return kind in _IN_C - _BITWISE
+    return isinstance(type_, IntegerType) and kind in _IN_C
 
 
-def _allocate(type_: Attribute) -> tuple[list[Operation], SSAValue]:
-    one = arith.ConstantOp(IntegerAttr(1, i32))
-    alloca = llvm.AllocaOp(one, type_)
-    return [one, alloca], alloca.res
-
-
-def _private_init(type_: Attribute) -> Region:
-    block = Block(arg_types=[llvm.LLVMPointerType()])
-    ops, storage = _allocate(type_)
-    block.add_ops([*ops, acc.YieldOp(storage)])
-    return Region(block)
-
-
-def private_recipe(module: ModuleOp, type_: TypeAttribute, location: LocationAttr) -> SymbolRefAttr:
-    """`@private_<type>`."""
-    name = f"private_{mnemonic(type_)}"
-
-    def make() -> Operation:
-        recipe = acc.PrivateRecipeOp(
-            sym_name=name, var_type=llvm.LLVMPointerType(), init_region=_private_init(type_)
-        )
-        recipe.location = location
-        return recipe
-
-    return _find_or_add(module, name, make)
+def private_recipe(module: ModuleOp, type_: Attribute, location: LocationAttr) -> SymbolRefAttr:
+    """`@private_<type>`: makes a copy without a value."""
+    recipe = acc.PrivateRecipeOp(
+        sym_name=f"private_{mnemonic(type_)}",
+        var_type=PTR,
+        init_region=_init(type_, location, lambda cursor, copy: None),
+    )
+    return _found_or_added(module, recipe, location)
 
 
 def firstprivate_recipe(
-    module: ModuleOp, type_: TypeAttribute, location: LocationAttr
+    module: ModuleOp, type_: Attribute, location: LocationAttr
 ) -> SymbolRefAttr:
-    """`@firstprivate_<type>`: the copy loads and stores the whole variable."""
-    name = f"firstprivate_{mnemonic(type_)}"
-
-    def make() -> Operation:
-        copy = Block(arg_types=[llvm.LLVMPointerType(), llvm.LLVMPointerType()])
-        load = llvm.LoadOp(copy.args[0], type_)
-        copy.add_ops([load, llvm.StoreOp(load, copy.args[1]), acc.YieldOp()])
-        recipe = acc.FirstprivateRecipeOp(
-            sym_name=name,
-            var_type=llvm.LLVMPointerType(),
-            init_region=_private_init(type_),
-            copy_region=Region(copy),
-        )
-        recipe.location = location
-        return recipe
-
-    return _find_or_add(module, name, make)
-
-
-def _identity(kind: acc.ReductionOpKind, type_: Attribute, signed: bool) -> Operation:
-    """The constant a participant starts at."""
-    if isinstance(type_, AnyFloat):
-        values = {"mul": 1.0, "land": 1.0, "max": float("-inf"), "min": float("inf")}
-        return arith.ConstantOp(FloatAttr(values.get(kind.value, 0.0), type_))
-    width = bit_width(type_) or 64
-    integers = {
-        "mul": 1,
-        "land": 1,
-        "max": -(1 << (width - 1)) if signed else 0,
-        "min": (1 << (width - 1)) - 1 if signed else -1,
-        "iand": -1,
-    }
-    return arith.ConstantOp(IntegerAttr(integers.get(kind.value, 0), IntegerType(width)))
-
-
-_INTEGER_COMBINERS: dict[str, type[Operation]] = {
-    "add": arith.AddiOp,
-    "mul": arith.MuliOp,
-    "max": arith.MaxSIOp,
-    "min": arith.MinSIOp,
-    "iand": arith.AndIOp,
-    "ior": arith.OrIOp,
-    "xor": arith.XOrIOp,
-}
-_FLOAT_COMBINERS: dict[str, type[Operation]] = {
-    "add": arith.AddfOp,
-    "mul": arith.MulfOp,
-    "max": arith.MaxnumfOp,
-    "min": arith.MinnumfOp,
-}
-
-
-_UNSIGNED_COMBINERS: dict[str, type[Operation]] = {"max": arith.MaxUIOp, "min": arith.MinUIOp}
-_LOGICAL: dict[str, type[Operation]] = {"land": arith.AndIOp, "lor": arith.OrIOp}
-
-
-def can_reduce(kind: acc.ReductionOpKind, type_: Attribute) -> bool:
-    """Whether `reduction_recipe` can be made for this operator and scalar type."""
-    table = _FLOAT_COMBINERS if isinstance(type_, AnyFloat) else _INTEGER_COMBINERS
-    known = kind.value in table or kind.value in _LOGICAL
-    return known and isinstance(type_, AnyFloat | IntegerType)
-
-
-def _truth(value: SSAValue) -> list[Operation]:
-    """Operations whose last result says whether a value is not 0."""
-    if isinstance(value.type, AnyFloat):
-        none = arith.ConstantOp(FloatAttr(0.0, value.type))
-        return [none, arith.CmpfOp(value, none.result, "une")]
-    assert isinstance(value.type, IntegerType)
-    zero = arith.ConstantOp(IntegerAttr(0, value.type))
-    return [zero, arith.CmpiOp(value, zero.result, "ne")]
-
-
-def _combined(
-    kind: acc.ReductionOpKind, left: SSAValue, right: SSAValue, signed: bool
-) -> list[Operation]:
-    """Operations that combine two values of one type; the last one's result is theirs."""
-    real = isinstance(left.type, AnyFloat)
-    if kind.value in _LOGICAL:
-        truths = _truth(left), _truth(right)
-        operands = [ops[-1].results[0] for ops in truths]
-        both = _LOGICAL[kind.value](*operands)  # pyright: ignore[reportCallIssue]
-        widen = arith.UIToFPOp if real else arith.ExtUIOp
-        whole = widen(both.results[0], left.type)  # pyright: ignore[reportArgumentType]
-        return [*truths[0], *truths[1], both, whole]
-    table = _FLOAT_COMBINERS if real else _INTEGER_COMBINERS
-    if not real and not signed:
-        table = {**table, **_UNSIGNED_COMBINERS}
-    return [table[kind.value](left, right)]  # pyright: ignore[reportCallIssue]
+    """`@firstprivate_<type>`: makes a copy, which gets the whole variable's value."""
+    block = Block(arg_types=[PTR, PTR])
+    cursor = Cursor.at_end(block, location)
+    variable, copy = block.args
+    if not isinstance(type_, llvm.LLVMArrayType | llvm.LLVMStructType):
+        cursor.store(cursor.load(variable, type_), copy)
+    elif size := layout_of(type_).size:
+        cursor.insert(MemcpyOp(copy, variable, cursor.i64(size)))
+    cursor.insert(acc.YieldOp())
+    recipe = acc.FirstprivateRecipeOp(
+        sym_name=f"firstprivate_{mnemonic(type_)}",
+        var_type=PTR,
+        init_region=_init(type_, location, lambda cursor, copy: None),
+        copy_region=Region(block),
+    )
+    return _found_or_added(module, recipe, location)
 
 
 def reduction_recipe(
     module: ModuleOp,
-    kind: acc.ReductionOpKind,
-    type_: TypeAttribute,
+    kind: Kind,
+    type_: Attribute,
     location: LocationAttr,
     *,
     signed: bool = True,
 ) -> SymbolRefAttr:
-    """`@reduction_<operator>_<type>` for a scalar; `u` before the type where it is compared unsigned."""
-    signed = signed or kind.value not in _UNSIGNED_COMBINERS or isinstance(type_, AnyFloat)
-    name = f"reduction_{kind.value}_{'' if signed else 'u'}{mnemonic(type_)}"
+    """
+    `@reduction_<operator>_<type>`: makes a copy that holds the identity of the operator (OpenACC 3.4,
+    2.5.15), and combines two copies into the first. `u` comes before the type where integers are compared
+    without sign; `signed` says nothing for other operators.
+    """
+    signed = signed or kind not in _ORDERED or isinstance(type_, AnyFloat)
 
-    def make() -> Operation:
-        init = Block(arg_types=[llvm.LLVMPointerType()])
-        ops, storage = _allocate(type_)
-        identity = _identity(kind, type_, signed)
-        store = llvm.StoreOp(identity, storage)
-        init.add_ops([*ops, identity, store, acc.YieldOp(storage)])
-        combine = Block(arg_types=[llvm.LLVMPointerType(), llvm.LLVMPointerType()])
-        left, right = (llvm.LoadOp(arg, type_) for arg in combine.args)
-        total = _combined(kind, left.dereferenced_value, right.dereferenced_value, signed)
-        store = llvm.StoreOp(total[-1], combine.args[0])
-        combine.add_ops([left, right, *total, store, acc.YieldOp(combine.args[0])])
-        recipe = acc.ReductionRecipeOp(
-            sym_name=name,
-            var_type=llvm.LLVMPointerType(),
-            reduction_operator=kind,
-            init_region=Region(init),
-            combiner_region=Region(combine),
-        )
-        recipe.location = location
-        return recipe
+    def whole(part: Attribute) -> bool:
+        """Complex numbers are multiplied as such, and added part by part."""
+        return kind is Kind.MUL and is_complex(part)
 
-    return _find_or_add(module, name, make)
+    def start(cursor: Cursor, copy: SSAValue) -> None:
+        def act(at: Cursor, part: Attribute, address: Callable[[SSAValue], SSAValue]) -> None:
+            at.store(identity_value(at, kind, part, signed), address(copy))
+
+        _each_scalar(cursor, type_, whole, act)
+
+    def fold(at: Cursor, part: Attribute, address: Callable[[SSAValue], SSAValue]) -> None:
+        target = address(mine)
+        x, y = at.load(target, part), at.load(address(other), part)
+        at.store(combine(at, kind, x, y, signed), target)
+
+    combiner = Block(arg_types=[PTR, PTR])
+    mine, other = combiner.args
+    end = Cursor.at_end(combiner, location)
+    _each_scalar(end, type_, whole, fold)
+    end.insert(acc.YieldOp(mine))
+    recipe = acc.ReductionRecipeOp(
+        sym_name=f"reduction_{kind.value}_{'' if signed else 'u'}{mnemonic(type_)}",
+        var_type=PTR,
+        reduction_operator=kind,
+        init_region=_init(type_, location, start),
+        combiner_region=Region(combiner),
+    )
+    return _found_or_added(module, recipe, location)
+
+
+def _found_or_added(module: ModuleOp, recipe: RecipeOp, location: LocationAttr) -> SymbolRefAttr:
+    """The module's recipe that is like `recipe`, or `recipe` under a name that is free."""
+    recipe.location = location
+    symbols = _symbols(module)
+    if not _rename(recipe, symbols):
+        _put_first(module, recipe)
+    return SymbolRefAttr(recipe.sym_name)
+
+
+def add_recipes(module: ModuleOp, recipes: ModuleOp) -> None:
+    """
+    Moves all recipes of the module `recipes`, which operations in `module` name, to its front, under other
+    names where it has symbols of their names.
+    """
+    symbols = _symbols(module)
+    renamed: dict[str, SymbolRefAttr] = {}
+    for recipe in list(recipes.body.block.ops):
+        assert isinstance(recipe, RecipeOp)
+        old = recipe.sym_name.data
+        recipe.detach()
+        _rename(recipe, symbols)
+        _put_first(module, recipe)
+        if recipe.sym_name.data != old:
+            renamed[old] = SymbolRefAttr(recipe.sym_name)
+    for op in module.walk() if renamed else ():
+        if isinstance(op, acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp) and op.recipe:
+            op.recipe = renamed.get(op.recipe.string_value(), op.recipe)
+
+
+def _symbols(module: ModuleOp) -> dict[str, Operation]:
+    found: dict[str, Operation] = {}
+    for op in module.body.block.ops:
+        name = op.get_attr_or_prop("sym_name")
+        if isinstance(name, StringAttr):
+            found[name.data] = op
+    return found
+
+
+def _rename(recipe: RecipeOp, symbols: dict[str, Operation]) -> bool:
+    """
+    Gives `recipe` the name of a recipe like it, or one that no symbol has: its own, or with a number
+    behind it. Whether there is a recipe like it.
+    """
+    wanted, number = recipe.sym_name.data, 0
+    while (taken := symbols.get(recipe.sym_name.data)) is not None:
+        if _is_like(taken, recipe):
+            return True
+        number += 1
+        recipe.sym_name = StringAttr(f"{wanted}.{number}")
+    symbols[recipe.sym_name.data] = recipe
+    return False
+
+
+def _put_first(module: ModuleOp, recipe: Operation) -> None:
+    first = module.body.block.first_op
+    if first is None:
+        module.body.block.add_op(recipe)
+    else:
+        module.body.block.insert_op_before(recipe, first)
+
+
+def _is_like(op: Operation, recipe: RecipeOp) -> bool:
+    """Whether `op` does what `recipe` does, whatever it is called: so do all of one kind and type."""
+    if type(op) is not type(recipe):
+        return False
+    return all(
+        mine.is_structurally_equivalent(its)
+        for mine, its in zip(op.regions, recipe.regions, strict=True)
+    ) and op.properties.get("reductionOperator") == recipe.properties.get("reductionOperator")
+
+
+def _init(
+    type_: Attribute, location: LocationAttr, fill: Callable[[Cursor, SSAValue], None]
+) -> Region:
+    """The region that makes a copy, which `fill` gives a value."""
+    block = Block(arg_types=[PTR])
+    cursor = Cursor.at_end(block, location)
+    storage = llvm.AllocaOp(cursor.i32(1), type_, alignment=layout_of(type_).align)
+    copy = cursor.value(storage, "copy")
+    fill(cursor, copy)
+    cursor.insert(acc.YieldOp(copy))
+    return Region(block)
+
+
+def _each_scalar(
+    cursor: Cursor, type_: Attribute, whole: Callable[[Attribute], bool], act: Scalar
+) -> None:
+    """Runs `act` at `cursor` for every scalar, and every structure that is `whole`, of an object."""
+    if isinstance(type_, llvm.LLVMStructType) and not whole(type_):
+        for position, member in enumerate(type_.types.data):
+
+            def of_member(
+                at: Cursor,
+                part: Attribute,
+                address: Callable[[SSAValue], SSAValue],
+                position: int = position,
+            ) -> None:
+                act(at, part, lambda base: address(_member(at, base, position, type_)))
+
+            _each_scalar(cursor, member, whole, of_member)
+        return
+    if not isinstance(type_, llvm.LLVMArrayType):
+        act(cursor, type_, lambda base: base)
+        return
+    count, element = 1, type_
+    while isinstance(element, llvm.LLVMArrayType):
+        count *= element.size.data
+        element = element.type
+    bounds = cursor.i64(0), cursor.i64(count), cursor.i64(1)
+    loop, body = cursor.for_loop(*bounds, "i")
+    index = loop.body.block.args[0]
+
+    def of_element(at: Cursor, part: Attribute, address: Callable[[SSAValue], SSAValue]) -> None:
+        act(at, part, lambda base: address(at.element(base, index, element)))
+
+    _each_scalar(body, element, whole, of_element)
+
+
+def _member(cursor: Cursor, base: SSAValue, position: int, type_: Attribute) -> SSAValue:
+    return cursor.value(llvm.GEPOp(base, [0, position], type_))
