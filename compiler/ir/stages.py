@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects import acc, gpu
-from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, UnrealizedConversionCastOp
 from xdsl.ir import Operation
 
+from ...dialects.accx import BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL
 from ..base.diagnostics import SourceLoc, error
 
 _ACC_LEVEL = frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "acc", "accx"))
@@ -55,8 +56,20 @@ def _illegal(module: ModuleOp, stage: str) -> Iterator[tuple[Operation, str]]:
             for types, who in gone:
                 if isinstance(op, types):
                     yield op, f"it should have been removed by {who}"
+            yield from ((op, why) for why in _misplaced_marks(op))
             if stage == "scheduled" and isinstance(op, acc.LoopOp) and not is_scheduled(op):
                 yield op, "it has neither seq nor a level of parallelism"
+
+
+_LOOP_MARKS = (BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL)
+
+
+def _misplaced_marks(op: Operation) -> Iterator[str]:
+    """What is wrong with the facts that passes leave on loops for each other."""
+    for name in _LOOP_MARKS:
+        mark = op.attributes.get(name)
+        if mark is not None and not (isinstance(op, acc.LoopOp) and isinstance(mark, UnitAttr)):
+            yield f"'{name}' is a mark of acc.loop, without a value"
 
 
 def is_scheduled(loop: acc.LoopOp) -> bool:

@@ -13,8 +13,9 @@ from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.ir.stages import check_stage
 from accopt.compiler.pipeline import run_to_stage, stage_names
+from accopt.dialects.accx import BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL
 from xdsl.dialects import arith, test
-from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, i32
 from xdsl.parser import Parser
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -63,3 +64,11 @@ def test_high_level_operations_are_gone_at_the_end() -> None:
     check_stage(module, "acc")
     with pytest.raises(CompileError, match=r"arith\.constant.*not legal at stage 'nvvm'"):
         check_stage(module, "nvvm")
+
+
+@pytest.mark.parametrize("name", [BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL])
+def test_a_mark_of_loops_elsewhere_is_named(name: str) -> None:
+    constant = arith.ConstantOp.from_int_and_width(1, i32)
+    constant.attributes[name] = UnitAttr()
+    with pytest.raises(CompileError, match=f"'{name}' is a mark of acc.loop"):
+        check_stage(ModuleOp([constant]), "scheduled")

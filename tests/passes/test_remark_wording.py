@@ -70,7 +70,7 @@ def _run(
 
 
 def _options(target: TargetName, q: str) -> CompileOptions:
-    return replace(CompileOptions(), target=target, defines=(f"Q={q}",))
+    return replace(CompileOptions(), target=target, verify=True, defines=(f"Q={q}",))
 
 
 @pytest.mark.parametrize("target", ["nvptx", "host"])
