@@ -125,8 +125,9 @@ def stages(target: TargetName) -> tuple[Stage, ...]:
     kernels = (
         Stage(
             "gpu",
-            ("convert-acc-compute-to-gpu",),
-            "Kernels are outlined while data operations still say what every pointer is.",
+            ("convert-acc-compute-to-gpu", "narrow-long-doubles"),
+            "Kernels are outlined while data operations still say what every pointer is. What is device "
+            "code, and takes double for long double, is known then.",
         )
         if target != "host"
         else Stage(

@@ -44,6 +44,7 @@ PASS_CLASSES = {
     "unroll-inner-loops": "UnrollInnerLoopsPass",
     "count-saturated-stores": "CountSaturatedStoresPass",
     "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
+    "narrow-long-doubles": "NarrowLongDoublesPass",
     "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
     "host-mathematics": "HostMathematicsPass",
     "interchange-lanes": "InterchangeLanesPass",

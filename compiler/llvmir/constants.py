@@ -271,6 +271,8 @@ class InitializerEvaluator:
         match op:
             case llvm.ConstantOp():
                 return attribute_text(op.value, type, self.types)
+            case llvm.FPExtOp() if isinstance(constant := op.arg.owner, llvm.ConstantOp):
+                return attribute_text(constant.value, type, self.types)
             case llvm.AddressOfOp():
                 return f"@{identifier(op.global_name.root_reference.data)}"
             case llvm.ZeroOp():

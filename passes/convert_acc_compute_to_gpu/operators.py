@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, i1
+from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, Float80Type, IntegerType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
@@ -287,7 +287,7 @@ def _check(combiner: Combiner, loc: SourceLoc, name: str) -> None:
         known = combiner.kind in _INTEGER or combiner.kind in (Kind.LAND, Kind.LOR)
         if known and combiner.bits in (1, 8, 16, 32, 64):
             return
-    elif isinstance(combiner.type, Float32Type | Float64Type) and (
+    elif isinstance(combiner.type, Float32Type | Float64Type | Float80Type) and (
         combiner.kind in _FLOAT or combiner.kind in (Kind.LAND, Kind.LOR)
     ):
         return

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, llvm, scf
-from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, i32, i64
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    Float32Type,
+    Float64Type,
+    Float80Type,
+    IntegerType,
+    f64,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects import nvvm
@@ -46,6 +55,9 @@ def shuffle(
     if is_complex(type):
         re, im = (shuffle(k, kind, part, offset, width) for part in parts(k.value, value))
         return make(k.value, type, re, im)
+    if isinstance(type, Float80Type):  # which device code computes as f64
+        narrow = k.value(arith.TruncFOp(value, f64), value.name_hint)
+        return k.value(arith.ExtFOp(shuffle(k, kind, narrow, offset, width), type))
     if isinstance(type, Float32Type) or type == i32:
         return word(value)
     if isinstance(type, IntegerType) and type.width.data < 32:

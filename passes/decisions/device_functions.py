@@ -20,8 +20,10 @@ MATH_F64 = frozenset(_MATH.split())
 MATH_F32 = frozenset(name + "f" for name in MATH_F64)
 """The `float` forms: the C name with an `f`."""
 
-MATH_F80 = frozenset(name + "l" for name in MATH_F64)
-"""The `long double` forms, which the host has; GPU code is refused where it calls one."""
+_CLASSIFY_F80 = ("__isnanl", "__isinfl", "__finitel", "__signbitl", "__fpclassifyl")
+
+MATH_F80 = frozenset((*(name + "l" for name in MATH_F64), *_CLASSIFY_F80))
+"""The `long double` forms, which the host has; GPU code calls those for `double` in their place."""
 
 INTEGER = frozenset(("abs", "labs", "llabs"))
 

@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Operation
 from ...dialects import llvm_ext
 from ...dialects.dense import integers
 from . import arithmetic, mathlib
-from .types import dtype_of, elements, odd_bytes
+from .types import I128, dtype_of, elements, odd_bytes, sixteen_bytes
 
 NAMESPACE: dict[str, Any] = {
     "np": np,
@@ -336,6 +336,8 @@ def zero(type: Attribute) -> Any:
     parts = elements(type)
     if parts is not None:
         return tuple(zero(part) for part, _ in parts)
+    if type == I128:
+        return sixteen_bytes(0)
     dtype = dtype_of(type)
     if dtype is None:
         raise ValueError(f"the simulator has no values of type {type}")
@@ -346,6 +348,8 @@ def constant(value: Attribute, type: Attribute) -> Any:
     """A constant attribute as a value."""
     dtype = dtype_of(type)
     match value:
+        case IntegerAttr() if type == I128:
+            return sixteen_bytes(value.value.data)
         case IntegerAttr() if dtype is not None:
             number = value.value.data
             if (size := odd_bytes(type)) is not None:

@@ -34,6 +34,9 @@ _INTEGERS: dict[int, type[Any]] = {
 }
 _ODD = frozenset((24, 40, 48, 56))
 
+I128 = IntegerType(128)
+"""16 bytes in memory, such as hold a `long double`; there is no arithmetic on them."""
+
 
 def odd_bytes(type: Attribute) -> int | None:
     """The bytes of an integer of three, five, six or seven; None for all other types."""
@@ -60,6 +63,11 @@ def dtype_of(type: Attribute) -> np.dtype[Any] | None:
             return None
 
 
+def sixteen_bytes(value: int) -> Any:
+    """The `I128` of a number, of which only the bytes can be had."""
+    return np.frombuffer((value % (1 << 128)).to_bytes(16, "little"), "V16")[0]
+
+
 def size_align(type: Attribute) -> tuple[int, int]:
     """Size and alignment in bytes. Raises `ValueError` for types without a layout here."""
     match type:
@@ -73,6 +81,8 @@ def size_align(type: Attribute) -> tuple[int, int]:
                 offset = -(-offset // e_align) * e_align + e_size
                 align = max(align, e_align)
             return -(-offset // align) * align, align
+        case _ if type == I128:
+            return 16, 16
         case _:
             dtype = dtype_of(type)
             if dtype is None:
