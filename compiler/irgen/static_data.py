@@ -79,7 +79,7 @@ def _zero(t: Attribute) -> tuple[Attribute | None, Region | None]:
         return FloatAttr(0.0, t), None
     block = Block()
     b = Builder(block)
-    b.add(llvm.ReturnOp(b.value(llvm.ZeroOp.create(result_types=[t]))))
+    b.add(llvm.ReturnOp(b.zero(t)))
     return None, Region(block)
 
 
@@ -111,7 +111,7 @@ def _initial(
     if any(p is None for p in paths):
         ir_type = _pieces(leaves, init.type.size)
         paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
-    aggregate = b.value(llvm.ZeroOp.create(result_types=[ir_type]), "zero")
+    aggregate = b.zero(ir_type)
     for path, (_, t, value) in zip(paths, leaves, strict=True):
         assert path is not None
         leaf = _materialize(state, b, value, t)

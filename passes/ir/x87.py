@@ -35,7 +35,7 @@ def x87_bits(value: float) -> int:
     elif exponent:
         exponent, significand = exponent + _BIAS, 1 << 63 | fraction << 11
     elif fraction:
-        exponent, significand = _BIAS - 51 - 12 + fraction.bit_length(), fraction
+        exponent, significand = _BIAS - 52 + fraction.bit_length(), fraction
         significand <<= 64 - fraction.bit_length()
     else:
         significand = 0
