@@ -22,7 +22,7 @@ def command(
     main: str, *arguments: str | Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", f"accopt.compiler.{main}", *map(str, arguments)],
+        [sys.executable, "-m", f"accopt.compiler.drivers.{main}", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,
@@ -252,7 +252,7 @@ def test_a_failure_inside_accopt_names_the_place(tmp_path: Path) -> None:
     script = tmp_path / "broken.py"
     script.write_text(
         "import sys\n"
-        "from accopt.compiler import accopt_main\n"
+        "from accopt.compiler.drivers import accopt_main\n"
         "from accopt.compiler.irgen import statements\n"
         "def broken(fn, s):\n"
         "    raise KeyError('lost')\n"

@@ -10,7 +10,7 @@ from ..c.preprocess import PreprocessedSource
 from .outputs import print_output, write_output
 
 _MARKER = re.compile(r'^#(?:line)? \d+ "((?:[^"\\]|\\.)*)"', re.MULTILINE)
-_OWN_HEADERS = Path(__file__).parent / "c" / "include"
+_OWN_HEADERS = Path(__file__).parent.parent / "c" / "include"
 
 
 def add_dependency_arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from accopt.compiler.base.options import TargetName
 from accopt.compiler.base.packed import Code, PackedFormat, coefficients
-from accopt.runtime.compression.arrays import transfers as compression_transfers
+from accopt.runtime.compression import transfers as compression_transfers
 from accopt.runtime.compression.codec import Codec
 from accopt.runtime.compression.codec_kernels import codec_kernels, range_of_keys
 from accopt.runtime.cuda.staging import PIECE, StagingCopier

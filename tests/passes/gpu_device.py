@@ -10,7 +10,7 @@ import numpy as np
 from accopt.compiler.backend.ptx import emit_ptx
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir import print_llvm_module
-from accopt.passes.convert_acc_compute_to_gpu.convert_acc_compute_to_gpu.convert_acc_compute_to_gpu import (
+from accopt.passes.convert_acc_compute_to_gpu.convert_acc_compute_to_gpu import (
     ConvertAccComputeToGpuPass,
 )
 from accopt.passes.registry import load_pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from accopt.passes.convert_gpu_to_nvvm.convert_gpu_to_nvvm.warp_convergence import reaching_cycles
+from accopt.passes.convert_gpu_to_nvvm.warp_convergence import reaching_cycles
 from accopt.passes.ir.inlining import in_cycles
 
 

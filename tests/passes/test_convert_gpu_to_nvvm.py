@@ -13,7 +13,7 @@ from accopt.compiler.base.diagnostics import CompileError, SourceLoc
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir import print_llvm_module
 from accopt.dialects import nvvm
-from accopt.passes.convert_gpu_to_nvvm.convert_gpu_to_nvvm.convert_gpu_to_nvvm import (
+from accopt.passes.convert_gpu_to_nvvm.convert_gpu_to_nvvm import (
     ConvertGpuToNvvmPass,
     register_range,
 )

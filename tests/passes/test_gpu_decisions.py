@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from accopt.compiler.ir.context import make_context
 from accopt.dialects.accx import UNROLL
-from accopt.passes.convert_acc_compute_to_gpu.convert_acc_compute_to_gpu.barriers import (
+from accopt.passes.convert_acc_compute_to_gpu.barriers import (
     ANY_INTERNAL,
     UNKNOWN,
     Access,

@@ -6,14 +6,14 @@ import random
 
 import pytest
 from accopt.compiler.ir.context import make_context
-from accopt.passes.infer_data_attributes.infer_data_attributes.data_attributes import (
+from accopt.passes.infer_data_attributes.data_attributes import (
     DataAction,
     VariableFacts,
     VariableKind,
     decide,
     describe_data,
 )
-from accopt.passes.infer_data_attributes.infer_data_attributes.infer_data_attributes import (
+from accopt.passes.infer_data_attributes.infer_data_attributes import (
     InferDataAttributesPass,
 )
 from xdsl.dialects import acc, arith

@@ -18,7 +18,7 @@ EXPECTED = (PROGRAMS / "stencils.out").read_text()
 
 
 def _run(module: str, *arguments: str, source: str = SOURCE) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", f"accopt.compiler.{module}", *arguments, source]
+    command = [sys.executable, "-m", f"accopt.compiler.drivers.{module}", *arguments, source]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 

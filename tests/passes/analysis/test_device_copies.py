@@ -8,7 +8,7 @@ import pytest
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import front_end
-from accopt.passes.infer_data_attributes.infer_data_attributes.device_copies import shared_globals
+from accopt.passes.infer_data_attributes.device_copies import shared_globals
 
 PROGRAM = """
 #include <stdio.h>

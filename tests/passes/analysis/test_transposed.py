@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from accopt.passes.stage_transposed_accesses.stage_transposed_accesses.transposed import (
+from accopt.passes.stage_transposed_accesses.transposed import (
     Access,
     Direction,
     choose_lanes,
