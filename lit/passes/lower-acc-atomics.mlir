@@ -22,7 +22,7 @@ llvm.func @instructions(%x: !llvm.ptr, %y: !llvm.ptr, %e: i32, %d: f64) {
 
 // Everything else compares and exchanges the value's bits until nobody was in between.
 // CHECK-LABEL: llvm.func @loop
-// CHECK:         %[[FIRST:.*]] = llvm.load %lx atomic monotonic {volatile_, alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK:         %[[FIRST:.*]] = llvm.load %lx atomic monotonic {accx.volatile, alignment = 4 : i64} : !llvm.ptr -> i32
 // CHECK-NEXT:    scf.while (%expected = %[[FIRST]]) : (i32) -> (i32, f32) {
 // CHECK-NEXT:      %[[OLD:.*]] = arith.bitcast %expected : i32 to f32
 // CHECK-NEXT:      %[[NEW:.*]] = arith.mulf %[[OLD]], %le : f32
