@@ -139,13 +139,20 @@ def test_nothing_in_the_current_folder_is_run(tmp_path: Path) -> None:
 
 
 def test_the_first_run_of_an_executable_compiles_nothing(tmp_path: Path, cache: Path) -> None:
+    """But for the runtime's own code, which the first of all programs on a machine makes."""
+
+    def kept() -> set[str]:
+        return {path.name for path in cache.rglob("*") if path.is_file()}
+
+    assert run(*ACCRUN, write(tmp_path, "int main(void) { return sum(3) != 3; }")).returncode == 0
+    first = kept()
     source = write(tmp_path, "int main(void) { return sum(N) != 45; }")
     command = [*ACCC, "-DN=10", f"-I{tmp_path}", "-UQ", "--skip-pass=unroll-inner-loops", source]
     assert run(*command, "-o", str(tmp_path / "x")).returncode == 0
-    before = {path.name for path in cache.rglob("*") if path.is_file()}
+    before = kept()
     assert run(str(tmp_path / "x")).returncode == 0
-    assert {path.name for path in cache.rglob("*") if path.is_file()} == before
-    assert len(before) == 3, "the program, its host code, and the threads that run gangs"
+    assert kept() == before
+    assert len(before - first) == 2, "the program, and its host code"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
