@@ -16,6 +16,7 @@ disturb one another.
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -210,13 +211,13 @@ class NativeDevices:
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
         if libc.pthread_key_create(ctypes.byref(key), None):
-            raise OSError("no room for one more variable of threads")
-        self._key = key.value
-        self._delete_key = libc.pthread_key_delete
+            raise OSError("no thread-specific key is left in this process (pthread_key_create)")
+        self.close = weakref.finalize(self, libc.pthread_key_delete, key)
+        """Gives the key back (a process has about a thousand); nothing may run any more."""
         self.addresses = {"getspecific": _address(libc.pthread_getspecific), "rows": start}
         """The format fields of `ROW_IR` that are addresses (`NativeCode`)."""
         self.constants: dict[str, int | str] = {
-            "key": self._key,
+            "key": key.value,
             "initial": offset_from("rows", ROW_BYTES * initial),
         }
         """Its other fields."""
@@ -254,10 +255,6 @@ class NativeDevices:
     def row_address(self, number: int) -> int:
         """Where the row of a device is."""
         return ctypes.addressof(self.rows[number])
-
-    def close(self) -> None:
-        """Gives the threads' variable back; nothing may run any more."""
-        self._delete_key(self._key)
 
 
 def _address(function: Any) -> int:
