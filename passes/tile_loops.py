@@ -45,6 +45,8 @@ from .ir.levels import loop_levels
 
 DEFAULT_INNERMOST = 32
 DEFAULT_OUTER = 4
+_SMALL = 1 << 12
+"""Sizes that no step of a loop makes too large."""
 
 _PROPERTIES = {
     Level.GANG: ("gang", "gangOperandsArgType", "gangOperandsSegments", "gangOperandsDeviceType"),
@@ -81,20 +83,25 @@ def _insert(op: Operation, before: Operation) -> SSAValue:
 
 
 def _stride(loop: acc.LoopOp, index: int, size: SSAValue, count: int) -> SSAValue:
-    """Iteration space one tile covers in a dimension: size times step."""
+    """Iteration space one tile covers in a dimension: size times step, at most a quarter of what fits."""
     step = loop.step[index]
     width = bit_width(step.type) or 64
     known = constant_value(size)
     if known == -1:
         known = DEFAULT_INNERMOST if index == count - 1 else DEFAULT_OUTER
+    limit = (1 << (width - 2)) - 1
     if known is not None:
-        size = _insert(integer_constant(known, IntegerType(width), loop.location), loop)
+        size = _insert(integer_constant(min(known, limit), IntegerType(width), loop.location), loop)
         if constant_value(step) == 1:
             return size
     elif (bit_width(size.type) or 64) < width:
         size = _insert(arith.ExtSIOp(size, IntegerType(width)), loop)
     elif (bit_width(size.type) or 64) > width:
         size = _insert(arith.TruncIOp(size, IntegerType(width)), loop)
+    if known is None or known > _SMALL:
+        most = _insert(integer_constant(limit, IntegerType(width), loop.location), loop)
+        most = _insert(arith.DivSIOp(most, step), loop)
+        size = _insert(arith.MinSIOp(size, most), loop)
     stride = _insert(arith.MuliOp(size, step), loop)
     stride.name_hint = "tile_stride"
     return stride

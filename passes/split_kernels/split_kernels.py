@@ -9,8 +9,10 @@ Leaves: no acc.kernels and no `auto` loop. Each top-level loop nest of a kernels
         them, so that data stays on the device in between. Parts are marked `accx.from_kernels`.
         Auto loops and plain counted loops proven independent are marked so, with private and
         reduction clauses for their scalars, and `accx.conditional` where it takes a test in front of
-        the construct (`guard-against-overlap`); others are `seq` with the reason in `accx.why`.
+        the construct (`guard-against-overlap`); others are `seq` with the reason in `accx.why`. Loops in
+        order have tiles of several loops only where no iteration depends on another.
         A loop that stays in order around parallel ones runs on the host if its bounds are known there.
+Warns:  where tiles are dropped for that reason.
 Fails:  as infer-data-attributes does.
 
 Steps, for each kernels construct:
@@ -85,6 +87,7 @@ from .kernel_loops import (
     keep_values,
 )
 from .kernel_pieces import Piece, cut, fill
+from .ordered_tiles import drop_ordered_tiles, has_ordered_tiles
 from .repeated_levels import settle_repeated_levels
 
 # Step 1: judge loops.
@@ -193,6 +196,7 @@ def decide_loops(
             _make_parallel(directive, verdict, classifier, module)
         else:
             loop.attributes[WHY] = StringAttr(f"runs in order: {verdict.why}")
+    drop_ordered_tiles(parent, classifier, classifier.messages)
     if candidates and isinstance(parent, acc.ParallelOp):
         confine_to_gang(parent)
         if not any(_may_share_gangs(loop) for loop in loops_in(parent)):
@@ -473,7 +477,7 @@ class SplitKernelsPass(ModulePass):
             if not isinstance(function, llvm.FuncOp):
                 continue
             constructs = [inner for inner in function.walk() if isinstance(inner, COMPUTE_OPS)]
-            if not constructs and not any(_is_auto(inner) for inner in function.walk()):
+            if not constructs and not any(_is_open(inner) for inner in function.walk()):
                 continue
             classifier = LoopClassifier(FunctionScalars(function, op, names), messages)
             for construct in constructs:
@@ -485,5 +489,5 @@ class SplitKernelsPass(ModulePass):
         messages.save()
 
 
-def _is_auto(op: Operation) -> bool:
-    return isinstance(op, acc.LoopOp) and has_level(op.auto_)
+def _is_open(op: Operation) -> bool:
+    return isinstance(op, acc.LoopOp) and (has_level(op.auto_) or has_ordered_tiles(op))

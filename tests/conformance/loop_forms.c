@@ -269,8 +269,50 @@ static void sized(void) {
     CHECK_EQ(a[i], 11);
 }
 
+/* What runs in order does so in C's order, tiled or not; sizes larger than what is left of the type. */
+#define ORDERED(directive)                                      \
+  s = 1;                                                        \
+  _Pragma(directive) for (i = 0; i < 5; i++)                    \
+      for (j = 0; j < 6; j++) {                                 \
+    s = s * 3 % 1009 + i;                                       \
+    m[i][j] = s;                                                \
+  }                                                             \
+  CHECK_EQ(m[3][2], want[3][2]);                                \
+  CHECK_EQ(m[1][5], want[1][5])
+
+static void tiles_in_order(void) {
+  int m[5][6], want[5][6], d[8][8], again[8][8], a[100], i, j, s = 1, big = 2147483647;
+  for (i = 0; i < 5; i++)
+    for (j = 0; j < 6; j++)
+      want[i][j] = s = s * 3 % 1009 + i;
+  ORDERED("acc kernels loop tile(2, 4)");
+  ORDERED("acc serial loop tile(2, 4)");
+  ORDERED("acc parallel loop seq tile(2, 4) num_gangs(1)");
+  ORDERED("acc parallel loop auto tile(2, 4)");
+  for (i = 0; i < 8; i++)
+    for (j = 0; j < 8; j++)
+      d[i][j] = again[i][j] = i * 7 + j * j;
+#pragma acc kernels loop tile(2, 4)
+  for (i = 1; i < 8; i++)
+    for (j = 0; j < 7; j++)
+      d[i][j] += d[i - 1][j + 1] * 3;
+  for (i = 1; i < 8; i++)
+    for (j = 0; j < 7; j++)
+      again[i][j] += again[i - 1][j + 1] * 3;
+  CHECK_EQ(memcmp(d, again, sizeof d), 0);
+  memset(a, 0, sizeof a);
+#pragma acc parallel loop tile(big) copy(a)
+  for (i = 0; i < 100; i++)
+    a[i]++;
+#pragma acc parallel loop tile(2147483647) copy(a)
+  for (i = 0; i < 100; i += 2)
+    a[i]++;
+  CHECK_EQ(count(a, 100), 150);
+}
+
 int main(void) {
   forms();
+  tiles_in_order();
   collapse();
   tiles();
   sized();
