@@ -1,5 +1,6 @@
 """
-Brings what README.md shows up to date: `python docs/refresh.py` (tests call `refreshed`).
+Brings what README.md and the pages beside this file show up to date: `python docs/refresh.py` (tests call its
+functions).
 
 A `console` block is a list of commands (`$ …`) with their real output: each is run in the root of
 the tree, with the `accopt` and `accrun` of this Python environment. The table between
@@ -16,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 
 _CONSOLE = re.compile(r"(```console\n)(.*?)(```\n)", re.DOTALL)
 _PASSES = re.compile(r"(<!-- passes -->\n)(.*?)(<!-- /passes -->\n)", re.DOTALL)
@@ -30,7 +31,7 @@ def pass_table() -> str:
     rows = ["| pass | job | file |", "|---|---|---|"]
     for name in PASS_CLASSES:
         file = pass_file(name).resolve().relative_to(ROOT)
-        rows.append(f"| `{name}` | {job_of(ROOT / file)} | [`{file}`]({file}) |")
+        rows.append(f"| `{name}` | {job_of(ROOT / file)} | [`{file}`](../{file}) |")
     return "\n".join(rows) + "\n"
 
 
@@ -72,4 +73,5 @@ def refreshed(text: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(refreshed(README.read_text()))
+    for page in PAGES:
+        page.write_text(refreshed(page.read_text()))

@@ -53,6 +53,8 @@ def package_path(version: Path, folder: Path) -> Path:
     """A folder for `PYTHONPATH` in which `accopt` is that of the checkout `version`."""
     settings = tomllib.loads((version / "pyproject.toml").read_text())
     for package, place in settings["tool"]["setuptools"]["package-dir"].items():
+        if "." not in package:
+            continue  # the root has nothing that compiles, and the others stand inside of it
         link = folder / package.replace(".", "/")
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(version / place)
