@@ -69,13 +69,13 @@ def unify_globals(function: llvm.FuncOp, names: frozenset[str]) -> None:
         if key not in found:
             clone = op.clone()
             clone.location = op.location
-            clone.result.name_hint = value_name(op.global_name.string_value())
+            clone.result.name_hint = value_name(variable_name(op.result))
             block = home.parent_block()
             assert block is not None
             block.insert_op_before(clone, home)
             found[key] = clone.result
         op.result.replace_all_uses_with(found[key])
-        found[key].name_hint = value_name(op.global_name.string_value())
+        found[key].name_hint = value_name(variable_name(op.result))
         op.detach()
         op.erase()
 

@@ -32,11 +32,19 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..compiler.base.diagnostics import error
+from ..compiler.base.names import c_name
 from ..dialects.accx import IMPLICIT_ROUTINE
 from ..dialects.accx_devices import UpdatePeerOp
 from .decisions.device_functions import is_device_callable
 from .decisions.levels import LEVEL_NAMES, Level
-from .ir.acc_ops import COMPUTE_OPS, NONE, constructs_of, is_defined_inside, source_loc
+from .ir.acc_ops import (
+    COMPUTE_OPS,
+    NONE,
+    constructs_of,
+    is_defined_inside,
+    source_loc,
+    variable_name,
+)
 from .ir.levels import bound_symbol, has_own_level, loop_levels, routine_level, set_level
 
 HOST_DIRECTIVES = (
@@ -110,18 +118,19 @@ def _check_callee(program: _Program, op: Operation, name: str) -> None:
     if bound != name:
         raise error(
             source_loc(op),
-            f"'routine' binds '{name}' to '{bound}', and no such function is defined in the program",
-            f"define '{bound}' in one of the program's files",
+            f"'routine' binds '{c_name(name)}' to '{c_name(bound)}', and no such function is defined in"
+            " the program",
+            f"define '{c_name(bound)}' in one of the program's files",
             [(source_loc(program.routines[name]), "the directive is here")],
         )
     if name in program.routines:
         return
     raise error(
         source_loc(op),
-        f"function '{name}' is called in device code, but it is not defined in the program and is"
+        f"function '{c_name(name)}' is called in device code, but it is not defined in the program and is"
         " no device function",
         f"add '#pragma acc routine seq' to its declaration, or compile the file that defines"
-        f" '{name}' together with this one",
+        f" '{c_name(name)}' together with this one",
     )
 
 
@@ -132,16 +141,17 @@ def _check_global(program: _Program, op: Operation, name: str, routine: str) -> 
     if variable.linkage.linkage.data == "internal" and name.startswith(f"{routine}."):
         raise error(
             source_loc(op),
-            f"static variable '{name.removeprefix(routine + '.')}' in function '{routine}', which"
+            f"static variable '{c_name(name)}' in function '{c_name(routine)}', which"
             " device code calls",
             "pass the variable as an argument, or make it a global variable with"
             " '#pragma acc declare'",
         )
     raise error(
         source_loc(op),
-        f"global variable '{name}' is used in function '{routine}', which device code calls, but it"
-        " is not declared on the device",
-        f"add '#pragma acc declare create({name})' after its definition and update it on the device",
+        f"global variable '{c_name(name)}' is used in function '{c_name(routine)}', which device code"
+        " calls, but it is not declared on the device",
+        f"add '#pragma acc declare create({c_name(name)})' after its definition and update it on the"
+        " device",
     )
 
 
@@ -231,9 +241,9 @@ def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
                 if narrowest is not None and narrowest <= wanted:
                     raise error(
                         source_loc(call),
-                        f"routine '{name}' has level {LEVEL_NAMES[wanted]}, but it is called in a"
+                        f"routine '{c_name(name)}' has level {LEVEL_NAMES[wanted]}, but it is called in a"
                         f" loop that is already partitioned over {LEVEL_NAMES[narrowest]}s",
-                        f"call it in a wider loop, or give '{name}' a narrower level",
+                        f"call it in a wider loop, or give '{c_name(name)}' a narrower level",
                         [(source_loc(parent), "the loop is here")],
                     )
             parent = parent.parent_op()
@@ -255,7 +265,7 @@ def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
             elif isinstance(op, HOST_DIRECTIVES):
                 raise error(
                     source_loc(op),
-                    f"'{op.name.removeprefix('acc.').replace('_', ' ')}' in '{name}', which device"
+                    f"'{op.name.removeprefix('acc.').replace('_', ' ')}' in '{c_name(name)}', which device"
                     " code calls",
                     "only loop, atomic and cache can stand in device code: call it from a function"
                     " of its own",
@@ -263,8 +273,8 @@ def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
             if wanted > level:
                 raise error(
                     source_loc(op),
-                    f"{what} stands in '{name}', a routine of level {LEVEL_NAMES[level]}",
-                    f"give '{name}' the level {LEVEL_NAMES[wanted]}, or {instead}",
+                    f"{what} stands in '{c_name(name)}', a routine of level {LEVEL_NAMES[level]}",
+                    f"give '{c_name(name)}' the level {LEVEL_NAMES[wanted]}, or {instead}",
                     [(source_loc(program.routines[name]), "the directive is here")],
                 )
 
@@ -276,7 +286,7 @@ def _check_indirect(module: ModuleOp) -> None:
             if not isinstance(call, llvm.CallOp) or call.callee is not None:
                 continue
             if not is_defined_inside(call.args[0], construct):
-                name = call.args[0].name_hint or "the pointer"
+                name = variable_name(call.args[0])
                 raise error(
                     source_loc(call),
                     f"a function is called through '{name}', whose value is an address on the host",

@@ -63,7 +63,7 @@ from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from .decisions.device_functions import PURE_FUNCTIONS
 from .decisions.schedule import Target
 from .decisions.shared_work import Piece, choose_piece
-from .ir.acc_ops import PRIVATIZING_OPS
+from .ir.acc_ops import PRIVATIZING_OPS, variable_name
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
     NSW,
@@ -389,7 +389,7 @@ def stage(loop: acc.LoopOp, threads: int, staged: Sequence[Staged]) -> None:
         erase(op)
     set_bounds(before, loop, before.to_integer(blocks, type))
     loop.vector = None
-    names = dict.fromkeys(load.ptr.name_hint or "?" for f in staged for load in f.loads)
+    names = dict.fromkeys(variable_name(load.ptr) for f in staged for load in f.loads)
     explain(loop, f"{', '.join(names)} read through tiles in shared memory")
 
 

@@ -1,20 +1,35 @@
-"""Names of values in IR, made of names in C."""
+"""Names of values and symbols in IR, made of names in C, and back."""
 
 from __future__ import annotations
 
 import re
 
 _NOT_IN_NAMES = re.compile(r"[^\w$]+")
-_ONLY_NUMBERS = re.compile(r"(?:_\d+)+")
+_NUMBERED = re.compile(r".*_\d+_*")
+_NUMBERED_HINT = re.compile(r"(.*_\d+_*)_")
 
 
 def value_name(text: str) -> str:
     """
     A name for a value made of `text`, which may be a C expression such as `p->x`. xDSL takes `_` and a
-    number at the end of a name away each time that it is given to a value, so `_0` and `_0_1`, ordinary
-    names in C, would have nothing left: they are `v0` and `v0_1`.
+    number at the end of a name away each time that it is given to a value; names in C that end so (`t_1`,
+    `_0`) get another `_`, which `c_name` takes off.
     """
     name = _NOT_IN_NAMES.sub("_", text)
-    if _ONLY_NUMBERS.fullmatch(name):
-        return f"v{name[1:]}"
+    if _NUMBERED.fullmatch(name):
+        name += "_"
     return name if name and (name[0].isascii() and not name[0].isdigit()) else f"v{name}"
+
+
+def c_name(name: str) -> str:
+    """
+    The name in C of a value with the hint `name` (see `value_name`) or of a symbol: static variables of
+    functions are `function.variable.number` in IR, and what several files call alike is `name.number`.
+    """
+    numbered = _NUMBERED_HINT.fullmatch(name)
+    if numbered is not None:
+        return numbered.group(1)
+    parts = name.split(".")
+    while len(parts) > 1 and parts[-1].isdigit():
+        parts.pop()
+    return parts[-1]

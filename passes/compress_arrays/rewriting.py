@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 from ...compiler.base.diagnostics import CompileError, SourceLoc, error
 from ...dialects.accx_cache import CopyAsyncOp
 from ...dialects.accx_scan import ScanOp
+from ..ir.acc_ops import called
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.layout import type_name
 from .element_code import ElementCode
@@ -63,7 +64,7 @@ class ArrayRewriter:
             case acc.CacheOp():
                 return [op.acc_var]
             case llvm.CallOp():
-                callee = op.callee.string_value() if op.callee else "a function pointer"
+                callee = called(op)
                 raise self._refusal(
                     op,
                     f"is passed to '{callee}', which reads plain numbers",

@@ -20,6 +20,7 @@ from ...compiler.base.abi import RECORD_BYTES, DataFlag, DataKind, DataRecord
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects.accx import CELL, IN_PLACE, INFERRED, POINTERS
 from ...dialects.accx_compress import PACKED
+from ..ir.acc_ops import variable_name
 from ..ir.building import PTR, Cursor, constant_value
 from ..ir.layout import size_of, type_name
 from ..ir.sites import SiteVariable
@@ -119,7 +120,7 @@ def _flags(op: EntryOp | ExitOp) -> DataFlag:
 
 
 def _name(op: EntryOp | ExitOp, base: SSAValue) -> str:
-    return op.var_name.data if op.var_name is not None else base.name_hint or "?"
+    return op.var_name.data if op.var_name is not None else variable_name(base)
 
 
 def exit_operations(entry: EntryOp) -> list[ExitOp]:

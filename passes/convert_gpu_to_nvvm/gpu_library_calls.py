@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...compiler.base.abi import DeviceType
 from ...compiler.base.diagnostics import SourceLoc, error
+from ...compiler.base.names import c_name
 from ...dialects import llvm_ext
 from ...dialects.llvm_ext import IsFPClassOp
 from ..decisions.device_math import (
@@ -88,7 +89,7 @@ class LibraryCalls:
         if found is None:
             raise error(
                 SourceLoc.from_attr(call.location),
-                f"the function '{name}' is called in GPU code, where it does not exist",
+                f"the function '{c_name(name)}' is called in GPU code, where it does not exist",
                 "define it in one of the source files, or move the call out of the compute region",
             )
         self._replaced.add(name)

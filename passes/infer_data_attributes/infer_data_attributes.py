@@ -40,7 +40,7 @@ from xdsl.ir import Operation, OpResult, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import error
-from ...compiler.base.names import value_name
+from ...compiler.base.names import c_name, value_name
 from ...dialects.accx import CELL, FROM_KERNELS
 from ...dialects.accx_compress import DECODES, PACKED
 from ..ir.acc_ops import (
@@ -113,10 +113,10 @@ def _hoist_addresses(construct: ComputeOp, globals_: Globals) -> None:
             if name not in hoisted:
                 clone = op.clone()
                 block.insert_op_before(clone, construct)
-                clone.result.name_hint = value_name(name)
+                clone.result.name_hint = value_name(c_name(name))
                 hoisted[name] = clone.result
             op.result.replace_all_uses_with(hoisted[name])
-            hoisted[name].name_hint = value_name(name)
+            hoisted[name].name_hint = value_name(c_name(name))
             op.detach()
             op.erase()
         elif isinstance(op, llvm.LoadOp) and isinstance(

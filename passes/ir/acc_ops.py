@@ -26,6 +26,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.traits import SymbolTable
 
 from ...compiler.base.diagnostics import SourceLoc
+from ...compiler.base.names import c_name
 
 ComputeOp = acc.ParallelOp | acc.SerialOp | acc.KernelsOp
 COMPUTE_OPS = (acc.ParallelOp, acc.SerialOp, acc.KernelsOp)
@@ -145,12 +146,17 @@ def variable_name(value: SSAValue) -> str:
     """The C name of a variable for messages: of a global, or the hint the front end left."""
     owner = value.owner
     if isinstance(owner, llvm.AddressOfOp):
-        return owner.global_name.string_value()
+        return c_name(owner.global_name.string_value())
     if isinstance(owner, ENTRY_OPS) and owner.var_name is not None:
         return owner.var_name.data
     if value.name_hint is None and isinstance(owner, llvm.LoadOp):
         return variable_name(owner.ptr)
-    return value.name_hint or "an unnamed value"
+    return "an unnamed value" if value.name_hint is None else c_name(value.name_hint)
+
+
+def called(call: llvm.CallOp) -> str:
+    """What a call calls, for messages: the function's name in C, or that it is a pointer."""
+    return "a function pointer" if call.callee is None else c_name(call.callee.string_value())
 
 
 def alloca_count(op: llvm.AllocaOp) -> int | None:

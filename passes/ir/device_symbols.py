@@ -23,6 +23,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...compiler.base.abi import DataKind
 from ...compiler.base.diagnostics import SourceLoc, error
+from ...compiler.base.names import c_name
 from .building import PTR, Cursor, erase
 from .host_loops import LoopLowering
 from .layout import size_of, type_name
@@ -124,7 +125,7 @@ class DeviceSymbols:
             "declare",
             SourceLoc.from_attr(variable.location),
             "",
-            [SiteVariable(name, type_name(variable.global_type))],
+            [SiteVariable(c_name(name), type_name(variable.global_type))],
             declared=[declared],
         )
 
@@ -142,8 +143,8 @@ class DeviceSymbols:
                 return
             raise error(
                 SourceLoc.from_attr(op.location),
-                f"global variable '{name}' is used in device code but the device has no copy of it",
-                f"write '#pragma acc declare create({name})' (or copyin) after its declaration",
+                f"global variable '{c_name(name)}' is used in device code but the device has no copy of it",
+                f"write '#pragma acc declare create({c_name(name)})' (or copyin) after its declaration",
             )
         op.properties["global_name"] = SymbolRefAttr(device)
         twin = self.symbols[device]

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
+from ...compiler.base.names import c_name
 from ...dialects.accx_compress import COMPRESSION_OPS
 from ...dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp, UpdatePeerOp
 from ..decisions.device_functions import INTEGER, MATH_F32, MATH_F64, MATH_F80, PURE_FUNCTIONS
@@ -178,7 +179,7 @@ class HostEffects:
                 ):
                     yield from self._accesses(argument, True, call)
         elif name not in _ALLOCATORS and name not in PURE_FUNCTIONS:
-            yield Barrier(call, f"a call of '{name}'")
+            yield Barrier(call, f"a call of '{c_name(name)}'")
 
     def _call_of(self, call: llvm.CallOp, name: str, function: llvm.FuncOp) -> Iterator[Effect]:
         """The effects of a function of the program, on what the caller passes to it."""
@@ -186,7 +187,7 @@ class HostEffects:
         assert entry is not None
         for effect in self._summary(name, function):
             if isinstance(effect, Barrier):
-                yield Barrier(call, f"a call of '{name}', which has {effect.what}")
+                yield Barrier(call, f"a call of '{c_name(name)}', which has {effect.what}")
                 return
             root = effect.root
             if isinstance(root, BlockArgument) and root in entry.args:

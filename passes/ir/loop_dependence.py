@@ -20,6 +20,7 @@ from ..decisions.polynomials import Polynomial
 from .acc_ops import (
     PRIVATIZING_OPS,
     bit_width,
+    called,
     constant_value,
     is_defined_inside,
     variable_name,
@@ -109,7 +110,7 @@ def _collect(
                 _add(body, op, op.ptr, op.value.type, True, loop, symbols, own)
             case llvm.CallOp():
                 if not is_harmless(op) and not _add_reads(body, op, loop, symbols, own):
-                    name = op.callee.string_value() if op.callee else "a function pointer"
+                    name = called(op)
                     body.problem = f"it calls '{name}', which may have effects"
             case acc.AtomicReadOp():
                 _add(body, op, op.x, op.element_type, False, loop, symbols, own)

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..decisions.inequalities import Facts
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import Extremes, LoopRange, extremes
-from .acc_ops import constant_value, is_inside
+from .acc_ops import called, constant_value, is_inside
 from .layout import size_of
 from .region_values import RegionSymbols
 
@@ -126,7 +126,7 @@ def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -
                 case llvm.StoreOp() if not _is_local(op.ptr, construct):
                     found.escapes.append(STORED)
                 case llvm.CallOp():
-                    name = op.callee.string_value() if op.callee else "a function pointer"
+                    name = called(op)
                     found.escapes.append(f"it is passed to '{name}'")
                 case _:
                     found.escapes.append(f"its address is used by '{op.name}'")

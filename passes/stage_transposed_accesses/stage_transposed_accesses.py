@@ -58,7 +58,7 @@ from xdsl.passes import ModulePass
 from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, VOLATILE
 from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from ..decisions.launch_shape import MAX_GRID
-from ..ir.acc_ops import has_level, set_operand_groups
+from ..ir.acc_ops import has_level, set_operand_groups, variable_name
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.jamming import (
     NSW,
@@ -399,7 +399,7 @@ def _map_levels(nest: Nest) -> None:
         loop.vector = None
     nest.rows.attributes[GANG_DIM] = IntegerAttr(2, i32)
     nest.lanes.attributes[COVERS] = UnitAttr()
-    names = ", ".join(dict.fromkeys(op.ptr.name_hint or "?" for op in nest.staged))
+    names = ", ".join(dict.fromkeys(variable_name(op.ptr) for op in nest.staged))
     explain(nest.inner, f"{names} read through tiles in shared memory")
 
 
