@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -82,6 +83,10 @@ def _forked(body: Callable[[], None], folder: Path) -> Done:
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
             os.dup2(os.open(out, flags, 0o600), 1)
             os.dup2(os.open(err, flags, 0o600), 2)
+            # pytest's objects write where the parent captures output.
+            sys.stdout, sys.stderr = (
+                os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2)
+            )
             os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
             body()
         finally:
