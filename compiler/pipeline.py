@@ -41,6 +41,7 @@ ACC = Stage("acc", (), "what the front end makes")
 _DATA = Stage(
     "data",
     (
+        "lower-elements",
         "inline-small-routines",
         "legalize-serial",
         "classify-scalars",
@@ -53,6 +54,7 @@ _DATA = Stage(
         "guard-against-overlap",
         "share-host-memory",
     ),
+    "Addresses are computed from the subscripts of the source. "
     "Small routines go into their callers before anything is analysed. "
     "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
     "In between, while a kernels construct is still whole, every loop gets to say what each scalar is to it, "

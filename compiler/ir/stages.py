@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr, UnrealizedConversionCastOp
 from xdsl.ir import Operation
 
 from ...dialects.accx import BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL
+from ...dialects.accx_element import ElementOp
 from ..base.diagnostics import SourceLoc, error
 
 _ACC_LEVEL = frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "acc", "accx"))
@@ -31,13 +32,14 @@ LEGAL_DIALECTS: dict[str, frozenset[str]] = {
 }
 """Stage → dialects whose operations may occur in it."""
 
-_GONE_FROM: dict[str, tuple[tuple[type[Operation], ...], str]] = {
-    "data": ((acc.SerialOp, acc.KernelsOp), "legalize-serial and split-kernels"),
-    "gpu": ((acc.ParallelOp,), "convert-acc-compute-to-gpu"),
-    "host": ((acc.ParallelOp,), "convert-acc-compute-to-host"),
-    "runtime": ((gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),
-}
-"""Stage → operations that no longer occur from it on, and who removes them."""
+_GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (
+    ("data", (acc.SerialOp, acc.KernelsOp), "legalize-serial and split-kernels"),
+    ("data", (ElementOp,), "lower-elements"),
+    ("gpu", (acc.ParallelOp,), "convert-acc-compute-to-gpu"),
+    ("host", (acc.ParallelOp,), "convert-acc-compute-to-host"),
+    ("runtime", (gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),
+)
+"""Stage, operations that no longer occur from it on, and who removes them."""
 
 _ORDER = ("acc", "data", "scheduled", "transformed", "gpu", "host", "runtime", "nvvm")
 
@@ -45,7 +47,7 @@ _ORDER = ("acc", "data", "scheduled", "transformed", "gpu", "host", "runtime", "
 def _illegal(module: ModuleOp, stage: str) -> Iterator[tuple[Operation, str]]:
     legal = LEGAL_DIALECTS[stage]
     gone = [
-        entry for name, entry in _GONE_FROM.items() if _ORDER.index(name) <= _ORDER.index(stage)
+        (types, who) for name, types, who in _GONE_FROM if _ORDER.index(name) <= _ORDER.index(stage)
     ]
     for op in module.walk():
         if isinstance(op, UnrealizedConversionCastOp):

@@ -124,8 +124,12 @@ class TypeLowering:
                 raise ValueError(f"no IR type for '{t}'")
 
     def pointee(self, t: CType) -> TypeAttribute:
-        """The element type of pointer arithmetic on `t *`; bytes for void, functions and VLAs."""
-        if isinstance(t, VoidType | FunctionType) or not _has_size(t):
+        """
+        The type of the elements that a `t *` points to: those of a variable-length array, bytes for void,
+        functions and incomplete types.
+        """
+        vla = isinstance(t, ArrayType) and t.is_vla
+        if isinstance(t, VoidType | FunctionType) or not (vla or _has_size(t)):
             return i8
         return self.convert(t)
 

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ..c import ast as c
 from ..c.types import ArrayType, CType, Field, IntType, PointerType, RecordType
-from . import expressions, objects
+from . import elements, expressions, objects
 from .builder import name_after
 from .function import FunctionState
 from .tree import describe, int_constant, loaded_variable
@@ -42,6 +42,8 @@ def place(fn: FunctionState, e: c.Expr) -> Place:
             if fn.in_memory(e.decl) or e.decl in fn.addresses:
                 return Place(e.type, fn.address(e.decl), hint=e.decl.name)
             return Place(e.type, decl=e.decl, hint=e.decl.name)
+        case c.Deref(pointer=c.PtrAdd() as sum_):
+            return Place(e.type, elements.address(fn, e, describe(sum_)), hint=describe(e))
         case c.Deref():
             return Place(e.type, expressions.rvalue(fn, e.pointer), hint=describe(e))
         case c.Member():
@@ -63,21 +65,22 @@ def spill(fn: FunctionState, value: SSAValue, t: CType, hint: str = "tmp") -> SS
 
 
 def _member(fn: FunctionState, e: c.Member) -> Place:
-    if fn.members:
-        replaced = fn.members.get(f"&{path_key(fn, e)}")
-        if replaced is not None:
-            return Place(e.type, replaced, hint=describe(e))
-    record = e.record.type
-    assert isinstance(record, RecordType)
+    hint = describe(e)
+    replaced = replaced_member(fn, e)
+    if replaced is not None:
+        return Place(e.type, replaced, hint=hint)
+    assert isinstance(e.record.type, RecordType)
+    if fn.module.types.record(e.record.type).element_of(e.field) is not None:
+        return Place(e.type, elements.address(fn, e, hint), hint=hint)
     base = place(fn, e.record).memory
     fn.b.at(e.loc)
-    hint = describe(e)
-    element = fn.module.types.record(record).element_of(e.field)
-    if element is None:
-        bits = e.field if e.field.bit_width is not None else None
-        return Place(e.type, fn.b.offset(base, e.field.offset, hint), bits=bits, hint=hint)
-    address = fn.b.gep(base, [0, element], fn.module.types.convert(record), hint)
-    return Place(e.type, address, hint=hint)
+    bits = e.field if e.field.bit_width is not None else None
+    return Place(e.type, fn.b.offset(base, e.field.offset, hint), bits=bits, hint=hint)
+
+
+def replaced_member(fn: FunctionState, e: c.Member) -> SSAValue | None:
+    """The device copy of a member that a data clause of the construct names."""
+    return fn.members.get(f"&{path_key(fn, e)}") if fn.members else None
 
 
 def _compound_literal(fn: FunctionState, e: c.CompoundLiteral) -> SSAValue:

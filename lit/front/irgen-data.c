@@ -11,8 +11,8 @@ void saxpy(int n, float a, float *x, float *y) {
 // CHECK:        %y_1 = acc.copyin varPtr(%y : !llvm.ptr) varType(f32) bounds(%bounds_1) -> !llvm.ptr {dataClause = #acc<data_clause acc_copy>, name = "y"}
 // CHECK-NEXT:   acc.parallel combined(loop) dataOperands(%x_1, %y_1 : !llvm.ptr, !llvm.ptr) {
 // CHECK-NEXT:     acc.loop combined(parallel) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
-// CHECK:            llvm.getelementptr inbounds %y_1[
-// CHECK:            llvm.getelementptr inbounds %x_1[
+// CHECK:            accx.element %y_1[%i] of f32 : i32
+// CHECK:            accx.element %x_1[%i] of f32 : i32
 // CHECK:          } attributes {inclusiveUpperbound = array<i1: false>, independent = [#acc.device_type<none>]}
 // CHECK:        acc.copyout accPtr(%y_1 : !llvm.ptr) bounds(%bounds_1) to varPtr(%y : !llvm.ptr) varType(f32) {dataClause = #acc<data_clause acc_copy>, name = "y"}
 // CHECK-NEXT:   acc.delete accPtr(%x_1 : !llvm.ptr) bounds(%bounds) {dataClause = #acc<data_clause acc_copyin>, name = "x"}

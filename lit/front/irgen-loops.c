@@ -39,7 +39,7 @@ void privates(int n, float *out) {
 // CHECK:        acc.parallel dataOperands(
 // CHECK:          %[[W:.*]] = acc.private varPtr(%w : !llvm.ptr) varType(!llvm.array<10 x f32>) recipe(@private_f32_10) -> !llvm.ptr {name = "w"}
 // CHECK:          acc.loop gang({static=%{{.*}} : i32}) worker private(%[[W]] : !llvm.ptr) tile({%{{.*}} : i32, %{{.*}} : i32}) control(%i{{.*}} : i32, %j{{.*}} : i32)
-// CHECK:            llvm.getelementptr inbounds %[[W]][
+// CHECK:            accx.element %[[W]][%j{{.*}}] of f32 : i32
 // CHECK:            llvm.store %{{.*}}, %last : f32, !llvm.ptr
 
 // The default mode comes from the construct: independent, auto, seq.

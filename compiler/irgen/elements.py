@@ -1,0 +1,116 @@
+"""
+Elements: `a[i][j]`, `p[k].v[2]` as one `accx.element` with the subscripts as C has them (C11 6.5.2.1).
+
+A subscript of a pointer begins a path, one of an array goes on with the path of the array, and so does a
+member with that of its structure. Members alone are addresses of constant distance (`llvm.getelementptr`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import i64
+from xdsl.dialects.llvm import LLVMStructType
+from xdsl.ir import SSAValue
+
+from ...dialects.accx_element import ElementOp, Subscript
+from ..c import ast as c
+from ..c.types import ArrayType, CType, IntType, PointerType, RecordType
+from . import expressions, lvalues
+from .function import FunctionState
+from .tree import int_constant
+
+_I32 = range(-(1 << 31) + 1, 1 << 31)
+
+
+@dataclass
+class Path:
+    """`steps` from `base`, which points to a `type` (of no meaning without steps)."""
+
+    base: SSAValue
+    type: CType
+    steps: list[int | Subscript] = field(default_factory=list[int | Subscript])
+    subscripted: bool = False
+
+    def subscript(self, element: CType, index: int | Subscript) -> None:
+        """Goes on to an element of the array, or pointed to; elements are of type `element`."""
+        if not self.steps:
+            self.type = element
+        self.steps.append(index)
+        self.subscripted = True
+
+    def member(self, record: RecordType, position: int) -> None:
+        """Goes on to a member of the structure."""
+        if not self.steps:
+            self.type = record
+            self.steps.append(0)
+        self.steps.append(position)
+
+
+def address(fn: FunctionState, e: c.Expr, hint: str | None) -> SSAValue:
+    """The address of lvalue `e`, which has subscripts or is a member."""
+    found = path(fn, e)
+    fn.b.at(e.loc)
+    if not found.subscripted:
+        return _members(fn, found, hint)
+    rows: list[SSAValue] = []
+    inner = found.type
+    while isinstance(inner, ArrayType) and inner.is_vla:
+        rows.append(fn.extent(inner))
+        inner = inner.element.type
+    return fn.b.value(
+        ElementOp(found.base, found.steps, fn.module.types.pointee(inner), rows), hint
+    )
+
+
+def _members(fn: FunctionState, found: Path, hint: str | None) -> SSAValue:
+    """The address of a member (of a member …) of the structure at the base of the path."""
+    pointer, type_ = found.base, fn.module.types.convert(found.type)
+    for position in found.steps[1:]:
+        assert isinstance(position, int) and isinstance(type_, LLVMStructType)
+        pointer = fn.b.gep(pointer, [0, position], type_, hint)
+        type_ = type_.types.data[position]
+    return pointer
+
+
+def path(fn: FunctionState, e: c.Expr) -> Path:
+    """How lvalue `e` is reached; what its base and subscripts are computed from is added here."""
+    if isinstance(e, c.Deref) and isinstance(e.pointer, c.PtrAdd):
+        return _subscripted(fn, e.pointer)
+    if isinstance(e, c.Member) and lvalues.replaced_member(fn, e) is None:
+        record = e.record.type
+        assert isinstance(record, RecordType)
+        position = fn.module.types.record(record).element_of(e.field)
+        if position is not None:
+            found = path(fn, e.record)
+            found.member(record, position)
+            return found
+    return Path(lvalues.place(fn, e).memory, e.type)
+
+
+def _subscripted(fn: FunctionState, e: c.PtrAdd) -> Path:
+    """The path of `*(pointer ± index)`."""
+    assert isinstance(e.type, PointerType)
+    pointer = e.pointer
+    if isinstance(pointer, c.Decay) and isinstance(pointer.operand.type, ArrayType):
+        found = path(fn, pointer.operand)
+    else:
+        found = Path(expressions.rvalue(fn, pointer), e.type.pointee.type)
+    found.subscript(e.type.pointee.type, _index(fn, e))
+    fn.b.at(e.loc)
+    return found
+
+
+def _index(fn: FunctionState, e: c.PtrAdd) -> int | Subscript:
+    assert isinstance(e.index.type, IntType)
+    constant = int_constant(e.index)
+    if constant is not None:
+        constant = -constant if e.subtract else constant
+        return constant if constant in _I32 else Subscript(fn.b.int(constant, i64))
+    value = expressions.rvalue(fn, e.index)
+    fn.b.at(e.loc)
+    signed = e.index.type.signed
+    if not e.subtract:
+        return Subscript(value, unsigned=not signed)
+    wide = fn.b.resize(value, i64, signed=signed)
+    return Subscript(fn.b.sub_nsw(fn.b.int(0, i64), wide))

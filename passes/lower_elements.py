@@ -1,0 +1,132 @@
+"""
+Compute the addresses of elements.
+
+Takes:  acc level.
+Leaves: for every `accx.element` one `llvm.getelementptr` for each subscript: by rows of a variable-length
+        array in bytes, else by the type stepped over. Subscripts are widened to i64 by their sign, once for
+        a block.
+Fails:  never.
+
+Before:
+  %a_i = accx.element %a[%i, %j] rows(%m) of f64 : i32, ui32
+After:
+  %i_1 = arith.extsi %i : i32 to i64
+  %bytes = arith.muli %m, %c8 overflow<nsw> : i64
+  %row = arith.muli %i_1, %bytes overflow<nsw> : i64
+  %a_1 = llvm.getelementptr inbounds %a[%row] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  %j_1 = arith.extui %j : i32 to i64
+  %a_i = llvm.getelementptr inbounds %a_1[%j_1] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import IntegerType, ModuleOp, i8, i64
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.accx_element import ElementOp, Subscript
+from .ir.building import Cursor, constant_value, erase
+from .ir.layout import size_of
+
+_NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+
+
+@dataclass
+class _Block:
+    """What the elements of one block share."""
+
+    constants: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    widened: dict[Subscript, SSAValue] = field(default_factory=dict[Subscript, SSAValue])
+
+    def constant(self, at: Cursor, value: int) -> SSAValue:
+        if value not in self.constants:
+            self.constants[value] = at.i64(value)
+        return self.constants[value]
+
+    def widen(self, at: Cursor, step: int | Subscript) -> SSAValue:
+        """A subscript as i64."""
+        if isinstance(step, int):
+            return self.constant(at, step)
+        width = cast(IntegerType, step.value.type).width.data
+        known = constant_value(step.value)
+        if known is not None:
+            return self.constant(at, known % (1 << width) if step.unsigned else known)
+        if width == 64:
+            return step.value
+        if step not in self.widened:
+            self.widened[step] = at.value(_resized(step, width), step.value.name_hint)
+        return self.widened[step]
+
+    def row_size(self, at: Cursor, lengths: Sequence[SSAValue], element: Attribute) -> SSAValue:
+        """The bytes of an array of these lengths."""
+        size = self.constant(at, size_of(element))
+        for length in reversed(lengths):
+            size = at.value(arith.MuliOp(length, size, overflow=_NSW))
+        return size
+
+
+def _resized(step: Subscript, width: int) -> arith.TruncIOp | arith.ExtUIOp | arith.ExtSIOp:
+    if width > 64:
+        return arith.TruncIOp(step.value, i64)
+    return (arith.ExtUIOp if step.unsigned else arith.ExtSIOp)(step.value, i64)
+
+
+def _step(
+    at: Cursor,
+    block: _Block,
+    op: ElementOp,
+    position: int,
+    step: int | Subscript,
+    container: Attribute | None,
+) -> tuple[list[int | SSAValue], Attribute]:
+    """The indices and the element type of the `llvm.getelementptr` for one subscript."""
+    if isinstance(container, llvm.LLVMStructType):
+        assert isinstance(step, int)
+        return [0, step], container
+    index = block.widen(at, step)
+    if isinstance(container, llvm.LLVMArrayType):
+        return [index], container.type
+    lengths = op.rows[position:]
+    if not lengths:
+        return [index], op.elem_type
+    size = block.row_size(at, lengths, op.elem_type)
+    return [at.value(arith.MuliOp(index, size, overflow=_NSW))], i8
+
+
+def _lower(op: ElementOp, block: _Block) -> None:
+    """Replaces one element."""
+    at = Cursor.before(op)
+    pointer = op.ptr
+    steps, containers = list(op.steps()), list(op.containers())
+    inner = containers[1] if len(steps) > 1 else None
+    first = int(steps[0] == 0 and isinstance(inner, llvm.LLVMStructType))
+    for position, step in enumerate(steps[first:], first):
+        indices, type_ = _step(at, block, op, position, step, containers[position])
+        hint = (op.result if position == len(steps) - 1 else op.ptr).name_hint
+        gep = llvm.GEPOp.from_mixed_indices(
+            pointer, indices, type_, cast(llvm.LLVMPointerType, op.ptr.type), inbounds=True
+        )
+        pointer = at.value(gep, hint)
+    op.result.replace_all_uses_with(pointer)
+    erase(op)
+
+
+@dataclass(frozen=True)
+class LowerElementsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "lower-elements"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        blocks: dict[Block, _Block] = {}
+        elements = [inner for inner in op.walk() if isinstance(inner, ElementOp)]
+        for element in elements:
+            block = element.parent_block()
+            assert block is not None
+            _lower(element, blocks.setdefault(block, _Block()))
