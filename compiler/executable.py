@@ -93,11 +93,13 @@ def preprocess_options(options: CompileOptions) -> PreprocessOptions:
 @with_deep_stack
 def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSink) -> ModuleOp:
     """The acc-level module of the C files of one program. Raises `CompileError`."""
+    from ..dialects.quick_xdsl import attributes_unchecked
     from .c.program import load_program
     from .irgen import generate_module
 
     units = load_program(paths, preprocess_options(options), sink, options.target)
-    return generate_module(units, sink)
+    with attributes_unchecked(not options.checks_ir):
+        return generate_module(units, sink)
 
 
 @with_deep_stack
@@ -185,6 +187,7 @@ def _translate_once(
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
 ) -> Executable:
+    from ..dialects.quick_xdsl import attributes_unchecked
     from ..passes.ir.messages import take_messages
     from .c.program import check_program
     from .emit import detach_kernels, emit_text
@@ -192,7 +195,9 @@ def _translate_once(
     from .irgen import generate_module
     from .pipeline import run_to_stage
 
-    module = generate_module(check_program(sources, sink, options.target), sink)
+    units = check_program(sources, sink, options.target)
+    with attributes_unchecked(not options.checks_ir):
+        module = generate_module(units, sink)
     ctx = make_context()
     kernels = None
     try:

@@ -19,6 +19,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 
 from ..dialects.accx import NEXT_PASS, STAGE
+from ..dialects.quick_xdsl import attributes_unchecked
 from ..passes.decisions.cache_plan import largest_shared
 from ..passes.registry import load_pass
 from .added_passes import parse_added
@@ -359,19 +360,26 @@ def run_to_stage(
             name = module_pass.name
             _verify(module, f"the pass '{name}'", f"--print-after {name} shows it")
 
-    if start == ACC.name and NEXT_PASS not in module.attributes:
-        for module_pass in added.get(start, ()):
-            run(module_pass)
-    for stage in plan[names.index(start) + 1 : names.index(last) + 1]:
+    def run_stage(stage: Stage) -> bool:
+        """Runs the passes that lead to `stage`; false if one of them was to be stopped before."""
         for name in _remaining(module, stage):
             if name == stop_before:
                 module.attributes[NEXT_PASS] = StringAttr(name)
-                return
+                return False
             if name in skipped:
                 continue
             run(_make_pass(name, options, overrides))
         for module_pass in added.get(stage.name, ()):
             run(module_pass)
+        return True
+
+    if start == ACC.name and NEXT_PASS not in module.attributes:
+        for module_pass in added.get(start, ()):
+            run(module_pass)
+    for stage in plan[names.index(start) + 1 : names.index(last) + 1]:
+        with attributes_unchecked(not options.checks_ir):
+            if not run_stage(stage):
+                return
         module.attributes[STAGE] = StringAttr(stage.name)
         missing = skipped.intersection(stage.passes)
         if options.verify:

@@ -25,8 +25,18 @@ def without_collection() -> Generator[None]:
             gc.enable()
 
 
+def collect_from_here() -> None:
+    """Garbage is looked for from now on, among what is made from now on: a compiled program begins to run."""
+    gc.freeze()
+    gc.enable()
+
+
 def run_command(main: Callable[[], int]) -> NoReturn:
-    """Runs a command and ends the process with its status, without destroying every object first."""
+    """
+    Runs a command and ends the process with its status, without looking for garbage and without destroying
+    every object first.
+    """
+    gc.disable()  # enabling it again at the end of a compilation looks through all that is there
     try:
         status = main()
         sys.stdout.flush()

@@ -49,6 +49,11 @@ class CompileOptions:
     skipped_passes: tuple[str, ...] = ()
     """Passes of the pipeline to leave out; what later ones need is missing then, and an error."""
 
+    @property
+    def checks_ir(self) -> bool:
+        """Whether IR that the compiler makes is checked at all."""
+        return self.verify or self.verify_each
+
     def beyond_preprocessing(self) -> dict[str, object]:
         """The options that matter to a file that is preprocessed, by name."""
         return {name: value for name, value in asdict(self).items() if name not in _PREPROCESSING}

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from ...runtime.profiling.trace import TraceOptions
 from ..base.diagnostics import DiagnosticSink
 from ..internal_error import guarded
+from ..process import without_collection
 from .customary_options import translate
 from .driver_options import add_compile_arguments, add_version, at_least_one, compile_options
 from .run_program import (
@@ -167,7 +168,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     sink = DiagnosticSink()
     args = _argument_parser().parse_intermixed_args(translate(own, sink))
     print_diagnostics(sink)
-    return guarded(lambda: in_place(lambda: _run(args, program_arguments)))
+    with without_collection():
+        return guarded(lambda: in_place(lambda: _run(args, program_arguments)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from ...runtime.errors import AccRuntimeError
 from ..at_exit import AtExit
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
+from ..process import collect_from_here
 from .program_process import allow_large_stack, default_signals
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]
     from ..api import Program
 
     program = Program(executable, options)
+    collect_from_here()
     simulated = executable.options.target == "sim"
     default_signals()
     allow_large_stack()

@@ -1,0 +1,250 @@
+"""Operations made and read in fewer steps where their arguments are as their definition says."""
+
+# pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, i32
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use, core
+from xdsl.irdl import operations as irdl
+from xdsl.irdl.operations import VarIRConstruct
+
+
+def _init_operation(
+    self: Operation,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = {},
+    attributes: Mapping[str, Attribute] = {},
+    location: Any = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    self._operands = values = core.SSAValues(operands)
+    if values:
+        self._operand_uses = uses = tuple([Use(self, i) for i in range(len(values))])
+        for value, use in zip(values, uses, strict=True):
+            use._next_use = following = value.first_use
+            if following is not None:
+                following._prev_use = use
+            value.first_use = use
+    self.results = core.SSAValues(
+        [OpResult(result, self, i) for i, result in enumerate(result_types)]
+    )
+    self.properties = dict(properties)
+    self.attributes = dict(attributes)
+    self.location = UNKNOWN_LOC if location is None else location
+    if successors:
+        self.successors = successors
+    self.regions = ()
+    for region in regions:
+        self.add_region(region)
+    self.__post_init__()
+
+
+_defaults: dict[type, tuple[tuple[tuple[str, Attribute], ...], ...]] = {}
+"""Operation → the properties and the attributes that it has if nothing is said, with their values."""
+
+
+def _default_values(cls: type[irdl.IRDLOperation]) -> tuple[tuple[tuple[str, Attribute], ...], ...]:
+    definition = cls.get_irdl_definition()
+    return tuple(
+        tuple(
+            (name, d.default_value)
+            for name, d in definitions.items()
+            if not isinstance(d, irdl.OptionalDef) and d.default_value is not None
+        )
+        for definitions in (definition.properties, definition.attributes)
+    )
+
+
+def _add_defaults(self: irdl.IRDLOperation) -> None:
+    cls = type(self)
+    found = _defaults.get(cls)
+    if found is None:
+        found = _defaults[cls] = _default_values(cls)
+    for name, value in found[0]:
+        self.properties.setdefault(name, value)
+    for name, value in found[1]:
+        self.attributes.setdefault(name, value)
+    Operation.__post_init__(self)  # where `ImplicitBuilder` listens
+
+
+_Kinds = tuple[bool, ...]
+"""For each operand, result or successor of a definition: whether it is any number of them."""
+
+
+class _Shape:
+    """What the quick way needs to know of a definition; `usual` is false if it is not for it."""
+
+    def __init__(self, definition: irdl.OpDef):
+        many = [_many(d) for d in (definition.operands, definition.results, definition.successors)]
+        self.operands, self.results, self.successors = many
+        self.regions = len(definition.regions)
+        segments = [o for o in definition.options if isinstance(o, irdl.AttrSizedSegments)]
+        self.sizes: bool | None = segments[0].as_property if segments else None
+        """Whether sizes of operands are a property (or an attribute); None: there are none."""
+        self.usual = (
+            all(isinstance(o, irdl.AttrSizedOperandSegments) for o in segments)
+            and not any(isinstance(o, irdl.SameVariadicSize) for o in definition.options)
+            and not any(_many(definition.regions))
+        )
+
+
+def _many(definitions: Sequence[tuple[str, Any]]) -> _Kinds:
+    return tuple(
+        isinstance(d, irdl.VariadicDef) and not isinstance(d, irdl.OptionalDef)
+        for _, d in definitions
+    )
+
+
+_shapes: dict[int, tuple[irdl.OpDef, _Shape]] = {}
+"""By the identity of definitions, which live as long as their classes (held here, too)."""
+
+
+def _shape_of(definition: irdl.OpDef) -> _Shape:
+    found = _shapes.get(id(definition))
+    if found is None:
+        found = _shapes[id(definition)] = definition, _Shape(definition)
+    return found[1]
+
+
+def _flat(
+    arguments: Sequence[Any], kinds: _Kinds, single: type
+) -> tuple[list[Any], list[int]] | None:
+    """The arguments in one list, and how many belong to each definition; None if that is not plain."""
+    if len(arguments) != len(kinds):
+        return None
+    flat: list[Any] = []
+    sizes: list[int] = []
+    for argument, many in zip(arguments, kinds, strict=True):
+        if isinstance(argument, single):
+            flat.append(argument)
+            sizes.append(1)
+        elif many and (type(argument) is list or type(argument) is tuple):
+            for part in argument:
+                if not isinstance(part, single):
+                    return None
+            flat += argument
+            sizes.append(len(argument))
+        else:
+            return None
+    return flat, sizes
+
+
+def _init_irdl(
+    self: irdl.IRDLOperation,
+    op_def: irdl.OpDef,
+    *,
+    operands: Sequence[Any],
+    result_types: Sequence[Any],
+    properties: Mapping[str, Attribute | None],
+    attributes: Mapping[str, Attribute | None],
+    successors: Sequence[Any],
+    regions: Sequence[Any],
+) -> None:
+    shape = _shape_of(op_def)
+    plain = None
+    if shape.usual and len(regions) == shape.regions:
+        values = _flat(
+            [
+                v.results[0] if isinstance(v, Operation) and len(v.results) == 1 else v
+                for v in operands
+            ],
+            shape.operands,
+            SSAValue,
+        )
+        types = _flat(result_types, shape.results, Attribute)
+        blocks = _flat(successors, shape.successors, Block)
+        if all(isinstance(region, Region) for region in regions):
+            plain = values and types and blocks and (values, types, blocks)
+    if not plain:
+        _slow_init(
+            self,
+            op_def,
+            operands=operands,
+            result_types=result_types,
+            properties=properties,
+            attributes=attributes,
+            successors=successors,
+            regions=regions,
+        )
+        return
+    (values, sizes), (types, _), (blocks, _) = plain
+    own = {name: value for name, value in properties.items() if value is not None}
+    loose = {name: value for name, value in attributes.items() if value is not None}
+    if shape.sizes is not None:
+        (own if shape.sizes else loose)[irdl.AttrSizedOperandSegments.attribute_name] = (
+            DenseArrayBase.from_list(i32, sizes)
+        )
+    Operation.__init__(
+        self,
+        operands=values,
+        result_types=types,
+        properties=own,
+        attributes=loose,
+        successors=blocks,
+        regions=regions,
+    )
+
+
+_slow_init = irdl.irdl_op_init
+
+
+def _get_fixed(self: irdl.BeforeVariadicSingleAccessor, obj: Operation, objtype: Any = None) -> Any:
+    return tuple.__getitem__(_arguments(obj, self.construct), self.idx)
+
+
+def _get_any(self: irdl.BaseAccessor, obj: Operation, objtype: Any = None) -> Any:
+    return self.index(_arguments(obj, self.construct))
+
+
+def _arguments(op: Operation, construct: VarIRConstruct) -> tuple[Any, ...]:
+    if construct is VarIRConstruct.OPERAND:
+        return op._operands
+    if construct is VarIRConstruct.RESULT:
+        return op.results
+    return op.regions if construct is VarIRConstruct.REGION else op._successors
+
+
+def _get_value(self: core.SSAValues, idx: Any) -> Any:
+    found = tuple.__getitem__(self, idx)
+    return core.SSAValues(found) if idx.__class__ is slice else found
+
+
+def _attach(self: Block, operation: Operation) -> None:
+    # Only what has regions can contain the block.
+    if operation.parent is not None or operation.regions:
+        _slow_attach(self, operation)
+    else:
+        operation.parent = self
+
+
+_slow_attach = Block._attach_op
+
+
+def _get_ssa_value(arg: SSAValue | Operation, *, type: Any = Attribute) -> SSAValue:
+    if type is Attribute and isinstance(arg, SSAValue):
+        return arg
+    return _slow_get(arg, type=type)
+
+
+_slow_get = SSAValue.get
+
+
+def install() -> None:
+    for cls, name, function in (
+        (Operation, "__init__", _init_operation),
+        (irdl.IRDLOperation, "__post_init__", _add_defaults),
+        (irdl, "irdl_op_init", _init_irdl),
+        (irdl.BaseAccessor, "__get__", _get_any),
+        (irdl.BeforeVariadicSingleAccessor, "__get__", _get_fixed),
+        (core.SSAValues, "__getitem__", _get_value),
+        (Block, "_attach_op", _attach),
+        (SSAValue, "get", staticmethod(_get_ssa_value)),
+    ):
+        setattr(cls, name, function)

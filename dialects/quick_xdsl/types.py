@@ -1,0 +1,29 @@
+"""Classes of xDSL as plain ones: what is an instance of them is said by inheritance alone."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+
+from xdsl.ir import Attribute, core
+from xdsl.irdl import operations as irdl
+
+
+class _PlainMeta(ABCMeta):
+    """The metaclass of an abstract class without virtual subclasses: membership is inheritance."""
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+def _make_plain(cls: type) -> None:
+    """Gives `cls` and what derives from it the plain metaclass; later classes inherit it."""
+    if type(cls) is ABCMeta:
+        cls.__class__ = _PlainMeta
+    for derived in type.__subclasses__(cls):
+        _make_plain(derived)
+
+
+def install() -> None:
+    nodes = core._IRNode  # pyright: ignore[reportPrivateUsage]
+    for cls in (Attribute, core.IRWithUses, core.IRWithName, nodes, irdl.OperandOrResultDef):
+        _make_plain(cls)
