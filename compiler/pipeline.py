@@ -147,11 +147,16 @@ def stages(target: TargetName) -> tuple[Stage, ...]:
         "What is left of acc belongs to host code: loops run in order, data actions are calls.",
     )
     machine = (
-        ("lower-scf-to-cf", "convert-gpu-to-nvvm", "convert-to-llvm")
+        ("lower-scf-to-cf", "convert-gpu-to-nvvm", "convert-to-llvm", "name-entries")
         if target != "host"
-        else ("lower-scf-to-cf", "convert-to-llvm")
+        else ("lower-scf-to-cf", "convert-to-llvm", "name-entries")
     )
-    nvvm = Stage("nvvm", machine, "Mechanical: one operation per instruction.")
+    nvvm = Stage(
+        "nvvm",
+        machine,
+        "Mechanical: one operation per instruction. Functions get the names that other code calls them by "
+        "last, when nothing looks for them any more.",
+    )
     return (ACC, _DATA, _SCHEDULED, _TRANSFORMED, kernels, runtime, nvvm)
 
 

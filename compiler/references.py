@@ -56,7 +56,7 @@ def check_references(
 
 def open_library(name: str, folders: Sequence[str]) -> ctypes.CDLL:
     """The library of `-l<name>`, or at a path. Raises `CompileError` if there is none."""
-    paths = [name] if "/" in name else [str(Path(f) / f"lib{name}.so") for f in folders]
+    paths = [name] if "/" in name else [str(Path(f).absolute() / f"lib{name}.so") for f in folders]
     candidates = [path for path in paths if Path(path).exists()]
     if "/" not in name:
         found = ctypes.util.find_library(name)

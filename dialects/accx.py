@@ -24,6 +24,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
 | `accx.next_pass` | `builtin.module` | the pass that IR saved within a stage goes on with |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
+| `accx.entry` | `llvm.func` | the function that it calls for those who follow C's calling convention |
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
 | `accx.lanes` | `scf.for` | of the host target: a partitioned loop that `interchange-lanes` looks into |
 | `accx.vector_width` | loops, back edges | vectorise with this many lanes: i32 |
@@ -75,6 +76,7 @@ RESTRICT = "accx.restrict"
 STAGE = "accx.stage"
 NEXT_PASS = "accx.next_pass"
 KERNEL = "accx.kernel"
+ENTRY = "accx.entry"
 SIMD = "accx.simd"
 LANES = "accx.lanes"
 VECTOR_WIDTH = "accx.vector_width"

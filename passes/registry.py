@@ -54,6 +54,7 @@ PASS_CLASSES = {
     "lower-scf-to-cf": "LowerScfToCfPass",
     "convert-gpu-to-nvvm": "ConvertGpuToNvvmPass",
     "convert-to-llvm": "ConvertToLlvmPass",
+    "name-entries": "NameEntriesPass",
 }
 """
 Pass name → class, in the order of both targets' pipelines. The class is in a module of the pass's name

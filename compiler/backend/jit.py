@@ -86,7 +86,9 @@ def _as_program(ir: str) -> str:
 
 def _load_library(name: str, folders: Sequence[str]) -> None:
     """Makes the symbols of `-l<name>` (or of a path) visible to the JIT."""
-    candidates = [name] if "/" in name else [str(Path(f) / f"lib{name}.so") for f in folders]
+    candidates = (
+        [name] if "/" in name else [str(Path(f).absolute() / f"lib{name}.so") for f in folders]
+    )
     candidates = [path for path in candidates if Path(path).exists()]
     if "/" not in name:
         found = ctypes.util.find_library(name)

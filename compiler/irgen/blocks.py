@@ -16,6 +16,7 @@ from ..c.types import RecordType
 from . import expressions, statements
 from .function import FunctionState, JumpTargets
 from .layout import is_integer_type
+from .records_by_value import give_result
 from .tree import children
 
 
@@ -165,4 +166,10 @@ def emit_return(fn: FunctionState, s: c.Return) -> None:
         # `return;`: no caller may ask for the value (C90 3.6.6.4)
         value = fn.b.zero(fn.module.types.convert(fn.function.type.result))
     fn.leave()
+    if value is not None and fn.convention is not None:
+        assert fn.function is not None
+        entry = fn.allocas[0].block
+        target = entry.args[0] if entry.args else value
+        t = fn.function.type.result
+        value = give_result(fn, fn.convention.result, t, value, target)
     fn.b.add(llvm.ReturnOp(value))

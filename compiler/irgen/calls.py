@@ -1,33 +1,27 @@
 """
 Calls (C11 6.5.2.2). Records go by value between functions of the program as first-class aggregates;
-to and from functions outside it they are cut into the eightbytes of the x86-64 psABI, 3.2.3.
+to and from others, and through pointers, as the platform's convention says (`records_by_value.py`).
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, f32, f64, i32
-from xdsl.dialects.llvm import LLVMFunctionType, LLVMStructType, LLVMVoidType
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
 from xdsl.ir import Attribute, SSAValue
 
-from ..base.diagnostics import SourceLoc, error
 from ..c import ast as c
-from ..c.types import (
-    ArrayType,
-    CType,
-    FloatType,
-    FunctionType,
-    RecordType,
-    VoidType,
-)
-from . import builtins, expressions, lvalues, mismatched_calls, objects
+from ..c.types import FunctionType, RecordType
+from . import builtins, expressions, mismatched_calls
+from .conventions import Signature, has_records, signature
 from .function import FunctionState
 from .layout import TypeLowering
+from .records_by_value import pass_argument, result_buffer, take_result
 
 
 def function_address(fn: FunctionState, decl: c.FunctionDecl) -> SSAValue:
     """The address of a function."""
-    return fn.symbol_address(fn.module.function_symbol(decl), decl.name)
+    return fn.symbol_address(fn.module.entry_symbol(decl), decl.name)
 
 
 def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
@@ -35,31 +29,71 @@ def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
     if builtins.is_builtin(e):
         return builtins.call(fn, e)
     direct = e.callee.decl if isinstance(e.callee, c.FunctionRef) else None
-    pointer = None if direct is not None else expressions.rvalue(fn, e.callee)
-    by_abi = direct is not None and not fn.module.is_defined(direct)
-    args: list[SSAValue] = []
-    for arg in e.args:
-        if isinstance(arg.type, RecordType) and by_abi:
-            args += _split_argument(fn, arg)
-        else:
-            args.append(expressions.rvalue(fn, arg))
+    definition = None if direct is None else fn.module.definition(direct)
+    if direct is None or definition is None or _by_convention(fn, definition, e):
+        return _call_by_convention(fn, e, direct)
+    args = [expressions.rvalue(fn, arg) for arg in e.args]
     fn.b.at(e.loc)
-    signature = call_type(fn.module.types, e, by_abi=by_abi)
+    signature = fn.module.types.function(_called_type(e))
     result = None if isinstance(signature.output, LLVMVoidType) else signature.output
+    symbol = fn.module.function_symbol(direct)
+    if not matches(fn.module.function_types[symbol], args, result):
+        return mismatched_calls.call(fn, e, args, definition)
+    variadic = signature if signature.is_variadic else None
+    op = llvm.CallOp(symbol, *args, return_type=result, var_callee_type=variadic)
+    return fn.b.add(op, direct.name).returned
+
+
+def _by_convention(fn: FunctionState, definition: c.FunctionDecl, e: c.Call) -> bool:
+    """Whether a function of the program wants records by the convention, and there are any."""
+    if not fn.module.is_by_convention(definition):
+        return False
+    return has_records(definition.type) or any(isinstance(a.type, RecordType) for a in e.args)
+
+
+def _call_by_convention(
+    fn: FunctionState, e: c.Call, direct: c.FunctionDecl | None
+) -> SSAValue | None:
+    """A call of a function that may be outside of the program."""
+    pointer = expressions.rvalue(fn, e.callee) if direct is None else None
+    convention = call_signature(fn.module.types, e)
+    args = [
+        value
+        for passing, arg in zip(convention.params, e.args, strict=True)
+        for value in pass_argument(fn, passing, arg)
+    ]
+    fn.b.at(e.loc)
+    buffer = result_buffer(fn, convention.result, e.type)
+    args = [*buffer, *args]
+    output = convention.type.output
+    result = None if isinstance(output, LLVMVoidType) else output
     if direct is not None:
         symbol = fn.module.function_symbol(direct)
         if matches(fn.module.function_types[symbol], args, result):
-            variadic = signature if signature.is_variadic else None
+            variadic = convention.type if convention.type.is_variadic else None
             op = llvm.CallOp(symbol, *args, return_type=result, var_callee_type=variadic)
-            value = fn.b.add(op, direct.name).returned
-            return _result(fn, e, value, by_abi=by_abi)
-        definition = fn.module.definition(direct)
-        if definition is not None:
-            return mismatched_calls.call(fn, e, args, definition)
-        pointer = fn.symbol_address(symbol, direct.name)
-    assert pointer is not None
-    op = indirect_call(pointer, args, signature)
-    return _result(fn, e, fn.b.add(op, "call").returned, by_abi=by_abi)
+        else:
+            pointer = fn.symbol_address(symbol, direct.name)
+            op = indirect_call(pointer, args, convention.type)
+    else:
+        assert pointer is not None
+        op = indirect_call(pointer, args, convention.type)
+    if convention.attributes is not None:
+        op.attributes["arg_attrs"] = convention.attributes
+    returned = fn.b.add(op, direct.name if direct is not None else "call").returned
+    return take_result(fn, convention.result, e.type, returned, buffer)
+
+
+def call_signature(types: TypeLowering, e: c.Call) -> Signature:
+    """How call `e` passes its arguments and finds its result."""
+    return signature(types, _called_type(e), [arg.type for arg in e.args])
+
+
+def _called_type(e: c.Call) -> FunctionType:
+    t = e.function_type
+    if not t.prototyped and not t.params:
+        return FunctionType(t.result, tuple(a.type for a in e.args))
+    return t
 
 
 def matches(t: LLVMFunctionType, args: list[SSAValue], result: Attribute | None) -> bool:
@@ -69,14 +103,6 @@ def matches(t: LLVMFunctionType, args: list[SSAValue], result: Attribute | None)
     if output != result or len(args) < len(fixed) or (len(args) > len(fixed) and not t.is_variadic):
         return False
     return all(a.type == p for a, p in zip(args, fixed, strict=False))
-
-
-def call_type(types: TypeLowering, e: c.Call, *, by_abi: bool) -> LLVMFunctionType:
-    """The IR type of the function that call `e` calls."""
-    t = e.function_type
-    if not t.prototyped and not t.params:
-        t = FunctionType(t.result, tuple(a.type for a in e.args))
-    return external_type(types, t, e.loc) if by_abi else types.function(t)
 
 
 def indirect_call(
@@ -96,72 +122,3 @@ def indirect_call(
     return llvm.CallOp.create(
         operands=[pointer, *args], properties=properties, result_types=results
     )
-
-
-# Records across the psABI ----------------------------------------------------------------------
-
-
-def external_type(types: TypeLowering, t: FunctionType, loc: SourceLoc) -> LLVMFunctionType:
-    """The IR type of a function outside the program, records as eightbytes."""
-    inputs: list[Attribute] = []
-    for p in t.params:
-        inputs += _eightbytes(p, loc) if isinstance(p, RecordType) else [types.convert(p)]
-    output: Attribute | None
-    if isinstance(t.result, RecordType):
-        parts = _eightbytes(t.result, loc)
-        output = parts[0] if len(parts) == 1 else LLVMStructType.from_type_list(parts)
-    else:
-        output = None if isinstance(t.result, VoidType) else types.convert(t.result)
-    variadic = t.variadic or (not t.prototyped and not t.params)
-    return LLVMFunctionType(inputs, output, is_variadic=variadic)
-
-
-def _eightbytes(t: RecordType, loc: SourceLoc) -> list[Attribute]:
-    """The registers a record travels in (psABI 3.2.3)."""
-    classes: dict[int, bool] = {}
-    known = t.is_complete and t.size <= 16 and _classify(t, 0, classes)
-    if not known:
-        raise error(
-            loc,
-            f"'{t}' is passed by value in memory to or from a function outside the program",
-            "pass a pointer to it, or add the source file that defines the function",
-        )
-    out: list[Attribute] = []
-    for i in range(-(-t.size // 8)):
-        size = min(8, t.size - 8 * i)
-        if classes.get(i, True):
-            out.append(f64 if size > 4 else f32)
-        else:
-            out.append(IntegerType(8 * (1 << (size - 1).bit_length())))
-    return out
-
-
-def _classify(t: CType, offset: int, classes: dict[int, bool]) -> bool:
-    """Marks eightbytes as SSE (True) or INTEGER (False); False if the record goes to memory."""
-    if isinstance(t, RecordType):
-        return all(_classify(f.type.type, offset + f.offset, classes) for f in t.fields or ())
-    if isinstance(t, ArrayType) and isinstance(t.length, int):
-        size = t.element.type.size
-        return all(_classify(t.element.type, offset + i * size, classes) for i in range(t.length))
-    if isinstance(t, FloatType) and t.bits == 80:
-        return False
-    is_sse = isinstance(t, FloatType)
-    classes[offset // 8] = classes.get(offset // 8, True) and is_sse
-    return True
-
-
-def _split_argument(fn: FunctionState, e: c.Expr) -> list[SSAValue]:
-    assert isinstance(e.type, RecordType)
-    parts = _eightbytes(e.type, e.loc)
-    buffer = fn.scratch(LLVMStructType.from_type_list(parts), 16, "arg")
-    objects.record_into(fn, buffer, e)
-    return [fn.b.load(fn.b.offset(buffer, 8 * i), part) for i, part in enumerate(parts)]
-
-
-def _result(
-    fn: FunctionState, e: c.Call, value: SSAValue | None, *, by_abi: bool
-) -> SSAValue | None:
-    if value is None or not by_abi or not isinstance(e.type, RecordType):
-        return value
-    address = lvalues.spill(fn, value, e.type, "result")
-    return fn.b.load(address, fn.module.types.convert(e.type))

@@ -32,6 +32,7 @@ from . import (
     mismatched_calls,
     objects,
     statements,
+    variable_arguments,
 )
 from .function import FunctionState
 from .layout import PTR
@@ -111,9 +112,9 @@ def _rvalue(fn: FunctionState, e: c.Expr) -> SSAValue | None:
         case c.SizeofVla():
             return fn.byte_size(e.of)
         case c.VaArg():
-            return objects.va_arg(fn, e)
+            return variable_arguments.va_arg(fn, e)
         case c.VaOp():
-            objects.va_op(fn, e)
+            variable_arguments.va_op(fn, e)
             return None
         case c.VarRef() | c.Deref() | c.Member() | c.CompoundLiteral() | c.StringLiteral():
             # A member of an rvalue record, or an lvalue used for its value without a Load.

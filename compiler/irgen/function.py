@@ -20,6 +20,7 @@ from .facts import FunctionFacts
 from .layout import PTR
 
 if TYPE_CHECKING:
+    from .conventions import Signature
     from .symbols import ModuleState
 
 
@@ -82,6 +83,8 @@ class FunctionState:
     exits: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
     case_blocks: dict[int, Block] = field(default_factory=dict[int, Block])
     assigned: dict[c.Stmt, set[c.VarDecl]] = field(default_factory=dict[c.Stmt, set[c.VarDecl]])
+    convention: Signature | None = None
+    """How the function takes its arguments, if not as values."""
     flat: bool = True
     on_device: bool = False
     """Whether this is the device version of a routine."""

@@ -27,6 +27,7 @@ from xdsl.dialects.llvm import (
 )
 from xdsl.ir import Attribute, TypeAttribute
 
+from ..base.machine import Machine, this_machine
 from ..c.types import (
     ArrayType,
     CType,
@@ -97,6 +98,7 @@ class TypeLowering:
     different files or scopes) get different names.
     """
 
+    machine: Machine = field(default_factory=this_machine)
     layouts: dict[int, RecordLayout] = field(default_factory=dict[int, RecordLayout])
     _records: list[RecordType] = field(default_factory=list[RecordType])
     _names: dict[str, ArrayAttr[Attribute]] = field(default_factory=dict[str, ArrayAttr[Attribute]])
@@ -172,19 +174,21 @@ class TypeLowering:
         elements: list[Attribute] = []
         index: dict[int, int] = {}
         offset, align = 0, 1
+        # Bit-fields lie between the elements, where a copy of the structure must not lose them.
+        has_bits = any(member.bit_width is not None for member in t.fields or ())
         for member in t.fields or ():
             if member.bit_width is not None:
                 continue
             element = self.convert(member.type.type)
             size, e_align = ir_size_align(element)
             natural = -(-offset // e_align) * e_align
-            if natural < member.offset:
+            if natural < member.offset or (has_bits and offset < member.offset):
                 elements.append(LLVMArrayType(member.offset - offset, i8))
             index[id(member)] = len(elements)
             elements.append(element)
             offset = member.offset + size
             align = max(align, e_align)
-        if -(-offset // align) * align < t.size:
+        if -(-offset // align) * align < t.size or (has_bits and offset < t.size):
             elements.append(LLVMArrayType(t.size - offset, i8))
         return elements, index
 

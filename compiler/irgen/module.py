@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.llvm import LLVMVoidType
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, BlockArgument, Region
 
 from ...passes.ir.recipes import add_recipes
 from ..base.diagnostics import DiagnosticSink
@@ -21,6 +21,7 @@ from ..c.types import FunctionType, PointerType
 from ..directives.records import Directive
 from . import statements, static_data
 from .builder import Builder
+from .conventions import has_records, signature
 from .default_none import check_default_none
 from .device_assembly import check_device_assembly
 from .directives import declarations, routines
@@ -28,6 +29,7 @@ from .directives.device_versions import needs_device_version
 from .facts import analyze
 from .function import AllocaScope, FunctionState, remove_unreachable
 from .normalize import normalize_body
+from .records_by_value import emit_entries, take_parameters
 from .symbols import EXTERNAL, INTERNAL, ModuleState
 
 
@@ -51,6 +53,9 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
                 _define_function(state, function, function.body)
                 if needs_device_version(function):
                     _define_function(state, function, function.body, on_device=True)
+                if state.is_external(function):
+                    state.entry_symbol(function)
+    emit_entries(state)
     declared: dict[str, acc.DataClause] = {}
     routine_directives: dict[str, Directive] = {}
     for unit in units:
@@ -84,9 +89,16 @@ def _define_function(
     fn.allocas.append(AllocaScope(entry))
     region = Region(entry)
     fn.b.at(function.loc)
-    for param, arg in zip(function.params, entry.args, strict=False):
-        arg.name_hint = value_name(param.name) if param.name else None
-        arg.location = param.loc.to_attr()
+    if state.is_by_convention(function):
+        fn.convention = signature(state.types, t)
+        arguments = take_parameters(fn, fn.convention, t.params, entry)
+    else:
+        arguments = entry.args
+    for param, arg in zip(function.params, arguments, strict=False):
+        if arg.name_hint is None:
+            arg.name_hint = value_name(param.name) if param.name else None
+        if isinstance(arg, BlockArgument):
+            arg.location = param.loc.to_attr()
         if fn.in_memory(param):
             fn.b.store(arg, fn.allocate(param))
         else:
@@ -106,6 +118,8 @@ def _define_function(
     op = llvm.FuncOp(symbol, ir_type, linkage, body=region)
     op.location = function.loc.to_attr()
     _promise_restrict(op, function)
+    if fn.convention is not None and has_records(t):
+        op.arg_attrs = fn.convention.attributes
     state.module.body.block.add_op(op)
 
 

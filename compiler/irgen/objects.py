@@ -1,14 +1,12 @@
-"""Objects built in place: record values, initialisers (C11 6.7.9) and variable argument lists."""
+"""Objects built in place: record values and initialisers (C11 6.7.9)."""
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ...dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
-from ..base.diagnostics import error
 from ..c import ast as c
-from ..c.types import ArrayType, PointerType, RecordType, is_arithmetic, is_scalar
+from ..c.types import ArrayType, RecordType, is_scalar
 from . import expressions, lvalues, statements
 from .function import FunctionState
 
@@ -81,33 +79,3 @@ def _covers(init: c.Initializer) -> bool:
             covered += e.type.size
         return covered == init.type.size
     return bool(init.items)
-
-
-# Variable arguments ---------------------------------------------------------------------------
-
-
-def va_arg(fn: FunctionState, e: c.VaArg) -> SSAValue:
-    """`va_arg` of a scalar type (C11 7.16.1.1)."""
-    if not is_arithmetic(e.type) and not isinstance(e.type, PointerType):
-        raise error(
-            e.loc,
-            f"va_arg of '{e.type}' is not supported",
-            "pass a pointer to the object instead",
-        )
-    arguments = expressions.rvalue(fn, e.list)
-    fn.b.at(e.loc)
-    return fn.b.value(VaArgOp(arguments, fn.module.types.convert(e.type)), "va_arg")
-
-
-def va_op(fn: FunctionState, e: c.VaOp) -> None:
-    """`va_start`, `va_end`, `va_copy`."""
-    arguments = expressions.rvalue(fn, e.list)
-    source = None if e.source is None else expressions.rvalue(fn, e.source)
-    fn.b.at(e.loc)
-    if e.op == "va_start":
-        fn.b.add(VaStartOp(arguments))
-    elif e.op == "va_end":
-        fn.b.add(VaEndOp(arguments))
-    else:
-        assert source is not None
-        fn.b.add(VaCopyOp(arguments, source))

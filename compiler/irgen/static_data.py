@@ -295,7 +295,7 @@ def _address(state: ModuleState, b: Builder, value: AddressConstant, t: Attribut
     if isinstance(base, c.StringLiteral):
         symbol = state.string(base.data)
     elif isinstance(base, c.FunctionDecl):
-        symbol = state.function_symbol(base)
+        symbol = state.entry_symbol(base)
     else:
         symbol = state.symbol_of(base)
     address = b.value(llvm.AddressOfOp(symbol, PTR))

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation
 
 from ..base.diagnostics import DiagnosticSink, error
 from ..c import ast as c
-from .calls import external_type
+from .conventions import has_records, signature
 from .layout import TypeLowering
 
 EXTERNAL = llvm.LinkageAttr("external")
@@ -39,6 +39,10 @@ class ModuleState:
     _defined: dict[str, c.FunctionDecl | c.VarDecl] = field(
         default_factory=dict[str, "c.FunctionDecl | c.VarDecl"]
     )
+    entries: dict[str, tuple[str, c.FunctionDecl]] = field(
+        default_factory=dict[str, "tuple[str, c.FunctionDecl]"]
+    )
+    """Functions of the program → the symbols of their entries (`records_by_value.py`)."""
     device_versions: dict[str, str] = field(default_factory=dict[str, str])
     """Symbols of routines that are other functions on the device."""
     _strings: dict[bytes, str] = field(default_factory=dict[bytes, str])
@@ -102,17 +106,43 @@ class ModuleState:
             found = self._functions.get(id(decl))
             if found is None:
                 found = self._functions[id(decl)] = self.unique(decl.name)
-                self.function_types[found] = self.types.function(decl.type)
+                self.function_types[found] = self._own_type(decl)
             return found
         name = decl.symbol or decl.name
         if name not in self.function_types:
             definition = self._defined.get(name)
             if isinstance(definition, c.FunctionDecl):
-                self.function_types[name] = self.types.function(definition.type)
+                self.function_types[name] = self._own_type(definition)
             else:
                 self._declared[name] = decl
-                self.function_types[name] = external_type(self.types, decl.type, decl.loc)
+                self.function_types[name] = signature(self.types, decl.type).type
         return name
+
+    def _own_type(self, definition: c.FunctionDecl) -> LLVMFunctionType:
+        if self.is_by_convention(definition):
+            return signature(self.types, definition.type).type
+        return self.types.function(definition.type)
+
+    @staticmethod
+    def is_by_convention(definition: c.FunctionDecl) -> bool:
+        """Whether a function of the program itself takes its arguments as the convention says."""
+        return definition.type.variadic
+
+    def entry_symbol(self, decl: c.FunctionDecl) -> str:
+        """The symbol of what has the address of a function: of its entry, if it needs one."""
+        symbol = self.function_symbol(decl)
+        definition = self.definition(decl)
+        if definition is None or self.is_by_convention(definition):
+            return symbol
+        if not has_records(definition.type):
+            return symbol
+        if symbol not in self.entries:
+            self.entries[symbol] = self.unique(f"{symbol}.entry"), definition
+        return self.entries[symbol][0]
+
+    def is_external(self, definition: c.FunctionDecl) -> bool:
+        """Whether code outside of the program can call this function of the program by name."""
+        return not (definition.is_static or definition.is_inline)
 
     def definition(self, decl: c.FunctionDecl) -> c.FunctionDecl | None:
         """The definition of this function in some file of the program."""
@@ -158,6 +188,7 @@ class ModuleState:
         for name, decl in self._declared.items():
             if isinstance(decl, c.FunctionDecl):
                 op: Operation = llvm.FuncOp(name, self.function_types[name], EXTERNAL)
+                op.arg_attrs = signature(self.types, decl.type).attributes
             else:
                 t = self.types.convert(decl.type) if decl.type.is_complete else i8
                 op = llvm.GlobalOp(t, name, EXTERNAL)

@@ -159,11 +159,6 @@ CASES = {
         2,
         "not a constant from 1 to 3",
     ),
-    "large struct across the ABI": (
-        "struct s { double x[4]; };\nvoid g(struct s);\nvoid f(void) {\nstruct s v = {0}; g(v); }",
-        4,
-        "passed by value in memory",
-    ),
 }
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
+from ...base.machine import this_machine
 from ..ast import (
     AddressOf,
     Call,
@@ -43,6 +44,7 @@ from ..types import (
     LDOUBLE,
     LONG,
     SIZE_T,
+    UINT,
     VOID,
     ArrayType,
     ComplexType,
@@ -349,16 +351,25 @@ class CallChecker:
 
 
 def va_list_type() -> ArrayType:
-    """`__builtin_va_list`: an array of one `struct __va_list_tag` (psABI 3.5.7)."""
+    """
+    `__builtin_va_list`: an array of one structure, as psABI 3.5.7 says. AAPCS64 has no array, but functions
+    get the address of a structure of that size, too.
+    """
     record = RecordType(VA_LIST_TAG, False)
-    pointer = QualType(pointer_to(VOID))
-    unsigned = QualType(IntType("unsigned int", 32, False, 3))
-    record.complete(
-        [
-            ("gp_offset", unsigned, None),
-            ("fp_offset", unsigned, None),
-            ("overflow_arg_area", pointer, None),
-            ("reg_save_area", pointer, None),
+    pointer, unsigned, signed = QualType(pointer_to(VOID)), QualType(UINT), QualType(INT)
+    members = [
+        ("gp_offset", unsigned),
+        ("fp_offset", unsigned),
+        ("overflow_arg_area", pointer),
+        ("reg_save_area", pointer),
+    ]
+    if this_machine() == "aarch64":
+        members = [
+            ("__stack", pointer),
+            ("__gr_top", pointer),
+            ("__vr_top", pointer),
+            ("__gr_offs", signed),
+            ("__vr_offs", signed),
         ]
-    )
+    record.complete([(name, qual, None) for name, qual in members])
     return ArrayType(QualType(record), 1)

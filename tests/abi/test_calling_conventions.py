@@ -1,0 +1,94 @@
+"""Structures, complex numbers and wide floats by value to and from code of other compilers."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from accopt.compiler.api import RunOptions, compile_files
+from accopt.compiler.base.machine import this_machine
+from accopt.compiler.base.options import CompileOptions
+from signatures import generate
+
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="compares with gcc")
+
+
+def _mismatches(
+    tmp_path: Path, seed: int, count: int, capfd: pytest.CaptureFixture[str]
+) -> list[str]:
+    source = tmp_path / "signatures.c"
+    source.write_text(generate(seed, count, wide=this_machine() == "x86_64"))
+    library = tmp_path / "libtheirs.so"
+    theirs = ["-w", "-O1", "-shared", "-fPIC", "-DSIDE=theirs", "-DOTHER=ours"]
+    subprocess.run(["gcc", *theirs, str(source), "-o", str(library)], check=True)
+    options = CompileOptions(opt_level=1, defines=("SIDE=ours", "OTHER=theirs", "MAIN"))
+    program = compile_files([source], options, RunOptions(libraries=(str(library),)))
+    program.main(["signatures"])
+    program.close()
+    return capfd.readouterr().out.splitlines()
+
+
+@needs_gcc
+def test_signatures_agree_with_gcc(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    assert _mismatches(tmp_path, 1, 24, capfd) == ["0 wrong"]
+
+
+@needs_gcc
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_more_signatures_agree_with_gcc(
+    seed: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    assert _mismatches(tmp_path, seed, 100, capfd) == ["0 wrong"]
+
+
+class Vector(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_float) for name in "xyz"]
+
+
+class Matrix(ctypes.Structure):
+    _fields_ = [("a", ctypes.c_double * 9)]
+
+
+class Small(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_int), ("scale", ctypes.c_double)]
+
+
+def test_functions_called_from_python(tmp_path: Path):
+    source = tmp_path / "vectors.c"
+    source.write_text(
+        """
+        typedef struct { float x, y, z; } Vector;
+        typedef struct { double a[9]; } Matrix;
+        typedef struct { int count; double scale; } Small;
+        float dot(Vector a, Vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+        Matrix scaled(Matrix m, Small by) {
+            for (int i = 0; i < 9; i++)
+                m.a[i] *= by.scale + by.count;
+            return m;
+        }
+        static Small twice(Small s) { Small t = {2 * s.count, 2 * s.scale}; return t; }
+        typedef Small (*Map)(Small);
+        static const Map maps[] = {twice};
+        Map map(void) { return maps[0]; }
+        int within(void) {           /* both forms of one function agree */
+            Small s = {3, 0.5}, t = maps[0](twice(s));
+            return t.count == 12 && t.scale == 2.0 && dot((Vector){1, 2, 3}, (Vector){1, 1, 1}) == 6;
+        }
+        """
+    )
+    program = compile_files([source])
+    dot = program.function("dot", ctypes.c_float, (Vector, Vector))
+    assert dot(Vector(1, 1, 1), Vector(1, 2, 3)) == 6
+    scaled = program.function("scaled", Matrix, (Matrix, Small))
+    assert list(scaled(Matrix((ctypes.c_double * 9)(*range(9))), Small(1, 0.5)).a) == [
+        1.5 * i for i in range(9)
+    ]
+    address = program.function("map", ctypes.c_void_p, ())()
+    twice = ctypes.CFUNCTYPE(Small, Small)(address)
+    assert (twice(Small(4, 0.25)).count, twice(Small(4, 0.25)).scale) == (8, 0.5)
+    assert program.function("within", ctypes.c_int, ())() == 1
+    program.close()
