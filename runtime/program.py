@@ -308,12 +308,13 @@ class Runtime:
             if scratch:
                 self._order_scratch(state, site, queue)
             launcher(values, queue)
+            # Told while the lock is held: what another thread has put in order since would be undone.
+            kernel = self.sites[site].kernel
+            self._native.launched(site, kernel, state, queue, number, scratch=scratch, epoch=epoch)
         if number == ASYNC_ON_DEVICE:
             self._native_devices.count_construct(state.row)
         if queue is state.sync_queue and (number != ASYNC_ON_DEVICE or state.native.waits):
             queue.wait()
-        kernel = self.sites[site].kernel
-        self._native.launched(site, kernel, state, queue, number, scratch=scratch, epoch=epoch)
 
     def scratch(self, site: int, size: int) -> int:
         """Zeroed device memory owned by the site (see `DeviceState.scratch`)."""

@@ -28,6 +28,11 @@ class Cell:
     base: int
     size: int
 
+    def serve(self, base: int, size: int) -> None:
+        """Is the place of the variable at `base` from now on. Nobody may be using the cell."""
+        self.base, self.size = base, size
+        self.entry.host, self.entry.bytes = base, size
+
     def store(self) -> None:
         """The variable's value into the cell."""
         ctypes.memmove(self.slot, self.base, self.size)
@@ -68,8 +73,7 @@ class Cells:
             self._cells[site, index] = cell
         if cell.in_use:
             return None
-        cell.base, cell.size = base, size
-        cell.entry.host, cell.entry.bytes = base, size
+        cell.serve(base, size)
         return cell
 
     def holding(self, site: int, index: int, device: int) -> Cell | None:

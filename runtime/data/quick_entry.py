@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from ...compiler.base.abi import RECORD_BYTES, RECORD_DEVICE_AT, RECORD_FORMAT, DataFlag, DataKind
 from ..compression.arrays import Answer, answer_for
 from ..device import Queue
-from ..native.data import DeviceSlots, Region
+from ..native.data import DeviceSlots, Region, Served
 from .cells import Cell, Cells
 from .mapping import POINTER_BYTES, read_host_pointer
 from .pointer_rows import Part, expand
@@ -75,7 +75,7 @@ class _Remembered:
     entries: list[Entry]
     attached: list[_Found]
     """Those whose pointer object is on the device."""
-    cells: list[Cell]
+    cells: list[Served]
     answers: list[Answer]
     """What compressed arrays' descriptors are told."""
     watched: list[tuple[int, bytes]]
@@ -124,14 +124,15 @@ class QuickEntry:
             or not all(_attached(found) for found in known.attached)
             or not all(answer.agrees() for answer in known.answers)
             or any(_string_at(address, len(held)) != held for address, held in known.watched)
-            or (known.cells and not (synchronous and _free(known.cells)))
+            or (known.cells and not (synchronous and _free(known.cells) and self._claim(site)))
         ):
             done = self._enter_each(site, records, count, raw, queue)
             if done < count:
                 return done
             known = self._remembered[site]
         else:
-            for cell in known.cells:
+            for cell, base, size in known.cells:
+                cell.serve(base, size)
                 cell.store()
             _count_all(known, 1)
             ctypes.memmove(records, known.after, len(raw))
@@ -162,12 +163,22 @@ class QuickEntry:
                 ):
                     held = False
             if held:
-                for cell in known.cells:
+                for cell, _, _ in known.cells:
                     cell.fetch()
+                if known.cells:
+                    self._release(site)
                 return 0
             _count_all(known, 1)
         self.settle()
         return self._exit_each(site, raw, count)
+
+    def _claim(self, site: int) -> bool:
+        """Whether no region that native code knows of is in the site's cells; they are ours if so."""
+        return self.native is None or self.native.claim(site)
+
+    def _release(self, site: int) -> None:
+        if self.native is not None:
+            self.native.release(site)
 
     def _enter_each(
         self, site: int, records: int, count: int, raw: bytes, queue: Queue | None
@@ -175,8 +186,9 @@ class QuickEntry:
         after = bytearray(raw)
         all_found: list[_Found] = []
         shared = self._shared(raw, count) if queue is None and self._works_in_place else {}
+        claimed = queue is None and _has_cells(raw) and self._claim(site)
         for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
-            found = shared.get(at) or self._find(raw, at, site if queue is None else None)
+            found = shared.get(at) or self._find(raw, at, site if claimed else None)
             if found is None or not all(_attached(part) for part in found.all()):
                 break
             if found.cell is not None:
@@ -195,6 +207,8 @@ class QuickEntry:
             for found in all_found[keep:]:
                 _count(found, -1)
             del all_found[keep:]
+        if claimed and not any(found.cell is not None for found in all_found):
+            self._release(site)
         if all_found:
             ctypes.memmove(records, bytes(after), RECORD_BYTES * len(all_found))
         if len(all_found) == count:
@@ -202,7 +216,7 @@ class QuickEntry:
             entries = [part.entry for part in parts]
             attached = [part for part in parts if part.attachments is not None]
             watched = [watch for found in all_found for watch in found.watched]
-            cells = [found.cell for found in all_found if found.cell is not None]
+            cells = [(c, c.base, c.size) for found in all_found if (c := found.cell) is not None]
             answers = [found.answer for found in all_found if found.answer is not None]
             epoch = self._table.epoch
             self._remembered[site] = _Remembered(
@@ -213,6 +227,8 @@ class QuickEntry:
     def _exit_each(self, site: int, raw: bytes, count: int) -> int:
         # Nobody else knows of cells: they are left here, whatever else stops at another record.
         in_cells = [index for index in range(count) if self._leave_cell(site, raw, index)]
+        if in_cells:
+            self._release(site)
         for index in range(count - 1, -1, -1):
             at = index * RECORD_BYTES
             if index in in_cells or is_in_place(raw, at):
@@ -352,8 +368,8 @@ def _stay_attached(attached: list[_Found]) -> bool:
     return all(count > 0 for count in counts.values())
 
 
-def _free(cells: list[Cell]) -> bool:
-    return not any(cell.in_use for cell in cells)
+def _free(cells: list[Served]) -> bool:
+    return not any(cell.in_use for cell, _, _ in cells)
 
 
 def _attached(found: _Found) -> bool:
@@ -392,5 +408,8 @@ def _count_attachment(found: _Found, step: int) -> None:
 
 def has_cells(records: int, count: int) -> bool:
     """Whether one of `count` records at an address may be a scalar in a cell."""
-    raw = _string_at(records, RECORD_BYTES * count)
-    return any(_unpack(raw, at)[6] & _CELL for at in range(0, RECORD_BYTES * count, RECORD_BYTES))
+    return _has_cells(_string_at(records, RECORD_BYTES * count))
+
+
+def _has_cells(raw: bytes) -> bool:
+    return any(_unpack(raw, at)[6] & _CELL for at in range(0, len(raw), RECORD_BYTES))

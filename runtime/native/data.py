@@ -18,6 +18,9 @@ The counters of the present table lack the regions open in slots. That is safe b
   more than counting;
 - to disarm is to add the open regions to the entries' counters: their exits then come to Python.
 
+The cells of a site serve one region at a time. A word of the site says whether they do: native code counts it
+as it enters and leaves, Python claims it before it uses cells and releases it when it has emptied them.
+
 One word for each device is the lock between the two sides. Native code tries it a few times, and calls
 Python if it stays taken, so it never waits.
 """
@@ -70,6 +73,10 @@ class _Slot(ctypes.Structure):
     )
 
 
+Served = tuple[Cell, int, int]
+"""A cell with the address and size of the variable it serves in a region."""
+
+
 @dataclass(frozen=True, slots=True)
 class Region:
     """
@@ -81,7 +88,7 @@ class Region:
 
     records: bytes
     entries: Sequence[Entry]
-    cells: Sequence[Cell] = ()
+    cells: Sequence[Served] = ()
     answers: Sequence[Answer] = ()
     attached: Sequence[tuple[dict[int, int], int]] = ()
     watched: Sequence[tuple[int, bytes]] = ()
@@ -91,11 +98,9 @@ class Region:
 class _Armed:
     """What an armed slot stands for, and the memory it points at."""
 
-    site: int
     entries: Sequence[Entry]
     attached: Sequence[tuple[dict[int, int], int]]
-    cells: Sequence[tuple[Cell, int, int]]
-    """Each cell with the address and size of the variable it serves here."""
+    cells: Sequence[Served]
     memory: Sequence[ctypes.Array[Any]]
 
 
@@ -168,7 +173,7 @@ class DeviceSlots:
         try:
             self._disarm(index)
             buffer = ctypes.create_string_buffer(region.records, len(region.records))
-            cells = _words(word for c in region.cells for word in (c.base, c.slot, c.size))
+            cells = _words(w for cell, base, size in region.cells for w in (base, cell.slot, size))
             told = _answer_table(region.answers)
             copies = [ctypes.create_string_buffer(held, len(held)) for _, held in region.watched]
             watches = _words(
@@ -176,11 +181,9 @@ class DeviceSlots:
                 for (address, held), copy in zip(region.watched, copies, strict=True)
                 for word in (address, len(held) // 8, ctypes.addressof(copy))
             )
-            known = [(cell, cell.base, cell.size) for cell in region.cells]
             memory = (buffer, cells, told, watches, *copies)
-            self._armed[index] = _Armed(site, region.entries, region.attached, known, memory)
+            self._armed[index] = _Armed(region.entries, region.attached, region.cells, memory)
             _count(region.entries, region.attached, -1)
-            self._busy[site] += 1 if region.cells else 0
             self._slots[index] = _Slot(
                 1,
                 1,
@@ -194,6 +197,24 @@ class DeviceSlots:
                 ctypes.addressof(watches),
                 int(asynchronous),
             )
+        finally:
+            self._native.unlock(self._row)
+
+    def claim(self, site: int) -> bool:
+        """Takes the site's cells for a region that Python enters, unless one is in them; see `release`."""
+        self._take_lock()
+        try:
+            free = not self._busy[site]
+            self._busy[site] += free
+            return free
+        finally:
+            self._native.unlock(self._row)
+
+    def release(self, site: int) -> None:
+        """A region in the site's cells, whoever entered it, is over, as Python has found."""
+        self._take_lock()
+        try:
+            self._busy[site] = max(self._busy[site] - 1, 0)
         finally:
             self._native.unlock(self._row)
 
@@ -242,10 +263,9 @@ class DeviceSlots:
         opened = self._slots[index].open
         self._slots[index].armed = 0
         _count(known.entries, known.attached, opened)
-        if opened and known.cells:
-            self._busy[known.site] -= opened
+        if opened:
             for cell, base, size in known.cells:
-                cell.base, cell.size = base, size
+                cell.serve(base, size)
 
     def _take_lock(self) -> None:
         while not self._native.try_lock(self._row):

@@ -192,6 +192,63 @@ def test_a_cell_serves_one_synchronous_region_at_a_time(data: Fixture) -> None:
     assert data.leave(first) == []
 
 
+def test_a_region_in_a_cell_keeps_others_out_when_python_looks(data: Fixture) -> None:
+    """Its own slot is disarmed, that of another variable is not: it must not take the cell."""
+    other, third = ctypes.c_double(20.0), ctypes.c_double(30.0)
+
+    def of(value: ctypes.c_double) -> ctypes.Array[DataRecord]:
+        records = data.records(0, cell=True)
+        records[1].base = records[1].device = ctypes.addressof(value)
+        return records
+
+    for value in (data.value, other):  # each has a slot
+        records = of(value)
+        data.enter(records)
+        data.leave(records)
+    mine, theirs = of(data.value), of(other)
+    assert data.enter(mine) == []
+    with pytest.raises(AssertionError):
+        data.slow_enter(
+            0, ctypes.addressof(of(third)), 2, SYNC
+        )  # another thread's: not in the cell
+    cell = ctypes.c_double.from_buffer(data.memory, mine[1].device - (DEVICE << 4))
+    cell.value = 7.0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data.quick, "enter", lambda *_: 2)
+        data.slow.clear()
+        assert data.enter(theirs) == ["enter"]
+    assert cell.value == 7.0
+    assert data.leave(mine) == ["exit"] and data.value.value == 7.0
+    records = of(other)
+    data.enter(records)
+    assert records[1].device == mine[1].device, "the cell is free again"
+    cell.value = 8.0
+    data.leave(records)
+    assert (data.value.value, other.value) == (7.0, 8.0)
+
+
+def test_a_cell_is_of_the_variable_that_enters(data: Fixture) -> None:
+    """What is remembered of a site names its variable, whoever was in the cell since."""
+    other = ctypes.c_double(20.0)
+    theirs = data.records(0, cell=True)
+    theirs[1].base = theirs[1].device = ctypes.addressof(other)
+    before = bytes(theirs)
+    for records in (data.records(0, cell=True), theirs):
+        data.enter(records)
+        data.leave(records)
+    again = data.records(0, cell=True)
+    assert data.enter(again) == []
+    data.quick.settle()  # forgets the slots; the cell is now known to be of the first variable
+    data.leave(again)
+    theirs = (DataRecord * 2).from_buffer_copy(before)
+    assert data.enter(theirs) == ["enter"]
+    cell = ctypes.c_double.from_buffer(data.memory, theirs[1].device - (DEVICE << 4))
+    assert cell.value == 20.0
+    cell.value = 21.0
+    data.leave(theirs)
+    assert (data.value.value, other.value) == (1.5, 21.0)
+
+
 def test_counters_of_regions_on_several_threads() -> None:
     """Native entries and exits against a thread that keeps looking and one that maps and unmaps."""
     device = HostDevice(HostOptions(threads=1))
