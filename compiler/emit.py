@@ -9,6 +9,7 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
 from .base.options import CompileOptions
+from .base.phases import phase
 
 TEXT_STAGES = {"llvm": "nvvm", "device-llvm": "nvvm", "ptx": "nvvm"}
 """Text stage → the stage of operations it is printed from."""
@@ -44,15 +45,16 @@ def emit_text(module: ModuleOp, stage: str, options: CompileOptions) -> str:
     from .llvmir import print_llvm_module
 
     def print_module(target: Literal["host", "nvptx"]) -> str:
-        return print_llvm_module(
-            module,
-            target=target,
-            contract=options.fma,
-            contract_sequential=options.host_fma or compilers_fuse(),
-            relaxed=options.fast_math,
-            flush_denormals=options.fast_math,
-            debug_lines=options.debug_info,
-        )
+        with phase(f"LLVM IR of {'the host' if target == 'host' else 'kernels'}", module):
+            return print_llvm_module(
+                module,
+                target=target,
+                contract=options.fma,
+                contract_sequential=options.host_fma or compilers_fuse(),
+                relaxed=options.fast_math,
+                flush_denormals=options.fast_math,
+                debug_lines=options.debug_info,
+            )
 
     if stage == "llvm":
         return print_module("host")

@@ -25,6 +25,7 @@ from ..passes.registry import load_pass
 from .added_passes import parse_added
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error
 from .base.options import CompileOptions, TargetName
+from .base.phases import phase
 from .ir.stages import check_stage
 
 
@@ -194,6 +195,9 @@ TARGET_PASSES = frozenset(
 REDUX_SM = 80
 """The first compute capability with `redux.sync` (PTX ISA, redux.sync)."""
 
+CHECKING = "(checking)"
+"""The phase in which IR and the contracts of stages are checked."""
+
 PassRunner = Callable[[Context, ModulePass, ModuleOp], None]
 StageCallback = Callable[[str, ModuleOp], None]
 
@@ -360,10 +364,12 @@ def run_to_stage(
         _known([stop_before], within, f"--stop-before (from stage '{start}' to '{last}')")
 
     def run(module_pass: ModulePass) -> None:
-        run_pass(ctx, module_pass, module)
+        with phase(module_pass.name, module):
+            run_pass(ctx, module_pass, module)
         if options.verify_each:
             name = module_pass.name
-            _verify(module, f"the pass '{name}'", f"--print-after {name} shows it")
+            with phase(CHECKING):
+                _verify(module, f"the pass '{name}'", f"--print-after {name} shows it")
 
     def run_stage(stage: Stage) -> bool:
         """Runs the passes that lead to `stage`; false if one of them was to be stopped before."""
@@ -382,15 +388,16 @@ def run_to_stage(
         for module_pass in added.get(start, ()):
             run(module_pass)
     for stage in plan[names.index(start) + 1 : names.index(last) + 1]:
-        with attributes_unchecked(not options.checks_ir):
+        with attributes_unchecked(not options.checks_ir), phase(f"to stage {stage.name}", module):
             if not run_stage(stage):
                 return
         module.attributes[STAGE] = StringAttr(stage.name)
         missing = skipped.intersection(stage.passes)
-        if options.verify:
-            culprit = f"one of the passes to stage '{stage.name}'"
-            _verify(module, culprit, "--verify-each says which")
-        if options.verify or options.verify_each or missing:
-            _check(module, stage.name, sorted(missing))
+        with phase(CHECKING):
+            if options.verify:
+                culprit = f"one of the passes to stage '{stage.name}'"
+                _verify(module, culprit, "--verify-each says which")
+            if options.checks_ir or missing:
+                _check(module, stage.name, sorted(missing))
         if after_stage is not None:
             after_stage(stage.name, module)

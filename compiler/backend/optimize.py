@@ -14,6 +14,7 @@ import llvmlite.binding as llvm
 
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.options import OptLevel
+from ..base.phases import phase
 
 
 @contextmanager
@@ -30,8 +31,9 @@ def open_module(ir: str, what: str) -> Generator[tuple[llvm.ModuleRef, llvm.Cont
     module: llvm.ModuleRef | None = None
     try:
         try:
-            module = llvm.parse_assembly(ir, context)
-            module.verify()
+            with phase("LLVM reads"):
+                module = llvm.parse_assembly(ir, context)
+                module.verify()
         except RuntimeError as exc:
             raise error(
                 UNKNOWN_LOC,

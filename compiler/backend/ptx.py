@@ -11,6 +11,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.phases import phase
 from .cache import DiskCache, content_key
 from .optimize import OptLevel, open_module, optimize
 from .toolkit import find_libdevice
@@ -103,6 +104,17 @@ def _link_libdevice(
     builder.close()
 
 
+def _compile(llvm_ir: str, machine: llvm.TargetMachine, opt_level: OptLevel) -> str:
+    with open_module(llvm_ir, "kernels") as (module, context):
+        if _LIBDEVICE_USE.search(llvm_ir):
+            with phase("LLVM links libdevice"):
+                _link_libdevice(module, context, machine)
+        with phase("LLVM optimises"):
+            optimize(module, machine, opt_level)
+        with phase("LLVM writes PTX"):
+            return machine.emit_assembly(module)
+
+
 def emit_ptx(
     llvm_ir: str,
     *,
@@ -122,12 +134,8 @@ def emit_ptx(
     key = content_key("ptx", llvmlite.__version__, str(sm), str(version), str(opt_level), llvm_ir)
     if cache is not None and (found := cache.get(key)) is not None:
         return found.decode()
-    machine = nvptx_machine(sm, opt_level, version)
-    with open_module(llvm_ir, "kernels") as (module, context):
-        if _LIBDEVICE_USE.search(llvm_ir):
-            _link_libdevice(module, context, machine)
-        optimize(module, machine, opt_level)
-        ptx = machine.emit_assembly(module)
+    with phase("PTX"):
+        ptx = _compile(llvm_ir, nvptx_machine(sm, opt_level, version), opt_level)
     if cache is not None:
         cache.put(key, ptx.encode())
     return ptx

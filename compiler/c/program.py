@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
+from ..base.phases import phase
 from .preprocess import PreprocessedSource, PreprocessOptions, preprocess
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def preprocess_program(
     paths: Sequence[Path], options: PreprocessOptions | None, sink: DiagnosticSink
 ) -> list[PreprocessedSource]:
     """The preprocessed files. Raises `CompileError` with the first mistake of every file."""
-    return _each(paths, lambda path: preprocess(path, options, sink))
+    with phase("preprocess"):
+        return _each(paths, lambda path: preprocess(path, options, sink))
 
 
 def check_program(
@@ -46,8 +48,9 @@ def check_program(
     from .agreement import check_agreement
     from .sema import check_translation_unit
 
-    units = _each(sources, lambda source: check_translation_unit(source, sink, target))
-    check_agreement(units, sink)
+    with phase("check"):
+        units = _each(sources, lambda source: check_translation_unit(source, sink, target))
+        check_agreement(units, sink)
     return units
 
 

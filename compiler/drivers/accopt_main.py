@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,6 +39,7 @@ from ..base.diagnostics import (
     render,
 )
 from ..base.options import CompileOptions
+from ..base.phases import phase, recording, table
 from ..emit import TEXT_STAGES, emit_text
 from ..executable import front_end
 from ..internal_error import guarded, notes_of, operation_of_failure
@@ -134,7 +136,9 @@ def _add_watching(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--print-changes", action="store_true", help="print what each pass changes, as a diff"
     )
-    group.add_argument("--timing", action="store_true", help="print how long each pass took")
+    group.add_argument(
+        "--timing", action="store_true", help="print the processor time of each phase"
+    )
     group.add_argument(
         "--crash-reproducer",
         metavar="FILE",
@@ -163,7 +167,6 @@ def _watch(args: argparse.Namespace) -> Watch:
         args.print_before_all,
         args.print_after_all,
         args.print_changes,
-        args.timing,
         args.crash_reproducer,
     )
 
@@ -203,11 +206,11 @@ class AccoptMain:
         if self.args.passes:
             self.run_passes(module)
         if text_stage is not None and not stop:
-            with self.passes.phase(f"(text of {stage})"):
-                return emit_text(module, stage, self.options)
-        return print_ir(
-            module, debug_info=self.args.print_debuginfo, generic=self.args.print_op_generic
-        )
+            return emit_text(module, stage, self.options)
+        with phase("(printing)"):
+            return print_ir(
+                module, debug_info=self.args.print_debuginfo, generic=self.args.print_op_generic
+            )
 
     def run_passes(self, module: ModuleOp) -> None:
         for module_pass in parse_passes(self.args.passes):
@@ -237,11 +240,10 @@ class AccoptMain:
     def run_piece(self, name: str, text: str | None) -> str:
         if text is None:
             paths = [Path(name) for name in self.args.inputs]
-            with self.passes.phase("(front end)"):
-                module = front_end(paths, self.options, self.sink)
+            module = front_end(paths, self.options, self.sink)
             default_stage = ACC.name
         else:
-            with self.passes.phase("(parse)"):
+            with phase("read IR"):
                 module = parse_ir(self.ctx, text, name)
             default_stage = stage_of(module)
         return self.process(module, default_stage)
@@ -330,7 +332,11 @@ def _run(args: argparse.Namespace) -> int:
             return 0
         if args.schedules:
             return _print_schedules(args, compile_options(args))
-        return AccoptMain(args, compile_options(args)).run()
+        with recording() if args.timing else nullcontext() as phases:
+            status = AccoptMain(args, compile_options(args)).run()
+        if phases is not None:
+            print(table(phases), file=sys.stderr)
+        return status
     except (CompileError, VerifyException, DiagnosticException) as e:
         print(_error_text(e), file=sys.stderr)
         return 1

@@ -1,6 +1,6 @@
 """
 What a developer of passes may watch while the driver runs them: IR before and after, what a pass
-changed, how long it took, and the IR that made one fail.
+changed, and the IR that made one fail.
 
 `Instrumentation.run` applies a pass and does around it what `Watch` asks for; with nothing asked for,
 it costs nothing.
@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from time import perf_counter
 from typing import TextIO
 
 from xdsl.context import Context
@@ -36,8 +34,8 @@ _NUMBER = re.compile(r"(?<=%)\d+\b|(?<=\w)_\d+\b")
 class Watch:
     """
     `before` and `after` are names of passes around which the IR is printed, `before_all` and
-    `after_all` mean every pass; `changes` prints what each pass changed; `timing`
-    collects seconds; `reproducer` is a file for the IR that a failing pass began with.
+    `after_all` mean every pass; `changes` prints what each pass changed;
+    `reproducer` is a file for the IR that a failing pass began with.
     """
 
     before: frozenset[str] = frozenset()
@@ -45,7 +43,6 @@ class Watch:
     before_all: bool = False
     after_all: bool = False
     changes: bool = False
-    timing: bool = False
     reproducer: Path | None = None
 
 
@@ -56,8 +53,7 @@ class Instrumentation:
         self.watch = watch
         self.out = out or sys.stderr
         self._debug_info = debug_info
-        self._began = perf_counter()
-        self._seconds: dict[str, float] = {}
+        self._ran: set[str] = set()
 
     def run(self, ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
         """Applies the pass. What it raises goes on, with the pass's name as a note."""
@@ -66,8 +62,8 @@ class Instrumentation:
             self._print(f"IR before {name}", module)
         original = module.clone() if watch.changes or watch.reproducer else None
         try:
-            with self.phase(name):
-                module_pass.apply(ctx, module)
+            module_pass.apply(ctx, module)
+            self._ran.add(name)
         except Exception as failure:
             failure.add_note(f"{PASS_NOTE} '{name}'")
             if watch.reproducer is not None and original is not None:
@@ -78,27 +74,10 @@ class Instrumentation:
         if watch.changes and original is not None:
             self._print_changes(name, original, module)
 
-    @contextmanager
-    def phase(self, name: str) -> Generator[None]:
-        """Counts the time inside under this name; phases of one name add up."""
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self._seconds[name] = self._seconds.get(name, 0.0) + perf_counter() - start
-
     def report(self) -> None:
-        """Prints the table of `timing`, in the order in which phases first ran, and what never ran."""
-        for name in sorted((self.watch.before | self.watch.after) - self._seconds.keys()):
+        """Prints which of the passes to watch never ran."""
+        for name in sorted((self.watch.before | self.watch.after) - self._ran):
             print(f"// {name} did not run: --emit=STAGE says how far to go", file=self.out)
-        if not self.watch.timing:
-            return
-        total = perf_counter() - self._began
-        rest = total - sum(self._seconds.values())
-        print("// seconds   share", file=self.out)
-        for name, seconds in {**self._seconds, "(loading, checking, printing)": rest}.items():
-            print(f"// {seconds:7.3f} {100 * seconds / total:6.1f} %  {name}", file=self.out)
-        print(f"// {total:7.3f}  100.0 %  total", file=self.out)
 
     def _text(self, module: ModuleOp) -> str:
         return print_ir(module, debug_info=self._debug_info)

@@ -16,6 +16,7 @@ from xdsl.ir import Block, BlockArgument, Region
 from ...passes.ir.recipes import add_recipes
 from ..base.diagnostics import DiagnosticSink
 from ..base.names import value_name
+from ..base.phases import phase
 from ..c import ast as c
 from ..c.types import FunctionType, PointerType
 from ..directives.records import Directive
@@ -38,6 +39,11 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
     The acc-level module of a whole program. Remarks go to `sink`; raises `CompileError` for what
     the program may not do or what is not supported.
     """
+    with phase("generate IR"):
+        return _generate(units, sink)
+
+
+def _generate(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> ModuleOp:
     state = ModuleState(sink, any(unit.selects_host for unit in units))
     state.define_externals(units)
     for unit in units:

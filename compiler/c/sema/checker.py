@@ -10,6 +10,7 @@ from typing import Protocol
 from pycparser import c_ast
 
 from ...base.diagnostics import DiagnosticSink, SourceLoc
+from ...base.phases import phase
 from ..ast import TranslationUnit
 from ..parse import parse_text
 from ..types import DOUBLE, FLOAT, LDOUBLE, QualType
@@ -61,7 +62,8 @@ def new_unit(file: str, sink: DiagnosticSink, target: str = "host") -> Unit:
 
 def check_text(text: str, file: str, sink: DiagnosticSink, target: str = "host") -> TranslationUnit:
     """Parse and check preprocessed C text. Raises `CompileError` at the first mistake."""
-    tree = parse_text(text, file)
+    with phase("parse"):
+        tree = parse_text(text, file)
     unit = new_unit(file, sink, target)
     unit.functions_of_file = frozenset(
         node.decl.name for node in tree.ext if isinstance(node, c_ast.FuncDef)

@@ -1,0 +1,109 @@
+"""
+Where the compiler's processor time goes: a tree of phases, each with what it took without those inside it.
+
+A phase costs nothing unless somebody records (`recording`): `accopt --timing` and `benchmarks/compile_time`
+do. Seconds are of the processor, in user and system code of this process, so that other programs on the
+machine hardly change them. A process that compiles has one recorder; phases of other threads than
+the one that records are not told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import process_time
+
+
+@dataclass
+class Phase:
+    """
+    `seconds` in total, phases inside included; `counts` is the size of the program before and after, where
+    whoever records has said how to count (operations of the IR).
+    """
+
+    name: str
+    seconds: float = 0.0
+    counts: tuple[int, int] | None = None
+    inside: dict[str, Phase] = field(default_factory=dict[str, "Phase"])
+
+    @property
+    def own(self) -> float:
+        """Seconds outside of the phases inside."""
+        return self.seconds - sum(phase.seconds for phase in self.inside.values())
+
+    def flat(self, depth: int = 0) -> Iterator[tuple[int, Phase]]:
+        """This phase and those inside with their depths, the longest first at each."""
+        yield depth, self
+        for phase in sorted(self.inside.values(), key=lambda p: -p.seconds):
+            yield from phase.flat(depth + 1)
+
+
+_stack: list[Phase] = []
+_counter: list[Callable[[object], int]] = []
+
+
+@contextmanager
+def recording(count: Callable[[object], int] | None = None) -> Generator[Phase]:
+    """
+    Records the phases inside, from the start of the process: what went before is the phase "(loading)".
+    `count` gives the size of what a phase works on.
+    """
+    root = Phase("total")
+    loaded = process_time()
+    root.inside["(loading)"] = Phase("(loading)", loaded)
+    _stack.append(root)
+    if count is not None:
+        _counter.append(count)
+    try:
+        yield root
+    finally:
+        _stack.clear()
+        _counter.clear()
+        root.seconds += process_time()  # less what counting took
+
+
+@contextmanager
+def phase(name: str, subject: object = None) -> Generator[None]:
+    """Counts the time inside under this name; phases of one name add up. `subject` is what it changes."""
+    if not _stack:
+        yield
+        return
+    outer = _stack[-1]
+    own = outer.inside.setdefault(name, Phase(name))
+    before = _size(subject)
+    _stack.append(own)
+    start = process_time()
+    try:
+        yield
+    finally:
+        own.seconds += process_time() - start
+        if _stack:
+            _stack.pop()
+        if before is not None and (after := _size(subject)) is not None:
+            own.counts = (before if own.counts is None else own.counts[0], after)
+
+
+def _size(subject: object) -> int | None:
+    """The size of `subject`; counting is nobody's time."""
+    if subject is None or not _counter:
+        return None
+    start = process_time()
+    size = _counter[0](subject)
+    spent = process_time() - start
+    for outer in _stack:
+        outer.seconds -= spent
+    return size
+
+
+def table(root: Phase) -> str:
+    """The tree as text: seconds, those of the phase alone, share, operations before and after."""
+    total = root.seconds or 1e-9
+    lines = ["seconds     own   share  phase"]
+    for depth, entry in root.flat():
+        sizes = "" if entry.counts is None else "  {:,} → {:,}".format(*entry.counts)
+        lines.append(
+            f"{entry.seconds:7.3f} {entry.own:7.3f} {100 * entry.seconds / total:5.1f} %"
+            f"  {'  ' * depth}{entry.name}{sizes}"
+        )
+    return "\n".join(lines)
