@@ -510,8 +510,7 @@ class Runtime:
     ) -> bool:
         """Performs them; whether there is something to wait for. The lock is held."""
         state.place = place
-        if what != "update":
-            state.quick.settle()
+        state.quick.before(requests, what)
         mapper = state.mapper
         mapper.moved = False
         if what == "enter":
@@ -520,6 +519,7 @@ class Runtime:
             mapper.exit(requests, queue)
         else:
             mapper.update(requests, queue)
+        state.quick.after(what)
         return mapper.moved and queue is state.sync_queue
 
     # Details

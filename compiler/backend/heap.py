@@ -138,18 +138,14 @@ def with_own_heap(ir: str) -> str:
     LLVM IR text whose calls of `malloc` and its like go through functions of its own. Programs that define an
     allocator themselves, and functions declared otherwise than in the C library, stay as they are.
     """
-    if any(re.search(rf"^define [^@\n]*@{name}\(", ir, re.MULTILINE) for name in _ALLOCATOR):
+    # A few lines of a large text: each start of a program comes here.
+    heads = "\n".join(line for line in ir.split("\n") if line.startswith(("declare ", "define ")))
+    if any(re.search(rf"^define [^@\n]*@{name}\(", heads, re.MULTILINE) for name in _ALLOCATOR):
         return ir
-    found = [name for name, function in _OWN.items() if _is_declared(ir, name, function)]
+    found = [name for name, function in _OWN.items() if _is_declared(heads, name, function)]
     if not found:
         return ir
-    name = re.compile(rf"@({'|'.join(found)})(?![\w.$-])")
-    lines = [
-        # Declarations stay, and so does the text of strings.
-        line if line.startswith("declare ") or ' c"' in line else name.sub(r"@__accopt_\1", line)
-        for line in ir.rstrip("\n").split("\n")
-    ]
-    parts = [*lines, _CLEAR]
+    parts = [_with_calls_of(ir.rstrip("\n"), found), _CLEAR]
     for own in found:
         function = _OWN[own]
         noalias = "noalias " if function.result == "ptr" and own != "realloc" else ""
@@ -158,9 +154,23 @@ def with_own_heap(ir: str) -> str:
     parts += [
         text
         for used, text in _USED.items()
-        if not re.search(rf"^declare [^@\n]*@{re.escape(used)}\(", ir, re.MULTILINE)
+        if not re.search(rf"^declare [^@\n]*@{re.escape(used)}\(", heads, re.MULTILINE)
     ]
     return "\n".join(parts) + "\n"
+
+
+def _with_calls_of(ir: str, names: list[str]) -> str:
+    """The text with its own functions for calls of `names`. Declarations stay, and the text of strings."""
+    pieces: list[str] = []
+    done = 0
+    for match in re.finditer(rf"@(?:{'|'.join(names)})(?![\w.$-])", ir):
+        start = ir.rfind("\n", 0, match.start()) + 1
+        end = ir.find("\n", start)
+        line = ir[start : end if end >= 0 else len(ir)]
+        if not line.startswith("declare ") and ' c"' not in line:
+            pieces += [ir[done : match.start()], "@__accopt_"]
+            done = match.start() + 1
+    return "".join([*pieces, ir[done:]])
 
 
 def _is_declared(ir: str, name: str, function: _Function) -> bool:

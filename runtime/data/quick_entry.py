@@ -23,7 +23,8 @@ from ..compression.arrays import Answer, answer_for
 from ..device import Queue
 from ..native.data import DeviceSlots, Region, Served
 from .cells import Cell, Cells
-from .mapping import POINTER_BYTES, read_host_pointer
+from .coming_and_going import may_go, only_counts_or_maps
+from .mapping import POINTER_BYTES, Request, read_host_pointer
 from .pointer_rows import Part, expand
 from .present import Entry, PresentTable
 
@@ -106,6 +107,26 @@ class QuickEntry:
         if self.native is not None:
             self.native.disarm()
 
+    def before(self, requests: Sequence[Request], what: str) -> None:
+        """
+        Before `requests` are performed ("enter" or "exit"): makes the counters that they may bring to zero
+        complete, and takes from native code what their entries' coming or going changes.
+        """
+        if self.native is not None:
+            if what == "update":
+                return
+            if not all(only_counts_or_maps(request) for request in requests):
+                self.native.disarm()
+            elif what == "enter":
+                self.native.rest((), [(r.start, r.start + r.bytes) for r in requests])
+            else:
+                self.native.rest(may_go(requests, self._table), ())
+
+    def after(self, what: str) -> None:
+        """After requests were performed: what came back is native code's again."""
+        if self.native is not None and what == "enter":
+            self.native.resume(self._table)
+
     def enter(self, site: int, records: int, count: int, queue: Queue | None = None) -> int:
         """
         Enters leading records of which nothing needs to move; returns how many. `queue`: that of an
@@ -169,7 +190,6 @@ class QuickEntry:
                     self._release(site)
                 return 0
             _count_all(known, 1)
-        self.settle()
         return self._exit_each(site, raw, count)
 
     def _claim(self, site: int) -> bool:

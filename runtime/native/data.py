@@ -21,6 +21,10 @@ The counters of the present table lack the regions open in slots. That is safe b
 The cells of a site serve one region at a time. A word of the site says whether they do: native code counts it
 as it enters and leaves, Python claims it before it uses cells and releases it when it has emptied them.
 
+A program that maps and frees work arrays in every step would disarm everything in every step. So a slot that
+depends on nothing but its entries only *rests* while one of them may go, and takes up its work when
+entries for the same host memory are there again, wherever on the device.
+
 One word for each device is the lock between the two sides. Native code tries it a few times, and calls
 Python if it stays taken, so it never waits.
 """
@@ -34,10 +38,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...compiler.base.abi import ASYNC_ON_DEVICE, RECORD_BYTES, Compression
+from ...compiler.base.abi import (
+    ASYNC_ON_DEVICE,
+    RECORD_BYTES,
+    RECORD_DEVICE_AT,
+    RECORD_FORMAT,
+    Compression,
+)
 from ..compression.arrays import Answer
 from ..data.cells import Cell
-from ..data.present import Entry
+from ..data.present import Entry, PresentTable
 from .code import NativeCode
 from .data_code import TEMPLATE
 from .devices import DeviceRow, NativeDevices
@@ -49,6 +59,8 @@ TRIES = 64
 """For longer than these take nobody holds the lock but who has been interrupted."""
 
 _SLOT_BYTES = 88
+_WORD = struct.Struct("=q")
+_POINTER_FIELD = 3
 _TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.coefficients.offset) // 8}q")
 _TOLD_WORDS = _TOLD.size // 8
 _ANSWER_WORDS = 2 + _TOLD_WORDS
@@ -94,7 +106,7 @@ class Region:
     watched: Sequence[tuple[int, bytes]] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Armed:
     """What an armed slot stands for, and the memory it points at."""
 
@@ -102,6 +114,10 @@ class _Armed:
     attached: Sequence[tuple[dict[int, int], int]]
     cells: Sequence[Served]
     memory: Sequence[ctypes.Array[Any]]
+    plain: bool
+    """Whether the answer follows from which data is present, record by record."""
+    in_place: Sequence[Entry]
+    """What stands for host memory that the construct works in."""
 
 
 class NativeData:
@@ -152,6 +168,7 @@ class DeviceSlots:
         self._slots = (_Slot * (WAYS * max(sites, 1)))()
         self._busy = (ctypes.c_int64 * max(sites, 1))()
         self._armed: dict[int, _Armed] = {}
+        self._resting: dict[int, _Armed] = {}
         self._next_way = [0] * max(sites, 1)
         self._native = native
         self._row = address
@@ -166,7 +183,9 @@ class DeviceSlots:
         first = site * WAYS
         if asynchronous:
             self._forget_synchronous(site)
-        free = [i for i in range(first, first + WAYS) if i not in self._armed]
+        ways = range(first, first + WAYS)
+        free = [i for i in ways if i not in self._armed and i not in self._resting]
+        free += [i for i in ways if i in self._resting]
         index = free[0] if free else first + self._next_way[site]
         self._next_way[site] = (index - first + 1) % WAYS
         self._take_lock()
@@ -182,7 +201,14 @@ class DeviceSlots:
                 for word in (address, len(held) // 8, ctypes.addressof(copy))
             )
             memory = (buffer, cells, told, watches, *copies)
-            self._armed[index] = _Armed(region.entries, region.attached, region.cells, memory)
+            self._armed[index] = _Armed(
+                region.entries,
+                region.attached,
+                region.cells,
+                memory,
+                _is_plain(region),
+                [entry for entry in region.entries if _is_in_place(entry)],
+            )
             _count(region.entries, region.attached, -1)
             self._slots[index] = _Slot(
                 1,
@@ -241,8 +267,62 @@ class DeviceSlots:
         finally:
             self._native.unlock(self._row)
 
+    def rest(self, going: Sequence[Entry], spans: Sequence[tuple[int, int]]) -> None:
+        """
+        Before entries go, or come for some `spans` of host memory (start, end): disarms the slots that are
+        not plain and those that work in host memory there; those with an entry of `going` rest.
+        """
+        entries = frozenset(going)
+        over = [i for i, known in self._armed.items() if not known.plain or _in_spans(known, spans)]
+        resting = [
+            index
+            for index, known in self._armed.items()
+            if known.plain and not entries.isdisjoint(known.entries)
+        ]
+        if over or resting:
+            self._take_lock()
+            try:
+                for index in resting:
+                    self._resting[index] = self._armed[index]
+                    self._close(index)
+                for index in over:
+                    self._disarm(index)
+            finally:
+                self._native.unlock(self._row)
+
+    def resume(self, table: PresentTable) -> None:
+        """Arms again what rests and has all its data, held by something else, on the device."""
+        ready = [
+            (index, entries)
+            for index, known in self._resting.items()
+            if (entries := _entries_now(known, table)) is not None
+        ]
+        if ready:
+            self._take_lock()
+            try:
+                for index, entries in ready:
+                    self._resume(index, entries)
+            finally:
+                self._native.unlock(self._row)
+
+    def _resume(self, index: int, entries: Sequence[Entry]) -> None:
+        known = self._resting.pop(index)
+        records = known.memory[0]
+        for at, entry in zip(
+            range(0, RECORD_BYTES * len(entries), RECORD_BYTES), entries, strict=True
+        ):
+            base = _WORD.unpack_from(records, at)[0]
+            _WORD.pack_into(records, at + RECORD_DEVICE_AT, entry.device_address(base))
+        if self._slots[index].asynchronous:
+            for entry in entries:
+                entry.users.any = True
+        known.entries = entries
+        self._armed[index] = known
+        self._slots[index].armed = 1
+
     def disarm(self) -> None:
         """Disarms all slots: the counters of the present table are complete again."""
+        self._resting.clear()
         if self._armed:
             self._take_lock()
             try:
@@ -257,11 +337,17 @@ class DeviceSlots:
         return len(self._armed)
 
     def _disarm(self, index: int) -> None:
+        self._resting.pop(index, None)
+        self._close(index)
+
+    def _close(self, index: int) -> None:
+        """Takes the slot from native code: its open regions are in the counters from now on."""
         known = self._armed.pop(index, None)
         if known is None:
             return
         opened = self._slots[index].open
         self._slots[index].armed = 0
+        self._slots[index].open = 0
         _count(known.entries, known.attached, opened)
         if opened:
             for cell, base, size in known.cells:
@@ -279,6 +365,41 @@ def _count(
         entry.structured += step
     for counters, pointer in attached:
         counters[pointer] += step
+
+
+def _is_plain(region: Region) -> bool:
+    """Whether the region's answer follows from which data is present, one entry for each record."""
+    extra = region.cells or region.answers or region.attached or region.watched
+    pointers = any(
+        RECORD_FORMAT.unpack_from(region.records, at)[_POINTER_FIELD]
+        for at in range(0, len(region.records), RECORD_BYTES)
+    )
+    return not extra and not pointers and len(region.records) == RECORD_BYTES * len(region.entries)
+
+
+def _in_spans(known: _Armed, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether it works in host memory that one of the spans touches."""
+    return any(e.host < end and start < e.end for e in known.in_place for start, end in spans)
+
+
+def _is_in_place(entry: Entry) -> bool:
+    """Whether it stands for host memory that the construct works in."""
+    return entry.pinned and entry.device == entry.host
+
+
+def _entries_now(known: _Armed, table: PresentTable) -> Sequence[Entry] | None:
+    """The entries for the same host memory, if all are there and held without this region."""
+    found: list[Entry] = []
+    for old in known.entries:
+        now = table.at(old.host)
+        if now is None and old in known.in_place and not table.overlapping(old.host, old.bytes):
+            now = old
+        if now is None or now.host != old.host or now.bytes != old.bytes:
+            return None
+        if now.packed is not None or not now.live:
+            return None
+        found.append(now)
+    return found
 
 
 def _words(values: Iterable[int]) -> ctypes.Array[ctypes.c_int64]:
