@@ -12,5 +12,6 @@ check "$bin/ruff" format -q --check .
 check "$bin/basedpyright" --level error --pythonpath "$bin/python"
 check "$bin/lit" -q -j "$(nproc)" lit
 [ ${#failed[@]} = 0 ] || echo "failed before the tests: ${failed[*]}"
-"$bin/python" -m pytest -q -n "$(nproc)" "$@"
+# A file stays on one worker: its tests share what they compile.
+"$bin/python" -m pytest -q -n "$(nproc)" --dist loadfile "$@"
 [ ${#failed[@]} = 0 ]

@@ -20,13 +20,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import Any, NoReturn
 
 from pycparser import c_ast
 from pycparser.c_lexer import Token
 from pycparser.c_parser import Coord, _TokenStream
 
-from ..base.diagnostics import SourceLoc, error
+from ..base.diagnostics import CompileError, SourceLoc, error
 from .asm_syntax import ASM_WORD
 from .gnu_syntax import GnuParser
 from .known_headers import header_of
@@ -93,7 +94,13 @@ _TOKENS = re.compile(
 _LINE_MARKER = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"\n]*)")?', re.MULTILINE)
 
 
-def _place(text: str, position: int, filename: str) -> SourceLoc:
+def line_marker(line: str) -> tuple[int, str | None] | None:
+    """The number of the line after a line marker, and its file if the marker names one."""
+    m = _LINE_MARKER.match(line)
+    return None if m is None else (int(m.group(1)), m.group(2))
+
+
+def place(text: str, position: int, filename: str) -> SourceLoc:
     """Where `position` of preprocessed `text` is in the user's files, by the last line marker."""
     marker = None
     for m in _LINE_MARKER.finditer(text, 0, position):
@@ -116,7 +123,8 @@ def _closing_parenthesis(text: str, position: int) -> int:
     return -1
 
 
-def _blank(text: str) -> str:
+def blank(text: str) -> str:
+    """As many spaces and line breaks."""
     return re.sub(r"[^\n]", " ", text)
 
 
@@ -125,11 +133,11 @@ def _mask_attribute(text: str, start: int, end: int, filename: str) -> int:
     opening = re.compile(r"\s*\(").match(text, end)
     close = _closing_parenthesis(text, opening.end() - 1) if opening else -1
     if close < 0:
-        raise error(_place(text, start, filename), "expected '((' after '__attribute__'")
+        raise error(place(text, start, filename), "expected '((' after '__attribute__'")
     for word in re.finditer(r"[A-Za-z_]\w*", text[end:close]):
         name = word.group().strip("_")
         if name in _REFUSED_ATTRIBUTES:
-            loc = _place(text, end + word.start(), filename)
+            loc = place(text, end + word.start(), filename)
             if is_system(loc):
                 continue
             raise error(loc, f"attribute '{name}' is not supported", _REFUSED_ATTRIBUTES[name])
@@ -141,14 +149,14 @@ _ALIGNED = re.compile(r"\b(?:__aligned__|aligned)\b\s*(\()?")
 
 def _alignment(text: str, start: int, end: int) -> str:
     """What stands for the attribute list text[start:end], which `_mask_attribute` has passed."""
-    blank = _blank(text[start:end])
+    spaces = blank(text[start:end])
     found = _ALIGNED.search(text, start, end)
     if found is None:
-        return blank
+        return spaces
     close = _closing_parenthesis(text, found.end() - 1) if found.group(1) else -1
     value = text[found.end() - 1 : close] if close > 0 else "(16)"
     words = f"_Alignas{value}"
-    return words + blank[len(words) :] if len(words) <= len(blank) else blank
+    return words + spaces[len(words) :] if len(words) <= len(spaces) else spaces
 
 
 def mask_gnu(text: str, filename: str) -> str:
@@ -171,7 +179,7 @@ def mask_gnu(text: str, filename: str) -> str:
         elif word == "asm":
             replacement = word if _is_declared_use(text, m) else ASM_WORD
         elif word in _REFUSED:
-            loc = _place(text, m.start(), filename)
+            loc = place(text, m.start(), filename)
             raise error(loc, f"'{word}' is not supported", _REFUSED[word])
         else:
             continue
@@ -179,6 +187,14 @@ def mask_gnu(text: str, filename: str) -> str:
         done = end
     out.append(text[done:])
     return "".join(out)
+
+
+class UnknownType(CompileError):
+    """A name stands where only a type can, and is none."""
+
+    def __init__(self, name: str, loc: SourceLoc, remedy: str):
+        super().__init__(error(loc, f"unknown type name '{name}'", remedy).diagnostics)
+        self.name = name
 
 
 def _is_declared_use(text: str, m: re.Match[str]) -> bool:
@@ -238,7 +254,7 @@ class _Parser(GnuParser):
             elif near:
                 remedy = f"did you mean '{near[0]}'?"
             loc = SourceLoc(name.filename or self.filename, name.lineno, name.column)
-            raise error(loc, f"unknown type name '{name.value}'", remedy)
+            raise UnknownType(name.value, loc, remedy)
 
     def _expect(self, token_type: str) -> Token:
         token = self._peek()
@@ -383,10 +399,19 @@ def parse_text(text: str, filename: str) -> c_ast.FileAST:
     Parse a preprocessed translation unit; `filename` names it where `text` has no line markers.
     Raises `CompileError` on syntax errors.
     """
+    return parse_masked(mask_gnu(text, filename), filename)
+
+
+def parse_masked(text: str, filename: str, types: AbstractSet[str] = frozenset()) -> c_ast.FileAST:
+    """
+    As `parse_text`, of what `mask_gnu` returned, where `types` are names of types too. Raises `UnknownType`
+    where a name can only be one and is none.
+    """
     parser = _Parser()
     parser.filename = filename
+    parser.is_typedef = types.__contains__ if types else None
     try:
-        return parser.parse(mask_gnu(text, filename), filename)
+        return parser.parse(text, filename)
     except RecursionError:
         raise error(
             SourceLoc(parser.clex.filename, parser.clex._lineno),

@@ -39,6 +39,11 @@ def is_system(loc: SourceLoc) -> bool:
     return loc.file.startswith("/usr/")
 
 
+def is_library(loc: SourceLoc) -> bool:
+    """Whether a place is in a header of the system, or in one of ours."""
+    return is_system(loc) or loc.file.startswith(str(INCLUDE_DIR))
+
+
 def system_folders() -> list[Path]:
     """The folders in which C compilers of this machine look for headers."""
     multiarch = f"{platform.machine()}-linux-gnu"

@@ -14,7 +14,7 @@ from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import Block, BlockArgument, Region
 
 from ...passes.ir.recipes import add_recipes
-from ..base.diagnostics import DiagnosticSink
+from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from ..base.names import value_name
 from ..base.phases import phase
 from ..c import ast as c
@@ -37,7 +37,7 @@ from .symbols import EXTERNAL, INTERNAL, ModuleState
 def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> ModuleOp:
     """
     The acc-level module of a whole program. Remarks go to `sink`; raises `CompileError` for what
-    the program may not do or what is not supported.
+    the program may not do or what is not supported, with the first mistake of each function.
     """
     with phase("generate IR"):
         return _generate(units, sink)
@@ -45,6 +45,7 @@ def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) ->
 
 def _generate(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> ModuleOp:
     state = ModuleState(sink, any(unit.selects_host for unit in units))
+    mistakes: list[Diagnostic] = []
     state.define_externals(units)
     for unit in units:
         for variable in unit.variables:
@@ -55,12 +56,17 @@ def _generate(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> Modul
         globals_ = frozenset(decl for decl, _ in declarations.global_clauses(unit))
         for function in unit.functions:
             if function.body is not None:
-                check_default_none(function, globals_)
-                _define_function(state, function, function.body)
-                if needs_device_version(function):
-                    _define_function(state, function, function.body, on_device=True)
-                if state.is_external(function):
-                    state.entry_symbol(function)
+                try:
+                    check_default_none(function, globals_)
+                    _define_function(state, function, function.body)
+                    if needs_device_version(function):
+                        _define_function(state, function, function.body, on_device=True)
+                    if state.is_external(function):
+                        state.entry_symbol(function)
+                except CompileError as mistake:
+                    mistakes += mistake.diagnostics
+    if mistakes:
+        raise CompileError(mistakes)
     emit_entries(state)
     declared: dict[str, acc.DataClause] = {}
     routine_directives: dict[str, Directive] = {}

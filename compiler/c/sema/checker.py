@@ -5,20 +5,22 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from contextlib import suppress
+from typing import Any, Protocol
 
 from pycparser import c_ast
 
-from ...base.diagnostics import DiagnosticSink, SourceLoc
+from ...base.diagnostics import CompileError, DiagnosticSink, SourceLoc
 from ...base.phases import phase
 from ..ast import TranslationUnit
-from ..parse import parse_text
+from ..syntax_recovery import parse_what_can_be
 from ..types import DOUBLE, FLOAT, LDOUBLE, QualType
 from .calls import va_list_type
 from .declarations import DeclarationChecker
 from .directives import DirectiveChecker
 from .expressions import ExpressionChecker
 from .initialisers import InitialiserChecker
+from .recovery import TooManyMistakes, in_order
 from .scopes import TypedefName
 from .statements import StatementChecker
 from .type_names import TypeBuilder
@@ -61,25 +63,39 @@ def new_unit(file: str, sink: DiagnosticSink, target: str = "host") -> Unit:
 
 
 def check_text(text: str, file: str, sink: DiagnosticSink, target: str = "host") -> TranslationUnit:
-    """Parse and check preprocessed C text. Raises `CompileError` at the first mistake."""
-    with phase("parse"):
-        tree = parse_text(text, file)
+    """Parse and check preprocessed C text. Raises `CompileError` with the mistakes in it."""
     unit = new_unit(file, sink, target)
+    with phase("parse"):
+        parsed = parse_what_can_be(text, file)
+    unit.recovery.mistakes += parsed.mistakes
+    unit.file_scope.broken |= parsed.lost
+    if parsed.tree is None:
+        raise CompileError(parsed.mistakes)
+    tree = parsed.tree
     unit.functions_of_file = frozenset(
         node.decl.name for node in tree.ext if isinstance(node, c_ast.FuncDef)
     )
-    for node in tree.ext:
-        if isinstance(node, c_ast.Pragma):
-            unit.directives.external(node)
-            continue
-        is_function = isinstance(node, c_ast.FuncDef | c_ast.Decl)
-        if not is_function:
+    with suppress(TooManyMistakes):
+        for node in tree.ext:
+            with unit.recovery.going_on(node):
+                _check_external(unit, node)
+        with unit.recovery.going_on():
             unit.directives.require_no_pending()
-        unit.declarations.external(node)
-        unit.directives.require_no_pending()
-    unit.directives.require_no_pending()
-    unit.declarations.finish()
+            unit.declarations.finish()
+    if unit.recovery.mistakes:
+        raise CompileError(in_order(unit.recovery.mistakes))
     return unit.tree
+
+
+def _check_external(unit: Unit, node: Any) -> None:
+    """One external declaration, or a pragma between them."""
+    if isinstance(node, c_ast.Pragma):
+        unit.directives.external(node)
+        return
+    if not isinstance(node, c_ast.FuncDef | c_ast.Decl):
+        unit.directives.require_no_pending()
+    unit.declarations.external(node)
+    unit.directives.require_no_pending()
 
 
 def check_translation_unit(
@@ -87,7 +103,7 @@ def check_translation_unit(
 ) -> TranslationUnit:
     """
     Check one preprocessed source file: the typed tree that IR generation takes, with the clauses
-    that hold on `target`. Warnings go to `sink`; raises `CompileError` at the first mistake, with
-    file, line, column and remedy.
+    that hold on `target`. Warnings go to `sink`; raises `CompileError` with all mistakes that do not follow
+    from others, each with file, line, column and remedy.
     """
     return check_text(source.text, source.file, sink, target)

@@ -40,10 +40,14 @@ class ClauseResolver:
         self.unit = unit
 
     def resolve(self, directive: Directive) -> None:
-        """Give every expression of `directive` its typed form. Raises on what does not fit."""
+        """Give every expression of `directive` its typed form; clauses with mistakes are left out."""
+        sound: list[Clause] = []
         for clause in directive.clauses:
-            for field in dataclasses.fields(clause):
-                self._resolve(getattr(clause, field.name), clause, directive)
+            with self.unit.recovery.going_on():
+                for field in dataclasses.fields(clause):
+                    self._resolve(getattr(clause, field.name), clause, directive)
+                sound.append(clause)
+        directive.clauses = sound
         merge_data_clauses(directive, self.unit.sink)
 
     def _resolve(self, value: object, clause: Clause, directive: Directive) -> None:

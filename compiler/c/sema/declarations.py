@@ -485,15 +485,17 @@ class DeclarationChecker:
         self.unit.function = FunctionState(decl)
         # Lets a recursive definition be found, and a second one be refused.
         decl.body = Compound(loc=self.unit.loc(node.body), body=[])
+        self.unit.recovery.active = not is_system(loc)
         try:
             with self.unit.nested_scope(scope):
                 decl.body = self.unit.statements.function_body(node.body)
         except CompileError:
             # Inline functions of the host's headers may use what only its compiler has: they stay
             # undefined, which is an error where they are used.
-            if not is_system(loc):
+            if self.unit.recovery.active:
                 raise
             decl.body = None
+        self.unit.recovery.active = True
         self.unit.function = None
 
     def _give_types(self, node: Any) -> bool:

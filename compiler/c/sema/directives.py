@@ -34,6 +34,7 @@ from ..ast import (
     ExprStmt,
     For,
     FunctionDecl,
+    Null,
     Stmt,
     Storage,
     VarRef,
@@ -182,8 +183,10 @@ class DirectiveChecker:
     def require_no_pending(self) -> None:
         """Raise if a `routine` directive was not followed by a function."""
         if self._pending:
+            loc = self._pending[0].loc
+            self._pending.clear()
             raise error(
-                self._pending[0].loc,
+                loc,
                 "'routine' is not followed by a function",
                 "put it directly before the function, or name it: 'routine(f)'",
             )
@@ -217,11 +220,12 @@ class DirectiveChecker:
             ):
                 self.require_no_pending()
             return [], index
-        self._resolve(directive)
         state = self.unit.function
         assert state is not None, "statements stand in functions"
-        in_loop = any(target.kind == "loop" for target in state.targets)
-        check_nesting(directive, state.directives, in_loop=in_loop)
+        with self.unit.recovery.going_on():
+            self._resolve(directive)
+            in_loop = any(target.kind == "loop" for target in state.targets)
+            check_nesting(directive, state.directives, in_loop=in_loop)
         if directive.kind is DirectiveKind.DECLARE and self._declares_statics(directive):
             return [], index
         if not directive.has_body:
@@ -297,9 +301,12 @@ class DirectiveChecker:
             state.constructs = outer
         if stmts and (directive.kind is DirectiveKind.LOOP or directive.is_combined):
             stmts[0] = leniency.without_braces(directive, stmts[0], self.unit.sink)
-        self._check_body(directive, stmts)
-        leniency.private_on_loops(directive, stmts[0], self.unit.sink)
-        return stmts[0], index
+        body: Stmt = Null(loc=directive.loc)
+        with self.unit.recovery.going_on():
+            self._check_body(directive, stmts)
+            body = stmts[0]
+            leniency.private_on_loops(directive, body, self.unit.sink)
+        return body, index
 
     def _check_body(self, directive: Directive, stmts: list[Stmt]) -> None:
         name = directive.kind.value

@@ -177,6 +177,7 @@ class ExpressionChecker:
             remedy = f"did you mean '{near}'?"
         else:
             remedy = "declare it before this line"
+        self.unit.recovery.undeclared(name)
         return error(loc, f"{kind + ' ' if kind else ''}'{name}' is not declared", remedy)
 
     def _constant(self, node: Any) -> Expr:

@@ -6,8 +6,9 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ...base.diagnostics import SourceLoc
+from ...base.diagnostics import CompileError, SourceLoc
 from ..ast import FunctionDecl, VarDecl
+from ..preprocess_headers import is_library
 from ..types import IntType, QualType, RecordType
 
 
@@ -55,6 +56,8 @@ class Scope:
     parent: Scope | None = None
     names: dict[str, Symbol] = field(default_factory=dict[str, Symbol])
     tags: dict[str, Tag] = field(default_factory=dict[str, Tag])
+    broken: set[str] = field(default_factory=set[str])
+    """Names and tags whose declarations are lost to mistakes that have been reported."""
 
     def _chain(self) -> Iterator[Scope]:
         scope: Scope | None = self
@@ -63,16 +66,23 @@ class Scope:
             scope = scope.parent
 
     def find(self, name: str) -> Symbol | None:
-        """What `name` means here, looking outwards."""
+        """
+        What `name` means here, looking outwards. Raises a `CompileError` without diagnostics where that
+        is lost to a mistake.
+        """
         for scope in self._chain():
             if name in scope.names:
                 return scope.names[name]
+            if name in scope.broken:
+                raise CompileError(())
         return None
 
     def find_tag(self, name: str) -> Tag | None:
         for scope in self._chain():
             if name in scope.tags:
                 return scope.tags[name]
+            if name in scope.broken:
+                raise CompileError(())
         return None
 
     def is_typedef(self, name: str) -> bool:
@@ -83,14 +93,19 @@ class Scope:
         return self.parent is None
 
     def suggestion(self, name: str) -> str | None:
-        """The visible ordinary identifier nearest to `name`, if one is near."""
-        visible = {n for scope in self._chain() for n in scope.names if not n.startswith("__")}
-        return nearest(name, visible)
+        """The visible ordinary identifier nearest to `name`, if one is near; very near, if a library's."""
+        own: set[str] = set()
+        library: set[str] = set()
+        for scope in self._chain():
+            for visible, symbol in scope.names.items():
+                if not visible.startswith("__"):
+                    (library if is_library(symbol.loc) else own).add(visible)
+        return nearest(name, own) or nearest(name, library, cutoff=0.8)
 
 
-def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate a user who wrote `name` probably meant."""
-    found = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
+def nearest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The candidate a user who wrote `name` probably meant; `cutoff`: how alike they must be, up to 1."""
+    found = difflib.get_close_matches(name, candidates, n=1, cutoff=cutoff)
     if found:
         return found[0]
     folded = {c.lower(): c for c in candidates}

@@ -29,6 +29,7 @@ from ..ast import (
     For,
     Goto,
     If,
+    IntConst,
     Label,
     Null,
     Return,
@@ -38,7 +39,7 @@ from ..ast import (
     While,
 )
 from ..gnu_syntax import CaseRange
-from ..types import VOID, IntType, VoidType
+from ..types import INT, VOID, IntType, VoidType
 from .constants import integer_value, wrap
 from .conversions import convert_assigned, promote, rvalue
 from .inline_asm import AsmChecker
@@ -86,25 +87,25 @@ class StatementChecker:
     def function_body(self, node: Any) -> Compound:
         """The outermost block of a function, in the scope of its parameters."""
         body = Compound(loc=self.unit.loc(node), body=self.block(node.block_items or []))
-        state = self._function
-        for name, jump in state.gotos:
-            label = state.labels.get(name)
-            if label is None:
-                near = nearest(name, state.labels)
-                remedy = (
-                    f"did you mean '{near}'?" if near else f"write '{name}:' before a statement"
-                )
-                raise error(
-                    jump.loc, f"label '{name}' is not defined in '{state.decl.name}'", remedy
-                )
-            if label.constructs != jump.constructs:
-                raise error(
-                    jump.loc,
-                    f"goto '{name}' crosses the boundary of an OpenACC construct (OpenACC 3.4, 2.5)",
-                    "keep the goto and its label on the same side",
-                    [(label.loc, "the label")],
-                )
+        for name, jump in self._function.gotos:
+            with self.unit.recovery.going_on():
+                self._check_goto(name, jump)
         return body
+
+    def _check_goto(self, name: str, jump: Jump) -> None:
+        state = self._function
+        label = state.labels.get(name)
+        if label is None:
+            near = nearest(name, state.labels)
+            remedy = f"did you mean '{near}'?" if near else f"write '{name}:' before a statement"
+            raise error(jump.loc, f"label '{name}' is not defined in '{state.decl.name}'", remedy)
+        if label.constructs != jump.constructs:
+            raise error(
+                jump.loc,
+                f"goto '{name}' crosses the boundary of an OpenACC construct (OpenACC 3.4, 2.5)",
+                "keep the goto and its label on the same side",
+                [(label.loc, "the label")],
+            )
 
     def block(self, nodes: list[Any]) -> list[Stmt]:
         """The statements of a block or of a `case`, in order."""
@@ -117,6 +118,13 @@ class StatementChecker:
 
     def item(self, nodes: list[Any], index: int) -> tuple[list[Stmt], int]:
         """The statements that nodes[index] makes, with what belongs to it; the next index."""
+        following = index + 1
+        stmts: list[Stmt] = []
+        with self.unit.recovery.going_on(nodes[index]):
+            stmts, following = self._item(nodes, index)
+        return stmts, following
+
+    def _item(self, nodes: list[Any], index: int) -> tuple[list[Stmt], int]:
         node = nodes[index]
         if isinstance(node, c_ast.Pragma):
             return self.unit.directives.statement(nodes, index)
@@ -194,28 +202,39 @@ class StatementChecker:
         """A substatement, which is a block of its own (C11 6.8.4p3)."""
         if isinstance(node, c_ast.Compound):
             return self.statement(node)
-        with self.unit.nested_scope():
-            return self.statement(node)
+        stmt: Stmt = Null(loc=self.unit.loc(node))
+        with self.unit.nested_scope(), self.unit.recovery.going_on():
+            stmt = self.statement(node)
+        return stmt
 
     def _asm(self, node: AsmStatement) -> Stmt:
         expr = AsmChecker(self.unit).check(node)
         return ExprStmt(loc=expr.loc, expr=expr)
 
     def _if(self, node: Any) -> Stmt:
-        condition = self.unit.expressions.condition(node.cond, "the condition of 'if'")
+        condition = self._condition(node.cond, "if")
         then = self._scoped(node.iftrue)
         otherwise = self._scoped(node.iffalse) if node.iffalse is not None else None
         return If(loc=self.unit.loc(node), condition=condition, then=then, otherwise=otherwise)
 
     def _for(self, node: Any) -> Stmt:
         with self.unit.nested_scope():
-            init = self._for_init(node.init)
-            condition: Expr | None = None
-            if node.cond is not None:
-                condition = self.unit.expressions.condition(node.cond, "the condition of 'for'")
-            step = self.unit.expressions.effect(node.next) if node.next is not None else None
+            init: Stmt | None = None
+            step: Expr | None = None
+            with self.unit.recovery.going_on(node.init):
+                init = self._for_init(node.init)
+            condition = self._condition(node.cond, "for") if node.cond is not None else None
+            with self.unit.recovery.going_on():
+                step = self.unit.expressions.effect(node.next) if node.next is not None else None
             body = self._loop_body(node.stmt)
         return For(loc=self.unit.loc(node), init=init, condition=condition, step=step, body=body)
+
+    def _condition(self, node: Any, word: str) -> Expr:
+        """What a statement tests; true where that has a mistake."""
+        condition: Expr = IntConst(type=INT, loc=self.unit.loc(node), value=1)
+        with self.unit.recovery.going_on():
+            condition = self.unit.expressions.condition(node, f"the condition of '{word}'")
+        return condition
 
     def _for_init(self, node: Any) -> Stmt | None:
         if node is None:
@@ -234,12 +253,12 @@ class StatementChecker:
         return body
 
     def _while(self, node: Any) -> Stmt:
-        condition = self.unit.expressions.condition(node.cond, "the condition of 'while'")
+        condition = self._condition(node.cond, "while")
         return While(loc=self.unit.loc(node), condition=condition, body=self._loop_body(node.stmt))
 
     def _do_while(self, node: Any) -> Stmt:
         body = self._loop_body(node.stmt)
-        condition = self.unit.expressions.condition(node.cond, "the condition of 'while'")
+        condition = self._condition(node.cond, "while")
         return DoWhile(loc=self.unit.loc(node), body=body, condition=condition)
 
     # Switch -----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from ...base.diagnostics import DiagnosticSink, SourceLoc
 from ...directives.records import Directive
 from ..ast import FunctionDecl, TranslationUnit
 from ..types import IntType
+from .recovery import Recovery
 from .scopes import Scope
 
 if TYPE_CHECKING:
@@ -61,6 +62,19 @@ class FunctionState:
     )
     switch_types: list[IntType] = field(default_factory=list[IntType])
 
+    def _stacks(self) -> tuple[list[Any], ...]:
+        return self.targets, self.directives, self.switch_values, self.switch_types
+
+    def depths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What `unwind` brings back: how deep the current statement is nested."""
+        return tuple(map(len, self._stacks())), self.constructs
+
+    def unwind(self, depths: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+        """Leaves what has been entered since, after a mistake in it."""
+        lengths, self.constructs = depths
+        for stack, length in zip(self._stacks(), lengths, strict=True):
+            del stack[length:]
+
 
 class Unit:
     """
@@ -86,6 +100,7 @@ class Unit:
         self.function: FunctionState | None = None
         self.functions_of_file: frozenset[str] = frozenset()
         """Those that the file defines, also further down."""
+        self.recovery = Recovery(self)
         self._numbers = 0
 
     def loc(self, node: Any) -> SourceLoc:

@@ -1,0 +1,182 @@
+"""
+Going on after a syntax error, so that one compilation reports all that are independent of one another.
+
+A name that stands where only a type can is taken for one. What else does not parse is taken out of the text,
+which is then parsed again: the statement around the mistake; where that does not help, the body of the
+function; outside of functions the declaration. What is taken out leaves its line breaks: places stay true.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..base.diagnostics import CompileError, Diagnostic, SourceLoc
+from .parse import UnknownType, blank, line_marker, mask_gnu, parse_masked, place
+
+_MOST_MISTAKES = 20
+_MAY_BE_OPEN = "this '{' may be the one that is not closed"
+_TOKENS = re.compile(
+    r'"(?:\\.|[^"\\\n])*"' r"|'(?:\\.|[^'\\\n])*'" r"|^[ \t]*\#[^\n]*" r"|[;{}()]", re.MULTILINE
+)
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+
+
+@dataclass
+class Parsed:
+    """A tree, None if nothing could be made of the text, with the mistakes that have been taken out."""
+
+    tree: Any = None
+    mistakes: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    lost: set[str] = field(default_factory=set[str])
+    """Names whose declarations may be lost: that they are missing is no mistake of its own."""
+
+
+def parse_what_can_be(text: str, filename: str) -> Parsed:
+    """Parses preprocessed text as `parse.parse_text` does, and goes on after syntax errors."""
+    parsed = Parsed()
+    types: set[str] = set()
+    last = -1
+    try:
+        text = mask_gnu(text, filename)
+        while len(parsed.mistakes) < _MOST_MISTAKES:
+            try:
+                parsed.tree = parse_masked(text, filename, types)
+                return parsed
+            except UnknownType as mistake:
+                if mistake.name in types:
+                    return parsed
+                types.add(mistake.name)
+                if mistake.name not in parsed.lost:
+                    parsed.mistakes += mistake.diagnostics
+                    parsed.lost.add(mistake.name)
+            except CompileError as mistake:
+                (diagnostic, *_) = mistake.diagnostics
+                position = _position(text, diagnostic.loc, filename, max(last, 0))
+                opening = _unclosed(text, position) if _is_about_braces(diagnostic) else None
+                if opening is not None:
+                    note = (place(text, opening, filename), _MAY_BE_OPEN)
+                    diagnostic = replace(diagnostic, remedy="write the missing '}'", notes=(note,))
+                if position > last:
+                    parsed.mistakes.append(diagnostic)
+                cut = _cut(text, position, small=position > last) if opening is None else None
+                last = position
+                if cut is None:
+                    return parsed
+                start, end, instead = cut
+                if not text[start:end].strip(" \n;"):
+                    return parsed
+                parsed.lost |= set(_WORD.findall(text[start:end]))
+                text = text[:start] + instead + blank(text[start:end])[len(instead) :] + text[end:]
+    except CompileError as mistake:
+        parsed.mistakes += mistake.diagnostics
+    return parsed
+
+
+def _position(text: str, loc: SourceLoc, filename: str, start: int) -> int:
+    """Where the first character of `text` from `start` on that is at `loc` stands; the end if none is."""
+    file, line = filename, 1
+    at = 0
+    for row in text.splitlines(keepends=True):
+        marker = line_marker(row)
+        if marker is not None:
+            line, file = marker[0], marker[1] or file
+        else:
+            place = at + max(loc.column - 1, 0)
+            if line == loc.line and file == loc.file and place >= start:
+                return min(place, at + len(row))
+            line += 1
+        at += len(row)
+    return len(text)
+
+
+def _cut(text: str, position: int, *, small: bool) -> tuple[int, int, str] | None:
+    """
+    What to take out for a mistake at `position`, from where to where, and what stands there instead;
+    `small`: a statement, else the body of the function. None if there is nothing to go on with.
+    """
+    tokens = [m for m in _TOKENS.finditer(text) if m.group()[0] not in "\"'"]
+    at = bisect_left([m.start() for m in tokens], position)
+    opened: list[int] = []
+    for i, m in enumerate(tokens[:at]):
+        if m.group() == "{":
+            opened.append(i)
+        elif m.group() == "}" and opened:
+            opened.pop()
+    if opened and small:
+        start = next((tokens[i].end() for i in range(at - 1, -1, -1) if _is_boundary(tokens[i])), 0)
+        end = next((m for m in tokens[at:] if m.group() in ";{}"), None)
+        if end is not None:
+            stop = end.end() if end.group() == ";" else end.start()
+            if stop > start:
+                return start, stop, ""
+    outermost = opened[0] if opened else None
+    if outermost is None:
+        first = next((i for i in range(at - 1, -1, -1) if tokens[i].group() in ";}"), -1)
+        start = tokens[first].end() if first >= 0 else 0
+        end = _end_of_declaration(tokens, max(first + 1, 0), position)
+        return (start, end, "") if end is not None and end > start else None
+    end = _end_of_braces(tokens, outermost)
+    return None if end is None else (tokens[outermost].start(), end, ";")
+
+
+def _is_boundary(token: re.Match[str]) -> bool:
+    return token.group() in ";{}" or token.group().lstrip().startswith("#")
+
+
+def _end_of_braces(tokens: list[re.Match[str]], opening: int) -> int | None:
+    """Where the braces that open at a token close."""
+    depth = 0
+    for m in tokens[opening:]:
+        depth += {"{": 1, "}": -1}.get(m.group(), 0)
+        if depth == 0:
+            return m.end()
+    return None
+
+
+def _end_of_declaration(tokens: list[re.Match[str]], first: int, position: int) -> int | None:
+    """Where the declaration at file scope ends that has a mistake at `position`."""
+    depth = 0
+    for m in tokens[first:]:
+        depth += {"{": 1, "}": -1}.get(m.group(), 0)
+        if depth <= 0 and m.group() in ";}" and m.end() > position:
+            return m.end()
+    return None
+
+
+def _is_about_braces(diagnostic: Diagnostic) -> bool:
+    """Whether a brace that is not closed explains the mistake."""
+    inside = "functions cannot be defined inside" in (diagnostic.remedy or "")
+    return inside or diagnostic.message == "unexpected end of file"
+
+
+def _unclosed(text: str, position: int) -> int | None:
+    """
+    Where the brace before `position` stands that is probably not closed: what closes it is indented less than
+    its line, or nothing does, and the line of `position` is indented no more. None if there is none.
+    """
+    opened: list[int] = []
+    suspect: int | None = None
+    for m in _TOKENS.finditer(text, 0, position):
+        if m.group() == "{":
+            opened.append(m.start())
+        elif m.group() == "}" and opened:
+            opening = opened.pop()
+            if suspect is None and _indent(text, opening) > _indent(text, m.start()):
+                suspect = opening
+    if suspect is None and opened and position < len(text):
+        after_line = text.find("\n", opened[-1], position) >= 0
+        return (
+            opened[-1]
+            if after_line and _indent(text, position) <= _indent(text, opened[-1])
+            else None
+        )
+    return suspect if suspect is not None or not opened else opened[-1]
+
+
+def _indent(text: str, position: int) -> int:
+    """The width of the white space that the line of `position` begins with."""
+    line = text[text.rfind("\n", 0, position) + 1 : position + 1]
+    return len(line) - len(line.lstrip())
