@@ -8,7 +8,6 @@ import re
 import pytest
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.c.sema.checker import check_text
-
 from places import marked
 
 
