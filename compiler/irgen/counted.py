@@ -9,11 +9,11 @@ compares it with a bound that the loop does not change; the step adds or subtrac
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..c import ast as c
 from ..c.types import CType, FloatType, IntType, PointerType, RecordType, is_scalar
-from .tree import assigned_variable, int_constant, loaded_variable, strip_casts, walk
+from .tree import assigned_variable, children, int_constant, loaded_variable, strip_casts, walk
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
@@ -35,39 +35,71 @@ class CountedLoop:
     down: bool
 
 
-@dataclass
+@dataclass(frozen=True)
 class Effects:
-    """What a loop may change: variables by name, types stored through memory, unknown callees."""
+    """
+    What executing a subtree may change: variables, types stored through memory, unknown callees. `addressed`
+    are the variables whose addresses it takes.
+    """
 
-    variables: set[c.VarDecl] = field(default_factory=set[c.VarDecl])
-    stored: list[CType] = field(default_factory=list[CType])
+    variables: frozenset[c.VarDecl] = frozenset()
+    stored: frozenset[CType] = frozenset()
     calls: bool = False
+    addressed: frozenset[c.VarDecl] = frozenset()
 
 
-def effects_of(
-    nodes: list[c.Expr | c.Stmt], may_write: Callable[[c.FunctionDecl], bool]
-) -> Effects:
-    """The effects of executing `nodes`; `may_write` says whether a function can change memory."""
-    out = Effects()
-    for root in nodes:
-        for node in walk(root):
-            var = assigned_variable(node)
-            if var is not None:
-                out.variables.add(var)
-            elif isinstance(node, c.Assign | c.CompoundAssign | c.IncDec):
-                out.stored.append(node.target.type)
+class EffectsOf:
+    """
+    The effects of subtrees of one function, each found once; `may_write` says whether a function can change
+    memory.
+    """
+
+    def __init__(self, may_write: Callable[[c.FunctionDecl], bool]):
+        self._may_write = may_write
+        self._found: dict[int, Effects] = {}
+
+    def __call__(self, root: c.Stmt) -> Effects:
+        found = self._found.get(id(root))
+        if found is None:
+            found = self._found[id(root)] = self._effects(root)
+        return found
+
+    def _effects(self, root: c.Stmt) -> Effects:
+        """What `root` does by itself, and what the loops inside do, which are asked for as well."""
+        variables: set[c.VarDecl] = set()
+        stored: set[CType] = set()
+        addressed: set[c.VarDecl] = set()
+        calls = False
+        stack: list[c.Expr | c.Stmt] = [root]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, c.For):
+                inner = self(node.body)
+                variables |= inner.variables
+                stored |= inner.stored
+                addressed |= inner.addressed
+                calls = calls or inner.calls
+                stack += [part for part in children(node) if part is not node.body]
+                continue
+            stack += children(node)
+            if isinstance(node, c.Assign | c.CompoundAssign | c.IncDec):
+                if isinstance(node.target, c.VarRef):
+                    variables.add(node.target.decl)
+                else:
+                    stored.add(node.target.type)
+            elif isinstance(node, c.AddressOf):
+                if isinstance(node.operand, c.VarRef):
+                    addressed.add(node.operand.decl)
             elif isinstance(node, c.VaOp | c.VaArg):
-                out.calls = True
+                calls = True
             elif isinstance(node, c.Call):
                 callee = node.callee
-                if not isinstance(callee, c.FunctionRef) or may_write(callee.decl):
-                    out.calls = True
-    return out
+                if not isinstance(callee, c.FunctionRef) or self._may_write(callee.decl):
+                    calls = True
+        return Effects(frozenset(variables), frozenset(stored), calls, frozenset(addressed))
 
 
-def recognize(
-    loop: c.For, may_write: Callable[[c.FunctionDecl], bool], *, directive: bool
-) -> CountedLoop | str:
+def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> CountedLoop | str:
     """
     The counted form of `loop`, or the reason why it has none. Under a loop directive the user
     promises that memory behind the bounds does not change, and small integer variables count too.
@@ -78,7 +110,8 @@ def recognize(
     var, first, declared = start
     if not isinstance(var.type, IntType | PointerType):
         return f"its variable '{var.name}' is neither an integer nor a pointer"
-    exposed = _exposes(loop.body, var) if directive else var.address_taken
+    # Under a directive the variable is private: only its own address would expose it.
+    exposed = var in effects_of(loop.body).addressed if directive else var.address_taken
     is_local = directive or var.storage is c.Storage.AUTO
     if exposed or not is_local or var.qual.volatile:
         return (
@@ -109,7 +142,7 @@ def recognize(
         op = ">" if down else "<"
     if (op in ("<", "<=")) == down:
         return f"its step moves '{var.name}' away from the bound"
-    effects = effects_of([loop.body], may_write)
+    effects = effects_of(loop.body)
     if var in effects.variables:
         return f"its body assigns '{var.name}'"
     invariants = [bound] if isinstance(amount, int) else [bound, amount]
@@ -118,14 +151,6 @@ def recognize(
         if changed is not None:
             return changed
     return CountedLoop(var, declared, first, op, bound, compare_type, amount, down)
-
-
-def _exposes(body: c.Stmt, var: c.VarDecl) -> bool:
-    """Whether `body` takes the address of `var`. Under a directive the variable is private."""
-    return any(
-        isinstance(n, c.AddressOf) and isinstance(n.operand, c.VarRef) and n.operand.decl is var
-        for n in walk(body)
-    )
 
 
 def _start(init: c.Stmt | None) -> tuple[c.VarDecl, c.Expr, bool] | str:
@@ -203,7 +228,7 @@ def _variant(e: c.Expr, var: c.VarDecl, effects: Effects, *, strict: bool) -> st
     return None
 
 
-def _may_alias(t: CType, stored: list[CType]) -> bool:
+def _may_alias(t: CType, stored: frozenset[CType]) -> bool:
     """Whether a store of one of the types may change an object of type `t` (C11 6.5p7)."""
     return any(
         isinstance(s, RecordType)

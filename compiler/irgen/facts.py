@@ -23,7 +23,7 @@ from ..directives.records import (
     TileClause,
     VarRefItem,
 )
-from .counted import CountedLoop, recognize
+from .counted import CountedLoop, EffectsOf, recognize
 from .tree import Node, assigned_variable, children, clause_items, int_constant, walk
 
 BY_VALUE_CLAUSES = frozenset(
@@ -65,6 +65,7 @@ class Flow:
 
 
 NO_FLOW = Flow()
+NOTHING: frozenset[c.VarDecl] = frozenset()
 
 
 @dataclass
@@ -120,18 +121,23 @@ class FunctionFacts:
     def assigned(self, node: Node) -> frozenset[c.VarDecl]:
         """The SSA variables that `node` assigns and does not declare."""
         found = self._assigned.get(id(node))
-        if found is None:
-            out: set[c.VarDecl] = set()
-            declared: set[c.VarDecl] = set()
-            var = assigned_variable(node)
-            if var is not None and var.storage is c.Storage.AUTO:
-                out.add(var)
-            for child in children(node):
-                out |= self.assigned(child)
-                if isinstance(child, c.DeclStmt):
-                    declared.update(child.decls)
-            out -= declared | self.memory | self.loop_only
-            found = self._assigned[id(node)] = frozenset(out)
+        if found is not None:
+            return found
+        out: set[c.VarDecl] = set()
+        declared: list[c.VarDecl] = []
+        var = assigned_variable(node)
+        if var is not None and var.storage is c.Storage.AUTO:
+            out.add(var)
+        for child in children(node):
+            out |= self.assigned(child)
+            if isinstance(child, c.DeclStmt):
+                declared += child.decls
+        if not out:
+            if isinstance(node, c.Stmt):  # what is kept for it answers for its expressions
+                self._assigned[id(node)] = NOTHING
+            return NOTHING
+        out = out.difference(declared, self.memory, self.loop_only)
+        found = self._assigned[id(node)] = frozenset(out)
         return found
 
 
@@ -187,7 +193,7 @@ class _Storage:
 
     def __init__(self, facts: FunctionFacts, may_write: Callable[[c.FunctionDecl], bool]):
         self.facts = facts
-        self.may_write = may_write
+        self.effects_of = EffectsOf(may_write)
         self.memory: set[c.VarDecl] = set()
         self.final_memory: set[c.VarDecl] = set()  # only for a loop variable's value after its loop
         self.declared_at: dict[c.VarDecl, int] = {}
@@ -269,7 +275,7 @@ class _Storage:
                 self.statement(child, directive_loops=0)
 
     def for_loop(self, s: c.For, directive_loops: int) -> None:
-        counted = recognize(s, self.may_write, directive=directive_loops > 0)
+        counted = recognize(s, self.effects_of, directive=directive_loops > 0)
         flow = self.facts.flow.get(id(s.body), NO_FLOW)
         if directive_loops and (flow.breaks or self.facts.escapes(s)):
             counted = "control leaves its body other than at the end"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ..c import ast as c
 from ..c.sema.constants import integer_value
@@ -61,99 +62,64 @@ def type_expressions(t: CType) -> Iterator[c.Expr]:
         t = t.element.type
 
 
-def children(node: Node) -> Iterator[Node]:
+def _initial_values(decl: c.VarDecl) -> list[Node]:
+    return [] if decl.init is None else [e for _, e in decl.init.items]
+
+
+def _declarations(node: c.DeclStmt) -> list[Node]:
+    out: list[Node] = []
+    for decl in node.decls:
+        out += type_expressions(decl.type)
+        out += _initial_values(decl)
+    return out
+
+
+def _directive(node: c.AccStmt) -> list[Node]:
+    slots = (slot for clause in node.directive.clauses for slot in clause_slots(clause))
+    out: list[Node] = [slot.expr for slot in slots if slot.expr is not None]
+    return out if node.body is None else [*out, node.body]
+
+
+def _present(*nodes: Node | None) -> list[Node]:
+    return [node for node in nodes if node is not None]
+
+
+_CHILDREN: dict[type, Callable[[Any], Sequence[Node]]] = {
+    c.Deref: lambda n: (n.pointer,),
+    c.Member: lambda n: (n.record,),
+    c.CompoundLiteral: lambda n: _initial_values(n.decl),
+    c.Load: lambda n: (n.lvalue,),
+    **dict.fromkeys((c.Decay, c.AddressOf, c.Cast, c.UnaryOp), lambda n: (n.operand,)),
+    **dict.fromkeys((c.BinaryOp, c.PtrDiff, c.Comma), lambda n: (n.lhs, n.rhs)),
+    c.PtrAdd: lambda n: (n.pointer, n.index),
+    **dict.fromkeys((c.Assign, c.CompoundAssign), lambda n: (n.target, n.value)),
+    c.IncDec: lambda n: (n.target,),
+    c.Asm: lambda n: (*n.inputs, *n.outputs),
+    c.Conditional: lambda n: (n.condition, n.then, n.otherwise),
+    c.Call: lambda n: (n.callee, *n.args),
+    c.ComplexOp: lambda n: n.operands,
+    c.StatementExpr: lambda n: (*n.body, *_present(n.value)),
+    c.SizeofVla: lambda n: tuple(type_expressions(n.of)),
+    c.VaArg: lambda n: (n.list,),
+    c.VaOp: lambda n: _present(n.list, n.source),
+    c.ExprStmt: lambda n: (n.expr,),
+    c.DeclStmt: _declarations,
+    c.Compound: lambda n: n.body,
+    c.If: lambda n: _present(n.condition, n.then, n.otherwise),
+    c.For: lambda n: _present(n.init, n.condition, n.step, n.body),
+    **dict.fromkeys((c.While, c.DoWhile), lambda n: (n.condition, n.body)),
+    c.Switch: lambda n: (n.value, n.body),
+    **dict.fromkeys((c.Case, c.Label), lambda n: (n.body,)),
+    c.Return: lambda n: _present(n.value),
+    c.AccStmt: _directive,
+}
+"""For each kind of node that has some, its direct subexpressions and substatements in source order."""
+
+
+def children(node: Node) -> Sequence[Node]:
     """The direct subexpressions and substatements of `node`, in source order."""
-    match node:
-        case c.Deref():
-            yield node.pointer
-        case c.Member():
-            yield node.record
-        case c.CompoundLiteral():
-            if node.decl.init is not None:
-                yield from (e for _, e in node.decl.init.items)
-        case c.Load():
-            yield node.lvalue
-        case c.Decay() | c.AddressOf() | c.Cast() | c.UnaryOp():
-            yield node.operand
-        case c.BinaryOp() | c.PtrDiff() | c.Comma():
-            yield node.lhs
-            yield node.rhs
-        case c.PtrAdd():
-            yield node.pointer
-            yield node.index
-        case c.Assign() | c.CompoundAssign():
-            yield node.target
-            yield node.value
-        case c.IncDec():
-            yield node.target
-        case c.Asm():
-            yield from node.inputs
-            yield from node.outputs
-        case c.Conditional():
-            yield node.condition
-            yield node.then
-            yield node.otherwise
-        case c.Call():
-            yield node.callee
-            yield from node.args
-        case c.ComplexOp():
-            yield from node.operands
-        case c.StatementExpr():
-            yield from node.body
-            if node.value is not None:
-                yield node.value
-        case c.SizeofVla():
-            yield from type_expressions(node.of)
-        case c.VaArg():
-            yield node.list
-        case c.VaOp():
-            yield node.list
-            if node.source is not None:
-                yield node.source
-        case c.Expr():
-            return
-        case _:
-            yield from _statement_children(node)
-
-
-def _statement_children(node: c.Stmt) -> Iterator[Node]:
-    match node:
-        case c.ExprStmt():
-            yield node.expr
-        case c.DeclStmt():
-            for decl in node.decls:
-                yield from type_expressions(decl.type)
-                if decl.init is not None:
-                    yield from (e for _, e in decl.init.items)
-        case c.Compound():
-            yield from node.body
-        case c.If():
-            yield node.condition
-            yield node.then
-            if node.otherwise is not None:
-                yield node.otherwise
-        case c.For():
-            for part in (node.init, node.condition, node.step, node.body):
-                if part is not None:
-                    yield part
-        case c.While() | c.DoWhile():
-            yield node.condition
-            yield node.body
-        case c.Switch():
-            yield node.value
-            yield node.body
-        case c.Case() | c.Label():
-            yield node.body
-        case c.Return():
-            if node.value is not None:
-                yield node.value
-        case c.AccStmt():
-            for clause in node.directive.clauses:
-                yield from (s.expr for s in clause_slots(clause) if s.expr is not None)
-            if node.body is not None:
-                yield node.body
-        case _:
-            return
+    of_kind = _CHILDREN.get(type(node))
+    return () if of_kind is None else of_kind(node)
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -162,7 +128,9 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(reversed(list(children(current))))
+        of_kind = _CHILDREN.get(type(current))
+        if of_kind is not None:
+            stack += reversed(of_kind(current))
 
 
 def strip_casts(e: c.Expr) -> c.Expr:

@@ -8,7 +8,7 @@ import pytest
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.c import ast as c
 from accopt.compiler.c.program import load_program
-from accopt.compiler.irgen.counted import CountedLoop, recognize
+from accopt.compiler.irgen.counted import CountedLoop, EffectsOf, recognize
 from accopt.compiler.irgen.tree import walk
 
 PRELUDE = """
@@ -26,7 +26,7 @@ def loop_of(tmp_path: Path, text: str, *, directive: bool = False) -> CountedLoo
     body = next(f.body for f in unit.functions if f.name == "f")
     assert body is not None
     loop = next(n for n in walk(body) if isinstance(n, c.For))
-    return recognize(loop, lambda decl: decl.body is not None, directive=directive)
+    return recognize(loop, EffectsOf(lambda decl: decl.body is not None), directive=directive)
 
 
 @pytest.mark.parametrize(

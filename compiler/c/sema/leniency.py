@@ -82,6 +82,8 @@ def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> 
     clauses = (
         directive.all("private", VarListClause) if directive.kind is DirectiveKind.KERNELS else ()
     )
+    if not clauses:
+        return
     loops = [
         s for s in _walk(body) if isinstance(s, AccStmt) and s.directive.kind is DirectiveKind.LOOP
     ]
