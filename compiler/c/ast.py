@@ -19,7 +19,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ..base.diagnostics import SourceLoc
-from .types import VOID, CType, FunctionType, QualType
+from .types import VOID, ArrayType, CType, FunctionType, QualType
 from .types import Field as RecordField
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ class VarDecl:
     is_defined: bool = True
     address_taken: bool = False
     alignment: int | None = None  # _Alignas, bytes
+    declared: ArrayType | None = None
+    """The array with a length that a parameter was declared as: `double a[n]`, whose type is a pointer."""
 
     @property
     def type(self) -> CType:

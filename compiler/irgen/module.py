@@ -117,7 +117,7 @@ def _define_function(
             fn.values[param] = arg
     for param in function.params:
         fn.b.at(param.loc)
-        statements.fix_extents(fn, param.type)
+        statements.fix_extents(fn, param.declared or param.type)
     with declarations.function_scope(fn):
         statements.emit(fn, body)
         _finish(fn, function, body)

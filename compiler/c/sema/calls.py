@@ -60,7 +60,15 @@ from ..types import (
 )
 from . import complex_numbers
 from .constants import constant_value, integer_value
-from .conversions import convert_assigned, decay, promote_argument, promoted_type, rvalue
+from .conversions import (
+    cast,
+    convert_assigned,
+    decay,
+    is_null_constant,
+    promote_argument,
+    promoted_type,
+    rvalue,
+)
 from .implicit import declare_implicitly
 from .unit import Unit
 
@@ -175,6 +183,7 @@ class CallChecker:
             value = self.unit.expressions.value(argument)
             if i < len(t.params):
                 what = f"argument {i + 1} of {name}"
+                value = self._unchecked(value, t, i, what)
                 value = convert_assigned(value, t.params[i], what, self.unit.sink)
             else:
                 if isinstance(value.type, VoidType):
@@ -195,6 +204,22 @@ class CallChecker:
             if self.unit.target != "host" and device_type in (None, _HOST):
                 self.unit.tree.selects_host = True
         return Call(type=t.result, loc=loc, callee=callee, args=values, function_type=t)
+
+    def _unchecked(self, value: Expr, t: FunctionType, index: int, what: str) -> Expr:
+        """
+        An argument of a function that was defined without a prototype (C11 6.9.1p6), whose arguments C does
+        not check: an integer for a pointer and the reverse are passed on, with a warning.
+        """
+        wanted = t.params[index]
+        kinds = {type(value.type), type(wanted)}
+        if t.prototyped or kinds != {IntType, PointerType} or is_null_constant(value):
+            return value
+        self.unit.sink.warn(
+            value.loc,
+            f"{what}: '{value.type}' is passed for a parameter of type '{wanted}'",
+            f"declare the parameter as '{value.type}'",
+        )
+        return cast(value, wanted)
 
     def _complex(self, node: Any, arguments: list[Any]) -> Expr:
         """`__builtin_complex(re, im)`: a complex number of its parts."""

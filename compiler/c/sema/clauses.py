@@ -9,6 +9,7 @@ declaration gives it (OpenACC 3.4, 2.7.1).
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 
 from ...base.diagnostics import SourceLoc, error
 from ...directives.records import (
@@ -21,9 +22,19 @@ from ...directives.records import (
     VarListClause,
     VarRefItem,
 )
-from ..ast import Expr, IntConst, Storage, VarRef
+from ..ast import Expr, IntConst, SizeofVla, Storage, VarRef
 from ..parse import parse_expression
-from ..types import ArrayType, CType, IntType, PointerType, RecordType, VoidType
+from ..types import (
+    CHAR,
+    LONG,
+    ArrayType,
+    CType,
+    IntType,
+    PointerType,
+    QualType,
+    RecordType,
+    VoidType,
+)
 from .constants import constant_value, integer_value
 from .conversions import bit_field_width, rvalue
 from .data_clauses import merge_data_clauses
@@ -136,11 +147,32 @@ class ClauseResolver:
             )
         maps = isinstance(clause, VarListClause) and clause.name in _MAPS_DATA
         if maps and isinstance(t, PointerType) and directive.kind is not DirectiveKind.DECLARE:
+            if self._as_declared(item):
+                return
             self.unit.sink.warn(
                 item.loc,
                 f"'{item.name}' is a pointer: '{clause.spelling}' moves the pointer, not its data",
                 f"write {item.name}[0:n] with the number of elements",
             )
+
+    @staticmethod
+    def _as_declared(item: VarRefItem) -> bool:
+        """
+        Gives a parameter that is declared as an array the section that its declaration says, as other
+        compilers do: C passes `double a[n]` as a pointer, but its data is what a data clause is for.
+        """
+        base = item.base.expr
+        declared = base.decl.declared if isinstance(base, VarRef) else None
+        if declared is None:
+            return False
+        bytes_of_chars = replace(declared, element=QualType(CHAR))
+        length = (
+            IntConst(type=LONG, loc=item.loc, value=declared.length)
+            if isinstance(declared.length, int)
+            else SizeofVla(type=LONG, loc=item.loc, of=bytes_of_chars)
+        )
+        item.sections.append(Section(item.loc, length=ExprSlot("its length", item.loc, length)))
+        return True
 
     def _sections(self, item: VarRefItem, t: CType, clause: Clause) -> None:
         text = item.name

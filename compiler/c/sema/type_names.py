@@ -208,6 +208,7 @@ class TypeBuilder:
         if isinstance(node, c_ast.Decl) and set(node.storage or ()) - {"register"}:
             raise error(loc, f"'{node.storage[0]}' on a parameter", "remove it")
         q = self.build(node.type)
+        declared = q.type if isinstance(q.type, ArrayType) and q.type.is_complete else None
         if isinstance(q.type, ArrayType):
             outer = node.type
             quals = (
@@ -224,7 +225,7 @@ class TypeBuilder:
                 "a parameter cannot have type void",
                 "use 'void *', or '(void)' for no parameters",
             )
-        decl = VarDecl(node.name or "", q, loc, is_param=True)
+        decl = VarDecl(node.name or "", q, loc, is_param=True, declared=declared)
         if node.name:
             if node.name in self.unit.scope.names:
                 raise error(loc, f"parameter '{node.name}' is declared twice", "rename one of them")
