@@ -70,6 +70,8 @@ _DATA = Stage(
 _SCHEDULED = Stage(
     "scheduled",
     (
+        "free-mapping",
+        "hoist-loop-bounds",
         "tile-loops",
         "split-static-gangs",
         "split-collapsed-loops",
@@ -79,6 +81,8 @@ _SCHEDULED = Stage(
         "choose-lanes",
         "schedule-loops",
     ),
+    "Clauses that only advise go first, so that all that follows sees the nest without them, "
+    "and bounds move out of it, as those of collapsed loops have. "
     "Tiles are loops like others from here on, and so are the chunks of static gang loops. "
     "Collapsed loops without levels are split first, so "
     "that the schedule sees which loop walks along memory. Loops that reduce what threads cache are "
@@ -175,6 +179,7 @@ TARGET_PASSES = frozenset(
     (
         "share-host-memory",
         "inline-cached-routines",
+        "free-mapping",
         "order-cached-loops",
         "choose-lanes",
         "schedule-loops",
@@ -207,6 +212,11 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
     if name in TARGET_PASSES and "target" not in spec.parameters:
         target = "host" if options.target == "host" else "nvptx"
         spec = ArgSpec(name, {**spec.parameters, "target": (target,)})
+    if name == "free-mapping":
+        # Schedules with sizes as written need clauses that are still there.
+        schedules = overrides.get("schedule-loops", ArgSpec(name, {})).parameters
+        asked = schedules.get("sizes", (options.sizes,))
+        spec = ArgSpec(name, {"sizes": asked, **spec.parameters})
     if name == "convert-acc-compute-to-gpu":
         machine = {"redux": (options.sm >= REDUX_SM,), "watch": (options.target == "sim",)}
         spec = ArgSpec(name, {**machine, **spec.parameters})

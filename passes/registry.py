@@ -21,6 +21,8 @@ PASS_CLASSES = {
     "infer-data-regions": "InferDataRegionsPass",
     "guard-against-overlap": "GuardAgainstOverlapPass",
     "share-host-memory": "ShareHostMemoryPass",
+    "free-mapping": "FreeMappingPass",
+    "hoist-loop-bounds": "HoistLoopBoundsPass",
     "tile-loops": "TileLoopsPass",
     "split-static-gangs": "SplitStaticGangsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",

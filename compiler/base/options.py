@@ -8,6 +8,7 @@ from typing import Literal
 
 TargetName = Literal["nvptx", "host", "sim"]
 OptLevel = Literal[0, 1, 2, 3]
+Sizes = Literal["advice", "as-written"]
 TARGETS: tuple[TargetName, ...] = ("nvptx", "host", "sim")
 
 DEFAULT_SM = 90
@@ -25,7 +26,9 @@ class CompileOptions:
     take float denormals for zero. `debug_info` puts C
     lines into the machine code. `check_cache` reports accesses outside of the sections of `cache`
     directives at run time. `verify` checks the IR and the contract of every stage, `verify_each` the IR
-    after every pass, too. `wall` asks for warnings about what works, but should be written (`-Wall`).
+    after every pass, too. `sizes`: `as-written` keeps the levels, sizes and tiles of the program's clauses
+    where they are advice otherwise (`free-mapping`). `wall` asks for warnings about what works, but
+    should be written (`-Wall`).
     """
 
     target: TargetName = "host"
@@ -38,6 +41,7 @@ class CompileOptions:
     check_cache: bool = False
     verify: bool = False
     verify_each: bool = False
+    sizes: Sizes = "advice"
     wall: bool = False
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()

@@ -72,6 +72,8 @@ def _kept_arguments(args: argparse.Namespace) -> tuple[str, ...]:
     kept = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(args, flag)]
     kept += [f"--pass-option={text}" for text in args.pass_option]
     kept += [f"--after={text}" for text in args.added_passes]
+    if args.sizes != "advice":
+        kept.append(f"--sizes={args.sizes}")
     if args.target != "auto":
         kept.append(f"--target={args.target}")
     if args.sm is not None:

@@ -121,6 +121,13 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         action="store_true",
         help="warn of clauses left out, too: reductions that the compiler adds",
     )
+    group.add_argument(
+        "--sizes",
+        choices=("advice", "as-written"),
+        default="advice",
+        help="keep gang, worker, vector, num_gangs and their like, and tile, as they are written,"
+        " where no program can tell and the compiler would decide (default: advice)",
+    )
     group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
     group.add_argument(
         "--pass-option",
@@ -157,6 +164,7 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
         check_cache=args.check_cache,
         verify=args.verify,
         verify_each=args.verify_each,
+        sizes=args.sizes,
         wall=args.wall,
         include_dirs=tuple(args.include_dirs),
         defines=tuple(args.defines),

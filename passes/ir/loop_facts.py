@@ -237,6 +237,7 @@ def _visit(
         host_trip=_is_bound_of(loop, symbols),
         tight=_is_tight(loop, children),
         reduction=bool(loop.reduction_operands) or scan_step(loop) is not None,
+        scan=scan_step(loop) is not None,
         gang_reduction=any(_is_of_gang(v, construct) for v in loop.reduction_operands),
         contiguous=counts.contiguous if counts else 0,
         strided=counts.strided if counts else 0,

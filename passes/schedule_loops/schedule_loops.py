@@ -13,7 +13,8 @@ The decisions are in `decisions/schedule.py`. Options: `target` is `nvptx` or `h
 iterations per thread, and threads, where they are free. For tuners: `space` lists a GPU construct's
 legal schedules in `accx.schedules` (`decisions/schedule_space.py`), the default first, and
 `choose="f.c:7=2"` takes the third of them for the first construct of that line (`f.c:7#1=2`: for its
-second). `most="f.c:7=2"`: no more than two iterations side by side in the constructs of that line.
+second). `sizes=as-written` has the pipeline's `free-mapping` leave the clauses that this pass honours.
+`most="f.c:7=2"`: no more than two iterations side by side in the constructs of that line.
 
 Before:
   acc.parallel {
@@ -32,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
@@ -454,6 +456,7 @@ class ScheduleLoopsPass(ModulePass):
     space: bool = False
     choose: tuple[str, ...] = ()
     most: tuple[str, ...] = ()
+    sizes: Literal["advice", "as-written"] = "advice"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         levels = {

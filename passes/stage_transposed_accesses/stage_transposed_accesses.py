@@ -146,7 +146,10 @@ def find_nest(construct: acc.ParallelOp) -> Nest:
         _check_free(loop)
     if has_level(outer.vector) or not has_level(inner.vector):
         raise Declined("its loops are not mapped to gangs and lanes")
-    dependent = {*outer.region.block.args, *(r for op in between for r in op.results)}
+    dependent = set[SSAValue](outer.region.block.args)
+    for op in between:
+        if any(operand in dependent for operand in op.operands):
+            dependent.update(op.results)
     if any(operand in dependent for operand in inner.operands):
         raise Declined("the inner loop's bounds change")
     check_body(inner)

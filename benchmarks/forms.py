@@ -1,0 +1,308 @@
+"""
+The bench's kernels in the forms that programs in the field have them: with levels, sizes and tiles.
+
+    python -m benchmarks.forms [KERNEL ...] [--emit FOLDER] [--time]
+
+Every form of a kernel is generated from its text in `kernels/*.c` (`FORMS`). Without a GPU, this prints which
+forms come to the same PTX and the same launch as the bare one (`=`), which then takes the same time, and for
+others how many lines differ. `--emit` writes the C files. `--time` checks and times every form on the GPU
+and prints µs beside those of the bare form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
+from accopt.compiler.emit import emit_text
+from accopt.compiler.executable import front_end
+from accopt.compiler.ir.context import make_context
+from accopt.compiler.pipeline import run_to_stage
+
+HERE = Path(__file__).parent
+FILES = ("streaming", "stencils", "compute", "reductions", "scans")
+BARE = "bare"
+
+# The forms ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Nest:
+    """`depth` parallel loops, one in the other; `tight`: nothing stands between them."""
+
+    depth: int
+    tight: bool
+
+
+Levels = Sequence[str | None]
+"""The words of each loop's directive, outermost first; None: the loop has no directive of its own."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """`construct` is the directive's name; `levels` gives its words, None if a nest has no such form."""
+
+    levels: Callable[[Nest], Levels | None]
+    construct: str = "parallel"
+    sizes: str = ""
+
+
+def _bare(nest: Nest) -> Levels:
+    return [""] * nest.depth
+
+
+def _collapsed(words: str = "") -> Callable[[Nest], Levels | None]:
+    def levels(nest: Nest) -> Levels | None:
+        if not nest.tight or nest.depth == 1:
+            return None
+        return [f"{words} collapse({nest.depth})", *[None] * (nest.depth - 1)]
+
+    return levels
+
+
+def _gang_vector(nest: Nest) -> Levels:
+    if nest.depth == 1:
+        return ["gang vector"]
+    if nest.depth == 2 or not nest.tight:
+        return ["gang", "vector", *[""] * (nest.depth - 2)]
+    return [f"gang collapse({nest.depth - 1})", *[None] * (nest.depth - 2), "vector"]
+
+
+def _gang_worker_vector(nest: Nest) -> Levels:
+    if nest.depth == 1:
+        return ["gang worker vector"]
+    return ["gang worker", "vector"] if nest.depth == 2 else ["gang", "worker", "vector"]
+
+
+def _all_levels(nest: Nest) -> Levels:
+    return _collapsed("gang worker vector")(nest) or _gang_worker_vector(nest)
+
+
+def _independent(nest: Nest) -> Levels:
+    return ["independent"] * nest.depth
+
+
+def _tiles(sizes: Mapping[int, str]) -> Callable[[Nest], Levels | None]:
+    def levels(nest: Nest) -> Levels | None:
+        if not nest.tight:
+            return None
+        return [f"tile({sizes[nest.depth]})", *[None] * (nest.depth - 1)]
+
+    return levels
+
+
+FORMS: dict[str, Form] = {
+    BARE: Form(_bare),
+    "collapse": Form(_collapsed()),
+    "gang vector": Form(_gang_vector),
+    "gang vector 32": Form(_gang_vector, sizes="vector_length(32)"),
+    "gang vector 128": Form(_gang_vector, sizes="vector_length(128)"),
+    "gang worker vector": Form(_gang_worker_vector),
+    "gang worker vector 8x32": Form(_gang_worker_vector, sizes="num_workers(8) vector_length(32)"),
+    "old GPU": Form(_all_levels, sizes="num_gangs(1056) num_workers(8) vector_length(32)"),
+    "sizes only": Form(_bare, sizes="num_gangs(512) vector_length(64)"),
+    "kernels": Form(_independent, construct="kernels"),
+    "kernels gang vector": Form(_gang_vector, construct="kernels"),
+    "tile": Form(_tiles({1: "256", 2: "32,32", 3: "4,4,32"})),
+    "tile *": Form(_tiles({1: "*", 2: "*,*", 3: "*,*,*"})),
+}
+"""By name. `kernels gang vector` relies on `gang` and `vector` being honoured where loops are independent."""
+
+# Generating -----------------------------------------------------------------------------------------
+
+_DIRECTIVE = re.compile(r"#pragma acc (parallel loop|loop)\b(.*)")
+_CLAUSE = re.compile(r"\w+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?")
+_MAPPING = ("gang", "worker", "vector", "collapse", "num_gangs", "num_workers", "vector_length")
+
+
+def _split_clauses(text: str) -> tuple[str, int]:
+    """The clauses that do not map, and the collapse count."""
+    kept: list[str] = []
+    collapse = 1
+    for clause in _CLAUSE.findall(text):
+        name = clause.partition("(")[0]
+        if name == "collapse":
+            collapse = int(clause.partition("(")[2].rstrip(")"))
+        elif name not in _MAPPING:
+            kept.append(clause)
+    return " ".join(kept), collapse
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A parallel loop of a kernel: the line of its `for`, its own clauses, and of its directive or None."""
+
+    line: int
+    clauses: str
+    directive: int | None
+
+
+def _loops(lines: Sequence[str]) -> list[_Loop]:
+    found: list[_Loop] = []
+    for number, line in enumerate(lines):
+        directive = _DIRECTIVE.match(line)
+        if directive is None:
+            continue
+        clauses, collapse = _split_clauses(directive[2])
+        found.append(_Loop(number + 1, clauses, number))
+        found += [_Loop(number + 1 + k, "", None) for k in range(1, collapse)]
+    return found
+
+
+def kernel_texts(text: str) -> dict[str, list[str]]:
+    """The lines of each function of a file of kernels by name; what stands before them is under ""."""
+    found: dict[str, list[str]] = {"": []}
+    name = ""
+    for line in text.splitlines():
+        begin = re.match(r"void (\w+)\(", line)
+        if begin:
+            name = begin[1]
+            found[name] = []
+        found[name].append(line)
+        if line == "}":
+            name = ""
+    return found
+
+
+def rewrite(lines: Sequence[str], form: Form) -> list[str] | None:
+    """A kernel in a form; None if the form does not suit its nest."""
+    loops = _loops(lines)
+    nest = Nest(len(loops), all(loop.directive is None for loop in loops[1:]))
+    levels = form.levels(nest)
+    tiled = levels is not None and "tile" in (levels[0] or "")
+    if levels is None or (tiled and any("scan(" in loop.clauses for loop in loops)):
+        return None
+    before: dict[int, str] = {}
+    for loop, words in zip(loops, levels, strict=True):
+        if words is None:
+            continue
+        head = "loop"
+        if loop is loops[0]:
+            head, words = f"{form.construct} loop", f"{words} {form.sizes}"
+        before[loop.line] = " ".join(f"#pragma acc {head} {words} {loop.clauses}".split())
+    dropped = {loop.directive for loop in loops}
+    out: list[str] = []
+    for number, line in enumerate(lines):
+        out += [before[number]] if number in before else []
+        out += [] if number in dropped else [line]
+    return out
+
+
+# Comparing ------------------------------------------------------------------------------------------
+
+
+def code_of(path: Path, kernel: str, fast_math: bool) -> str:
+    """What becomes of a file of one kernel: its PTX, and the host code that launches it."""
+    options = CompileOptions(target="nvptx", fast_math=fast_math)
+    module = front_end([path], options, DiagnosticSink())
+    run_to_stage(make_context(), module, "nvvm", options)
+    device = emit_text(module, "ptx", options)
+    host = emit_text(module, "llvm", options)
+    begin = re.search(rf"^define [^@\n]*@\"?{kernel}\"?\(", host, re.MULTILINE)
+    assert begin is not None
+    launch = host[begin.start() : host.index("\n}", begin.start())]
+    # Where the host computes a bound does not matter, but that it does.
+    launch = "\n".join(sorted(re.sub(r"%[\w.]+", "%", launch).splitlines()))
+    # The names of kernels have the line of their construct in them.
+    return re.sub(rf"\b{kernel}_\d+", kernel, f"{device}\n{launch}\n")
+
+
+def differing_lines(left: str, right: str) -> int:
+    """Lines of one text that the other has not."""
+    lines = difflib.unified_diff(left.splitlines(), right.splitlines(), n=0, lineterm="")
+    return sum(line[0] in "+-" and line[:3] not in ("+++", "---") for line in lines)
+
+
+def write_form(file: str, kernel: str, form: str, folder: Path) -> Path | None:
+    """The C file of one kernel in one form, made in `folder`; None if it has no such form."""
+    lines = kernel_texts((HERE / "kernels" / f"{file}.c").read_text())
+    new = rewrite(lines[kernel], FORMS[form])
+    if new is None:
+        return None
+    path = folder / f"{kernel}-{form.replace(' ', '-').replace('*', 'any')}.c"
+    path.write_text("\n".join([*lines[""], *new, ""]))
+    return path
+
+
+def compare(
+    file: str, kernel: str, folder: Path, *, fast_math: bool = False, forms: Sequence[str] = ()
+) -> dict[str, int]:
+    """Form → how many lines of a kernel's code differ from those of the bare form."""
+    found: dict[str, int] = {}
+    bare = ""
+    for form in (BARE, *(forms or list(FORMS)[1:])):
+        path = write_form(file, kernel, form, folder)
+        if path is not None:
+            code = code_of(path, kernel, fast_math)
+            bare = bare or code
+            found[form] = differing_lines(bare, code)
+    return found
+
+
+# Timing ---------------------------------------------------------------------------------------------
+
+
+def time_forms(file: str, name: str, folder: Path, fast_math: bool) -> Iterator[str]:
+    """Checks and times every form of a kernel on the GPU: a line for each."""
+    from .harness import AccSide, check
+    from .run import sample
+    from .specs import KERNELS
+
+    kernel = next(k for k in KERNELS if k.name == name)
+    bare = 0.0
+    for form in FORMS:
+        path = write_form(file, name, form, folder)
+        if path is None:
+            continue
+        side = AccSide(path, fast_math=fast_math)
+        problem = check(side, kernel, kernel.make(kernel.small))
+        if problem is not None:
+            yield f"{name:14s} {form:26s} FAILED: {problem}"
+        else:
+            median = statistics.median(sample(side, kernel, kernel.make(kernel.size)))
+            bare = bare or median
+            yield f"{name:14s} {form:26s} {median:10.1f} µs {median / bare:6.2f} of bare"
+        side.close()
+
+
+def compared(file: str, name: str, folder: Path, fast_math: bool) -> Iterator[str]:
+    """A line for every form of a kernel: whether its code is that of the bare form."""
+    for form, lines in compare(file, name, folder, fast_math=fast_math).items():
+        yield f"{name:14s} {form:26s} {f'{lines} lines differ' if lines else '='}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.forms", description=(__doc__ or "").split("\n")[1]
+    )
+    parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
+    parser.add_argument("--emit", type=Path, help="folder for the C files")
+    parser.add_argument("--fast-math", action="store_true")
+    parser.add_argument("--time", action="store_true", help="on the GPU")
+    args = parser.parse_args()
+    report = time_forms if args.time else compared
+    good = True
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = args.emit or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in FILES:
+            for name in kernel_texts((HERE / "kernels" / f"{file}.c").read_text()):
+                if not name or (args.kernels and name not in args.kernels):
+                    continue
+                for line in report(file, name, folder, args.fast_math):
+                    print(line, flush=True)
+                    good = good and "FAILED" not in line and "differ" not in line
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

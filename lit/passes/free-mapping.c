@@ -1,0 +1,132 @@
+// RUN: accopt %s --stop-before hoist-loop-bounds | filecheck %s
+// RUN: accopt %s --sizes=as-written --stop-before hoist-loop-bounds | filecheck %s --check-prefix KEPT
+// RUN: accopt %s --pass-option "schedule-loops{sizes=as-written}" --stop-before hoist-loop-bounds | filecheck %s --check-prefix KEPT
+// RUN: accopt %s --emit=transformed --remarks -o /dev/null 2>&1 | filecheck %s --check-prefix SAYS
+
+// Nothing can tell who runs an iteration: no sizes, levels or tiles are left; seq is.
+// CHECK-LABEL: llvm.func @advice
+// CHECK:         acc.parallel combined(loop) dataOperands(%{{.*}}) {
+// CHECK:           acc.loop combined(parallel) control(%i
+// CHECK:             acc.loop control(%s
+// CHECK:               acc.loop control(%j
+// CHECK:             } attributes {{{.*}}seq = [#acc.device_type<none>]
+// KEPT-LABEL:  llvm.func @advice
+// KEPT:          acc.parallel {{.*}}num_gangs({%{{.*}} : i32}) num_workers(%{{.*}} : i32) vector_length(%{{.*}} : i32)
+// KEPT:            acc.loop {{.*}}gang worker control(%i
+// KEPT:                acc.loop vector control(%j
+// SAYS: remark: num_gangs(g), num_workers(8), vector_length(32), gang, worker, vector: taken for advice
+void advice(int n, int g, float (*restrict a)[n])
+{
+#pragma acc parallel loop gang worker num_gangs(g) num_workers(8) vector_length(32) present(a[0:n])
+    for (int i = 0; i < n; i++)
+#pragma acc loop seq
+        for (int s = 0; s < 3; s++)
+#pragma acc loop vector
+            for (int j = 0; j < n; j++)
+                a[i][j] += 1.0f;
+}
+
+// CHECK-LABEL: llvm.func @tiles
+// CHECK:         acc.loop combined(parallel) control(%{{[a-z0-9_]+}} : i32, %{{[a-z0-9_]+}} : i32)
+// KEPT-LABEL:  llvm.func @tiles
+// KEPT:          acc.loop combined(parallel) {{.*}}tile(
+// SAYS: remark: tile: taken for advice
+void tiles(int n, float (*restrict a)[n])
+{
+#pragma acc parallel loop tile(8, *) present(a[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] += 1.0f;
+}
+
+// One gang may be what keeps others out.
+// SAYS: remark: mapped as written (num_gangs(1), gang, vector): one gang is asked for
+// CHECK-LABEL: llvm.func @one
+// CHECK:         acc.loop {{.*}}gang vector
+void one(int n, float *restrict a)
+{
+#pragma acc parallel loop gang vector num_gangs(1) present(a[0:n])
+    for (int i = 0; i < n; i++)
+        a[i] += 1.0f;
+}
+
+// SAYS: remark: mapped as written (num_gangs(g), gang): every gang runs code outside of gang loops
+void redundant(int n, int g, int *restrict count, float *restrict a)
+{
+#pragma acc parallel num_gangs(g) present(a[0:n], count[0:1])
+    {
+#pragma acc atomic update
+        count[0]++;
+#pragma acc loop gang
+        for (int i = 0; i < n; i++)
+            a[i] += 1.0f;
+    }
+}
+
+// Each gang runs a loop that only its lanes share.
+// SAYS: remark: mapped as written (num_gangs(4), vector): every gang runs code outside of gang loops
+void lanes(int n, float *restrict a)
+{
+#pragma acc parallel num_gangs(4) present(a[0:n])
+#pragma acc loop vector
+    for (int i = 0; i < n; i++)
+        a[i] = 1.0f;
+}
+
+// SAYS: remark: mapped as written (num_gangs(g), gang): the number of gangs of several loops may be one
+void several(int n, int g, float *restrict a)
+{
+#pragma acc parallel num_gangs(g) present(a[0:n])
+    {
+#pragma acc loop gang
+        for (int i = 0; i < n; i++)
+            a[i] = 1.0f;
+#pragma acc loop gang
+        for (int i = 0; i < n; i++)
+            a[i] *= 2.0f;
+    }
+}
+
+// SAYS: remark: mapped as written (gang, vector): gangs have variables of their own
+void shared_array(int n, float (*restrict a)[n])
+{
+    float row[64];
+#pragma acc parallel loop gang private(row) present(a[0:n])
+    for (int i = 0; i < n; i++) {
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++)
+            row[j] = a[i][j];
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++)
+            a[i][j] = row[63 - j];
+    }
+}
+
+// SAYS: remark: mapped as written (gang): a loop says which gang runs which chunk
+void chunks(int n, float *restrict a)
+{
+#pragma acc parallel loop gang(static:4) present(a[0:n])
+    for (int i = 0; i < n; i++)
+        a[i] = 1.0f;
+}
+
+// SAYS: remark: mapped as written (gang): gangs cache sections
+void cached(int n, const float *restrict a, float *restrict b)
+{
+#pragma acc parallel loop gang present(a[0:n], b[0:n])
+    for (int i = 1; i < n - 1; i++) {
+#pragma acc cache(a[i-1:3])
+        b[i] = a[i - 1] + a[i + 1];
+    }
+}
+
+#pragma acc routine vector
+void lane_work(int n, float *a);
+
+// SAYS: remark: mapped as written (gang, worker): a routine it calls takes levels
+void routine(int n, float (*restrict a)[n])
+{
+#pragma acc parallel loop gang worker present(a[0:n])
+    for (int i = 0; i < n; i++)
+        lane_work(n, a[i]);
+}

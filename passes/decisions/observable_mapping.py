@@ -1,0 +1,53 @@
+"""
+Whether a program can tell which gang, worker or lane runs an iteration.
+
+Where it cannot, levels and sizes are advice (OpenACC 3.4, 2.5.10 to 2.5.12 and 2.9): a conforming program
+has the same results with any mapping, so the construct is scheduled like one that leaves it open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .levels import Level
+from .loop_tree import LoopNode
+
+
+@dataclass(frozen=True)
+class GangCode:
+    """
+    What a construct holds besides the iterations of its loops. `gangs`: its num_gangs, None for a value
+    known only at run time, 0 if it has none. `redundant`: code that every gang runs has effects.
+    `private`: gangs have variables of their own, or the lanes that share an iteration an array of their own.
+    `cached`: threads cache sections. `static`: a loop says which gang runs which chunk.
+    `sized_inside`: a size is computed within the construct.
+    """
+
+    gangs: int | None = 0
+    redundant: bool = False
+    private: bool = False
+    cached: bool = False
+    static: bool = False
+    sized_inside: bool = False
+
+
+def why_kept(code: GangCode, roots: list[LoopNode]) -> str | None:
+    """Why levels and sizes have to be as written; None if nothing could tell."""
+    nodes = [node for root in roots for node in root.walk()]
+    reasons = {
+        "one gang is asked for": code.gangs == 1,
+        "the number of gangs of several loops may be one": code.gangs is None and len(roots) > 1,
+        "every gang runs code outside of gang loops": code.redundant
+        or not all(map(_shared, roots)),
+        "gangs have variables of their own": code.private,
+        "gangs cache sections": code.cached,
+        "a loop says which gang runs which chunk": code.static,
+        "a routine it calls takes levels": any(node.routine > Level.SEQ for node in nodes),
+        "a size is computed in the construct": code.sized_inside,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _shared(root: LoopNode) -> bool:
+    """Whether gangs share the iterations of an outermost loop, or may."""
+    return root.parallel and (not root.levels or Level.GANG in root.levels)

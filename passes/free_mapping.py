@@ -1,0 +1,225 @@
+"""
+Take levels, sizes and tiles for advice where no program can tell how iterations are mapped.
+
+Programs carry the clauses that some other compiler or device once needed. Which gang, worker or lane runs
+an iteration is not observable in a conforming program (OpenACC 3.4, 2.9), so that a nest is scheduled by the
+same decisions as one without clauses: those that see the device and the accesses.
+
+Takes:  data level.
+Leaves: compute constructs without `num_gangs`, `num_workers`, `vector_length`, and loops without levels and
+        tiles, where `decisions/observable_mapping.py` says that nothing could tell; `seq` stays. A note on
+        the construct (`accx.remarks`) says what was asked for. Other constructs are untouched, with a note
+        that says why. Routines keep their levels, which are a promise to callers.
+Fails:  levels nested against the specification.
+
+Before:
+  acc.parallel num_gangs({%g : i32}) vector_length(%v : i32) {
+    acc.loop gang control(%i : i32) = … { acc.loop vector control(%j : i32) = … { … } }
+  }
+After:
+  acc.parallel {
+    acc.loop control(%i : i32) = … { acc.loop control(%j : i32) = … { … } }
+  } attributes {accx.remarks = […]}
+
+Options: `target` (`host`: nothing to do, CPU threads share what the clauses say). `sizes`: `advice`, or
+`as-written` to keep everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+
+from .decisions.levels import LEVEL_NAMES, Level
+from .decisions.loop_tree import LoopNode, check_nesting
+from .decisions.observable_mapping import GangCode, why_kept
+from .ir.acc_ops import (
+    PRIVATIZING_OPS,
+    constant_value,
+    drop_levels,
+    is_defined_inside,
+    is_scalar,
+    loops_in,
+    set_operand_groups,
+    set_prop,
+)
+from .ir.jamming import is_pure
+from .ir.levels import loop_levels, routine_level
+from .ir.loop_facts import gang_argument, loop_forest
+from .ir.notes import note
+from .ir.region_values import RegionSymbols
+
+Sizes = Literal["advice", "as-written"]
+_SIZES = ("num_gangs", "num_workers", "vector_length")
+_SIZE_PROPERTIES = (
+    "numGangsSegments",
+    "numGangsDeviceType",
+    "numWorkersDeviceType",
+    "vectorLengthDeviceType",
+)
+_TILE_PROPERTIES = ("tileOperandsSegments", "tileOperandsDeviceType")
+
+
+# What is asked for.
+
+
+def _loop_sizes(loop: acc.LoopOp) -> Iterator[SSAValue]:
+    """The sizes in the level clauses of a loop."""
+    gangs = gang_argument(loop, acc.GangArgType.NUM)
+    yield from [] if gangs is None else [gangs]
+    yield from (*loop.worker_num_operands, *loop.vector_operands)
+
+
+def _size_text(name: str, value: SSAValue) -> str:
+    known = constant_value(value)
+    return f"{name}({value.name_hint or '…' if known is None else known})"
+
+
+def asked(construct: acc.ParallelOp) -> list[str]:
+    """The clauses of a construct and its loops that say how to map them, as they are written."""
+    found = [_size_text(name, value) for name in _SIZES for value in getattr(construct, name)]
+    for loop in loops_in(construct):
+        levels = sorted(loop_levels(loop), reverse=True)
+        found += [LEVEL_NAMES[level] for level in levels]
+        if loop.tile_operands:
+            found.append("tile")
+    return list(dict.fromkeys(found))
+
+
+# What could tell.
+
+
+def _is_redundant(block: Block) -> bool:
+    """Whether code of a construct outside of its loops, which all gangs run, has effects."""
+    for op in block.ops:
+        if isinstance(op, acc.LoopOp | acc.YieldOp | acc.TerminatorOp | llvm.LoadOp | scf.YieldOp):
+            continue
+        if isinstance(op, scf.IfOp):
+            if any(_is_redundant(inner) for region in op.regions for inner in region.blocks):
+                return True
+        elif op.regions or not (is_pure(op) or isinstance(op, PRIVATIZING_OPS)):
+            return True
+    return False
+
+
+def _is_written(value: SSAValue) -> bool:
+    """Whether anything but loads uses a pointer, or an address in what it points to."""
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, llvm.GEPOp):
+            if any(_is_written(result) for result in op.results):
+                return True
+        elif not isinstance(op, llvm.LoadOp | acc.ParallelOp | acc.LoopOp):
+            return True
+    return False
+
+
+def _has_private(construct: acc.ParallelOp) -> bool:
+    """Whether gangs, or lanes that share an iteration, have variables of their own in common."""
+    if construct.private_operands or any(map(_is_written, construct.firstprivate_operands)):
+        return True
+    for loop in loops_in(construct):
+        if not any(True for _ in loops_in(loop)):
+            continue
+        entries = [v.owner for v in (*loop.private_operands, *loop.firstprivate_operands)]
+        arrays = [op.var_type for op in entries if isinstance(op, PRIVATIZING_OPS)]
+        arrays += [op.elem_type for op in loop.region.walk() if isinstance(op, llvm.AllocaOp)]
+        if not all(map(is_scalar, arrays)):
+            return True
+    return False
+
+
+def _number_of_gangs(construct: acc.ParallelOp) -> int | None:
+    given = list(construct.num_gangs)
+    for loop in loops_in(construct):
+        value = gang_argument(loop, acc.GangArgType.NUM)
+        given += [] if value is None else [value]
+    known = [constant_value(value) for value in given]
+    if None in known:
+        return None
+    return max((n for n in known if n is not None), default=0)
+
+
+def gang_code(construct: acc.ParallelOp) -> GangCode:
+    """What `decisions/observable_mapping.py` asks of a construct."""
+    loops = list(loops_in(construct))
+    return GangCode(
+        gangs=_number_of_gangs(construct),
+        redundant=len(construct.region.blocks) != 1 or _is_redundant(construct.region.block),
+        private=_has_private(construct),
+        cached=any(isinstance(op, acc.CacheOp) for op in construct.walk())
+        or any(loop.cache_operands for loop in loops),
+        static=any(gang_argument(loop, acc.GangArgType.STATIC) is not None for loop in loops),
+        sized_inside=any(
+            is_defined_inside(size, construct) and constant_value(size) is None
+            for loop in loops
+            for size in _loop_sizes(loop)
+        ),
+    )
+
+
+# Rewriting.
+
+
+def drop_mapping(construct: acc.ParallelOp) -> None:
+    """Takes sizes, levels and tiles off a construct and its loops."""
+    set_operand_groups(construct, num_gangs=[], num_workers=[], vector_length=[])
+    for name in _SIZE_PROPERTIES:
+        set_prop(construct, name, None)
+    for loop in loops_in(construct):
+        drop_levels(loop)
+        set_operand_groups(loop, tile_operands=[])
+        for name in _TILE_PROPERTIES:
+            set_prop(loop, name, None)
+
+
+def _roots(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> list[LoopNode]:
+    return loop_forest(construct, RegionSymbols(construct), level_of).roots
+
+
+def free(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> None:
+    """Drops the mapping of one construct where nothing could tell, and notes what was done."""
+    clauses = asked(construct)
+    if not clauses:
+        return
+    roots = _roots(construct, level_of)
+    for root in roots:
+        check_nesting(root)
+    kept = why_kept(gang_code(construct), roots)
+    text = ", ".join(clauses)
+    if kept is not None:
+        note(construct, [(construct, f"mapped as written ({text}): {kept}")])
+        return
+    drop_mapping(construct)
+    note(
+        construct,
+        [(construct, f"{text}: taken for advice, mapped as without (--sizes=as-written keeps it)")],
+    )
+
+
+@dataclass(frozen=True)
+class FreeMappingPass(ModulePass):
+    """See the module's description."""
+
+    name = "free-mapping"
+
+    target: Literal["nvptx", "host"] = "nvptx"
+    sizes: Sizes = "advice"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target == "host" or self.sizes == "as-written":
+            return
+        levels = {
+            inner.func_name.string_value(): routine_level(inner)
+            for inner in op.body.block.ops
+            if isinstance(inner, acc.RoutineOp)
+        }
+        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+            free(construct, lambda name: levels.get(name, Level.SEQ))

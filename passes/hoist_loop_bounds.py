@@ -1,0 +1,145 @@
+"""
+Compute the bounds of inner loops before the construct, where the host can.
+
+A nest of loops and the same nest collapsed are one program, but the front end computes the bounds of
+collapsed loops before the outermost, and those of loops within others where they stand. Passes that
+compare bounds or take loops for a rectangle should not have to tell the two apart.
+
+Takes:  data level.
+Leaves: bounds and steps of loops in other loops of a compute construct as values from before the construct,
+        where they are integer arithmetic on such values and constants (no division, which might trap).
+        Constant bounds are values from before the outermost loop.
+Fails:  never.
+
+Before:
+  acc.parallel {
+    acc.loop control(%i : i32) = … {
+      %j_end = arith.subi %n, %c1 : i32
+      acc.loop control(%j : i32) = (%c0 : i32) to (%j_end : i32) step (%c1 : i32) { … }
+  } }
+After:
+  %j_end = arith.subi %n, %c1 : i32
+  acc.parallel {
+    acc.loop control(%i : i32) = … {
+      acc.loop control(%j : i32) = (%c0 : i32) to (%j_end : i32) step (%c1 : i32) { … }
+  } }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from .ir.acc_ops import is_defined_inside, loops_in
+from .ir.building import Cursor
+
+_ARITHMETIC = (
+    arith.AddiOp,
+    arith.SubiOp,
+    arith.MuliOp,
+    arith.MinSIOp,
+    arith.MaxSIOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.TruncIOp,
+    arith.ConstantOp,
+)
+
+
+class _Hoist:
+    """Copies values of one construct to before it, each once, and constants to before their nest."""
+
+    def __init__(self, construct: acc.ParallelOp):
+        self.construct = construct
+        self.cursor = Cursor.before(construct)
+        self.known: dict[SSAValue, SSAValue | None] = {}
+        self.constants: dict[tuple[Operation, Attribute], SSAValue] = {}
+
+    def value(self, value: SSAValue) -> SSAValue | None:
+        """`value` before the construct; None if only the construct knows it."""
+        if not is_defined_inside(value, self.construct):
+            return value
+        if value not in self.known:
+            self.known[value] = self._copy(value)
+        return self.known[value]
+
+    def _copy(self, value: SSAValue) -> SSAValue | None:
+        op = value.owner
+        if not isinstance(op, _ARITHMETIC):
+            return None
+        operands = [self.value(operand) for operand in op.operands]
+        if None in operands:
+            return None
+        copy = op.clone()
+        copy.operands = [operand for operand in operands if operand is not None]
+        self.cursor.insert(copy)
+        copy.location = op.location
+        return copy.results[0]
+
+    def bound(self, value: SSAValue, outermost: acc.LoopOp) -> SSAValue:
+        """A bound of a loop in `outermost`, from before it if possible."""
+        if not is_defined_inside(value, outermost):
+            return value
+        op = value.owner
+        if not isinstance(op, arith.ConstantOp):
+            return self.value(value) or value
+        key = outermost, op.value
+        if key not in self.constants:
+            for other in outermost.operands:
+                if isinstance(other.owner, arith.ConstantOp) and other.owner.value == op.value:
+                    self.constants[key] = other
+        if key not in self.constants:
+            copy = Cursor.before(outermost).insert(op.clone())
+            copy.location = op.location
+            self.constants[key] = copy.result
+        return self.constants[key]
+
+
+def hoist(construct: acc.ParallelOp) -> None:
+    """Replaces the bounds of the loops in other loops of a construct."""
+    hoist = _Hoist(construct)
+    for loop in loops_in(construct):
+        outermost = _outermost(loop, construct)
+        if outermost is loop:
+            continue
+        for index in range(3 * len(loop.lowerbound)):
+            old = loop.operands[index]
+            loop.operands[index] = hoist.bound(old, outermost)
+            _erase_unused(old)
+
+
+def _erase_unused(value: SSAValue) -> None:
+    """Erases the arithmetic that only led to an unused value."""
+    op = value.owner
+    if isinstance(op, _ARITHMETIC) and value.first_use is None:
+        operands = list(op.operands)
+        op.detach()
+        op.erase()
+        for operand in operands:
+            _erase_unused(operand)
+
+
+def _outermost(loop: acc.LoopOp, construct: acc.ParallelOp) -> acc.LoopOp:
+    """The outermost loop of the construct around `loop`, or itself."""
+    found, parent = loop, loop.parent_op()
+    while parent is not None and parent is not construct:
+        if isinstance(parent, acc.LoopOp):
+            found = parent
+        parent = parent.parent_op()
+    return found
+
+
+@dataclass(frozen=True)
+class HoistLoopBoundsPass(ModulePass):
+    """See the module's description."""
+
+    name = "hoist-loop-bounds"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+            hoist(construct)
