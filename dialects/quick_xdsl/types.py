@@ -1,4 +1,7 @@
-"""Classes of xDSL as plain ones: what is an instance of them is said by inheritance alone."""
+"""
+Classes of xDSL as plain ones: what is an instance of them is said by inheritance alone, and those whose
+objects are equal only to themselves have Python's own identity and hash for it.
+"""
 
 from __future__ import annotations
 
@@ -27,3 +30,6 @@ def install() -> None:
     nodes = core._IRNode  # pyright: ignore[reportPrivateUsage]
     for cls in (Attribute, core.IRWithUses, core.IRWithName, nodes, irdl.OperandOrResultDef):
         _make_plain(cls)
+    for cls in (core.SSAValue, core.Use, nodes):
+        for name in ("__eq__", "__hash__"):
+            setattr(cls, name, getattr(object, name))

@@ -90,10 +90,10 @@ def is_defined_inside(value: SSAValue, ancestor: Operation) -> bool:
 
 
 def constructs_of(
-    module: ModuleOp, kinds: tuple[type[Operation], ...] = COMPUTE_OPS
+    root: Operation, kinds: tuple[type[Operation], ...] = COMPUTE_OPS
 ) -> list[Operation]:
-    """All operations of the given classes, in order; a list, so the caller may rewrite."""
-    return [op for op in module.walk() if isinstance(op, kinds)]
+    """All operations of the given classes in `root`, in order; a list, so the caller may rewrite."""
+    return [op for op in root.walk() if isinstance(op, kinds)]
 
 
 def live_ins(op: Operation) -> list[SSAValue]:

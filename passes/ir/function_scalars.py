@@ -86,7 +86,7 @@ class FunctionScalars:
     def __init__(self, function: llvm.FuncOp, module: ModuleOp, global_names: frozenset[str]):
         self.module = module
         self.flow = ScalarFlow(function, global_names)
-        self.uses = uses_by_loop(function, self.flow)
+        self.uses = uses_by_loop(self.flow)
         self.clauses = clause_operators(function, module)
 
     def of(self, loop: Operation) -> list[Decision]:

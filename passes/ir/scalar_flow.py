@@ -56,6 +56,15 @@ class Effect:
 
 NOTHING = Effect()
 
+_DATA_OPS = (*MAPPING_OPS, *EXIT_OPS)
+_OWN_COPIES = (*PRIVATIZING_OPS, *COMPUTE_OPS)
+_WITH_MEANING = (
+    *(llvm.LoadOp, llvm.StoreOp, llvm.CallOp, acc.LoopOp, acc.DataBoundsOp),
+    *(scf.IfOp, scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp),
+    *(*_OWN_COPIES, *_DATA_OPS),
+)
+"""Operations that do something else to variables than to read those they name."""
+
 
 def storage_of(pointer: SSAValue) -> Hashable | None:
     """What identifies the scalar variable at an address; None for arrays, members and other memory."""
@@ -101,7 +110,13 @@ class ScalarFlow:
         """Construct → what it does to the variables of the host."""
         self.after: dict[Operation, int] = {}
         """Loop or construct → the variables wanted after it."""
+        self.named: list[tuple[Operation, SSAValue]] = []
+        """The operations that name a scalar variable, with its address, in order."""
         self._blocks: dict[Block, Effect] = {}
+        self._plain: dict[Operation, Effect] = {}
+        """What operations without regions do, if anything."""
+        self._bit_at: dict[SSAValue, int] | None = {}
+        """Address → its variable's bit, while nothing changes."""
         for region in function.regions:
             for op in region.walk():
                 self._note(op)
@@ -109,21 +124,32 @@ class ScalarFlow:
             self._region(region)
         for region in function.regions:
             self._live_region(region, self.everywhere)
+        self._bit_at = None
+        self._plain.clear()
 
     # Variables.
 
     def _note(self, op: Operation) -> None:
         """Gives the variables that an operation names a bit."""
-        for operand in op.operands:
+        for operand in dict.fromkeys(op.operands):
             if isinstance(operand.type, llvm.LLVMPointerType):
                 bit = self.bit(operand)
                 if not bit:
                     continue
+                self.named.append((op, operand))
                 if isinstance(storage_of(operand), str) or self._exposes(op, operand):
                     self.everywhere |= bit
 
     def bit(self, pointer: SSAValue) -> int:
         """The bit of the scalar variable at an address; 0 if it is none."""
+        if self._bit_at is None:
+            return self._find_bit(pointer)
+        found = self._bit_at.get(pointer)
+        if found is None:
+            found = self._bit_at[pointer] = self._find_bit(pointer)
+        return found
+
+    def _find_bit(self, pointer: SSAValue) -> int:
         storage = storage_of(pointer)
         if storage is None or (isinstance(storage, str) and storage not in self.globals):
             return 0
@@ -148,9 +174,9 @@ class ScalarFlow:
                 return False
             case llvm.StoreOp():
                 return op.value is pointer
-            case _ if isinstance(op, (*PRIVATIZING_OPS, *COMPUTE_OPS)):
+            case _ if isinstance(op, _OWN_COPIES):
                 return False
-            case _ if isinstance(op, (*MAPPING_OPS, *EXIT_OPS)):
+            case _ if isinstance(op, _DATA_OPS):
                 return not _of_construct(op)
             case _ if op.name.startswith(("acc.atomic", "llvm.intr.mem")):
                 return False
@@ -170,10 +196,16 @@ class ScalarFlow:
         return self._graph(blocks)
 
     def _sequence(self, ops: Iterable[Operation]) -> Effect:
-        found = NOTHING
+        reads = writes = 0
         for op in ops:
-            found = found.then(self._operation(op))
-        return found
+            effect = self._operation(op)
+            if effect is NOTHING:
+                continue
+            if not op.regions:
+                self._plain[op] = effect
+            reads |= effect.reads & ~writes
+            writes |= effect.writes
+        return Effect(reads, writes)
 
     def _graph(self, blocks: Sequence[Block]) -> Effect:
         """Blocks with jumps: what may be read first from the entry on; writes on all ways to an end."""
@@ -201,6 +233,8 @@ class ScalarFlow:
         return Effect(reads[first], writes[first] & known)
 
     def _operation(self, op: Operation) -> Effect:
+        if not issubclass(type(op), _WITH_MEANING):
+            return self._usual(op)
         match op:
             case llvm.LoadOp():
                 return Effect(reads=self.bit(op.ptr))
@@ -221,17 +255,24 @@ class ScalarFlow:
                 return NOTHING
             case _ if isinstance(op, COMPUTE_OPS):
                 return self._construct(op)
-            case _ if isinstance(op, (*MAPPING_OPS, *EXIT_OPS)) and _of_construct(op):
+            case _ if isinstance(op, _DATA_OPS) and _of_construct(op):
                 return NOTHING
             case llvm.CallOp():
                 given, read = self._bits(op.operands), self._called(op)
                 fills = op.callee is not None and op.callee.string_value() in FILLS_ARGUMENTS
                 return Effect(read, given) if fills else Effect(reads=given | read)
             case _:
-                found = Effect(reads=self._bits(op.operands))
-                for region in op.regions:
-                    found = found.then(self._region(region))
-                return found
+                return self._usual(op)
+
+    def _usual(self, op: Operation) -> Effect:
+        """An operation that reads what it names, and then does what its regions do."""
+        reads = self._bits(op.operands)
+        if not op.regions:
+            return Effect(reads) if reads else NOTHING
+        found = Effect(reads)
+        for region in op.regions:
+            found = found.then(self._region(region))
+        return found
 
     def _called(self, op: llvm.CallOp) -> int:
         """A function of the program may read every global."""
@@ -336,7 +377,9 @@ class ScalarFlow:
     def _live_operation(self, op: Operation, live: int) -> int:
         """Notes what is wanted inside `op`, with `live` wanted after it; what is wanted before it."""
         if not op.regions:
-            effect = self._operation(op)
+            effect = self._plain.get(op)
+            if effect is None:
+                return live
             return effect.reads | (live & ~effect.writes)
         if isinstance(op, LOOPS):
             self.after[op] = live

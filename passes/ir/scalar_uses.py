@@ -40,14 +40,11 @@ class Decision:
     guards: tuple[Guard, ...] = ()
 
 
-def uses_by_loop(function: Operation, flow: ScalarFlow) -> dict[Operation, UsesOf]:
+def uses_by_loop(flow: ScalarFlow) -> dict[Operation, UsesOf]:
     """Loop or construct → the scalars from outside of it that operations in it use, with those."""
     found: dict[Operation, UsesOf] = {}
-    for region in function.regions:
-        for op in region.walk():
-            for pointer in dict.fromkeys(op.operands):
-                if isinstance(pointer.type, llvm.LLVMPointerType) and flow.bit(pointer):
-                    _add(found, op, pointer)
+    for op, pointer in flow.named:
+        _add(found, op, pointer)
     return found
 
 

@@ -58,6 +58,7 @@ from ..ir.acc_ops import (
     NONE,
     constant_i32,
     constant_value,
+    constructs_of,
     enclosing_function,
     entry_block,
     has_level,
@@ -476,9 +477,10 @@ class SplitKernelsPass(ModulePass):
         for function in list(op.body.block.ops):
             if not isinstance(function, llvm.FuncOp):
                 continue
-            constructs = [inner for inner in function.walk() if isinstance(inner, COMPUTE_OPS)]
-            if not constructs and not any(_is_open(inner) for inner in function.walk()):
+            directives = constructs_of(function, (*COMPUTE_OPS, acc.LoopOp))
+            if not any(isinstance(inner, acc.KernelsOp) or _is_open(inner) for inner in directives):
                 continue
+            constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
             classifier = LoopClassifier(FunctionScalars(function, op, names), messages)
             for construct in constructs:
                 if isinstance(construct, acc.KernelsOp):
