@@ -11,8 +11,8 @@ Leaves: no `accx.elements` on a gang-only loop whose lanes are on a loop below i
         operation (loads of all rows before the stores of any), with a second copy, row after row,
         for the tile that is not full. Sequential loops whose bounds are the same for all rows
         are fused. Other loops are untouched.
-Fails:  never. A loop that cannot be jammed keeps its iterations one after the other, and says why in
-        `accx.why`: its body stores to variables that live outside of it, holds further loop
+Fails:  never. A loop that cannot be jammed gets a gang for each iteration that shared one, and says why
+        in `accx.why`: its body stores to variables that live outside of it, holds further loop
         directives, or has bounds that change from row to row.
 
 Before:
@@ -42,6 +42,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import ELEMENTS, UNROLL
+from .ir.acc_ops import loops_in
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
     NSW,
@@ -56,6 +57,7 @@ from .ir.jamming import (
     set_bounds,
     trip_count,
 )
+from .ir.row_gangs import settle_rows
 
 
 @dataclass(frozen=True)
@@ -189,15 +191,18 @@ class JamOuterIterationsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         loops = [
-            loop
-            for loop in op.walk()
-            if isinstance(loop, acc.LoopOp) and ELEMENTS in loop.attributes and loop.vector is None
+            (construct, loop)
+            for construct in op.walk()
+            if isinstance(construct, acc.ParallelOp)
+            for loop in loops_in(construct)
+            if ELEMENTS in loop.attributes and loop.vector is None
         ]
-        for loop in loops:
+        for construct, loop in loops:
             try:
                 nest = find_nest(loop)
             except Declined as reason:
                 explain(loop, f"rows not kept side by side: {reason}")
+                settle_rows(loop, 1, construct)
                 continue
             explain(loop, f"{nest.elements} iterations side by side in each thread")
             jam(nest)

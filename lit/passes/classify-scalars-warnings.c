@@ -91,3 +91,32 @@ int mixed(int n, const int *a)
     }
     return s;
 }
+
+// Arrays that iterations share for want of a clause: each gets its own where it fills it first, else a warning.
+// WALL: warning: generating implicit private(own): every iteration fills 'own' before it reads it
+// WALL:     help: write private(own)
+// CHECK-NOT: 'own'
+// CHECK: warning: every iteration of this loop assigns the same elements of 'carried', which they share
+// CHECK:     help: write private(carried) if each iteration has its own, or 'loop seq'
+// CHECK: note: it is assigned here
+// CHECK-NOT: 'elements'
+void arrays(int n, const int *a, int *b)
+{
+    int own[3], carried[3] = {1, 2, 3}, elements[8], k;
+#pragma acc parallel loop copyin(a[0:n]) copyout(b[0:n])
+    for (int i = 0; i < n; i++) {
+        for (k = 0; k < 3; k++)
+            own[k] = a[i] + k;
+        b[i] = own[0] * own[2];
+    }
+#pragma acc parallel loop copyin(a[0:n]) copyout(b[0:n])
+    for (int i = 0; i < n; i++) {
+        for (k = 0; k < 3; k++)
+            carried[k] += a[i];
+        b[i] = carried[0] * carried[2];
+    }
+#pragma acc parallel loop copyin(a[0:8])
+    for (int i = 0; i < 8; i++)
+        elements[i] = a[i];
+    b[0] = elements[3];
+}

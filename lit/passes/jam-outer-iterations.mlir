@@ -123,3 +123,29 @@ llvm.func @temporary(%n: i32) {
   }
   llvm.return
 }
+
+// Rows that stay apart get a gang each: the grid was made for three a gang.
+// CHECK-LABEL: llvm.func @apart
+// CHECK:         %[[ROWS:.*]] = arith.muli %{{.*}}, %{{.*}} : i64
+// CHECK:         %[[LIMITED:.*]] = arith.minsi %[[ROWS]], %c65535 : i64
+// CHECK:         %[[GANGS:.*]] = arith.trunci %[[LIMITED]] : i64 to i32
+// CHECK:         acc.parallel num_gangs({%c1{{.*}} : i32, %[[GANGS]] : i32})
+// CHECK-NOT:     accx.elements
+// CHECK:         accx.covers
+// CHECK-SAME:    rows not kept side by side
+llvm.func @apart() {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c6 = arith.constant 6 : i32
+  acc.parallel num_gangs({%c1 : i32, %c2 : i32}) {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%c6 : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%i : i32) step (%c1 : i32) {
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.gang_dim = 2 : i32, accx.elements = 3 : i32, accx.covers}
+    acc.yield
+  }
+  llvm.return
+}

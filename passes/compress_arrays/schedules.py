@@ -5,12 +5,13 @@ from __future__ import annotations
 from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i32
 
-from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES
+from ...dialects.accx import COVERS, ELEMENTS, GIVEN_SIZES
 from ..decisions.launch_shape import MAX_GRID
 from ..decisions.polynomials import Polynomial
 from ..ir.acc_ops import has_level, set_operand_groups
 from ..ir.building import Cursor, constant_value
 from ..ir.region_values import HostEmitter
+from ..ir.row_gangs import gang_dimension, is_alone, settle_rows
 
 
 def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> None:
@@ -19,8 +20,8 @@ def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> N
     known = elements.value.data if isinstance(elements, IntegerAttr) else 1
     gangs = list(construct.num_gangs)
     at = Cursor.before(construct)
-    number = _dimension(loop)
-    if not _is_alone(loop, construct, len(gangs)):
+    number = gang_dimension(loop)
+    if not is_alone(loop, construct, len(gangs)):
         # Fewer iterations per gang than the schedule had in mind: gangs may have to come back.
         loop.attributes.pop(COVERS, None)
     elif COVERS in loop.attributes:
@@ -36,49 +37,10 @@ def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> N
     ):
         # Several rows per gang are for threads that would have too little to do.
         set_operand_groups(construct, num_gangs=gangs)
-        if _is_alone(outer, construct, len(gangs)):
+        if is_alone(outer, construct, len(gangs)):
             settle_rows(outer, 1, construct)
         return
     set_operand_groups(construct, num_gangs=gangs)
-
-
-def settle_rows(loop: acc.LoopOp, rows: int, construct: acc.ParallelOp) -> None:
-    """`rows` rows per gang instead of as many as the schedule has in mind, and gangs for them."""
-    known = loop.attributes.pop(ELEMENTS)
-    assert isinstance(known, IntegerAttr)
-    gangs, at = list(construct.num_gangs), Cursor.before(construct)
-    number = _dimension(loop)
-    if known.value.data == rows or not _is_alone(loop, construct, len(gangs)):
-        return
-    assert number is not None
-    more = at.mul(at.to_i64(gangs[number]), at.i64(known.value.data))
-    if rows > 1:
-        more = at.add(more, at.i64(rows - 1))
-        more = at.value(arith.DivUIOp(more, at.i64(rows)))
-    limited = at.value(arith.MinSIOp(more, at.i64(MAX_GRID[number + 1])))
-    gangs[number] = at.value(arith.TruncIOp(limited, i32), "num_gangs")
-    set_operand_groups(construct, num_gangs=gangs)
-
-
-def _is_alone(loop: acc.LoopOp, construct: acc.ParallelOp, dimensions: int) -> bool:
-    """Whether no other loop uses the gang dimension of `loop`, and the user did not size it."""
-    number = _dimension(loop)
-    given = construct.attributes.get(GIVEN_SIZES)
-    if isinstance(given, ArrayAttr) and StringAttr("num_gangs") in given.data:
-        return False
-    if number is None or number >= dimensions:
-        return False
-    return not any(
-        other is not loop and isinstance(other, acc.LoopOp) and _dimension(other) == number
-        for other in construct.walk()
-    )
-
-
-def _dimension(loop: acc.LoopOp) -> int | None:
-    if not has_level(loop.gang):
-        return None
-    dim = loop.attributes.get(GANG_DIM)
-    return dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
 
 
 def narrow_blocks(construct: acc.ParallelOp, lanes: int) -> int:
@@ -116,8 +78,8 @@ def scale_gangs(
     known = elements.value.data if isinstance(elements, IntegerAttr) else 1
     known *= narrowed
     gangs = list(construct.num_gangs)
-    number = _dimension(loop)
-    if not _is_alone(loop, construct, len(gangs)):
+    number = gang_dimension(loop)
+    if not is_alone(loop, construct, len(gangs)):
         loop.attributes.pop(COVERS, None)
     if COVERS not in loop.attributes:
         return

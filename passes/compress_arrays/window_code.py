@@ -30,8 +30,9 @@ from ..ir.building import Cursor, constant_value, erase
 from ..ir.groups import copy_all
 from ..ir.jamming import NSW, explain, if_full, set_bounds, trip_count
 from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.row_gangs import settle_rows
 from ..ir.versions import branches, can_have_versions, copy_construct, queue_outside
-from .schedules import narrow_blocks, scale_gangs, settle_rows
+from .schedules import narrow_blocks, scale_gangs
 from .windows import Access, Place, Window
 
 LANES = 128

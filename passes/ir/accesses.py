@@ -33,6 +33,9 @@ DERIVED = (llvm.GEPOp, acc.CacheOp, *MAPPING_OPS)
 
 ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
 
+_READERS = frozenset(("scanf", "fscanf", "sscanf", "fread", "read"))
+"""Functions of C and POSIX that fill memory and do not keep its address."""
+
 Unit = tuple[Attribute, int]
 """The type of a subscript's GEP, and which of the GEP's subscripts it is."""
 
@@ -198,6 +201,8 @@ def address_escapes(variable: SSAValue) -> bool:
                     work.append(op.result)
                 case _ if op.name in ("llvm.intr.memset", "llvm.intr.memcpy"):
                     pass  # an initialiser
+                case llvm.CallOp() if op.callee and op.callee.string_value() in _READERS:
+                    pass
                 case _ if op.name.startswith("acc."):
                     work += [
                         result

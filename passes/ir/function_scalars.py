@@ -22,6 +22,7 @@ from .acc_ops import (
     is_inside,
     is_scalar,
 )
+from .accesses import address_escapes, root_of
 from .reduction_forms import Kind, Operator
 from .reduction_ops import reduction_kind, reduction_recipes
 from .scalar_classes import ORDERED, ScalarClass
@@ -46,6 +47,15 @@ def global_scalars(module: ModuleOp) -> frozenset[str]:
         op.sym_name.data
         for op in module.body.block.ops
         if isinstance(op, llvm.GlobalOp) and op.constant is None and is_scalar(op.global_type)
+    )
+
+
+def exposed_globals(module: ModuleOp) -> frozenset[str]:
+    """The names of global variables whose addresses are more than accessed: pointers may point at them."""
+    return frozenset(
+        op.global_name.string_value()
+        for op in module.walk()
+        if isinstance(op, llvm.AddressOfOp) and address_escapes(op.result)
     )
 
 
@@ -83,8 +93,16 @@ def _is_declared(address: llvm.AddressOfOp, construct: Operation) -> bool:
 class FunctionScalars:
     """See the module's description."""
 
-    def __init__(self, function: llvm.FuncOp, module: ModuleOp, global_names: frozenset[str]):
+    def __init__(
+        self,
+        function: llvm.FuncOp,
+        module: ModuleOp,
+        global_names: frozenset[str],
+        exposed: frozenset[str] = frozenset(),
+    ):
         self.module = module
+        self.exposed = exposed
+        """What `exposed_globals` says of the module."""
         self.flow = ScalarFlow(function, global_names)
         self.uses = uses_by_loop(self.flow)
         self.clauses = clause_operators(function, module)
@@ -99,11 +117,19 @@ class FunctionScalars:
 
     def _settled(self, decision: Decision) -> Decision:
         """A last value that cannot be handed on has to come from iterations in order."""
+        if self._is_exposed(decision.pointer):
+            decision = replace(decision, exposed=True)
         variable = self.variable(decision)
         kept = decision.kind is not ScalarClass.LAST or can_keep_last(variable)
         if kept or is_shared(variable, construct_of(decision.uses[0])):
             return decision
         return replace(decision, kind=ScalarClass.SOME_LAST)
+
+    def _is_exposed(self, pointer: SSAValue) -> bool:
+        root = root_of(pointer)
+        if isinstance(root.owner, llvm.AddressOfOp):
+            return root.owner.global_name.string_value() in self.exposed
+        return isinstance(root.owner, llvm.AllocaOp) and address_escapes(root)
 
     def variable(self, decision: Decision) -> SSAValue:
         """What the variable's uses in the loop name by now: it, or its copy of a loop around."""

@@ -19,6 +19,7 @@ from .messages import Messages, Note
 from .scalar_classes import ORDERED, ScalarClass
 from .scalar_uses import Decision
 from .scans import scan_step
+from .shared_arrays import give_own_arrays
 
 
 @dataclass
@@ -39,6 +40,8 @@ class LoopClassifier:
                 self._ordered(loop, decision, inside)
             else:
                 self.scalars.write(loop, decision)
+        if is_parallel(loop):
+            give_own_arrays(loop, self.messages)
         self._keep_to_gang(loop)
 
     def _keep_to_gang(self, loop: acc.LoopOp) -> None:

@@ -8,7 +8,7 @@ is possible: which arrays do not overlap (`Overlap`), and inequalities between s
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Sequence
+from collections.abc import Collection, Container, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
@@ -28,7 +28,6 @@ from .acc_ops import (
 from .accesses import (
     BYTES,
     Access,
-    address_escapes,
     comparable,
     is_scalar_variable,
     may_alias,
@@ -38,9 +37,10 @@ from .accesses import (
 from .callees import is_harmless, reads_of_call
 from .loop_scalars import wanted_after
 from .loop_symbols import Limit, LoopLike, LoopSymbols, body_of
-from .private_arrays import Coverage, first_use_of_array, is_local_array
+from .private_arrays import Coverage, first_use_of_array, is_small_array
 from .region_values import Expression, variable_key
 from .scalar_classes import ScalarClass
+from .scalar_clauses import scalar_type
 from .scalar_uses import Decision
 
 
@@ -312,7 +312,7 @@ class _Judge:
 
     def can_be_private(self, root: SSAValue) -> bool:
         """Whether every iteration may have its own copy of an array."""
-        if not is_local_array(root) or is_defined_inside(root, self.loop):
+        if not is_small_array(root) or is_defined_inside(root, self.loop):
             return False
         if Coverage(root, self.symbols).reads_first(body_of(self.loop).block.ops):
             return False
@@ -423,6 +423,7 @@ def judge_loop(
     try:
         written = _written_scalars(scalars)
         arrays = [access for access in body.accesses if not _is_read_scalar(access)]
+        _check_exposed(scalars, arrays)
         places = _places(arrays, loop, judge.symbols)
         for variable in block.args:
             judge.pairs(variable, places)
@@ -443,9 +444,53 @@ def judge_loop(
     )
 
 
+def settle_arrays(
+    loop: acc.LoopOp, arrays: Collection[SSAValue]
+) -> tuple[list[SSAValue], list[SSAValue]]:
+    """
+    Of local `arrays` that the iterations of a loop share: those of which every iteration may have its own
+    and has to, and those through which iterations may depend on each other all the same.
+    """
+    block = body_of(loop).blocks.first
+    if block is None or not block.args or len(body_of(loop).blocks) != 1:
+        return [], []
+    judge = _Judge(loop, None)
+    own = {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
+    accesses = [a for a in _collect(loop, judge.symbols, own, ()).accesses if a.root in arrays]
+    private: list[SSAValue] = []
+    shared: list[SSAValue] = []
+    for root in arrays:
+        places = _places([a for a in accesses if a.root is root], loop, judge.symbols)
+        try:
+            for variable in block.args:
+                judge.pairs(variable, places)
+        except _Dependent:
+            shared.append(root)
+            continue
+        if root in judge.private_arrays:
+            private.append(root)
+    return private, shared
+
+
 def _is_read_scalar(access: Access) -> bool:
     """Whether nothing but this loop's reads touch a scalar: others know its address otherwise."""
     return not access.writes and is_scalar_variable(access.root) and not access.subscripts
+
+
+def _check_exposed(scalars: Sequence[Decision], arrays: Sequence[Access]) -> None:
+    """Raises `_Dependent` where a pointer may point at a scalar that iterations pass on by way of it."""
+    for decision in scalars:
+        if not decision.exposed:
+            continue
+        root = root_of(decision.pointer)
+        type_ = scalar_type(root)
+        only_read = decision.kind is ScalarClass.SHARED
+        for access in arrays:
+            if only_read and not access.writes:
+                continue
+            if access.root is not root and may_alias(access.root, root, (access.type, type_)):
+                name = variable_name(decision.pointer)
+                raise _Dependent(f"'{variable_name(access.root)}' may point at '{name}'")
 
 
 def _written_scalars(scalars: Sequence[Decision]) -> tuple[Decision, ...]:
@@ -459,8 +504,7 @@ def _written_scalars(scalars: Sequence[Decision]) -> tuple[Decision, ...]:
             raise _Dependent(f"iterations pass on the value of '{name}'")
         if decision.kind is ScalarClass.SOME_LAST:
             raise _Dependent(f"'{name}' keeps the value of the last iteration that assigns it")
-        root = root_of(decision.pointer)
-        if isinstance(root.owner, llvm.AllocaOp) and address_escapes(root):
+        if decision.exposed and isinstance(root_of(decision.pointer).owner, llvm.AllocaOp):
             raise _Dependent(f"'{name}' is assigned, and its address is known elsewhere")
         found.append(decision)
     return tuple(found)

@@ -34,14 +34,18 @@ MOST_POINTS = 256
 """Reads of more single elements than this are not looked up one by one."""
 
 
-def is_local_array(root: SSAValue) -> bool:
-    """Whether `root` is a small local array whose address stays in the function."""
+def is_small_array(root: SSAValue) -> bool:
+    """Whether `root` is a small local array, or a copy of one, whose address nobody else has."""
     owner = root.owner
+    if isinstance(owner, llvm.AllocaOp):
+        type_ = owner.elem_type if alloca_count(owner) == 1 else None
+    elif isinstance(owner, acc.PrivateOp):
+        type_ = None if owner.bounds else owner.var_type
+    else:
+        return False
     return (
-        isinstance(owner, llvm.AllocaOp)
-        and isinstance(owner.elem_type, llvm.LLVMArrayType)
-        and alloca_count(owner) == 1
-        and size_of(owner.elem_type) <= MOST_BYTES
+        isinstance(type_, llvm.LLVMArrayType)
+        and size_of(type_) <= MOST_BYTES
         and not address_escapes(root)
     )
 
@@ -97,6 +101,11 @@ class Coverage:
                 return self._loop(op, op.region.block, covered, around)
             case llvm.GEPOp() | acc.PrivateOp():
                 return covered
+            case acc.DataOp() | acc.ParallelOp() | acc.KernelsOp() | acc.SerialOp() if (
+                len(op.region.blocks) == 1
+            ):
+                body = self._walk(op.region.block.ops, covered, around)
+                return None if body is None else covered  # it may not run, or later
             case _ if any(self._names(inner) for inner in op.walk()):
                 return None
             case _:

@@ -28,6 +28,7 @@ class Decision:
     """
     What a scalar is to a loop. `read` and `write` are uses that show why; `certain`: an iteration surely
     reads what the one before it has written. `guards`: for a last value, the loops that have to run.
+    `exposed`: pointers may point at it.
     """
 
     pointer: SSAValue
@@ -38,6 +39,7 @@ class Decision:
     write: Operation | None = None
     certain: bool = False
     guards: tuple[Guard, ...] = ()
+    exposed: bool = False
 
 
 def uses_by_loop(flow: ScalarFlow) -> dict[Operation, UsesOf]:

@@ -67,7 +67,7 @@ from ..ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from ..ir.function_scalars import FunctionScalars, global_scalars
+from ..ir.function_scalars import FunctionScalars, exposed_globals, global_scalars
 from ..ir.levels import loop_levels
 from ..ir.loop_classifier import LoopClassifier, is_parallel
 from ..ir.loop_dependence import Verdict, judge_loop
@@ -473,7 +473,7 @@ class SplitKernelsPass(ModulePass):
     name = "split-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        names, messages = global_scalars(op), Messages(op)
+        names, exposed, messages = global_scalars(op), exposed_globals(op), Messages(op)
         for function in list(op.body.block.ops):
             if not isinstance(function, llvm.FuncOp):
                 continue
@@ -481,7 +481,7 @@ class SplitKernelsPass(ModulePass):
             if not any(isinstance(inner, acc.KernelsOp) or _is_open(inner) for inner in directives):
                 continue
             constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
-            classifier = LoopClassifier(FunctionScalars(function, op, names), messages)
+            classifier = LoopClassifier(FunctionScalars(function, op, names, exposed), messages)
             for construct in constructs:
                 if isinstance(construct, acc.KernelsOp):
                     _split(construct, op, classifier)
