@@ -97,7 +97,9 @@ def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSi
     from .c.program import load_program
     from .irgen import generate_module
 
-    units = load_program(paths, preprocess_options(options), sink, options.target)
+    units = load_program(
+        paths, preprocess_options(options), sink, options.target, wall=options.wall
+    )
     with attributes_unchecked(not options.checks_ir):
         return generate_module(units, sink)
 
@@ -195,7 +197,7 @@ def _translate_once(
     from .irgen import generate_module
     from .pipeline import run_to_stage
 
-    units = check_program(sources, sink, options.target)
+    units = check_program(sources, sink, options.target, wall=options.wall)
     with attributes_unchecked(not options.checks_ir):
         module = generate_module(units, sink)
     ctx = make_context()

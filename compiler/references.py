@@ -131,7 +131,7 @@ def _order(loc: SourceLoc) -> tuple[str, int, int]:
 def _uses(units: Sequence[TranslationUnit]) -> Iterator[tuple[str, SourceLoc]]:
     """Functions and external variables that the program's functions and variables use, and where."""
     from .c import ast as c
-    from .irgen.tree import Node, walk
+    from .c.tree import Node, walk
 
     roots: list[Node] = []
     for unit in units:

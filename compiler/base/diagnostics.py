@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,13 +60,17 @@ UNKNOWN_LOC = SourceLoc("<unknown>", 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One message. `remedy` says what to write or do instead; `notes` point at related places."""
+    """
+    One message. `remedy` says what to write or do instead; `notes` point at related places; `option` is the
+    NAME in `-Wno-NAME` and `-Werror=NAME`, for warnings that have one.
+    """
 
     severity: Severity
     loc: SourceLoc
     message: str
     remedy: str | None = None
     notes: tuple[tuple[SourceLoc, str], ...] = ()
+    option: str | None = None
 
 
 class CompileError(Exception):
@@ -86,6 +91,17 @@ def error(
     return CompileError([Diagnostic(Severity.ERROR, loc, message, remedy, tuple(notes))])
 
 
+def warning(
+    loc: SourceLoc,
+    message: str,
+    remedy: str | None = None,
+    notes: Sequence[tuple[SourceLoc, str]] = (),
+    option: str | None = None,
+) -> Diagnostic:
+    """A warning, to be put into a sink."""
+    return Diagnostic(Severity.WARNING, loc, message, remedy, tuple(notes), option)
+
+
 @dataclass
 class DiagnosticSink:
     """Collects warnings and remarks of one compilation, in order; errors are raised instead."""
@@ -99,22 +115,28 @@ class DiagnosticSink:
         remedy: str | None = None,
         notes: Sequence[tuple[SourceLoc, str]] = (),
     ) -> None:
-        self.diagnostics.append(Diagnostic(Severity.WARNING, loc, message, remedy, tuple(notes)))
+        self.diagnostics.append(warning(loc, message, remedy, notes))
 
     def remark(self, loc: SourceLoc, message: str, remedy: str | None = None) -> None:
         self.diagnostics.append(Diagnostic(Severity.REMARK, loc, message, remedy))
 
 
-def _source_line(loc: SourceLoc) -> str | None:
+@lru_cache(maxsize=4)
+def _lines(file: str) -> Sequence[str]:
     try:
-        lines = Path(loc.file).read_text(errors="replace").splitlines()
+        return Path(file).read_text(errors="replace").splitlines()
     except OSError:
-        return None
+        return ()
+
+
+def source_line(loc: SourceLoc) -> str | None:
+    """The line of a place, None if the file cannot be read."""
+    lines = _lines(loc.file)
     return lines[loc.line - 1] if 0 < loc.line <= len(lines) else None
 
 
 def _caret_block(loc: SourceLoc) -> list[str]:
-    line = _source_line(loc)
+    line = source_line(loc)
     if line is None:
         return []
     block = [f"    {line.expandtabs(1)}"]
@@ -127,7 +149,8 @@ def render(diagnostic: Diagnostic) -> str:
     """The text a user sees for one diagnostic: position, cause, source line, caret, remedy."""
     known = diagnostic.loc.line > 0
     where = f"{diagnostic.loc}: " if known else ""
-    out = [f"{where}{diagnostic.severity.value}: {diagnostic.message}"]
+    option = f" [-W{diagnostic.option}]" if diagnostic.option else ""
+    out = [f"{where}{diagnostic.severity.value}: {diagnostic.message}{option}"]
     if known:
         out += _caret_block(diagnostic.loc)
     if diagnostic.remedy:

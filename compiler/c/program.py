@@ -24,13 +24,15 @@ def load_program(
     options: PreprocessOptions | None,
     sink: DiagnosticSink,
     target: str = "host",
+    *,
+    wall: bool = False,
 ) -> list[TranslationUnit]:
     """
     The typed trees of the C files `paths`, in order, with the clauses that hold on `target`.
-    Warnings go to `sink`. Raises `CompileError` with the first mistake of every file that has one,
-    or where two files disagree.
+    Warnings go to `sink`, with `wall` those of `-Wall` too. Raises `CompileError` with the mistakes of
+    all files, or where two files disagree.
     """
-    return check_program(preprocess_program(paths, options, sink), sink, target)
+    return check_program(preprocess_program(paths, options, sink), sink, target, wall=wall)
 
 
 def preprocess_program(
@@ -42,7 +44,11 @@ def preprocess_program(
 
 
 def check_program(
-    sources: Sequence[PreprocessedSource], sink: DiagnosticSink, target: str = "host"
+    sources: Sequence[PreprocessedSource],
+    sink: DiagnosticSink,
+    target: str = "host",
+    *,
+    wall: bool = False,
 ) -> list[TranslationUnit]:
     """The typed trees of preprocessed files. Raises `CompileError` as `load_program` does."""
     from .agreement import check_agreement
@@ -51,6 +57,11 @@ def check_program(
     with phase("check"):
         units = _each(sources, lambda source: check_translation_unit(source, sink, target))
         check_agreement(units, sink)
+    if wall:
+        from .warnings import check_unit
+
+        for unit in units:
+            check_unit(unit, sink)
     return units
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from .dependencies import add_dependency_arguments, write_dependencies
 from .driver_options import add_compile_arguments, add_version, compile_options
 from .object_file import ObjectFile, read_objects
 from .outputs import print_output, write_output
+from .reporting import report, reporting_options, require_no_failing
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -148,7 +149,9 @@ class _Command:
             if self.args.depend:
                 write_dependencies(source, self.args, output)
         try:
-            generate_module(check_program([source], sink, options.target), sink)
+            units = check_program([source], sink, options.target, wall=options.wall)
+            generate_module(units, sink)
+            require_no_failing(sink.diagnostics)
         finally:
             messages = _print(sink)
         return ObjectFile(source, _kept_arguments(self.args), messages)
@@ -172,6 +175,7 @@ class _Command:
             here = replace(options, target="nvptx")
         try:
             executable = build_sources(sources, here, sink, _remarks(sink, args, here.target))
+            require_no_failing(sink.diagnostics)
         finally:
             _print(sink, {message for compiled in objects for message in compiled.messages})
         if "@main(" not in executable.host_ir and '@"main"(' not in executable.host_ir:
@@ -253,12 +257,10 @@ def _remarks(
     return after_stage
 
 
-def _print(sink: DiagnosticSink, known: set[str] | None = None) -> tuple[str, ...]:
+def _print(sink: DiagnosticSink, known: Container[str] = ()) -> tuple[str, ...]:
     """Prints what is in `sink` and not `known`, and empties it; all that was in it."""
     texts = tuple(render(diagnostic) for diagnostic in sink.diagnostics)
-    for text in texts:
-        if known is None or text not in known:
-            print(text, file=sys.stderr)
+    report([d for d, text in zip(sink.diagnostics, texts, strict=True) if text not in known])
     sink.diagnostics.clear()
     return texts
 
@@ -266,7 +268,7 @@ def _print(sink: DiagnosticSink, known: set[str] | None = None) -> tuple[str, ..
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accc` command: its exit status."""
     sink = DiagnosticSink()
-    arguments = translate(sys.argv[1:] if argv is None else argv, sink)
+    arguments = translate(reporting_options(sys.argv[1:] if argv is None else argv), sink)
     _print(sink)
     return guarded(lambda: _main(arguments))
 
@@ -277,7 +279,7 @@ def _main(arguments: list[str]) -> int:
             raise error(UNKNOWN_LOC, f"accc has no option {option}", _REFUSED[option])
         return _Command(_argument_parser().parse_intermixed_args(arguments), arguments).run()
     except CompileError as e:
-        print("\n".join(render(d) for d in e.diagnostics), file=sys.stderr)
+        report(e.diagnostics)
         return 1
 
 

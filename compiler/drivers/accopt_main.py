@@ -52,6 +52,7 @@ from ..remarks import REMARKS_STAGE, remarks_of
 from .driver_options import add_compile_arguments, add_version, compile_options
 from .instrumentation import Instrumentation, Watch, pass_names
 from .outputs import print_output, write_output
+from .reporting import report, reporting_options, require_no_failing
 
 _EPILOG = """\
 examples:
@@ -233,9 +234,11 @@ class AccoptMain:
         return [(names[0] if names else "<stdin>", piece) for piece in pieces]
 
     def report(self) -> None:
-        for diagnostic in self.sink.diagnostics:
-            print(render(diagnostic), file=sys.stderr)
+        """Prints what has been collected; raises a `CompileError` without diagnostics if that has errors."""
+        said = list(self.sink.diagnostics)
         self.sink.diagnostics.clear()
+        report(said)
+        require_no_failing(said)
 
     def run_piece(self, name: str, text: str | None) -> str:
         if text is None:
@@ -258,7 +261,7 @@ class AccoptMain:
             except (CompileError, VerifyException, DiagnosticException) as e:
                 if not self.args.verify_diagnostics:
                     raise
-                output.append(_error_text(e) + "\n")
+                output.append("\n".join(map(render, _mistakes(e))) + "\n")
             finally:
                 self.report()
         self.passes.report()
@@ -282,18 +285,19 @@ def _split(text: str) -> list[str]:
     return pieces
 
 
-def _error_text(e: Exception) -> str:
+def _mistakes(e: Exception) -> Sequence[Diagnostic]:
     if isinstance(e, CompileError):
-        return "\n".join(render(d) for d in e.diagnostics)
+        return e.diagnostics
     op = operation_of_failure(e.__traceback__)
     where = UNKNOWN_LOC if op is None else SourceLoc.from_attr(op.location)
     what = "" if op is None else f"'{op.name}': "
-    return render(Diagnostic(Severity.ERROR, where, f"invalid IR{notes_of(e)}: {what}{e}"))
+    return [Diagnostic(Severity.ERROR, where, f"invalid IR{notes_of(e)}: {what}{e}")]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accopt` command. Returns the exit status."""
-    args = _argument_parser().parse_args(argv)
+    own = reporting_options(sys.argv[1:] if argv is None else argv)
+    args = _argument_parser().parse_args(own)
     with without_collection():
         return guarded(lambda: _run(args))
 
@@ -338,7 +342,7 @@ def _run(args: argparse.Namespace) -> int:
             print(table(phases), file=sys.stderr)
         return status
     except (CompileError, VerifyException, DiagnosticException) as e:
-        print(_error_text(e), file=sys.stderr)
+        report(_mistakes(e))
         return 1
     except BrokenPipeError:
         return 1

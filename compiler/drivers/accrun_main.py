@@ -24,6 +24,7 @@ from ..internal_error import guarded
 from ..process import without_collection
 from .customary_options import translate
 from .driver_options import add_compile_arguments, add_version, at_least_one, compile_options
+from .reporting import reporting_options, require_no_failing
 from .run_program import (
     device_count,
     device_number,
@@ -144,6 +145,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
                 paths, preprocess_options(options), DiagnosticSink(), options.target
             ),
         )
+        require_no_failing(sink.diagnostics)
     finally:
         print_diagnostics(sink)
     run_options = RunOptions(
@@ -166,6 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accrun` command. Leaves the process with the program's exit status."""
     own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
     sink = DiagnosticSink()
+    own = reporting_options(own)
     args = _argument_parser().parse_intermixed_args(translate(own, sink))
     print_diagnostics(sink)
     with without_collection():

@@ -30,7 +30,7 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
 """A pattern of the whole argument, and what it becomes."""
 
 _DROPPED = re.compile(
-    r"-W(?!all$).*|-w|-std=.*|-ansi|-c\d\d|-pedantic(?:-errors)?|-pipe|-p|-pg|-s|-v|-f(?!syntax-only).*|-m.*|-M[a-z].*"
+    r"-W[lpa],.*|-W|-std=.*|-ansi|-c\d\d|-pedantic(?:-errors)?|-pipe|-p|-pg|-s|-v|-f(?!syntax-only).*|-m.*|-M[a-z].*"
     r"|-acc|-ta|-gpu|-Mcuda|-cuda|-tp(?:=.*)?|-pthread|-static(?:-.*)?|-rdynamic|-no-pie|-pie"
     r"|-B(?:static|dynamic)"
 )

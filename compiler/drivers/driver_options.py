@@ -119,7 +119,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         "-Wall",
         dest="wall",
         action="store_true",
-        help="warn of clauses left out, too: reductions that the compiler adds",
+        help="warn of what is valid and perhaps not meant: clauses that the compiler adds, unused "
+        "variables, values never set, missing returns, formats (-Wno-NAME, -Werror: as other compilers)",
     )
     group.add_argument(
         "--sizes",

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from ...runtime.errors import AccRuntimeError
 from ..at_exit import AtExit
-from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
 from ..process import collect_from_here
 from .program_process import allow_large_stack, default_signals
+from .reporting import report
 
 if TYPE_CHECKING:
     from ..api import Program, RunOptions
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
 def print_diagnostics(sink: DiagnosticSink) -> None:
     """Prints what `sink` has collected, and empties it."""
-    for diagnostic in sink.diagnostics:
-        print(render(diagnostic), file=sys.stderr)
+    report(sink.diagnostics)
     sink.diagnostics.clear()
 
 
@@ -130,7 +130,7 @@ def in_place(run: Callable[[], int]) -> int:
     try:
         status = run()
     except CompileError as e:
-        print("\n".join(render(d) for d in e.diagnostics), file=sys.stderr)
+        report(e.diagnostics)
         return 1
     except AccRuntimeError as e:
         print(e.render(), file=sys.stderr)

@@ -12,12 +12,12 @@ from xdsl.dialects.builtin import DenseIntElementsAttr, VectorType
 from xdsl.ir import Block
 
 from ..c import ast as c
+from ..c.tree import children
 from ..c.types import RecordType
 from . import expressions, statements
 from .function import FunctionState, JumpTargets
 from .layout import is_integer_type
 from .records_by_value import give_result
-from .tree import children
 
 
 def emit_if(fn: FunctionState, s: c.If) -> None:

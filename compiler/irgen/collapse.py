@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from ..base.diagnostics import error
 from ..c import ast as c
+from ..c.tree import assigned_variable, jumps, walk
 from ..directives.records import Directive, ExprClause
 from .facts import loop_depth
-from .tree import assigned_variable, jumps, walk
 
 
 def is_forced(directive: Directive) -> bool:

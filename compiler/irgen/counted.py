@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..c import ast as c
+from ..c.tree import assigned_variable, children, int_constant, loaded_variable, strip_casts, walk
 from ..c.types import CType, FloatType, IntType, PointerType, RecordType, is_scalar
-from .tree import assigned_variable, children, int_constant, loaded_variable, strip_casts, walk
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 

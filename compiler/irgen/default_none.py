@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from ..base.diagnostics import error
 from ..c import ast as c
+from ..c.tree import assigned_variable, children, clause_items
 from ..directives.records import DefaultClause, Directive, DirectiveKind, ReductionClause
 from .facts import loop_depth
-from .tree import assigned_variable, children, clause_items
 
 
 def check_default_none(function: c.FunctionDecl, declared: frozenset[c.VarDecl]) -> None:

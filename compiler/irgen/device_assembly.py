@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..base.diagnostics import error
 from ..c import ast as c
+from ..c.tree import walk
 from ..directives.records import DirectiveKind
-from .tree import walk
 
 if TYPE_CHECKING:
     from .symbols import ModuleState

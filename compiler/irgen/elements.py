@@ -15,10 +15,10 @@ from xdsl.ir import SSAValue
 
 from ...dialects.accx_element import ElementOp, Subscript
 from ..c import ast as c
+from ..c.tree import int_constant
 from ..c.types import ArrayType, CType, IntType, PointerType, RecordType
 from . import expressions, lvalues
 from .function import FunctionState
-from .tree import int_constant
 
 _I32 = range(-(1 << 31) + 1, 1 << 31)
 

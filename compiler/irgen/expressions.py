@@ -15,6 +15,7 @@ from ..base.diagnostics import error
 from ..base.names import value_name
 from ..c import ast as c
 from ..c.sema.constants import integer_value
+from ..c.tree import describe, int_constant, walk
 from ..c.types import (
     FloatType,
     IntType,
@@ -36,7 +37,6 @@ from . import (
 )
 from .function import FunctionState
 from .layout import PTR
-from .tree import describe, int_constant, walk
 
 _CHEAP_LIMIT = 8
 _INVERSE = (1, 0, 5, 4, 3, 2, 9, 8, 7, 6)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..c import ast as c
+from ..c.tree import Node, assigned_variable, children, clause_items, int_constant, walk
 from ..c.types import PointerType, is_scalar
 from ..directives.records import (
     AtomicKind,
@@ -24,7 +25,6 @@ from ..directives.records import (
     VarRefItem,
 )
 from .counted import CountedLoop, EffectsOf, recognize
-from .tree import Node, assigned_variable, children, clause_items, int_constant, walk
 
 BY_VALUE_CLAUSES = frozenset(
     ["present", "no_create", "deviceptr", "use_device", "attach", "detach", "delete", "compression"]

@@ -11,11 +11,11 @@ from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import SSAValue
 
 from ..c import ast as c
+from ..c.tree import describe, int_constant, loaded_variable
 from ..c.types import ArrayType, CType, Field, IntType, PointerType, RecordType
 from . import elements, expressions, objects
 from .builder import name_after
 from .function import FunctionState
-from .tree import describe, int_constant, loaded_variable
 
 
 @dataclass

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from ..c import ast as c
 from ..c.sema.constants import integer_value
+from ..c.tree import jumps, walk
 from ..c.types import INT, CType, QualType, VoidType, is_scalar
 from .collapse import is_forced, sink_between
-from .tree import jumps, walk
 
 MOST_RETURNS = 8
 """A function with more of them would be nested deeply."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from ...passes.decisions.device_functions import PURE_FUNCTIONS
 from ..base.diagnostics import error
 from ..c import ast as c
+from ..c.tree import children, walk
 from ..c.types import BOOL, IntType
-from .tree import children, walk
 
 _STATEMENTS = (
     c.ExprStmt,

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 from ..base.diagnostics import CompileError, SourceLoc, error
 from ..c import ast as c
+from ..c.tree import int_constant, loaded_variable, strip_casts, walk
 from ..c.types import BOOL, INT, LONG, CType, FloatType, IntType
 from ..directives.records import Directive, GangClause, ScanClause, VarRefItem
 from .counted import CountedLoop
-from .tree import int_constant, loaded_variable, strip_casts, walk
 
 _FORMS = (
     "write out[i] = out[i-1] OP in[i] for an inclusive, out[i] = out[i-1] OP in[i-1] for an "

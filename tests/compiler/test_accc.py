@@ -169,7 +169,7 @@ def test_refused(
     ("given", "meant"),
     [
         (
-            "-Wall -Wextra -w -std=gnu99 -pedantic -pipe -march=native -fopenacc -acc -Mpreprocess",
+            "-Wall -std=gnu99 -pedantic -pipe -march=native -fopenacc -acc -Mpreprocess",
             "-Wall",
         ),
         ("-Ofast", "-O3 --fast-math"),

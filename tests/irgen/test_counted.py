@@ -8,8 +8,8 @@ import pytest
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.c import ast as c
 from accopt.compiler.c.program import load_program
+from accopt.compiler.c.tree import walk
 from accopt.compiler.irgen.counted import CountedLoop, EffectsOf, recognize
-from accopt.compiler.irgen.tree import walk
 
 PRELUDE = """
 struct s { int n; int *data; };

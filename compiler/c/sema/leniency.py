@@ -6,8 +6,7 @@ Directives that other compilers take although the specification does not allow t
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
+from dataclasses import replace
 
 from ...base.diagnostics import DiagnosticSink
 from ...directives.records import (
@@ -18,12 +17,12 @@ from ...directives.records import (
     VarRefItem,
 )
 from ...directives.rules import DIRECTIVES, Form
+from .. import tree
 from ..ast import (
     AccStmt,
     Assign,
     Compound,
     CompoundAssign,
-    Expr,
     For,
     IncDec,
     Null,
@@ -66,7 +65,7 @@ def without_data(directive: Directive, body: Stmt, sink: DiagnosticSink) -> list
         "name the data that stays on the device, or remove the directive",
     )
     waits = [clause for clause in directive.clauses if clause.name == "wait"]
-    wait = dataclasses.replace(directive, kind=DirectiveKind.WAIT, clauses=waits)
+    wait = replace(directive, kind=DirectiveKind.WAIT, clauses=waits)
     return [AccStmt(loc=directive.loc, directive=wait), body] if waits else [body]
 
 
@@ -85,7 +84,9 @@ def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> 
     if not clauses:
         return
     loops = [
-        s for s in _walk(body) if isinstance(s, AccStmt) and s.directive.kind is DirectiveKind.LOOP
+        s
+        for s in tree.walk(body)
+        if isinstance(s, AccStmt) and s.directive.kind is DirectiveKind.LOOP
     ]
     for clause in clauses:
         sink.warn(
@@ -97,7 +98,7 @@ def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> 
         for loop in loops:
             items = [item for item in clause.items if _wants_copy(loop, item)]
             if items:
-                loop.directive.clauses.append(dataclasses.replace(clause, items=items))
+                loop.directive.clauses.append(replace(clause, items=items))
 
 
 def _wants_copy(loop: AccStmt, item: VarRefItem) -> bool:
@@ -114,18 +115,6 @@ def _wants_copy(loop: AccStmt, item: VarRefItem) -> bool:
 def _assigns(loop: AccStmt, decl: VarDecl) -> bool:
     """Whether the loop may assign the variable; arrays and structures that it mentions are taken to be."""
     if not is_scalar(decl.type):
-        return any(isinstance(e, VarRef) and e.decl is decl for e in _walk(loop))
-    targets = (e.target for e in _walk(loop) if isinstance(e, Assign | CompoundAssign | IncDec))
+        return any(isinstance(e, VarRef) and e.decl is decl for e in tree.walk(loop))
+    targets = (e.target for e in tree.walk(loop) if isinstance(e, Assign | CompoundAssign | IncDec))
     return any(isinstance(target, VarRef) and target.decl is decl for target in targets)
-
-
-def _walk(tree: Stmt) -> Iterator[Stmt | Expr]:
-    """The statements and expressions of a tree."""
-    stack: list[object] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, list):
-            stack += node  # pyright: ignore[reportUnknownArgumentType]
-        elif isinstance(node, Stmt | Expr):
-            yield node
-            stack += [getattr(node, field.name) for field in dataclasses.fields(node)]

@@ -14,12 +14,12 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ...base.diagnostics import CompileError, SourceLoc, error
 from ...c import ast as c
+from ...c.tree import strip_casts, walk
 from ...c.types import CType, PointerType, is_scalar
 from ...directives.records import AtomicKind
 from .. import arithmetic, expressions, lvalues
 from ..function import FunctionState
 from ..same_object import same_object
-from ..tree import strip_casts, walk
 from .common import condition_of
 
 _UPDATE_OPS = frozenset(["+", "-", "*", "/", "&", "^", "|", "<<", ">>"])

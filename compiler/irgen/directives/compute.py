@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnitAt
 from xdsl.ir import Block, Region, SSAValue
 
 from ...c import ast as c
+from ...c.tree import clause_items
 from ...c.types import INT, FunctionType
 from ...directives.records import (
     Directive,
@@ -23,7 +24,6 @@ from ...directives.records import (
 from .. import statements
 from ..facts import names_pointee
 from ..function import AllocaScope, FunctionState
-from ..tree import clause_items
 from . import compression, data, loops
 from .common import DEFAULT_DEVICE, Queues, condition_of, queues, single_i32, slot_i32
 from .privatization import Privates, privates

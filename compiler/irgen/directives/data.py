@@ -104,7 +104,7 @@ class Located:
 
 def assigned_in(fn: FunctionState, body: c.Stmt) -> set[c.VarDecl]:
     """Every variable that `body` assigns, in memory or not."""
-    from ..tree import assigned_variable, walk
+    from ...c.tree import assigned_variable, walk
 
     if body not in fn.assigned:
         fn.assigned[body] = {v for n in walk(body) if (v := assigned_variable(n)) is not None}

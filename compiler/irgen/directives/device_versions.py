@@ -9,10 +9,10 @@ routine is bound to it. Compute constructs are no such directives: what they wou
 from __future__ import annotations
 
 from ...c import ast as c
+from ...c.tree import walk
 from ...directives.records import DirectiveKind
 from .. import statements
 from ..function import FunctionState
-from ..tree import walk
 
 HOST_DIRECTIVES = frozenset(
     (

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Region, SSAValue
 from ...base.diagnostics import error
 from ...base.names import value_name
 from ...c import ast as c
+from ...c.tree import int_constant, walk
 from ...c.types import IntType
 from ...directives.records import Directive, ExprClause, GangClause, TileClause
 from .. import statements, structured
@@ -22,7 +23,6 @@ from ..counters import Counter, make_counter
 from ..facts import loop_depth
 from ..function import AllocaScope, FunctionState
 from ..scan_form import ScanForm, recognize, scan_clause
-from ..tree import int_constant, walk
 from . import scans
 from .common import DEFAULT_DEVICE, NONE, slot_i32
 from .privatization import Privates, privates

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefA
 
 from ...base.diagnostics import error
 from ...c import ast as c
+from ...c.tree import int_constant
 from ...directives.records import BindClause, Directive, DirectiveKind, GangClause
-from ..tree import int_constant
 from .common import DEFAULT_DEVICE
 
 if TYPE_CHECKING:

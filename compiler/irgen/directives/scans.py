@@ -7,11 +7,11 @@ from xdsl.ir import SSAValue
 from ....dialects.accx_scan import ScanStepOp
 from ...base.diagnostics import error
 from ...c import ast as c
+from ...c.tree import walk
 from ...c.types import IntType, PointerType, is_scalar
 from .. import arithmetic, expressions, lvalues
 from ..function import FunctionState
 from ..scan_form import ScanForm, key
-from ..tree import walk
 from .recipes import KINDS
 
 

@@ -1,13 +1,10 @@
-"""Walking the typed tree: children of a node, and the questions IR generation asks of subtrees."""
+"""Walking the typed tree: children of a node, and the questions asked of subtrees."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..c import ast as c
-from ..c.sema.constants import integer_value
-from ..c.types import ArrayType, CType
 from ..directives.records import (
     Clause,
     ExprClause,
@@ -20,6 +17,9 @@ from ..directives.records import (
     VarRefItem,
     WaitClause,
 )
+from . import ast as c
+from .sema.constants import integer_value
+from .types import ArrayType, CType
 
 Node = c.Expr | c.Stmt
 

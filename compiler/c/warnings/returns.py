@@ -1,0 +1,112 @@
+"""Functions with a result whose end can be reached without `return` (`return-type`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...base.diagnostics import Diagnostic, warning
+from .. import ast as c
+from ..tree import int_constant, walk
+from ..types import VoidType
+
+_NEVER_RETURN = frozenset(
+    [
+        "exit",
+        "abort",
+        "_Exit",
+        "_exit",
+        "quick_exit",
+        "longjmp",
+        "siglongjmp",
+        "__assert_fail",
+        "err",
+        "errx",
+        "MPI_Abort",
+        "__builtin_unreachable",
+        "__builtin_trap",
+        "__builtin_abort",
+    ]
+)
+
+
+def missing_return(function: c.FunctionDecl) -> Iterator[Diagnostic]:
+    """The warning about a definition whose last statement may be left at its end."""
+    body = function.body
+    assert body is not None
+    if isinstance(function.type.result, VoidType) or function.name == "main" or not _ends(body):
+        return
+    yield warning(
+        function.loc,
+        f"'{function.name}' may end without returning a value of type '{function.type.result}'",
+        "end every path with 'return value;'",
+        option="return-type",
+    )
+
+
+def _ends(s: c.Stmt) -> bool:
+    """Whether what follows `s` may be executed after it, as far as the statements' form tells."""
+    match s:
+        case c.Return() | c.Goto() | c.Break() | c.Continue():
+            return False
+        case c.ExprStmt():
+            return not _never_returns(s.expr)
+        case c.Compound():
+            reached = True
+            for each in s.body:
+                reached = (reached or _is_entered(each)) and _ends(each)
+            return reached
+        case c.If():
+            always = int_constant(s.condition)
+            then = always != 0 and _ends(s.then)
+            return then or (not always and (s.otherwise is None or _ends(s.otherwise)))
+        case c.For() | c.While():
+            condition = int_constant(s.condition) if s.condition is not None else 1
+            return not condition or _breaks(s.body)
+        case c.DoWhile():
+            leaves = _ends(s.body) or any(isinstance(n, c.Continue) for n in walk(s.body))
+            return (leaves and not int_constant(s.condition)) or _breaks(s.body)
+        case c.Switch():
+            has_default = any(isinstance(n, c.Case) and n.value is None for n in walk(s.body))
+            return not has_default or _breaks(s.body) or _ends(s.body)
+        case c.Label() | c.Case():
+            return _ends(s.body)
+        case c.AccStmt():
+            return s.body is None or _ends(s.body)
+        case _:
+            return True
+
+
+def _is_entered(s: c.Stmt) -> bool:
+    """Whether control may come to `s`, or into it, other than from the statement before."""
+    return any(isinstance(node, c.Label | c.Case) for node in walk(s))
+
+
+def _breaks(body: c.Stmt) -> bool:
+    """Whether a `break` in the body of a loop or switch leaves that."""
+    if isinstance(body, c.Break):
+        return True
+    if isinstance(body, c.For | c.While | c.DoWhile | c.Switch):
+        return False
+    match body:
+        case c.Compound():
+            return any(map(_breaks, body.body))
+        case c.If():
+            return _breaks(body.then) or (body.otherwise is not None and _breaks(body.otherwise))
+        case c.Label() | c.Case():
+            return _breaks(body.body)
+        case c.AccStmt():
+            return body.body is not None and _breaks(body.body)
+        case _:
+            return False
+
+
+def _never_returns(e: c.Expr) -> bool:
+    while isinstance(e, c.Cast):
+        e = e.operand
+    if isinstance(e, c.Conditional):
+        return _never_returns(e.then) and _never_returns(e.otherwise)
+    return (
+        isinstance(e, c.Call)
+        and isinstance(e.callee, c.FunctionRef)
+        and e.callee.decl.name in _NEVER_RETURN
+    )

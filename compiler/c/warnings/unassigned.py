@@ -1,0 +1,146 @@
+"""
+Variables that are read although nothing has been assigned to them (`uninitialized`).
+
+Only where no path to the use assigns: whatever may have been assigned before, in a branch or in an earlier
+iteration of a loop around, counts as assigned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...base.diagnostics import Diagnostic, warning
+from .. import ast as c
+from ..tree import Node, assigned_variable, children, clause_slots, walk
+from ..types import is_scalar
+
+
+def read_unassigned(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
+    """The first such use of each variable of a function, whose nodes these are."""
+    if any(isinstance(node, c.Label | c.Asm) for node in nodes):
+        return  # control comes from anywhere
+    assert function.body is not None
+    search = _Search(_candidates(nodes))
+    search.visit(function.body)
+    for decl, use in search.found.items():
+        yield warning(
+            use.loc,
+            f"'{decl.name}' is read here, and has no value yet",
+            "initialise it where it is declared",
+            [(decl.loc, "declared here")],
+            option="uninitialized",
+        )
+
+
+def _candidates(nodes: Sequence[Node]) -> set[c.VarDecl]:
+    """The scalars without initial values that only plain loads and assignments touch."""
+    declared = {
+        decl
+        for node in nodes
+        if isinstance(node, c.DeclStmt)
+        for decl in node.decls
+        if decl.init is None
+        and is_scalar(decl.type)
+        and not decl.address_taken
+        and not decl.qual.volatile
+        and "." not in decl.name
+    }
+    in_clauses = {
+        part.decl
+        for node in nodes
+        if isinstance(node, c.AccStmt)
+        for clause in node.directive.clauses
+        for slot in clause_slots(clause)
+        if slot.expr is not None
+        for part in walk(slot.expr)
+        if isinstance(part, c.VarRef)
+    }
+    return declared - in_clauses
+
+
+class _Search:
+    """Goes through a function in the order of evaluation."""
+
+    def __init__(self, candidates: set[c.VarDecl]) -> None:
+        self.candidates = candidates
+        self.unassigned: set[c.VarDecl | None] = set()
+        """Those declared so far that no path has assigned."""
+        self.found: dict[c.VarDecl, c.Expr] = {}
+
+    def visit(self, node: Node) -> None:
+        match node:
+            case c.DeclStmt():
+                for child in children(node):
+                    self.visit(child)
+                self.unassigned |= self.candidates & set(node.decls)
+            case c.Load() if isinstance(node.lvalue, c.VarRef):
+                self._read(node.lvalue.decl, node)
+            case c.Assign():
+                self.visit(node.value)
+                self._target(node.target)
+            case c.CompoundAssign():
+                self.visit(node.value)
+                self._update(node.target)
+            case c.IncDec():
+                self._update(node.target)
+            case c.BinaryOp() if node.op in ("&&", "||"):
+                self.visit(node.lhs)
+                self._apart(node.rhs)
+            case c.Conditional():
+                self.visit(node.condition)
+                self._apart(node.then, node.otherwise)
+            case c.If():
+                self.visit(node.condition)
+                self._apart(node.then, *([node.otherwise] if node.otherwise is not None else []))
+            case c.Switch():
+                self.visit(node.value)
+                self._cases(node.body)
+            case c.For() | c.While() | c.DoWhile():
+                self._loop(node)
+            case _:
+                for child in children(node):
+                    self.visit(child)
+
+    def _read(self, decl: c.VarDecl, use: c.Expr) -> None:
+        if decl in self.unassigned:
+            self.found.setdefault(decl, use)
+            self.unassigned.discard(decl)
+
+    def _target(self, target: c.Expr) -> None:
+        if isinstance(target, c.VarRef):
+            self.unassigned.discard(target.decl)
+        else:
+            self.visit(target)
+
+    def _update(self, target: c.Expr) -> None:
+        if isinstance(target, c.VarRef):
+            self._read(target.decl, target)
+        self._target(target)
+
+    def _apart(self, *branches: Node) -> None:
+        """Branches of which one is taken, or none: each begins with what is known before."""
+        before = set(self.unassigned)
+        after = set(before)
+        for branch in branches:
+            self.unassigned = set(before)
+            self.visit(branch)
+            after &= self.unassigned
+        self.unassigned = after
+
+    def _cases(self, body: c.Stmt) -> None:
+        """The body of a `switch`: what a case assigns may have been assigned in the following ones."""
+        before = set(self.unassigned)
+        self.visit(body)
+        self.unassigned &= before
+
+    def _loop(self, loop: c.For | c.While | c.DoWhile) -> None:
+        """What a loop assigns, an earlier iteration may have assigned."""
+        step = loop.step if isinstance(loop, c.For) else None
+        if isinstance(loop, c.For) and loop.init is not None:
+            self.visit(loop.init)
+        for part in (loop.condition, loop.body, step):
+            if part is not None:
+                self.unassigned -= {assigned_variable(node) for node in walk(part)}
+        for part in (loop.condition, loop.body, step):
+            if part is not None:
+                self.visit(part)

@@ -1,0 +1,36 @@
+"""All warnings about a translation unit, by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...base.diagnostics import Diagnostic, DiagnosticSink
+from .. import ast as c
+from ..preprocess_headers import is_library
+from ..tree import Node, walk
+from .effects import without_effect
+from .formats import wrong_formats
+from .returns import missing_return
+from .unassigned import read_unassigned
+from .unused import unused_functions, unused_variables
+
+
+def check_unit(unit: c.TranslationUnit, sink: DiagnosticSink) -> None:
+    """Adds the warnings about `unit` to `sink`."""
+    found = [*unused_functions(unit), *(w for f in own_functions(unit) for w in _function(f))]
+    sink.diagnostics += sorted(found, key=lambda d: (d.loc.file, d.loc.line, d.loc.column))
+
+
+def own_functions(unit: c.TranslationUnit) -> Iterator[c.FunctionDecl]:
+    """The functions that the program's own files define."""
+    return (f for f in unit.functions if f.body is not None and not is_library(f.loc))
+
+
+def _function(function: c.FunctionDecl) -> Iterator[Diagnostic]:
+    assert function.body is not None
+    nodes: list[Node] = list(walk(function.body))
+    yield from unused_variables(nodes)
+    yield from missing_return(function)
+    yield from read_unassigned(function, nodes)
+    yield from without_effect(nodes)
+    yield from wrong_formats(nodes)

@@ -1,0 +1,65 @@
+"""
+Variables and functions that nobody uses: `unused-variable`, `unused-but-set-variable`, `unused-function`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...base.diagnostics import Diagnostic, source_line, warning
+from .. import ast as c
+from ..preprocess_headers import is_library
+from ..tree import Node, assigned_variable, walk
+
+_MEANT = re.compile(r"\(\(.*unused.*\)\)|maybe_unused")
+
+
+def unused_variables(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
+    """Those that a function, whose nodes these are, declares and never reads."""
+    declared = [
+        decl for node in nodes if isinstance(node, c.DeclStmt) for decl in node.decls if decl.name
+    ]
+    mentioned = {node.decl for node in nodes if isinstance(node, c.VarRef)}
+    only_set = {
+        id(node.expr.target)
+        for node in nodes
+        if isinstance(node, c.ExprStmt)
+        and isinstance(node.expr, c.Assign)
+        and assigned_variable(node.expr) is not None
+    }
+    read = {node.decl for node in nodes if isinstance(node, c.VarRef) and id(node) not in only_set}
+    for decl in declared:
+        if decl in read or "." in decl.name or decl.qual.volatile or _is_meant(decl):
+            continue
+        if decl in mentioned:
+            message, option = "is set and never read", "unused-but-set-variable"
+        else:
+            message, option = "is not used", "unused-variable"
+        yield warning(decl.loc, f"variable '{decl.name}' {message}", "remove it", option=option)
+
+
+def unused_functions(unit: c.TranslationUnit) -> Iterator[Diagnostic]:
+    """Static functions that their file neither calls nor takes the address of."""
+    bodies = [f.body for f in unit.functions if f.body is not None]
+    values = [e for v in unit.variables if v.init is not None for _, e in v.init.items]
+    used = {
+        node.decl
+        for tree in (*bodies, *values)
+        for node in walk(tree)
+        if isinstance(node, c.FunctionRef)
+    }
+    for f in unit.functions:
+        own = f.is_static and not f.is_inline and f.body is not None and not is_library(f.loc)
+        if own and f not in used and not f.directives and not _is_meant(f):
+            yield warning(
+                f.loc,
+                f"static function '{f.name}' is not used",
+                "remove it",
+                option="unused-function",
+            )
+
+
+def _is_meant(decl: c.VarDecl | c.FunctionDecl) -> bool:
+    """Whether the declaration says so (`__attribute__((unused))`, `[[maybe_unused]]`)."""
+    return _MEANT.search(source_line(decl.loc) or "") is not None

@@ -1,0 +1,238 @@
+"""
+How the drivers say what is wrong: which warnings are shown, which of them are errors, and in what form.
+
+The options are those of other C compilers: `-w`, `-Werror`, `-Werror=NAME`, `-Wno-NAME`, `-fmax-errors=N`,
+`-fdiagnostics-color=WHEN`, and `-fdiagnostics-format=json` or `sarif-stderr`, in which each list of messages
+is one document on standard error. Names of warnings that accopt does not have are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..base.diagnostics import (
+    UNKNOWN_LOC,
+    CompileError,
+    Diagnostic,
+    Severity,
+    SourceLoc,
+    error,
+    render,
+)
+
+_FORMATS = ("text", "json", "json-stderr", "sarif-stderr")
+_COLOURS = {
+    Severity.ERROR: "1;31",
+    Severity.WARNING: "1;35",
+    Severity.REMARK: "1;34",
+    Severity.NOTE: "1;36",
+}
+_COLOUR_SWITCHES = {
+    "-fdiagnostics-color": "always",
+    "-fno-diagnostics-color": "never",
+    "-fcolor-diagnostics": "always",
+    "-fno-color-diagnostics": "never",
+}
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What the options say. `failing` and `allowed`: names of `-Werror=NAME` and `-Wno-error=NAME`."""
+
+    form: str = "text"
+    colour: str = "auto"
+    silent: bool = False
+    all_fail: bool = False
+    failing: frozenset[str] = frozenset()
+    allowed: frozenset[str] = frozenset()
+    disabled: frozenset[str] = frozenset()
+    most_errors: int = 0
+
+    def shown(self, diagnostics: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+        """The diagnostics that are reported, with the severity that they have then."""
+        errors = 0
+        for each in diagnostics:
+            if each.severity is Severity.WARNING:
+                if self.silent or each.option in self.disabled:
+                    continue
+                if self._fails(each.option):
+                    each = replace(each, severity=Severity.ERROR)
+            if each.severity is Severity.ERROR:
+                errors += 1
+                if 0 < self.most_errors < errors:
+                    return
+            yield each
+
+    def _fails(self, option: str | None) -> bool:
+        return option in self.failing or (self.all_fail and option not in self.allowed)
+
+
+_reporting = Reporting()
+
+
+def take_options(arguments: Sequence[str]) -> list[str]:
+    """
+    Makes the options about messages among `arguments` those of this process; the other arguments. Raises
+    `CompileError` for values that do not exist.
+    """
+    global _reporting
+    chosen = Reporting()
+    rest: list[str] = []
+    for at, argument in enumerate(arguments):
+        if argument == "--":
+            rest += arguments[at:]
+            break
+        changed = _changed(chosen, argument)
+        if changed is None:
+            rest.append(argument)
+        else:
+            chosen = changed
+    _reporting = chosen
+    return rest
+
+
+def reporting_options(arguments: Sequence[str]) -> list[str]:
+    """`take_options` of a command line; leaves the process with status 2 where that is wrong."""
+    try:
+        return take_options(arguments)
+    except CompileError as mistake:
+        report(mistake.diagnostics)
+        sys.exit(2)
+
+
+def _changed(old: Reporting, argument: str) -> Reporting | None:
+    """The settings after one argument; None if that is not about messages."""
+    name, _, value = argument.partition("=")
+    if argument == "-w":
+        return replace(old, silent=True)
+    if argument in _COLOUR_SWITCHES:
+        return replace(old, colour=_COLOUR_SWITCHES[argument])
+    if name == "-fdiagnostics-color":
+        return replace(old, colour=_one_of(argument, value, ("auto", "always", "never")))
+    if name == "-fdiagnostics-format":
+        return replace(old, form=_one_of(argument, value, _FORMATS))
+    if name == "-fmax-errors":
+        if not value.isdecimal():
+            raise error(
+                UNKNOWN_LOC, f"'{argument}': '{value}' is no number", "write -fmax-errors=20"
+            )
+        return replace(old, most_errors=int(value))
+    m = re.fullmatch(r"-W(no-)?(error)?(?:=?([a-z][\w-]*))?(=\d+)?", argument)
+    if m is None or argument in ("-W", "-Wall"):
+        return None
+    no, fails, option = bool(m[1]), bool(m[2]), m[3]
+    if fails and option is None:
+        return replace(old, all_fail=not no)
+    if fails and no:
+        return replace(old, allowed=old.allowed | {option}, failing=old.failing - {option})
+    if fails:
+        return replace(old, failing=old.failing | {option}, disabled=old.disabled - {option})
+    if no:
+        return replace(old, disabled=old.disabled | {option})
+    return replace(old, disabled=old.disabled - {option})
+
+
+def _one_of(argument: str, value: str, values: Sequence[str]) -> str:
+    if value not in values:
+        raise error(UNKNOWN_LOC, f"'{argument}': no such value", f"use {', '.join(values)}")
+    return value
+
+
+def report(diagnostics: Sequence[Diagnostic]) -> None:
+    """Prints the diagnostics on standard error, as the options say."""
+    shown = list(_reporting.shown(diagnostics))
+    if shown:
+        print(_document(shown), file=sys.stderr, flush=True)
+
+
+def require_no_failing(diagnostics: Sequence[Diagnostic]) -> None:
+    """Raises a `CompileError` without diagnostics if some of these, which are reported, count as errors."""
+    if any(each.severity is Severity.ERROR for each in _reporting.shown(diagnostics)):
+        raise CompileError(())
+
+
+def _document(shown: Sequence[Diagnostic]) -> str:
+    match _reporting.form:
+        case "sarif-stderr":
+            return json.dumps(_sarif(shown))
+        case "json" | "json-stderr":
+            return json.dumps([_json(each) for each in shown])
+        case _:
+            return "\n".join(map(_text, shown))
+
+
+def _text(diagnostic: Diagnostic) -> str:
+    text = render(diagnostic)
+    if not _in_colour():
+        return text
+    for severity, colour in _COLOURS.items():
+        word = f"{severity.value}: "
+        text = re.sub(
+            rf"^((?:\S.*?:\d+:\d+: )?)({word})", rf"\1\033[{colour}m\2\033[0m", text, flags=re.M
+        )
+    return re.sub(r"^( +\^)$", "\033[1;32m\\1\033[0m", text, flags=re.M)
+
+
+def _in_colour() -> bool:
+    if _reporting.colour != "auto":
+        return _reporting.colour == "always"
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def _json(each: Diagnostic) -> dict[str, Any]:
+    """One message as gcc writes it for `-fdiagnostics-format=json`, with our remedy as `help`."""
+    found: dict[str, Any] = {
+        "kind": each.severity.value,
+        "message": each.message,
+        "locations": _places(each.loc),
+        "children": [
+            {"kind": "note", "message": text, "locations": _places(loc)} for loc, text in each.notes
+        ],
+    }
+    if each.option:
+        found["option"] = f"-W{each.option}"
+    if each.remedy:
+        found["help"] = each.remedy
+    return found
+
+
+def _places(loc: SourceLoc) -> list[dict[str, Any]]:
+    if loc.line <= 0:
+        return []
+    return [{"caret": {"file": loc.file, "line": loc.line, "column": loc.column}}]
+
+
+def _sarif(shown: Sequence[Diagnostic]) -> dict[str, Any]:
+    """A log of SARIF 2.1.0."""
+    levels = {Severity.ERROR: "error", Severity.WARNING: "warning"}
+    results: list[dict[str, Any]] = []
+    for each in shown:
+        text = each.message + (f" ({each.remedy})" if each.remedy else "")
+        results.append(
+            {
+                "level": levels.get(each.severity, "note"),
+                "ruleId": f"-W{each.option}" if each.option else each.severity.value,
+                "message": {"text": text},
+                "locations": _physical(each.loc),
+                "relatedLocations": [
+                    {**place, "message": {"text": note}}
+                    for loc, note in each.notes
+                    for place in _physical(loc)
+                ],
+            }
+        )
+    tool = {"driver": {"name": "accopt"}}
+    return {"version": "2.1.0", "runs": [{"tool": tool, "results": results}]}
+
+
+def _physical(loc: SourceLoc) -> list[dict[str, Any]]:
+    if loc.line <= 0:
+        return []
+    region = {"startLine": loc.line, **({"startColumn": loc.column} if loc.column > 0 else {})}
+    return [{"physicalLocation": {"artifactLocation": {"uri": loc.file}, "region": region}}]

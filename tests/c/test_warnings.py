@@ -1,0 +1,85 @@
+"""The warnings of `-Wall`: each where its comment says, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.c.sema.checker import check_text
+from accopt.compiler.c.warnings import check_unit
+from places import marked
+
+_TEXT = """
+int printf(const char *, ...); int scanf(const char *, ...); void exit(int);
+static int never(int x) { return x; }           // unused-function
+static int called(int x) { return x; }
+static int pointed(int x) { return x; }
+int (*table[1])(int) = { pointed };
+static inline int header(int x) { return x; }
+int f(int n) { if (n) return called(n); }       // return-type
+int endless(int n) { for (;;) { if (n) return 2; } }
+int every(int n) { switch (n) { case 1: return 1; default: exit(1); } }
+int falls(int n) { switch (n) { case 1: return 1; } } // return-type
+int leaves(int n) { while (1) { if (n) break; } } // return-type
+int jumps(int n) { again: if (n) goto again; return 0; }
+int both(int n) { if (n) return 1; else return 2; }
+int after(int n) { do { if (n) continue; return 1; } while (1); }
+int loops(int n, double *a) {
+    int unread;                                 // unused-variable
+    int set;                                    // unused-but-set-variable
+    set = 3;
+    int used;
+    volatile int touched;
+    double d = 1, branch, sum;
+    if (n) branch = 1; else branch = 2;
+    for (int i = 0; i < n; i++) { int t; if (i) t = 1; d += t; }
+    for (int i = 0; i < n; i++) { int first; d += first; first = 1; } // uninitialized
+    for (int i = 0; i < n; i++) { if (i) d += sum; sum = d; }
+    switch (n) { case 1: used = 2; break; default: used = 3; }
+    d == 2;                                     // unused-value
+    d + n;                                      // unused-value
+    n++, a[0] = d;
+    n && printf("x");
+    return (int)(d + branch + used);
+}
+int fresh(void) { int v; return v; }            // uninitialized
+int taken(void) { int v; scanf("%d", &v); return v; }
+int copied(int n) {
+    int v, w, i;
+#pragma acc parallel loop private(v) firstprivate(w)
+    for (i = 0; i < n; i++) v = w;
+    return n;
+}
+void formats(double d, float f, long l, unsigned long z, char *s, const void *p, long double e) {
+    printf("%d %s %f %ld %zu %5.2f%% %*d %c %Lf %p %#x %-3u", 1, s, f, l, z, d, 3, 4, 'c', e, p, 7, 8u);
+    printf("%d", d);                            // format
+    printf("%f", l);                            // format
+    printf("%s", l);                            // format
+    printf("%d %d", 1);                         // format
+    printf("%d", 1, 2);                         // format
+    printf("%ld", 1);                           // format
+    printf(s, 1, 2);
+    scanf("%d %lf %f %9s %*d %[a-z]", (int *)p, &d, &f, s, s);
+    scanf("%f", &d);                            // format
+    scanf("%ld", &f);                           // format
+    scanf("%s", &s);                            // format
+}
+"""
+
+
+def test_warnings() -> None:
+    text, expected = marked(_TEXT)
+    sink = DiagnosticSink()
+    unit = check_text(text, "t.c", sink)
+    sink.diagnostics.clear()
+    check_unit(unit, sink)
+    found = [(d.loc.line, d.option) for d in sink.diagnostics]
+    assert sorted(found) == sorted(expected)
+
+
+def test_what_is_meant_is_not_warned_of(tmp_path: Path) -> None:
+    file = tmp_path / "t.c"
+    file.write_text("void f(void) {\nint meant __attribute__((unused));\nint forgotten;\n}\n")
+    sink = DiagnosticSink()
+    check_unit(check_text(file.read_text(), str(file), sink), sink)
+    assert [(d.loc.line, d.option) for d in sink.diagnostics] == [(3, "unused-variable")]
