@@ -190,16 +190,30 @@ def _translate_once(
     after_stage: StageCallback | None,
 ) -> Executable:
     from ..dialects.quick_xdsl import attributes_unchecked
-    from ..passes.ir.messages import take_messages
     from .c.program import check_program
-    from .emit import detach_kernels, emit_text
-    from .ir.context import make_context
     from .irgen import generate_module
-    from .pipeline import run_to_stage
 
     units = check_program(sources, sink, options.target, wall=options.wall)
     with attributes_unchecked(not options.checks_ir):
         module = generate_module(units, sink)
+    return translate(module, options, sink, after_stage)
+
+
+def translate(
+    module: ModuleOp,
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    after_stage: StageCallback | None = None,
+) -> Executable:
+    """
+    The executable of a module at any stage before the target's last one, which changes on the way. Raises
+    `CompileError` for what passes refuse; warnings and remarks go to `sink`.
+    """
+    from ..passes.ir.messages import take_messages
+    from .emit import detach_kernels, emit_text
+    from .ir.context import make_context
+    from .pipeline import run_to_stage
+
     ctx = make_context()
     kernels = None
     try:

@@ -4,7 +4,8 @@ Turn `if` and `self` clauses of compute constructs into control flow (OpenACC 3.
 Takes:  data level; acc.parallel (legalize-serial and split-kernels have run).
 Leaves: no compute construct with a condition. Where the condition sends the work to the host
         thread, a copy of the region runs on host values: data operations have no effect there,
-        private and firstprivate variables are fresh locals, and acc.loop stays for
+        private and firstprivate variables are fresh locals (of reductions, where the recipe
+        is no operator that the variable itself can take), and acc.loop stays for
         specialize-acc-for-host to make a plain loop. `if` on data directives is untouched: the
         runtime calls take it.
 Fails:  never.
@@ -28,27 +29,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1, i8
+from xdsl.dialects import acc, arith, scf
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..compiler.base.names import value_name
-from ..dialects import llvm_ext
 from ..dialects.accx_compress import RangeOp
 from .ir.acc_ops import (
     ENTRY_OPS,
     EntryOp,
-    constant_i32,
     constant_value,
     enclosing_function,
-    entry_block,
     exits_of,
     parallel_construct_operands,
     set_operand_groups,
     set_prop,
-    variable_name,
 )
+from .ir.building import Cursor
+from .ir.host_copies import Reduction, private_copy, reduction_copy
+from .ir.private_storage import entry_cursor
+from .ir.recipe_reading import Recipes
 
 
 def _entries(construct: acc.ParallelOp) -> list[EntryOp]:
@@ -59,69 +59,36 @@ def _entries(construct: acc.ParallelOp) -> list[EntryOp]:
     return [op for op in block.ops if op in owners and isinstance(op, ENTRY_OPS)]
 
 
-def _local_copy(entry: acc.PrivateOp | acc.FirstprivateOp, body: list[Operation]) -> SSAValue:
-    """The host's own variable for a private or firstprivate clause; of a section, up to its end."""
-    function = enclosing_function(entry)
+def host_version(construct: acc.ParallelOp, entries: list[EntryOp], recipes: Recipes) -> Block:
+    """A copy of the region on host values, in a block that ends in `scf.yield`."""
+    end = scf.YieldOp()
+    end.location = construct.location
+    block = Block([end])
+    here = Cursor.before(end)
+    function = enclosing_function(construct)
     assert function is not None
-    if entry.bounds:
-        return _local_section(entry, body)
-    one = constant_i32(1, entry.location)
-    alloca = llvm.AllocaOp(one, entry.var_type, alignment=16)
-    alloca.location = entry.location
-    alloca.res.name_hint = value_name(variable_name(entry.acc_var))
-    block = entry_block(function)
-    assert block.first_op is not None
-    block.insert_ops_before([one, alloca], block.first_op)
-    if isinstance(entry, acc.FirstprivateOp):
-        load = llvm.LoadOp(entry.var, entry.var_type)
-        store = llvm.StoreOp(load, alloca.res)
-        load.location = store.location = entry.location
-        body += [load, store]
-    return alloca.res
-
-
-def _local_section(entry: acc.PrivateOp | acc.FirstprivateOp, body: list[Operation]) -> SSAValue:
-    """Memory for the elements before and in a section, so that the subscripts stay."""
-    outer = entry.bounds[0].owner
-    assert isinstance(outer, acc.DataBoundsOp)
-    lower, extent, stride = outer.lowerbound, outer.extent, outer.stride
-    assert extent is not None and stride is not None
-    made: list[Operation] = []
-
-    def add(op: Operation) -> SSAValue:
-        op.location = entry.location
-        made.append(op)
-        return op.results[0]
-
-    start = None if lower is None else add(arith.MuliOp(lower, stride))
-    size = add(arith.MuliOp(extent, stride))
-    whole = size if start is None else add(arith.AddiOp(start, size))
-    memory = add(llvm.AllocaOp(whole, i8, alignment=16))
-    memory.name_hint = value_name(variable_name(entry.acc_var))
-    if isinstance(entry, acc.FirstprivateOp):
-        target, source = memory, entry.var
-        if start is not None:
-            target = add(llvm.GEPOp.from_mixed_indices(memory, [start], i8))
-            source = add(llvm.GEPOp.from_mixed_indices(entry.var, [start], i8))
-        made.append(llvm_ext.MemcpyOp(target, source, size))
-        made[-1].location = entry.location
-    body += made
-    return memory
-
-
-def host_version(construct: acc.ParallelOp, entries: list[EntryOp]) -> list[Operation]:
-    """A copy of the region on host values, without its terminator."""
-    body: list[Operation] = []
     mapper: dict[SSAValue, SSAValue] = {}
+    combined: list[Reduction] = []
     for entry in entries:
+        here.loc = entry.location
+        slots = entry_cursor(function)
+        slots.loc = entry.location
         if isinstance(entry, acc.PrivateOp | acc.FirstprivateOp):
-            mapper[entry.acc_var] = _local_copy(entry, body)
+            mapper[entry.acc_var] = private_copy(entry, recipes, slots, here, here)
+        elif isinstance(entry, acc.ReductionOp) and recipes.operator(entry) is None:
+            reduction = reduction_copy(entry, recipes, slots, here)
+            mapper[entry.acc_var] = reduction.storage.visible
+            reduction.initialise(here)
+            combined.append(reduction)
         else:
             mapper[entry.acc_var] = entry.var
     for op in construct.region.block.ops:
         if not isinstance(op, acc.YieldOp):
-            body.append(op.clone(mapper))
-    return body
+            block.insert_op_before(op.clone(mapper), end)
+    here.loc = construct.location
+    for reduction in combined:
+        reduction.combine_into_target(here)
+    return block
 
 
 def _and(block: Block, construct: Operation, left: SSAValue, right: SSAValue) -> SSAValue:
@@ -161,7 +128,7 @@ def _drop_conditions(construct: acc.ParallelOp) -> None:
     set_prop(construct, "selfAttr", None)
 
 
-def lower_conditions(construct: acc.ParallelOp) -> None:
+def lower_conditions(construct: acc.ParallelOp, recipes: Recipes) -> None:
     """Rewrites one construct that has an `if` or `self` clause."""
     block = construct.parent_block()
     assert block is not None
@@ -174,15 +141,18 @@ def lower_conditions(construct: acc.ParallelOp) -> None:
     ranges = [op for op in ranges if isinstance(op, RangeOp)]
     exits = [leave for entry in entries for leave in exits_of(entry)]
     exits = [op for op in block.ops if op in exits]
-    host = host_version(construct, entries)
+    host = host_version(construct, entries, recipes)
     if condition is False:
-        block.insert_ops_before(host, construct)
+        for op in list(host.ops):
+            op.detach()
+            if not isinstance(op, scf.YieldOp):
+                block.insert_op_before(op, construct)
         for op in [*exits, construct, *ranges, *reversed(entries)]:
             op.detach()
             op.erase()
         return
     _drop_conditions(construct)
-    branch = scf.IfOp(condition, [], Region(Block()), Region(Block([*host, scf.YieldOp()])))
+    branch = scf.IfOp(condition, [], Region(Block()), Region(host))
     branch.location = construct.location
     block.insert_op_before(branch, construct)
     device = branch.true_region.block
@@ -200,6 +170,7 @@ class LowerIfClausesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
+        recipes = Recipes(op)
         for construct in constructs:
             if construct.if_cond or construct.self_cond or construct.self_attr is not None:
-                lower_conditions(construct)
+                lower_conditions(construct, recipes)

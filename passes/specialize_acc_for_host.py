@@ -30,6 +30,7 @@ from xdsl.passes import ModulePass
 from ..dialects.accx_scan import ScanOp
 from .ir.building import Cursor, erase
 from .ir.host_loops import LoopLowering
+from .ir.recipe_reading import Recipes
 from .ir.scan_code import scan_in_order
 
 _LEFT_OVER = (acc.LoopOp, acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp, acc.CacheOp)
@@ -60,11 +61,12 @@ class SpecializeAccForHostPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         declarations: list[Operation] = []
+        recipes = Recipes(op)
         for top in list(op.body.block.ops):
             if isinstance(top, llvm.FuncOp):
                 _run_scans(top)
             if isinstance(top, llvm.FuncOp) and _needs_work(top):
-                LoopLowering(top, {}).run(top.body)
+                LoopLowering(top, recipes).run(top.body)
             elif isinstance(top, _DECLARATIONS):
                 declarations.append(top)
         for declaration in declarations:

@@ -89,7 +89,9 @@ llvm.func @counts(%rows: i32, %lengths: !llvm.ptr, %var: !llvm.ptr) {
 
 acc.private.recipe @private_f32 : !llvm.ptr init {
 ^bb0(%x: !llvm.ptr):
-  acc.yield %x : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x f32 : (i32) -> !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 }
 
 // A vector length that the user gave, and trip counts known before the construct, leave nothing to

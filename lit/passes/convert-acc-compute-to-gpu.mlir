@@ -2,14 +2,24 @@
 
 acc.reduction.recipe @reduction_add_f32 : !llvm.ptr reduction_operator <add> init {
 ^bb0(%a: !llvm.ptr):
-  acc.yield %a : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x f32 : (i32) -> !llvm.ptr
+  %first = arith.constant 0.0 : f32
+  llvm.store %first, %copy : f32, !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 } combiner {
 ^bb0(%a: !llvm.ptr, %b: !llvm.ptr):
+  %x = llvm.load %a : !llvm.ptr -> f32
+  %y = llvm.load %b : !llvm.ptr -> f32
+  %both = arith.addf %x, %y : f32
+  llvm.store %both, %a : f32, !llvm.ptr
   acc.yield %a : !llvm.ptr
 }
 acc.private.recipe @private_tmp : !llvm.ptr init {
 ^bb0(%a: !llvm.ptr):
-  acc.yield %a : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x !llvm.array<16 x i32> : (i32) -> !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 }
 
 // A streaming loop: the construct becomes a launch with the gangs as grid and the lanes as block.

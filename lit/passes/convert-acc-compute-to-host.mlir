@@ -2,9 +2,17 @@
 
 acc.reduction.recipe @reduction_add_f64 : !llvm.ptr reduction_operator <add> init {
 ^bb0(%a: !llvm.ptr):
-  acc.yield %a : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x f64 : (i32) -> !llvm.ptr
+  %first = arith.constant 0.0 : f64
+  llvm.store %first, %copy : f64, !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 } combiner {
 ^bb0(%a: !llvm.ptr, %b: !llvm.ptr):
+  %x = llvm.load %a : !llvm.ptr -> f64
+  %y = llvm.load %b : !llvm.ptr -> f64
+  %both = arith.addf %x, %y : f64
+  llvm.store %both, %a : f64, !llvm.ptr
   acc.yield %a : !llvm.ptr
 }
 

@@ -188,16 +188,32 @@ llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
 // ORDER:         acc.loop vector reduction(%s{{[_0-9]*}} :
 acc.reduction.recipe @reduction_add_f64 : !llvm.ptr reduction_operator <add> init {
 ^bb0(%0: !llvm.ptr):
-  acc.yield %0 : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x f64 : (i32) -> !llvm.ptr
+  %first = arith.constant 0.0 : f64
+  llvm.store %first, %copy : f64, !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 } combiner {
 ^bb0(%1: !llvm.ptr, %2: !llvm.ptr):
+  %x = llvm.load %1 : !llvm.ptr -> f64
+  %y = llvm.load %2 : !llvm.ptr -> f64
+  %both = arith.addf %x, %y : f64
+  llvm.store %both, %1 : f64, !llvm.ptr
   acc.yield %1 : !llvm.ptr
 }
 acc.reduction.recipe @reduction_max_f64 : !llvm.ptr reduction_operator <max> init {
 ^bb0(%0: !llvm.ptr):
-  acc.yield %0 : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x f64 : (i32) -> !llvm.ptr
+  %first = arith.constant 0xFFF0000000000000 : f64
+  llvm.store %first, %copy : f64, !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 } combiner {
 ^bb0(%1: !llvm.ptr, %2: !llvm.ptr):
+  %x = llvm.load %1 : !llvm.ptr -> f64
+  %y = llvm.load %2 : !llvm.ptr -> f64
+  %both = arith.maxnumf %x, %y : f64
+  llvm.store %both, %1 : f64, !llvm.ptr
   acc.yield %1 : !llvm.ptr
 }
 llvm.func @reductions(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {

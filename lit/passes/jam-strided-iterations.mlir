@@ -82,7 +82,9 @@ llvm.func @running(%n: i32, %gangs: i32, %a: !llvm.ptr, %x: !llvm.ptr) {
 
 acc.private.recipe @private_f32 : !llvm.ptr init {
 ^bb0(%arg: !llvm.ptr):
-  acc.yield %arg : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x f32 : (i32) -> !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 }
 
 // A constant trip count decides at once: 1000 iterations are too few.

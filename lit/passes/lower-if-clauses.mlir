@@ -1,5 +1,12 @@
 // RUN: accopt %s -p lower-if-clauses | filecheck %s
 
+acc.private.recipe @private_f32 : !llvm.ptr init {
+^bb0(%a: !llvm.ptr):
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x f32 : (i32) -> !llvm.ptr
+  acc.yield %copy : !llvm.ptr
+}
+
 // The data operations run only with the device version; the host version uses host values, keeps
 // its loop, and has its own private variable.
 // CHECK-LABEL: llvm.func @conditional
@@ -20,7 +27,7 @@ llvm.func @conditional(%n: i32, %c: i1, %x: !llvm.ptr, %v: f32) {
   %c0 = arith.constant 0 : i32
   %t = llvm.alloca %c1 x f32 : (i32) -> !llvm.ptr
   %x_dev = acc.copyin varPtr(%x : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "x", dataClause = #acc<data_clause acc_copy>}
-  %t_dev = acc.private varPtr(%t : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "t"}
+  %t_dev = acc.private varPtr(%t : !llvm.ptr) varType(f32) recipe(@private_f32) -> !llvm.ptr {name = "t"}
   acc.parallel dataOperands(%x_dev : !llvm.ptr) private(%t_dev : !llvm.ptr) if(%c) {
     llvm.store %v, %t_dev : f32, !llvm.ptr
     acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {

@@ -104,5 +104,7 @@ llvm.func @short(%n: i32) {
 
 acc.private.recipe @private_f32 : !llvm.ptr init {
 ^bb0(%arg: !llvm.ptr):
-  acc.yield %arg : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x f32 : (i32) -> !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 }

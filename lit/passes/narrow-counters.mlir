@@ -81,8 +81,16 @@ llvm.func @wide(%n: i32, %m: i64, %count: !llvm.ptr) {
 
 acc.reduction.recipe @reduction_add_i64 : !llvm.ptr reduction_operator<add> init {
 ^bb0(%arg: !llvm.ptr):
-  acc.yield %arg : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x i64 : (i32) -> !llvm.ptr
+  %first = arith.constant 0 : i64
+  llvm.store %first, %copy : i64, !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 } combiner {
 ^bb0(%a: !llvm.ptr, %b: !llvm.ptr):
+  %x = llvm.load %a : !llvm.ptr -> i64
+  %y = llvm.load %b : !llvm.ptr -> i64
+  %both = arith.addi %x, %y : i64
+  llvm.store %both, %a : i64, !llvm.ptr
   acc.yield %a : !llvm.ptr
 }

@@ -255,9 +255,17 @@ llvm.func @large(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
 // CHECK:         acc.loop worker vector reduction(%s_3 : !llvm.ptr) control(%thread : i32)
 acc.reduction.recipe @reduction_add_f32 : !llvm.ptr reduction_operator <add> init {
 ^bb0(%0: !llvm.ptr):
-  acc.yield %0 : !llvm.ptr
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x f32 : (i32) -> !llvm.ptr
+  %first = arith.constant 0.0 : f32
+  llvm.store %first, %copy : f32, !llvm.ptr
+  acc.yield %copy : !llvm.ptr
 } combiner {
 ^bb0(%1: !llvm.ptr, %2: !llvm.ptr):
+  %x = llvm.load %1 : !llvm.ptr -> f32
+  %y = llvm.load %2 : !llvm.ptr -> f32
+  %both = arith.addf %x, %y : f32
+  llvm.store %both, %1 : f32, !llvm.ptr
   acc.yield %1 : !llvm.ptr
 }
 llvm.func @sections(%n: i32, %a: !llvm.ptr, %s: !llvm.ptr) {

@@ -5,6 +5,23 @@
 
 acc.private.recipe @private_i32 : !llvm.ptr init {
 ^bb0(%a: !llvm.ptr):
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+  acc.yield %copy : !llvm.ptr
+}
+acc.reduction.recipe @reduction_add_i32 : !llvm.ptr reduction_operator <add> init {
+^bb0(%a: !llvm.ptr):
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+  %first = arith.constant 0 : i32
+  llvm.store %first, %copy : i32, !llvm.ptr
+  acc.yield %copy : !llvm.ptr
+} combiner {
+^bb0(%a: !llvm.ptr, %b: !llvm.ptr):
+  %x = llvm.load %a : !llvm.ptr -> i32
+  %y = llvm.load %b : !llvm.ptr -> i32
+  %both = arith.addi %x, %y : i32
+  llvm.store %both, %a : i32, !llvm.ptr
   acc.yield %a : !llvm.ptr
 }
 acc.routine @r func(@rows) gang
@@ -23,7 +40,7 @@ llvm.func @rows(%n: i32, %s: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %p = acc.private varPtr(%s : !llvm.ptr) varType(i32) recipe(@private_i32) -> !llvm.ptr {name = "t"}
-  %r = acc.reduction varPtr(%s : !llvm.ptr) varType(i32) -> !llvm.ptr {name = "s"}
+  %r = acc.reduction varPtr(%s : !llvm.ptr) varType(i32) recipe(@reduction_add_i32) -> !llvm.ptr {name = "s"}
   acc.loop gang private(%p : !llvm.ptr) reduction(%r : !llvm.ptr) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
     llvm.store %i, %p : i32, !llvm.ptr
     %v = llvm.load %r : !llvm.ptr -> i32

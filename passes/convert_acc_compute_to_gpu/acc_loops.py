@@ -22,9 +22,15 @@ from . import loops, privatise
 from .barriers import ANY_INTERNAL, EffectTracker, accesses
 from .context import Kernel
 from .effects import Effects, Summary, carried, repeated
-from .operators import copy_layout
+from .leaves import copy_layout
 from .reduction_copies import ReductionCopies
-from .reductions import Partial, add_to_accumulator, finish_in_gang, make_partial
+from .reductions import (
+    Partial,
+    add_to_accumulator,
+    finish_alone,
+    finish_in_gang,
+    make_partial,
+)
 from .routines import Calls
 from .side_by_side import is_simple
 from .watches import Watch, Watches
@@ -102,10 +108,15 @@ class LoopLowering:
         """A loop that each thread (or all redundantly) runs from start to end."""
         k = self.k
         self._privates(op)
+        copies = dict(self.reductions.copies)
+        partials: list[Partial] = []
         for reduced in op.reduction_operands:
             owner = reduced.owner
             assert isinstance(owner, acc.ReductionOp)
-            k.values[reduced] = self.reductions.innermost(owner)
+            if self.calls.recipes.operator(owner) is None:
+                partials.append(self._partial(owner, 1))
+            else:
+                k.values[reduced] = self.reductions.innermost(owner)
         before = set(k.tracker.pending)
         if k.mode is not Mode.THREAD:
             k.tracker.add(repeated(Summary(k, self.calls).of(op)))
@@ -119,6 +130,8 @@ class LoopLowering:
         else:
             self.lower_body(op.region)
         k.tracker.pending |= before
+        self.reductions.copies = copies
+        finish_alone(k, partials)
 
     def _bind(self, op: acc.LoopOp, values: Sequence[SSAValue]) -> None:
         block = op.region.blocks[0]
@@ -130,20 +143,23 @@ class LoopLowering:
         for operand in (*op.private_operands, *op.firstprivate_operands):
             owner = operand.owner
             assert isinstance(owner, acc.PrivateOp | acc.FirstprivateOp)
-            self.k.values[operand] = privatise.own_copy(self.k, owner)
+            self.k.values[operand] = privatise.own_copy(self.k, owner, self.calls.recipes)
 
     def _partials(self, op: acc.LoopOp, count: int) -> list[Partial]:
         out: list[Partial] = []
         for operand in op.reduction_operands:
             owner = operand.owner
             assert isinstance(owner, acc.ReductionOp)
-            target = self.reductions.innermost(owner)
-            partial = make_partial(self.k, self.reductions.spec(owner), target, count)
-            self.k.values[operand] = self.reductions.copies[self.k.values[owner.var]] = (
-                partial.visible[0]
-            )
-            out.append(partial)
+            out.append(self._partial(owner, count))
         return out
+
+    def _partial(self, owner: acc.ReductionOp, count: int) -> Partial:
+        """`count` copies of a loop's reduction, the first of which the body uses."""
+        k = self.k
+        target = self.reductions.innermost(owner)
+        partial = make_partial(k, self.reductions.spec(owner), target, count)
+        k.values[owner.acc_var] = self.reductions.copies[k.values[owner.var]] = partial.visible[0]
+        return partial
 
     def _once_per_gang(self, op: acc.LoopOp) -> bool:
         """Whether a gang has at most one iteration of the loop, so that none precedes another."""
@@ -221,7 +237,7 @@ class LoopLowering:
                 for private in copies:
                     owner = private.owner
                     assert isinstance(owner, acc.PrivateOp | acc.FirstprivateOp)
-                    k.values[private] = privatise.own_copy(k, owner)
+                    k.values[private] = privatise.own_copy(k, owner, self.calls.recipes)
             values.append(k.values)
         for inner in op.region.block.ops:
             if inner.has_trait(IsTerminator):

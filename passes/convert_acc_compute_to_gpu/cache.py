@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects import acc, arith, gpu, llvm
+from xdsl.dialects import arith, gpu, llvm
 from xdsl.dialects.builtin import IntegerAttr, i8, i32
 from xdsl.ir import Block, SSAValue
 
@@ -15,10 +15,10 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import accx_cache, llvm_ext, nvvm
 from ...dialects.accx import DYNAMIC
 from ..decisions.loop_partition import Mode
+from ..ir.combiners import Kind, ScalarOperator
 from .barriers import EffectTracker, accesses
 from .context import Kernel
 from .effects import Effects
-from .operators import Combiner
 from .warp import all_reduce
 
 
@@ -89,7 +89,7 @@ def gang_sum(k: Kernel, op: accx_cache.GangSumOp) -> None:
     """The threads of a gang add up a value, as for a reduction."""
     value = k.values[op.value]
     with k.running(Mode.GANG, k.tracker):
-        (total,) = all_reduce(k, [(Combiner(acc.ReductionOpKind.ADD, i32, False), value)])
+        (total,) = all_reduce(k, [(ScalarOperator(Kind.ADD, i32), value)])
     k.values[op.result] = total
 
 

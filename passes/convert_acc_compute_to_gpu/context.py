@@ -5,7 +5,7 @@ threads run the current code, and the device module's symbols.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.traits import IsTerminator
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...compiler.base.names import value_name
@@ -88,6 +89,7 @@ class Kernel(Cursor):
         self.exchange: ExchangeOption = "shuffle"
         self.gang_dims = 3
         self.scratch = ScratchPlan()
+        self.lower_operation: Callable[[Operation], None] = self.place
         self._cache: dict[object, SSAValue] = {}
         self._buffers: dict[str, SharedBuffer] = {}
 
@@ -133,6 +135,26 @@ class Kernel(Cursor):
         if key not in self._cache:
             self._cache[key] = make(self.in_prologue())
         return self._cache[key]
+
+    # Recipes
+
+    def temporary(self, type: Attribute, hint: str) -> SSAValue:
+        return self.stack_slot(type, hint)
+
+    def inline(self, operations: Iterable[Operation], known: dict[SSAValue, SSAValue]) -> None:
+        """As of any cursor: lowered as code that a thread runs for itself."""
+        wanted = [
+            op
+            for op in operations
+            if not op.has_trait(IsTerminator) and not any(result in known for result in op.results)
+        ]
+        self.values.update(known)
+        loc = self.loc
+        with self.running(Mode.THREAD, self.tracker):
+            for op in wanted:
+                self.lower_operation(op)
+        self.loc = loc
+        known.update({result: self.values[result] for op in wanted for result in op.results})
 
     # Values
 

@@ -13,7 +13,7 @@ from ...dialects.accx_scan import ScanOp
 from ..ir.acc_ops import PRIVATIZING_OPS, has_level
 from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
 from .context import Kernel
-from .operators import copy_layout
+from .leaves import copy_layout
 from .routines import CallKind, Calls
 
 ATOMICS = (llvm_ext.AtomicRMWOp, llvm_ext.CmpXchgOp)

@@ -22,12 +22,12 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects import llvm_ext, nvvm
 from ..decisions.loop_partition import Mode
-from ..decisions.reduction_strategy import Strategy, StrategyOption, choose_strategy, has_atomic
+from ..decisions.reduction_strategy import Strategy, StrategyOption, choose_strategy
 from ..ir.building import Cursor
 from ..ir.layout import size_of
 from .barriers import accesses
 from .context import TICKET_BYTES, Kernel
-from .operators import Leaf, ReductionSpec
+from .leaves import Leaf, ReductionSpec
 from .privatise import gang_results
 from .reductions import count_of, counted_once, for_each_scalar, load_leaf, section_start
 from .warp import REDUCE_BUFFER, all_reduce, by_leader, leader_branch
@@ -75,18 +75,11 @@ def finish_grid(
         for leaf in reduction.spec.leaves:
             slots.append(_Slot(reduction, leaf, offset))
             if isinstance(leaf.count, int):
-                offset += -(-leaf.count * size_of(leaf.combiner.type) // 8) * 8
+                offset += -(-leaf.count * size_of(leaf.type) // 8) * 8
     strategy = choose_strategy(
         option,
         single_gang=single_gang,
-        atomics=[
-            has_atomic(
-                s.leaf.combiner.kind.value,
-                is_float=s.leaf.combiner.is_float,
-                bits=s.leaf.combiner.bits,
-            )
-            for s in slots
-        ],
+        atomics=[s.leaf.combiner.atomic() is not None for s in slots],
     )
     match strategy:
         case Strategy.FOLD:
@@ -103,9 +96,7 @@ def _with_area(k: Kernel, slot: _Slot) -> _Slot:
     count, spec = slot.leaf.count, slot.reduction.spec
     if isinstance(count, int):
         return slot
-    return replace(
-        slot, area=gang_results(k, slot.leaf.combiner.type, count, f"{spec.name}_results")
-    )
+    return replace(slot, area=gang_results(k, slot.leaf.type, count, f"{spec.name}_results"))
 
 
 def _gang_share(k: Kernel, slot: _Slot, index: SSAValue | None) -> SSAValue:
@@ -178,7 +169,7 @@ def _slot_address(
     if slot.area is not None:
         assert index is not None
         first = k.mul(k.zero_extend(gang, i64), count_of(k, slot.leaf))
-        return k.element(slot.area, k.add(first, index), slot.leaf.combiner.type, "slot")
+        return k.element(slot.area, k.add(first, index), slot.leaf.type, "slot")
     wide_gangs = k.zero_extend(gangs, i64)
     start = k.mul(wide_gangs, k.constant(slot.offset, i64)) if slot.offset else None
     base = k.field(k.scratch_base(), TICKET_BYTES + k.scratch.fixed_bytes)
@@ -187,7 +178,7 @@ def _slot_address(
     number = k.zero_extend(gang, i64)
     if index is not None:
         number = k.add(k.mul(index, wide_gangs), number)
-    return k.element(base, number, slot.leaf.combiner.type, "slot")
+    return k.element(base, number, slot.leaf.type, "slot")
 
 
 def _last_block(k: Kernel, slots: Sequence[_Slot]) -> None:
@@ -230,7 +221,7 @@ def _sum_of_gangs(k: Kernel, slot: _Slot, index: SSAValue | None, gangs: SSAValu
     body.args[0].name_hint, body.args[1].name_hint = "gang", "sum"
     number = k.i32(0) if k.mode is Mode.THREAD else k.thread()
     threads = k.i32(1) if k.mode is Mode.THREAD else k.threads()
-    identity = combiner.identity(k)
+    identity = combiner.neutral(k)
     loop = scf.ForOp(number, gangs, threads, [identity], Region(body))
     k.insert(loop, "sum")
     with k.at(Cursor.at_end(body, k.loc)):

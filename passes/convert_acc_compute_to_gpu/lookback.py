@@ -28,9 +28,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from ...dialects import llvm_ext, nvvm
 from ..decisions.loop_partition import Mode
 from ..ir.building import Cursor
+from ..ir.combiners import Combiner
 from ..ir.layout import size_of
 from .context import Kernel
-from .operators import Combiner
 from .prefixes import Group, either
 from .warp import leader_branch, shuffle
 
@@ -172,7 +172,7 @@ class LookBack:
         nearest = k.sub(k.sub(tile, k.constant(1, i64)), lane, "nearest")
         before, after = Block(arg_types=[i64, type]), Block(arg_types=[i64, type])
         loop = scf.WhileOp(
-            [nearest, self.combiner.identity(k)], [i64, type], Region(before), Region(after)
+            [nearest, self.combiner.neutral(k)], [i64, type], Region(before), Region(after)
         )
         k.insert(loop)
         with k.at(Cursor.at_end(before, k.loc)):
@@ -181,7 +181,7 @@ class LookBack:
             ballot = self.group.vote(nvvm.VoteSyncKind.BALLOT, is_prefix)
             nearer = k.sub(k.value(arith.ShLIOp(k.i32(1), self.group.lane)), k.i32(1))
             counts = k.compare("eq", k.value(arith.AndIOp(ballot, nearer)), k.i32(0), "counts")
-            value = k.select(counts, value, self.combiner.identity(k))
+            value = k.select(counts, value, self.combiner.neutral(k))
             known = self.combiner.combine(k, self._over_warp(value), known, "known")
             more = k.compare("eq", ballot, k.i32(0), "more")
             k.insert(scf.ConditionOp(more, looked_at, known))

@@ -54,6 +54,7 @@ class RegionLowering:
         self.k = k
         self.specialiser = specialiser
         self.calls = specialiser.symbols.calls
+        k.lower_operation = self._lower_within
         self.reductions = ReductionCopies(k, self.calls, construct)
         self.loops = LoopLowering(
             k, self.calls, self.reductions, self._lower_body, self._lower_within
@@ -316,7 +317,7 @@ class RegionLowering:
             return
         if all(_is_clause_of_loop(use.operation, op.acc_var) for use in op.acc_var.uses):
             return
-        self.k.values[op.acc_var] = privatise.own_copy(self.k, op)
+        self.k.values[op.acc_var] = privatise.own_copy(self.k, op, self.calls.recipes)
 
 
 def _is_clause_of_loop(user: Operation, value: SSAValue) -> bool:

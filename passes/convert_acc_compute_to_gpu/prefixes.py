@@ -16,9 +16,9 @@ from ...dialects import nvvm
 from ..decisions.block_shape import WARP
 from ..decisions.loop_partition import Mode
 from ..ir.building import Cursor
+from ..ir.combiners import Combiner
 from ..ir.layout import size_of
 from .context import Kernel
-from .operators import Combiner
 from .warp import MAX_THREADS, by_leader, shared_element, shuffle
 
 
@@ -93,7 +93,7 @@ class Group:
         """What the lanes before this one hold, and what all lanes of the warp hold."""
         k = self.k
         if self.width == 1:
-            return combiner.identity(k), value
+            return combiner.neutral(k), value
         offset = 1
         while offset < self.width:
             other = self._from_lane_below(value, offset)
@@ -102,7 +102,7 @@ class Group:
             offset *= 2
         total = shuffle(k, nvvm.ShflKind.IDX, value, k.i32(self.width - 1), self.width)
         before = self._from_lane_below(value, 1)
-        return k.select(self._is_at_least(1), before, combiner.identity(k)), total
+        return k.select(self._is_at_least(1), before, combiner.neutral(k)), total
 
     def _is_at_least(self, lane: int) -> SSAValue:
         return self.k.compare("uge", self.lane, self.k.i32(lane), f"lane_ge_{lane}")
@@ -125,7 +125,7 @@ class Group:
         """
         k = self.k
         if not self.several:
-            return combiner.identity(k), total
+            return combiner.neutral(k), total
         first = k.compare("eq", self.lane, k.i32(0), "first_lane")
         with k.at(k.if_then(first)):
             k.store(total, shared_element(k, buffer, self.warp, combiner.type))
@@ -133,7 +133,7 @@ class Group:
         valid = k.compare("ult", self.lane, self.warps, "is_warp")
         slot = k.select(valid, self.lane, k.i32(0))
         held = k.load(shared_element(k, buffer, slot, combiner.type), combiner.type, "of_warp")
-        held = k.select(valid, held, combiner.identity(k))
+        held = k.select(valid, held, combiner.neutral(k))
         before, all_of_it = self.before(combiner, held)
         return shuffle(k, nvvm.ShflKind.IDX, before, self.warp, self.width), all_of_it
 

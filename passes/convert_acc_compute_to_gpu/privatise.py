@@ -9,6 +9,8 @@ known only at run time, in scratch memory. Arrays of a thread are stack slots, o
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import i8, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -19,10 +21,12 @@ from ..decisions.loop_partition import Mode
 from ..ir.building import Cursor, constant_value
 from ..ir.expressions import parts_of
 from ..ir.layout import size_of
-from .barriers import accesses
+from ..ir.recipe_reading import CopyRecipe, Recipes, check_object
+from .barriers import UNKNOWN, accesses
 from .context import EXCHANGE_RESERVE, STATIC_SHARED_LIMIT, Kernel
-from .operators import CopyLayout, copy_layout
+from .leaves import CopyLayout, copy_layout
 from .scratch import HOST_ARITHMETIC, ScratchArea, recompute
+from .warp import leader_branch
 
 
 def local_variable(k: Kernel, op: llvm.AllocaOp) -> SSAValue:
@@ -188,17 +192,73 @@ def gang_results(k: Kernel, element: Attribute, length: SSAValue, hint: str) -> 
         return _scratch_area(k, CopyLayout(element, length, None), length, Mode.GANG, hint)[0]
 
 
-def private_copy(k: Kernel, op: acc.PrivateOp) -> SSAValue:
-    """The uninitialised copy of a `private` clause in the current mode (OpenACC 3.4, 2.5.13)."""
+def private_copy(k: Kernel, op: acc.PrivateOp, recipe: CopyRecipe) -> SSAValue:
+    """The copy of a `private` clause in the current mode (OpenACC 3.4, 2.5.13)."""
     hint = "private" if op.var_name is None else op.var_name.data
-    return allocate(k, copy_layout(op), hint, op)
+    layout = copy_layout(op)
+    copy = allocate(k, layout, hint, op)
+    if recipe.has_init:
+        _each_object(k, op, recipe, layout, recipe.start, copy)
+    return copy
 
 
-def firstprivate_copy(k: Kernel, op: acc.FirstprivateOp) -> SSAValue:
+def _each_object(
+    k: Kernel,
+    op: acc.PrivateOp | acc.FirstprivateOp,
+    recipe: CopyRecipe,
+    layout: CopyLayout,
+    act: Callable[..., None],
+    *addresses: SSAValue,
+) -> None:
     """
-    The copy of a `firstprivate` clause, initialised from the variable (OpenACC 3.4, 2.5.14). A
-    gang's array is copied by its threads together.
+    Runs a part of `recipe` for the objects at `addresses`, the last of which is the copy, each of a section
+    in turn: in every thread for copies of its own, in the leader for shared ones.
     """
+    check_object(op, recipe, layout.element)
+    root = k.root(addresses[-1])
+    place: Cursor = k
+    if root is not None and k.mode is not Mode.THREAD:
+        k.access(accesses((UNKNOWN,), (root,), leader=True))
+        place = leader_branch(k)
+    with k.at(place):
+        if layout.length is None:
+            act(k, *addresses)
+            return
+        lower, length = _section(k, layout)
+        _, body = k.for_loop(k.constant(0, i64), length, k.constant(1, i64), "object")
+        with k.at(body):
+            index = k.add(lower, _induction(body), "index")
+            act(k, *(k.element(address, index, layout.element) for address in addresses))
+
+
+def _section(k: Kernel, layout: CopyLayout) -> tuple[SSAValue, SSAValue]:
+    """The first element of a section and how many there are (i64)."""
+    lower = k.constant(0, i64)
+    if layout.lower is not None:
+        lower = k.to_i64(k.values.get(layout.lower, layout.lower))
+    if isinstance(layout.length, SSAValue):
+        return lower, k.to_i64(k.values.get(layout.length, layout.length))
+    assert layout.length is not None
+    return lower, k.constant(layout.length, i64)
+
+
+def firstprivate_copy(k: Kernel, op: acc.FirstprivateOp, recipe: CopyRecipe) -> SSAValue:
+    """
+    The copy of a `firstprivate` clause, initialised from the variable (OpenACC 3.4, 2.5.14).
+    """
+    if recipe.is_plain:
+        return _copy_of_bytes(k, op)
+    hint = "firstprivate" if op.var_name is None else op.var_name.data
+    layout = copy_layout(op)
+    copy = allocate(k, layout, hint, op)
+    if recipe.has_init:
+        _each_object(k, op, recipe, layout, recipe.start, copy)
+    _each_object(k, op, recipe, layout, recipe.move, k.values[op.var], copy)
+    return copy
+
+
+def _copy_of_bytes(k: Kernel, op: acc.FirstprivateOp) -> SSAValue:
+    """A copy that has the variable's bytes; a gang's array is copied by its threads together."""
     hint = "firstprivate" if op.var_name is None else op.var_name.data
     source = k.values[op.var]
     layout = copy_layout(op)
@@ -210,15 +270,12 @@ def firstprivate_copy(k: Kernel, op: acc.FirstprivateOp) -> SSAValue:
         return copy
     copy = allocate(k, layout, hint, op)
     storage = layout.storage
-    lower = k.constant(0, i64)
-    if layout.lower is not None:
-        lower = k.to_i64(k.values.get(layout.lower, layout.lower))
-    if isinstance(layout.length, SSAValue):
-        length = k.to_i64(k.values.get(layout.length, layout.length))
-        element = layout.element
-    else:
+    if layout.length is None:
         assert isinstance(storage, llvm.LLVMArrayType)
-        length, element = k.constant(storage.size.data, i64), storage.type
+        lower, element = k.constant(0, i64), storage.type
+        length = k.constant(storage.size.data, i64)
+    else:
+        (lower, length), element = _section(k, layout), layout.element
     root = k.root(copy)
     shared = root is not None and k.mode is not Mode.THREAD
     if root is not None and shared:
@@ -239,9 +296,12 @@ def firstprivate_copy(k: Kernel, op: acc.FirstprivateOp) -> SSAValue:
     return copy
 
 
-def own_copy(k: Kernel, op: acc.PrivateOp | acc.FirstprivateOp) -> SSAValue:
+def own_copy(k: Kernel, op: acc.PrivateOp | acc.FirstprivateOp, recipes: Recipes) -> SSAValue:
     """The copy that a `private` or `firstprivate` clause makes at the current place."""
-    return firstprivate_copy(k, op) if isinstance(op, acc.FirstprivateOp) else private_copy(k, op)
+    recipe = recipes.copies(op)
+    if isinstance(op, acc.FirstprivateOp):
+        return firstprivate_copy(k, op, recipe)
+    return private_copy(k, op, recipe)
 
 
 def _induction(body: Cursor) -> SSAValue:

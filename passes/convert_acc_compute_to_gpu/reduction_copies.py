@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from .context import Kernel
 from .grid_reductions import GridReduction
-from .operators import ReductionSpec, reduction_spec
+from .leaves import ReductionSpec, reduction_spec, with_count
 from .privatise import section_length, shift_to_zero
 from .reductions import initialise, thread_copy
 from .routines import Calls
@@ -33,17 +33,14 @@ class ReductionCopies:
 
     def spec(self, op: acc.ReductionOp) -> ReductionSpec:
         """What `op` reduces and how; the length of a section is computed at the current place."""
-        recipe = None
-        if op.recipe is not None:
-            recipe = self.calls.symbols.get(op.recipe.string_value())
-        spec = reduction_spec(op, recipe)
+        spec = reduction_spec(op, self.calls.recipes)
         if spec.storage is not None:
             return spec
         length = section_length(self.k, spec.layout, spec.name, op)
         (leaf,) = spec.leaves
         with self.k.at(self.k.in_prologue()):
             count = self.k.mul(length, self.k.constant(leaf.per_row, i64), "elements")
-        return replace(spec, leaves=(replace(leaf, count=count),))
+        return replace(spec, leaves=(with_count(leaf, count),))
 
     def begin_construct(self, op: acc.ReductionOp) -> None:
         """The construct's reduction: a copy for the gang, the same in all threads."""

@@ -1,6 +1,6 @@
 """
 Reductions of loops: every thread combines its iterations into a partial copy that starts at the
-identity; after the loop the partial copies of the threads that took part are combined, and the
+neutral value; after the loop the partial copies of the threads that took part are combined, and the
 result is folded into the variable once (OpenACC 3.4, 2.9.11).
 
 A loop over gangs adds its threads' partial copies to an accumulator of the kernel instead; the gangs'
@@ -17,9 +17,10 @@ from xdsl.ir import SSAValue
 
 from ..decisions.loop_partition import Mode
 from ..ir.building import Cursor
+from ..ir.combiners import Combiner
 from .barriers import accesses
 from .context import Kernel
-from .operators import Combiner, Leaf, ReductionSpec
+from .leaves import Leaf, ReductionSpec
 from .privatise import shift_to_zero, thread_section
 from .warp import REDUCE_BUFFER, all_reduce, leader_branch
 
@@ -49,25 +50,20 @@ def thread_copy(k: Kernel, spec: ReductionSpec, hint: str) -> SSAValue:
         return k.stack_slot(spec.storage, hint)
     (leaf,) = spec.leaves
     assert isinstance(leaf.count, SSAValue)
-    return thread_section(k, leaf.combiner.type, leaf.count, hint)
+    return thread_section(k, leaf.type, leaf.count, hint)
 
 
 def initialise(k: Kernel, at: Cursor, spec: ReductionSpec, copy: SSAValue) -> None:
-    """Sets a private copy to the identity."""
+    """Gives a private copy its first value."""
     for leaf in spec.leaves:
-        # Constants go to the kernel's prologue, which `at` may stand before the rest of.
-        identity = leaf.combiner.identity(at if leaf.combiner.is_complex else k)
-        if leaf.count == 1:
-            at.store(identity, leaf.address(at, copy))
-            continue
-        zero, one = k.constant(0, i64), k.constant(1, i64)
-        _, inside = at.for_loop(zero, count_of(k, leaf), one, "element")
-        index = inside.point.block.args[0]
-        inside.store(identity, leaf.address(inside, copy, index))
+        with k.at(at):
+            place, index = for_each_scalar(k, leaf)
+            with k.at(place):
+                leaf.combiner.start(k, leaf.address(k, copy, index))
 
 
 def make_partial(k: Kernel, spec: ReductionSpec, target: SSAValue, count: int) -> Partial:
-    """`count` partial copies at the identity."""
+    """`count` partial copies with their first value."""
     copies: list[SSAValue] = []
     for _ in range(count):
         copy = thread_copy(k, spec, f"{spec.name}_partial")
@@ -86,7 +82,7 @@ def for_each_scalar(k: Kernel, leaf: Leaf) -> tuple[Cursor, SSAValue | None]:
 
 
 def load_leaf(k: Kernel, leaf: Leaf, variable: SSAValue, index: SSAValue | None) -> SSAValue:
-    return k.load(leaf.address(k, variable, index), leaf.combiner.type, "partial")
+    return k.load(leaf.address(k, variable, index), leaf.type, "partial")
 
 
 def fold_copies(k: Kernel, partial: Partial) -> None:
@@ -105,14 +101,14 @@ def fold_copies(k: Kernel, partial: Partial) -> None:
 
 def counted_once(k: Kernel, combiner: Combiner, value: SSAValue, inside: Mode) -> SSAValue:
     """
-    `value` in the threads whose partial copies are different ones, the identity in those that hold
+    `value` in the threads whose partial copies are different ones, the neutral value in those that hold
     the same copy as another thread because they ran the loop's body redundantly.
     """
     if inside is Mode.THREAD:
         return value
     number = k.lane() if inside is Mode.WORKER else k.thread()
     mine = k.compare("eq", number, k.i32(0), "counts")
-    return k.select(mine, value, combiner.identity(k))
+    return k.select(mine, value, combiner.neutral(k))
 
 
 def finish_in_gang(k: Kernel, partials: Sequence[Partial], inside: Mode) -> None:
@@ -131,6 +127,16 @@ def finish_in_gang(k: Kernel, partials: Sequence[Partial], inside: Mode) -> None
         for leaf in partial.spec.leaves:
             if leaf.count != 1:
                 _finish_array_in_gang(k, partial, leaf, inside)
+
+
+def finish_alone(k: Kernel, partials: Sequence[Partial]) -> None:
+    """After a loop that every thread runs from start to end: its one copy goes into the variable."""
+    for partial in partials:
+        for leaf in partial.spec.leaves:
+            place, index = for_each_scalar(k, leaf)
+            with k.at(place):
+                value = load_leaf(k, leaf, partial.copies[0], index)
+                _fold_into_variable(k, partial, leaf, index, value)
 
 
 def _finish_array_in_gang(k: Kernel, partial: Partial, leaf: Leaf, inside: Mode) -> None:
@@ -159,7 +165,7 @@ def _fold_into_variable(
     place = k if root is None or k.mode is Mode.THREAD else leader_branch(k)
     with k.at(place):
         address = leaf.address(k, variable, index)
-        old = k.load(address, leaf.combiner.type, spec.name)
+        old = k.load(address, leaf.type, spec.name)
         k.store(leaf.combiner.combine(k, old, total, spec.name), address)
 
 
@@ -180,5 +186,5 @@ def add_to_accumulator(k: Kernel, partial: Partial, accumulator: SSAValue, insid
             value = load_leaf(k, leaf, partial.copies[0], index)
             value = counted_once(k, leaf.combiner, value, inside)
             address = leaf.address(k, accumulator, index)
-            old = k.load(address, leaf.combiner.type, "accumulated")
+            old = k.load(address, leaf.type, "accumulated")
             k.store(leaf.combiner.combine(k, old, value), address)

@@ -22,6 +22,7 @@ from ..ir.acc_ops import has_level
 from ..ir.building import PTR
 from ..ir.levels import bound_symbol
 from ..ir.outline import symbol_table
+from ..ir.recipe_reading import Recipes
 from .device_module import DeviceModule
 
 
@@ -47,6 +48,7 @@ class Calls:
 
     symbols: dict[str, Operation]
     routines: dict[str, acc.RoutineOp]
+    recipes: Recipes
     _pure: dict[str, bool] = field(default_factory=dict[str, bool])
 
     @staticmethod
@@ -56,7 +58,7 @@ class Calls:
         for op in module.body.block.ops:
             if isinstance(op, acc.RoutineOp):
                 routines[op.func_name.string_value()] = op
-        return Calls(symbol_table(module), routines)
+        return Calls(symbol_table(module), routines, Recipes(module))
 
     def has_parallelism(self, name: str) -> bool:
         """Whether a function is a routine with gang, worker or vector parallelism."""

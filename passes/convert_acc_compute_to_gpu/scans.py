@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.accx_scan import ScanOp
 from ..ir.building import Cursor
+from ..ir.combiners import ScalarOperator
 from ..ir.layout import size_of
-from ..ir.scan_code import element_value
+from ..ir.scan_code import element_value, operator_of
 from .barriers import UNKNOWN, accesses
 from .context import Kernel
 from .lookback import MAX_GANGS, LookBack, scratch_bytes
-from .operators import Combiner
 from .prefixes import Group, either
 from .warp import shared_element
 
@@ -42,8 +42,7 @@ def lower_scan(k: Kernel, op: ScanOp) -> None:
     k.access(accesses(roots, roots[:1], leader=False))
     group = Group.of(k)
     group.barrier()
-    kind = acc.ReductionOpKind(op.operator.data)
-    combiner = Combiner(kind, op.target_type, op.unsigned is not None)
+    combiner = operator_of(op)
     identity = None if op.identity is None else k.values[op.identity]
     scan = _Scan(
         k,
@@ -71,7 +70,7 @@ class _Scan:
 
     k: Kernel
     group: Group
-    combiner: Combiner
+    combiner: ScalarOperator
     source_type: Attribute
     source_unsigned: bool
     target: SSAValue
@@ -103,7 +102,7 @@ class _Scan:
     @property
     def initial(self) -> SSAValue:
         """What precedes position 0."""
-        return self.combiner.identity(self.k) if self.identity is None else self.identity
+        return self.combiner.neutral(self.k) if self.identity is None else self.identity
 
     def _is_aligned(self) -> SSAValue:
         k, bits = self.k, None
@@ -180,7 +179,7 @@ class _Scan:
         those before), and what the whole tile holds.
         """
         k, combiner = self.k, self.combiner
-        running = combiner.identity(k)
+        running = combiner.neutral(k)
         starts: list[SSAValue] = []
         for row in rows:
             for index in range(1, len(row)):
@@ -247,7 +246,7 @@ class _Scan:
                 value = k.load(place, self.source_type, "element")
                 k.insert(scf.YieldOp(self._converted(value)))
             with k.at(otherwise):
-                k.insert(scf.YieldOp(self.combiner.identity(k)))
+                k.insert(scf.YieldOp(self.combiner.neutral(k)))
             values.append(op.results[0])
         return values
 

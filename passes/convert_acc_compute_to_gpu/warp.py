@@ -21,11 +21,11 @@ from ...dialects import nvvm
 from ..decisions.block_shape import WARP
 from ..decisions.loop_partition import Mode
 from ..ir.building import Cursor
-from ..ir.complex_values import is_complex, make, parts
+from ..ir.combiners import Combiner, ScalarOperator
+from ..ir.complex_values import make, parts
 from ..ir.layout import size_of
 from .barriers import Root, Space, accesses
 from .context import Kernel
-from .operators import Combiner
 
 MAX_THREADS = 1024
 """Threads of a gang whose size is only known at run time, at most."""
@@ -52,9 +52,9 @@ def shuffle(
         return k.value(nvvm.ShflOp(kind, mask, part, offset, clamp), value.name_hint)
 
     type = value.type
-    if is_complex(type):
-        re, im = (shuffle(k, kind, part, offset, width) for part in parts(k.value, value))
-        return make(k.value, type, re, im)
+    if isinstance(type, llvm.LLVMStructType | llvm.LLVMArrayType):
+        members = [shuffle(k, kind, part, offset, width) for part in parts(k.value, value)]
+        return make(k.value, type, *members)
     if isinstance(type, Float80Type):  # which device code computes as f64
         narrow = k.value(arith.TruncFOp(value, f64), value.name_hint)
         return k.value(arith.ExtFOp(shuffle(k, kind, narrow, offset, width), type))
@@ -178,7 +178,12 @@ def _butterfly(k: Kernel, combiner: Combiner, value: SSAValue, width: int) -> SS
     offset = width // 2
     while offset:
         other = shuffle(k, nvvm.ShflKind.BFLY, value, k.i32(offset), width)
-        value = combiner.combine(k, value, other, value.name_hint)
+        first, second = value, other
+        if not combiner.is_symmetric:  # both lanes of a pair put the lower one's value first
+            bit = k.value(arith.AndIOp(k.lane_in_warp(), k.i32(offset)), "upper_half")
+            upper = k.compare("ne", bit, k.i32(0), "is_upper")
+            first, second = k.select(upper, other, value), k.select(upper, value, other)
+        value = combiner.combine(k, first, second, value.name_hint)
         offset //= 2
     return value
 
@@ -192,7 +197,7 @@ _REDUX = {
 
 
 def _reduce_in_warp(k: Kernel, combiner: Combiner, value: SSAValue, width: int) -> SSAValue:
-    if k.use_redux and value.type == i32:
+    if k.use_redux and value.type == i32 and isinstance(combiner, ScalarOperator):
         kind = _REDUX.get(combiner.kind.value)
         if combiner.kind.value in ("max", "min"):
             kind = nvvm.ReduxKind(("u" if combiner.unsigned else "") + combiner.kind.value)
@@ -259,7 +264,7 @@ def _combine_warps(
         place = shared_element(k, shared_field(k, buffer, offset), slot, combiner.type)
         value = k.load(place, combiner.type, "of_warp")
         if valid is not None:
-            value = k.select(valid, value, combiner.identity(k))
+            value = k.select(valid, value, combiner.neutral(k))
         out.append(_butterfly(k, combiner, value, width))
     return out
 

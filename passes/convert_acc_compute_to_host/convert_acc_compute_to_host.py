@@ -55,7 +55,8 @@ from ..ir.outline import (
     select_device_type,
     symbol_table,
 )
-from ..ir.reduction_ops import reduction_recipes
+from ..ir.private_storage import entry_cursor, hoist_allocas
+from ..ir.recipe_reading import Recipes
 from ..ir.sites import SiteTable, construct_name
 from .gang_partials import SCRATCH_NAME, GangPartials, declare_scratch
 
@@ -82,7 +83,7 @@ class _Kernels:
 
     module: ModuleOp
     symbols: dict[str, Operation]
-    recipes: dict[str, acc.ReductionRecipeOp]
+    recipes: Recipes
     sites: SiteTable
     groups: Iterator[int] = field(default_factory=count)
     functions: list[tuple[llvm.FuncOp, Gangs]] = field(
@@ -152,7 +153,12 @@ class _Kernels:
         partials = GangPartials(entry.args[3], len(kernel.args), entry.args[2], single)
         gangs = self._fill(kernel, func, at, operations, sizes, partials)
         partials.finish(at, entry.args[0], entry.args[1])
+        hoist_allocas(func, entry_cursor(func))
         return func, gangs, partials
+
+    def _is_unset(self, op: Operation) -> bool:
+        """Whether `op` is a private variable that no gang gives a value, so that gangs may share one."""
+        return isinstance(op, acc.PrivateOp) and not self.recipes.copies(op).has_init
 
     def _fill(
         self,
@@ -165,8 +171,11 @@ class _Kernels:
     ) -> Gangs:
         """Puts the body into the loop over gangs and lowers it; gives the gang of the body."""
         begin, end, num_gangs = func.body.blocks[0].args[:3]
-        only_private = all(isinstance(op, acc.PrivateOp) for op in kernel.privatised)
-        fused = not sizes and only_private and _is_one_gang_loop(operations)
+        privatised = [
+            *kernel.privatised,
+            *(op for op in operations if isinstance(op, acc.PrivateOp)),
+        ]
+        fused = not sizes and all(map(self._is_unset, privatised)) and _is_one_gang_loop(operations)
         if fused:
             gangs, inner, at_entry = {1: GangRange(begin, end, num_gangs)}, at, at
         else:
@@ -282,7 +291,7 @@ class ConvertAccComputeToHostPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         symbols = symbol_table(op)
         sites = SiteTable.of(op)
-        kernels = _Kernels(op, symbols, reduction_recipes(op), sites)
+        kernels = _Kernels(op, symbols, Recipes(op), sites)
         constructs = [c for c in op.walk() if isinstance(c, acc.ParallelOp)]
         for construct in constructs:
             kernels.convert(construct)

@@ -22,9 +22,6 @@ How threads of a gang combine: warps by shuffles, and their results through shar
 shared memory, a tree of halves.
 """
 
-_ATOMIC_INTEGER = frozenset(("add", "min", "max", "iand", "ior", "xor"))
-_ATOMIC_FLOAT = frozenset(("add",))
-
 
 class Strategy(Enum):
     """How gangs combine."""
@@ -32,13 +29,6 @@ class Strategy(Enum):
     FOLD = "fold"
     LAST_BLOCK = "last-block"
     ATOMIC = "atomic"
-
-
-def has_atomic(operator: str, *, is_float: bool, bits: int) -> bool:
-    """Whether the device updates a value of `bits` bits with `operator` in one instruction."""
-    if is_float:
-        return operator in _ATOMIC_FLOAT and bits in (32, 64)
-    return operator in _ATOMIC_INTEGER and bits in (32, 64)
 
 
 def choose_strategy(

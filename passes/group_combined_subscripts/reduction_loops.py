@@ -13,10 +13,11 @@ from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ..ir.acc_ops import enclosing_module, has_level, is_defined_inside
+from ..ir.acc_ops import has_level, is_defined_inside
 from ..ir.building import Cursor, erase
+from ..ir.combiners import Kind
 from ..ir.jamming import Declined, body_of, clone_into
-from ..ir.reduction_ops import reduction_kind, reduction_recipes
+from ..ir.recipe_reading import Recipes
 
 
 def _sums(loop: acc.LoopOp) -> list[acc.ReductionOp]:
@@ -25,13 +26,15 @@ def _sums(loop: acc.LoopOp) -> list[acc.ReductionOp]:
         raise Declined("an inner loop has variables of its own")
     if len(body_of(loop).args) != 1 or has_level(loop.gang) or not has_level(loop.vector):
         raise Declined("an inner loop is not shared out to lanes")
-    recipes = reduction_recipes(enclosing_module(loop))
+    recipes = Recipes.around(loop)
     found: list[acc.ReductionOp] = []
     for operand in loop.reduction_operands:
         op = operand.owner
         assert isinstance(op, acc.ReductionOp)
         scalar = isinstance(op.var_type, Float32Type | Float64Type | IntegerType)
-        if op.bounds or not scalar or reduction_kind(op, recipes)[0] is not acc.ReductionOpKind.ADD:
+        operator = recipes.operator(op)
+        is_sum = operator is not None and operator.kind is Kind.ADD
+        if op.bounds or not scalar or not is_sum:
             raise Declined("an inner loop's reduction is no sum")
         around = loop.parent_op()
         assert around is not None

@@ -9,9 +9,10 @@ from xdsl.dialects import acc, llvm
 
 from ...dialects.accx import VOLATILE
 from ..ir.acc_ops import ComputeOp, is_inside, is_scalar, set_operand_groups
+from ..ir.recipe_reading import Recipes
 
 
-def read_before(construct: ComputeOp) -> None:
+def read_before(construct: ComputeOp, recipes: Recipes) -> None:
     """Replaces the firstprivate copies that the region of `construct` only loads from."""
     if isinstance(construct, acc.KernelsOp):
         return
@@ -19,6 +20,7 @@ def read_before(construct: ComputeOp) -> None:
         operand
         for operand in construct.firstprivate_operands
         if not isinstance(operand.owner, acc.FirstprivateOp)
+        or not recipes.copies(operand.owner).is_plain
         or not _forward(construct, operand.owner)
     ]
     if len(left) == len(construct.firstprivate_operands):

@@ -64,6 +64,7 @@ from ..ir.acc_ops import (
     variable_name,
 )
 from ..ir.layout import size_of
+from ..ir.recipe_reading import Recipes
 from ..ir.recipes import firstprivate_recipe
 from ..ir.region_values import HostEmitter, RegionSymbols, variable_key
 from ..ir.sections import STORED, PointerUses, Section, pointer_uses, section_of
@@ -406,14 +407,16 @@ def _only_named(uses: PointerUses) -> bool:
 
 def infer_construct(construct: ComputeOp, module: ModuleOp) -> None:
     """Makes the data attributes of one construct explicit. Raises `CompileError` as the pass does."""
-    _infer(construct, _globals(module), shared_globals(module))
+    _infer(construct, _globals(module), shared_globals(module), Recipes(module))
 
 
 def _globals(module: ModuleOp) -> Globals:
     return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, llvm.GlobalOp)}
 
 
-def _infer(construct: ComputeOp, globals_: Globals, shared: frozenset[str]) -> None:
+def _infer(
+    construct: ComputeOp, globals_: Globals, shared: frozenset[str], recipes: Recipes
+) -> None:
     _hoist_addresses(construct, globals_)
     values = _settle_live_ins(construct)
     default = visible_default(construct)
@@ -462,7 +465,7 @@ def _infer(construct: ComputeOp, globals_: Globals, shared: frozenset[str]) -> N
     emit = HostEmitter(construct)
     for variable, action in decided:
         _map_variable(construct, variable, action, emit, globals_)
-    read_before(construct)
+    read_before(construct, recipes)
 
 
 def _mark_cells(construct: ComputeOp) -> None:
@@ -487,7 +490,7 @@ class InferDataAttributesPass(ModulePass):
     name = "infer-data-attributes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        globals_, shared = _globals(op), shared_globals(op)
+        globals_, shared, recipes = _globals(op), shared_globals(op), Recipes(op)
         for construct in constructs_of(op, COMPUTE_OPS):
-            _infer(cast(ComputeOp, construct), globals_, shared)
+            _infer(cast(ComputeOp, construct), globals_, shared, recipes)
             _mark_cells(cast(ComputeOp, construct))

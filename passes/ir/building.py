@@ -4,6 +4,7 @@ Building operations: a cursor that places operations, gives them a location, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from xdsl.dialects import arith, llvm, scf
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.traits import IsTerminator
 
 from ...compiler.base.names import value_name
 
@@ -129,6 +131,20 @@ class Cursor:
         """Stack memory for `count` (default one) elements of `type`, 16-byte aligned."""
         size = self.i32(1) if count is None else count
         return self.value(llvm.AllocaOp(size, type, alignment=16), hint)
+
+    def temporary(self, type: Attribute, hint: str) -> SSAValue:
+        """Memory for a value of `type` that is not wanted for long."""
+        return self.alloca(type, hint)
+
+    def inline(self, operations: Iterable[Operation], known: dict[SSAValue, SSAValue]) -> None:
+        """
+        Copies of the operations of one block but its terminator here. `known` says what values of theirs
+        are here, and gains their results; what makes a known result is left out.
+        """
+        for op in operations:
+            made = bool(op.results) and op.results[0] in known
+            if not made and not op.has_trait(IsTerminator):
+                self.insert(op.clone(known))
 
     def field(self, pointer: SSAValue, offset: int, hint: str | None = None) -> SSAValue:
         """The address `offset` bytes after `pointer`."""

@@ -28,20 +28,25 @@ def element_type(type: Attribute) -> AnyFloat:
     return element
 
 
-def parts(place: Place, value: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The real and the imaginary part of `value`."""
-    element = element_type(value.type)
-    re, im = (
-        place(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [n]), value, element))
-        for n in (0, 1)
-    )
-    return re, im
+def parts(place: Place, value: SSAValue) -> list[SSAValue]:
+    """The members of a structure or array, of a complex number its real and imaginary part."""
+    return [
+        place(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [n]), value, type_))
+        for n, type_ in enumerate(_member_types(value.type))
+    ]
 
 
-def make(place: Place, type: Attribute, re: SSAValue, im: SSAValue) -> SSAValue:
-    """The number of complex type `type` with these parts."""
+def _member_types(type_: Attribute) -> list[Attribute]:
+    if isinstance(type_, llvm.LLVMArrayType):
+        return [type_.type] * type_.size.data
+    assert isinstance(type_, llvm.LLVMStructType)
+    return list(type_.types.data)
+
+
+def make(place: Place, type: Attribute, *members: SSAValue) -> SSAValue:
+    """The structure or array of this type with these members."""
     value = place(llvm.UndefOp(type))
-    for n, part in enumerate((re, im)):
+    for n, part in enumerate(members):
         value = place(llvm.InsertValueOp(DenseArrayBase.from_list(i64, [n]), value, part))
     return value
 

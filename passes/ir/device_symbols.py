@@ -30,6 +30,7 @@ from .layout import size_of, type_name
 from .levels import bound_symbol
 from .loop_nests import GangRange
 from .outline import select_device_type
+from .recipe_reading import Recipes
 from .sites import DeclaredVariable, SiteTable, SiteVariable
 
 SUFFIX = ".acc_device"
@@ -63,7 +64,7 @@ class DeviceSymbols:
 
     module: ModuleOp
     symbols: dict[str, Operation]
-    recipes: dict[str, acc.ReductionRecipeOp]
+    recipes: Recipes
     sites: SiteTable
     groups: Iterator[int]
     bound: dict[str, str] = field(default_factory=dict[str, str])

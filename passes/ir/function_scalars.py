@@ -23,8 +23,8 @@ from .acc_ops import (
     is_scalar,
 )
 from .accesses import address_escapes, root_of
+from .recipe_reading import Recipes
 from .reduction_forms import Kind, Operator
-from .reduction_ops import reduction_kind, reduction_recipes
 from .scalar_classes import ORDERED, ScalarClass
 from .scalar_clauses import (
     add_private,
@@ -60,13 +60,14 @@ def exposed_globals(module: ModuleOp) -> frozenset[str]:
 
 
 def clause_operators(function: Operation, module: ModuleOp) -> dict[Operation, Operator]:
-    """The operators of the reductions of scalars in a function."""
-    recipes = reduction_recipes(module)
-    return {
-        op: Operator(*reduction_kind(op, recipes))
-        for op in function.walk()
-        if isinstance(op, acc.ReductionOp) and is_scalar(op.var_type) and not op.bounds
-    }
+    """The operators of the reductions of scalars in a function, where they are OpenACC's."""
+    recipes, found = Recipes(module), dict[Operation, Operator]()
+    for op in function.walk():
+        if isinstance(op, acc.ReductionOp) and is_scalar(op.var_type) and not op.bounds:
+            operator = recipes.operator(op)
+            if operator is not None:
+                found[op] = Operator(operator.kind, not operator.unsigned)
+    return found
 
 
 def is_shared(pointer: SSAValue, construct: Operation | None) -> bool:

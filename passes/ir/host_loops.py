@@ -18,13 +18,14 @@ from typing import Protocol
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, UnitAttr, i32
 from xdsl.dialects.utils.fast_math import FastMathFlag
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ...dialects.accx import ACCESS_GROUPS, GANG_DIM, LANES, SIMD
 from .building import Cursor, constant_value, erase
-from .complex_values import is_complex
+from .combiners import Kind
+from .host_copies import Reduction, private_copy, reduction_copy
 from .loop_nests import (
     Dimension,
     GangRange,
@@ -36,16 +37,10 @@ from .loop_nests import (
 )
 from .outline import select_device_type
 from .private_storage import (
-    Extent,
-    Storage,
-    copy_extent,
     entry_cursor,
-    extent_of,
-    for_each_element,
     hoist_allocas,
-    make_storage,
 )
-from .reduction_ops import combine, identity_value, reduction_kind
+from .recipe_reading import Recipes
 
 SIMD_OPERATIONS = (
     *(op for op in arith.Arith.operations if op not in (arith.DivSIOp, arith.RemSIOp)),
@@ -55,74 +50,6 @@ SIMD_OPERATIONS = (
     acc.YieldOp,
 )
 """What a loop that LLVM can certainly vectorise consists of, besides loads and stores."""
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """A reduction's private copy: `extent` of the variable at `target`, copied in `storage`."""
-
-    op: acc.ReductionOp
-    kind: acc.ReductionOpKind
-    signed: bool
-    extent: Extent
-    storage: Storage
-    target: SSAValue
-
-    def initialise(self, cursor: Cursor) -> None:
-        """Sets the private copy to the identity."""
-
-        def store(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
-            start = identity_value(at, self.kind, scalar, self.signed)
-            at.store(start, _address(at, self.storage.memory, offset))
-
-        for_each_element(cursor, self.extent, store, self._whole)
-
-    def combine_into_target(self, cursor: Cursor, source: SSAValue | None = None) -> None:
-        """Folds the private copy (or another at `source`) into the variable."""
-        part = self.storage.memory if source is None else source
-        start = self.extent.start_at(cursor)
-        target = _address_at(cursor, self.target)
-        if start is not None:
-            target = cursor.offset(target, start)
-
-        def fold(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
-            address = _address(at, target, offset)
-            old = at.load(address, scalar)
-            new = at.load(_address(at, part, offset), scalar)
-            at.store(combine(at, self.kind, old, new, self.signed), address)
-
-        for_each_element(cursor, self.extent, fold, self._whole)
-
-    def _whole(self, type: Attribute) -> bool:
-        """Complex numbers are multiplied as such, and added part by part."""
-        return self.kind is acc.ReductionOpKind.MUL and is_complex(type)
-
-    def save(self, cursor: Cursor, target: SSAValue) -> None:
-        """Copies the private copy to memory at `target`."""
-
-        def move(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
-            value = at.load(_address(at, self.storage.memory, offset), scalar)
-            at.store(value, _address(at, target, offset))
-
-        for_each_element(cursor, self.extent, move)
-
-
-def _address_at(cursor: Cursor, target: SSAValue) -> SSAValue:
-    """The address `target` for use at `cursor`: that of a member is computed again there."""
-    gep = target.owner
-    if not isinstance(gep, llvm.GEPOp):
-        return target
-    again = {gep.ptr: _address_at(cursor, gep.ptr)}
-    for index in gep.ssa_indices:
-        constant = constant_value(index)
-        if constant is None:
-            return target
-        again[index] = cursor.constant(constant, index.type)
-    return cursor.insert(gep.clone(again)).results[0]
-
-
-def _address(cursor: Cursor, base: SSAValue, offset: SSAValue | None) -> SSAValue:
-    return base if offset is None else cursor.offset(base, offset)
 
 
 class GangReductions(Protocol):
@@ -142,12 +69,12 @@ class LoopLowering:
     """
     Lowers the loops of `function`. `gangs` maps gang dimensions (1 to 3) to the gangs this code
     stands for; None in host code, where every loop runs all its iterations and reductions work on
-    the variable itself. `recipes` are the module's reduction recipes, `groups` gives the numbers of
+    the variable itself. `recipes` are the module's, `groups` gives the numbers of
     access groups, which must differ between loops of a module.
     """
 
     function: llvm.FuncOp
-    recipes: dict[str, acc.ReductionRecipeOp]
+    recipes: Recipes
     gangs: dict[int, GangRange] | None = None
     gang_reductions: GangReductions | None = None
     groups: Iterator[int] = field(default_factory=count)
@@ -180,25 +107,20 @@ class LoopLowering:
         Gives `op` a stack slot and replaces its result. Sizes are computed at `place`;
         `firstprivate` copies the initial value at `start`.
         """
-        name = "private" if op.var_name is None else op.var_name.data
-        extent = extent_of(op, place)
-        storage = make_storage(extent, entry_cursor(self.function), place, name)
-        if isinstance(op, acc.FirstprivateOp):
-            copy_extent(start, extent, storage.memory, op.var)
-        op.acc_var.replace_all_uses_with(storage.visible)
+        copy = private_copy(op, self.recipes, entry_cursor(self.function), place, start)
+        op.acc_var.replace_all_uses_with(copy)
 
     def reduce(self, op: acc.ReductionOp, place: Cursor) -> Reduction | None:
-        """Gives `op` a stack slot (in host code the variable itself) and replaces its result."""
-        if self.gangs is None:
+        """
+        Gives `op` a stack slot and replaces its result. In host code, where there is one copy, an operator's
+        is the variable itself.
+        """
+        if self.gangs is None and self.recipes.operator(op) is not None:
             op.acc_var.replace_all_uses_with(op.var)
             return None
-        name = "reduction" if op.var_name is None else op.var_name.data
-        kind, signed = reduction_kind(op, self.recipes)
-        extent = extent_of(op, place)
-        storage = make_storage(extent, entry_cursor(self.function), place, name)
-        reduction = Reduction(op, kind, signed, extent, storage, op.var)
-        self.reductions[storage.visible] = reduction
-        op.acc_var.replace_all_uses_with(storage.visible)
+        reduction = reduction_copy(op, self.recipes, entry_cursor(self.function), place)
+        self.reductions[reduction.storage.visible] = reduction
+        op.acc_var.replace_all_uses_with(reduction.storage.visible)
         return reduction
 
     def lower(self, loop: acc.LoopOp) -> None:
@@ -357,7 +279,8 @@ def allow_reassociation(reduction: Reduction) -> None:
     it; the standard leaves the order open.
     """
     variable = reduction.storage.visible
-    if reduction.kind not in (acc.ReductionOpKind.ADD, acc.ReductionOpKind.MUL):
+    operator = reduction.recipe.operator()
+    if operator is None or operator.kind not in (Kind.ADD, Kind.MUL):
         return
     for use in list(variable.uses):
         store = use.operation

@@ -4,8 +4,9 @@ Sizes of LLVM types in memory (x86-64 and NVPTX agree on these), and an object's
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
@@ -103,18 +104,7 @@ def elements_of(type: Attribute, whole: Callable[[Attribute], bool] = never) -> 
         case _ if whole(type):
             return [Elements(type, 0, 1, size_of(type))]
         case llvm.LLVMArrayType():
-            size, outer = size_of(type.type), type.size.data
-            runs: list[Elements] = []
-            for run in elements_of(type.type, whole):
-                if run.count == 1 or run.stride * run.count == size:
-                    stride = size if run.count == 1 else run.stride
-                    runs.append(Elements(run.scalar, run.offset, run.count * outer, stride))
-                else:
-                    runs += [
-                        Elements(run.scalar, run.offset + i * size, run.count, run.stride)
-                        for i in range(outer)
-                    ]
-            return runs
+            return repeated(elements_of(type.type, whole), type.size.data, size_of(type.type))
         case llvm.LLVMStructType():
             _, offsets = _struct_layout(type)
             return [
@@ -124,6 +114,21 @@ def elements_of(type: Attribute, whole: Callable[[Attribute], bool] = never) -> 
             ]
         case _:
             return [Elements(type, 0, 1, size_of(type))]
+
+
+ElementsT = TypeVar("ElementsT", bound=Elements)
+
+
+def repeated(runs: Sequence[ElementsT], times: int, size: int) -> list[ElementsT]:
+    """The runs of `times` objects of `size` bytes in a row, of which each has `runs`."""
+    found: list[ElementsT] = []
+    for run in runs:
+        if run.count == 1 or run.stride * run.count == size:
+            stride = size if run.count == 1 else run.stride
+            found.append(replace(run, count=run.count * times, stride=stride))
+        else:
+            found += [replace(run, offset=run.offset + i * size) for i in range(times)]
+    return found
 
 
 def type_name(type: Attribute) -> str:

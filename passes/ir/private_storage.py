@@ -5,8 +5,9 @@ and loops over its scalar elements.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import i8
@@ -16,7 +17,7 @@ from xdsl.rewriter import InsertPoint
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from .building import Cursor, constant_value
-from .layout import Elements, elements_of, never, size_of
+from .layout import Elements, size_of
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,19 @@ def _unit_of(type: Attribute) -> Attribute:
     return type
 
 
-def extent_of(op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp, cursor: Cursor) -> Extent:
+def extent_of(
+    op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp,
+    cursor: Cursor,
+    unit: Attribute | None = None,
+) -> Extent:
     """
     The part of the variable `op` names. The computation of a section's start and size is placed at
-    `cursor`. Inner dimensions of a section are taken as whole: a private section is contiguous.
+    `cursor`. Inner dimensions of a section are taken as whole: a private section is contiguous. It consists
+    of scalars or structures, or of objects of type `unit`.
     """
     if not op.bounds:
         return Extent(op.var_type, None, None)
-    unit = _unit_of(op.var_type)
+    unit = _unit_of(op.var_type) if unit is None else unit
     outer = op.bounds[0].owner
     assert isinstance(outer, acc.DataBoundsOp)
     if outer.extent is None or (outer.stride is not None and outer.stride_in_bytes is None):
@@ -165,26 +171,23 @@ def copy_extent(cursor: Cursor, extent: Extent, target: SSAValue, source: SSAVal
     cursor.insert(llvm_ext.MemcpyOp(target, source, extent.bytes(cursor)))
 
 
-ElementAction = Callable[[Cursor, Attribute, SSAValue | None], None]
-"""Called with a cursor, the scalar type and the byte offset (an i64, None for 0) from the start."""
+RunT = TypeVar("RunT", bound=Elements)
+ElementAction = Callable[[Cursor, RunT, SSAValue | None], None]
+"""Called with a cursor, a run, and the offset in bytes (an i64, None for 0) of a scalar of it."""
 
 
 def for_each_element(
-    cursor: Cursor,
-    extent: Extent,
-    action: ElementAction,
-    whole: Callable[[Attribute], bool] = never,
+    cursor: Cursor, extent: Extent, runs: Sequence[RunT], action: ElementAction[RunT]
 ) -> None:
     """
-    Calls `action` for the scalars of `extent`, and structures that are `whole`, in loops where there
-    are several of one type.
+    Calls `action` for the scalars of `extent`, whose unit consists of `runs`, in loops where there are
+    several of one run.
     """
-    for run in elements_of(extent.unit, whole):
-        if not isinstance(run.scalar, llvm.LLVMPointerType):
-            _for_run(cursor, extent, run, action)
+    for run in runs:
+        _for_run(cursor, extent, run, action)
 
 
-def _for_run(cursor: Cursor, extent: Extent, run: Elements, action: ElementAction) -> None:
+def _for_run(cursor: Cursor, extent: Extent, run: RunT, action: ElementAction[RunT]) -> None:
     unit_bytes = size_of(extent.unit)
     if extent.count is not None and (run.count == 1 or run.stride * run.count == unit_bytes):
         stride = unit_bytes if run.count == 1 else run.stride
@@ -196,7 +199,7 @@ def _for_run(cursor: Cursor, extent: Extent, run: Elements, action: ElementActio
         base = body.mul(induction, body.i64(unit_bytes), "object_offset")
         _loop(body, body.i64(run.count), run.stride, base, run, action)
     elif run.count == 1:
-        action(cursor, run.scalar, cursor.i64(run.offset) if run.offset else None)
+        action(cursor, run, cursor.i64(run.offset) if run.offset else None)
     else:
         _loop(cursor, cursor.i64(run.count), run.stride, None, run, action)
 
@@ -206,8 +209,8 @@ def _loop(
     count: SSAValue,
     stride: int,
     base: SSAValue | None,
-    run: Elements,
-    action: ElementAction,
+    run: RunT,
+    action: ElementAction[RunT],
 ) -> None:
     _, body = cursor.for_loop(cursor.i64(0), count, cursor.i64(1), "element")
     offset = body.mul(_induction(body), body.i64(stride), "element_offset")
@@ -215,7 +218,7 @@ def _loop(
         offset = body.add(offset, base)
     if run.offset:
         offset = body.add(offset, body.i64(run.offset))
-    action(body, run.scalar, offset)
+    action(body, run, offset)
 
 
 def _induction(body: Cursor) -> SSAValue:

@@ -3,8 +3,8 @@ Recipes of privatised variables (`docs/design.md`, "acc level"): the one builder
 wrote (`compiler/irgen`) and for those that passes add.
 
 A recipe is named after its operator and type, `@private_f32`, `@firstprivate_struct_point`,
-`@reduction_add_f64_10`, or with a number behind that where the program has a symbol of that name. Lowerings
-read the operator and `varType`; the regions make the IR complete for upstream tools.
+`@reduction_add_f64_10`, or with a number behind that where the program has a symbol of that name. What is
+executed is their regions (`recipe_reading.py`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.llvm_ext import MemcpyOp
 from .building import PTR, Cursor
+from .combiners import ScalarOperator
 from .complex_values import is_complex
 from .layout import layout_of
-from .reduction_ops import combine, identity_value
 
 Kind = acc.ReductionOpKind
 RecipeOp = acc.PrivateRecipeOp | acc.FirstprivateRecipeOp | acc.ReductionRecipeOp
@@ -118,14 +118,14 @@ def reduction_recipe(
 
     def start(cursor: Cursor, copy: SSAValue) -> None:
         def act(at: Cursor, part: Attribute, address: Callable[[SSAValue], SSAValue]) -> None:
-            at.store(identity_value(at, kind, part, signed), address(copy))
+            at.store(ScalarOperator(kind, part, not signed).neutral(at), address(copy))
 
         _each_scalar(cursor, type_, whole, act)
 
     def fold(at: Cursor, part: Attribute, address: Callable[[SSAValue], SSAValue]) -> None:
         target = address(mine)
         x, y = at.load(target, part), at.load(address(other), part)
-        at.store(combine(at, kind, x, y, signed), target)
+        at.store(ScalarOperator(kind, part, not signed).combine(at, x, y, "combined"), target)
 
     combiner = Block(arg_types=[PTR, PTR])
     mine, other = combiner.args

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import acc, arith, scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.accx_scan import ScanOp
 from .building import Cursor
-from .reduction_ops import combine
-
-Kind = acc.ReductionOpKind
+from .combiners import Kind, ScalarOperator
 
 
 def element_value(
@@ -44,9 +42,14 @@ def _truth(at: Cursor, value: SSAValue, type: Attribute) -> SSAValue:
     return truth if type == i1 else at.value(arith.ExtUIOp(truth, type))
 
 
+def operator_of(op: ScanOp) -> ScalarOperator:
+    """What combines the elements of a scan."""
+    return ScalarOperator(Kind(op.operator.data), op.target_type, op.unsigned is not None)
+
+
 def scan_in_order(at: Cursor, op: ScanOp) -> None:
     """The scan by one thread, at the cursor."""
-    kind, type = Kind(op.operator.data), op.target_type
+    operator, type = operator_of(op), op.target_type
     zero, one = at.i64(0), at.i64(1)
     some = at.value(arith.CmpiOp(op.steps, zero, "sgt"), "some")
     then = at.if_then(some)
@@ -61,7 +64,7 @@ def scan_in_order(at: Cursor, op: ScanOp) -> None:
     step, known = body.args
     following = inside.add(step, inside.i64(1), "next")
     value = _element(inside, op, following)
-    known = combine(inside, kind, known, value, op.unsigned is None)
+    known = operator.combine(inside, known, value, "combined")
     inside.store(known, inside.element(op.target, following, type, "target"))
     inside.insert(scf.YieldOp(known))
 
@@ -76,7 +79,7 @@ def _element(at: Cursor, op: ScanOp, position: SSAValue) -> SSAValue:
 
 def _exclusive_in_order(then: Cursor, op: ScanOp, identity: SSAValue) -> None:
     """Each element is read before the one in its place is written: they may be one."""
-    kind, type = Kind(op.operator.data), op.target_type
+    operator, type = operator_of(op), op.target_type
     zero, one = then.i64(0), then.i64(1)
     last = then.value(arith.SubiOp(op.steps, one), "last")
     first = _element(then, op, zero)
@@ -89,6 +92,6 @@ def _exclusive_in_order(then: Cursor, op: ScanOp, identity: SSAValue) -> None:
     step, known, value = body.args
     following = inside.add(step, inside.i64(1), "next")
     ahead = _element(inside, op, inside.value(arith.MinSIOp(following, last)))
-    known = combine(inside, kind, known, value, op.unsigned is None)
+    known = operator.combine(inside, known, value, "combined")
     inside.store(known, inside.element(op.target, following, type, "target"))
     inside.insert(scf.YieldOp(known, ahead))

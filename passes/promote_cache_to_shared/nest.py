@@ -15,15 +15,14 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from ...dialects.accx import BY_CLAUSE
 from ..decisions.cache_plan import Axis
 from ..decisions.levels import Level
-from ..ir.acc_ops import enclosing_module, has_level, is_defined_inside, is_inside
+from ..ir.acc_ops import has_level, is_defined_inside, is_inside
 from ..ir.building import Cursor, constant_value
 from ..ir.cached_accesses import Cached, Declined, Symbols
-from ..ir.complex_values import is_complex
 from ..ir.expressions import parts_of
-from ..ir.layout import elements_of, size_of
+from ..ir.layout import size_of
 from ..ir.levels import loop_levels
 from ..ir.private_storage import extent_of
-from ..ir.reduction_ops import reduction_kind, reduction_recipes
+from ..ir.recipe_reading import Recipes
 from .uniformity import is_repeatable, written_variables
 
 MAX_AXES = 3
@@ -189,9 +188,10 @@ def _reduced_type(op: acc.ReductionOp) -> Attribute:
                 " of a length known only at run time"
             )
         type_ = llvm.LLVMArrayType(bytes_ // size_of(extent.unit), extent.unit)
-    kind, _ = reduction_kind(op, reduction_recipes(enclosing_module(op)))
-    runs = elements_of(type_, is_complex)
-    if kind is acc.ReductionOpKind.MUL and any(is_complex(run.scalar) for run in runs):
+    operator = Recipes.around(op).operator(op)
+    if operator is None:
+        raise Declined("the loop around it combines by a recipe of its own")
+    if operator.is_complex:
         raise Declined("the loop around it multiplies complex numbers")
     return type_
 

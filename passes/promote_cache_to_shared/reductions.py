@@ -6,7 +6,7 @@ an array of the gang, and a vector loop with the original clause reduces that ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import DenseArrayBase, i1, i32
@@ -14,10 +14,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...compiler.base.names import value_name
 from ...dialects.accx_cache import GangBarrierOp
-from ..ir.acc_ops import NONE, enclosing_module, replace_inside
+from ..ir.acc_ops import NONE, replace_inside
 from ..ir.building import Cursor
+from ..ir.combiners import ScalarOperator
+from ..ir.layout import Elements, elements_of
 from ..ir.private_storage import ElementAction, Extent, for_each_element
-from ..ir.reduction_ops import combine, identity, reduction_kind, reduction_recipes
+from ..ir.recipe_reading import Recipes
 from .nest import Nest, Reduction
 
 
@@ -26,8 +28,7 @@ class Accumulator:
     """A reduction of a nest: its variable in one iteration, and the gang's array of partial results."""
 
     reduction: Reduction
-    kind: acc.ReductionOpKind
-    signed: bool
+    operator: ScalarOperator
     variable: SSAValue
     partials: SSAValue
 
@@ -38,11 +39,16 @@ class Accumulator:
 
     def neutral(self, at: Cursor, scalar: Attribute) -> SSAValue:
         """The operator's identity."""
-        return at.constant(identity(self.kind, scalar, self.signed), scalar)
+        return self.of(scalar).neutral(at)
 
-    def each(self, at: Cursor, action: ElementAction) -> None:
+    def of(self, scalar: Attribute) -> ScalarOperator:
+        """The operator on one of the scalars."""
+        return replace(self.operator, type=scalar)
+
+    def each(self, at: Cursor, action: ElementAction[Elements]) -> None:
         """Calls `action` for the scalars of what is reduced."""
-        for_each_element(at, Extent(self.reduction.type, None, None), action)
+        type_ = self.reduction.type
+        for_each_element(at, Extent(type_, None, None), elements_of(type_), action)
 
 
 def _at_offset(at: Cursor, pointer: SSAValue, offset: SSAValue | None) -> SSAValue:
@@ -55,10 +61,11 @@ def declare(nest: Nest, threads: int, before: Cursor) -> list[Accumulator]:
     arrays for `threads` threads are declared.
     """
     found: list[Accumulator] = []
-    recipes = reduction_recipes(enclosing_module(nest.construct)) if nest.reductions else {}
+    recipes = Recipes.around(nest.construct)
     for reduction in nest.reductions:
         op = reduction.op
-        kind, signed = reduction_kind(op, recipes)
+        operator = recipes.operator(op)
+        assert operator is not None  # `nest.py` declines others
         first = nest.body.first_op
         assert first is not None
         at = Cursor.before(first, op.location)
@@ -66,15 +73,16 @@ def declare(nest: Nest, threads: int, before: Cursor) -> list[Accumulator]:
         variable = at.value(llvm.AllocaOp(at.i32(1), reduction.type, 16), hint)
         array = llvm.LLVMArrayType(threads, reduction.type)
         partials = before.value(llvm.AllocaOp(before.i32(1), array, 16), f"{hint}s")
-        found.append(own := Accumulator(reduction, kind, signed, variable, partials))
+        found.append(own := Accumulator(reduction, operator, variable, partials))
         own.each(at, _initialise(own, variable))
         for result in reduction.results:
             replace_inside(nest.loops[0], result, variable)
     return found
 
 
-def _initialise(accumulator: Accumulator, variable: SSAValue) -> ElementAction:
-    def action(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+def _initialise(accumulator: Accumulator, variable: SSAValue) -> ElementAction[Elements]:
+    def action(at: Cursor, run: Elements, offset: SSAValue | None) -> None:
+        scalar = run.scalar
         at.store(accumulator.neutral(at, scalar), _at_offset(at, variable, offset))
 
     return action
@@ -98,8 +106,9 @@ def _combine_outputs(
     accumulator: Accumulator,
     outputs: Sequence[tuple[SSAValue | None, dict[SSAValue, SSAValue]]],
     target: SSAValue,
-) -> ElementAction:
-    def action(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+) -> ElementAction[Elements]:
+    def action(at: Cursor, run: Elements, offset: SSAValue | None) -> None:
+        scalar = run.scalar
         total: SSAValue | None = None
         for active, values in outputs:
             place = _at_offset(at, values[accumulator.variable], offset)
@@ -109,7 +118,7 @@ def _combine_outputs(
             total = (
                 value
                 if total is None
-                else combine(at, accumulator.kind, total, value, accumulator.signed)
+                else accumulator.of(scalar).combine(at, total, value, "combined")
             )
         assert total is not None
         at.store(total, _at_offset(at, target, offset))
@@ -117,13 +126,16 @@ def _combine_outputs(
     return action
 
 
-def _fold_one(accumulator: Accumulator, thread: SSAValue, result: SSAValue) -> ElementAction:
-    def action(at: Cursor, scalar: Attribute, offset: SSAValue | None) -> None:
+def _fold_one(
+    accumulator: Accumulator, thread: SSAValue, result: SSAValue
+) -> ElementAction[Elements]:
+    def action(at: Cursor, run: Elements, offset: SSAValue | None) -> None:
+        scalar = run.scalar
         theirs = at.element(accumulator.partials, thread, accumulator.reduction.type)
         partial = at.load(_at_offset(at, theirs, offset), scalar)
         place = _at_offset(at, result, offset)
         sofar = at.load(place, scalar, accumulator.name)
-        at.store(combine(at, accumulator.kind, sofar, partial, accumulator.signed), place)
+        at.store(accumulator.of(scalar).combine(at, sofar, partial, "combined"), place)
 
     return action
 

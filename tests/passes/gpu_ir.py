@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import recipe_text
+
 _INCLUSIVE = "inclusiveUpperbound = array<i1: false>"
 _NONE = "[#acc.device_type<none>]"
 
@@ -115,11 +117,7 @@ class Builder:
         self.emit("}")
 
     def private(self, type: str, name: str = "p", var: str = "%null") -> str:
-        self.recipes.setdefault(
-            f"private_{name}",
-            f"acc.private.recipe @private_{name} : !llvm.ptr init {{\n^bb0(%a: !llvm.ptr):\n"
-            "acc.yield %a : !llvm.ptr\n}",
-        )
+        self.recipes.setdefault(f"private_{name}", recipe_text.private(f"private_{name}", type))
         return self.value(
             f"acc.private varPtr({var} : !llvm.ptr) varType({type}) recipe(@private_{name})"
             f' -> !llvm.ptr {{name = "{name}"}}'
@@ -129,14 +127,9 @@ class Builder:
         self, var: str, type: str, operator: str, name: str = "s", *, unsigned: bool = False
     ) -> str:
         recipe = f"reduction_{operator}_{name}"
-        op = "arith.maxui" if unsigned else "arith.addi"
-        self.recipes.setdefault(
-            recipe,
-            f"acc.reduction.recipe @{recipe} : !llvm.ptr reduction_operator <{operator}> init {{\n"
-            "^bb0(%a: !llvm.ptr):\nacc.yield %a : !llvm.ptr\n} combiner {\n"
-            "^bb0(%a: !llvm.ptr, %b: !llvm.ptr):\n%x = llvm.load %a : !llvm.ptr -> i32\n"
-            f"%y = {op} %x, %x : i32\nacc.yield %a : !llvm.ptr\n}}",
-        )
+        if recipe not in self.recipes:
+            text = recipe_text.reduction(recipe, operator, type, unsigned=unsigned)
+            self.recipes[recipe] = text
         return self.value(
             f"acc.reduction varPtr({var} : !llvm.ptr) varType({type}) recipe(@{recipe})"
             f' -> !llvm.ptr {{name = "{name}"}}'

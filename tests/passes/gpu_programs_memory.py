@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import recipe_text
 from gpu_ir import Builder
 from gpu_program import Cases
 
@@ -27,9 +28,7 @@ def memory(found: Cases) -> None:
             bd = b.value(
                 f"acc.bounds lowerbound({z64} : i64) extent(%len : i64) stride({s64} : i64)"
             )
-            b.recipes["private_p"] = (
-                "acc.private.recipe @private_p : !llvm.ptr init {\n^bb0(%a: !llvm.ptr):\nacc.yield %a : !llvm.ptr\n}"
-            )
+            b.recipes["private_p"] = recipe_text.private("private_p", "i32")
             p = b.value(
                 f'acc.private varPtr(%null : !llvm.ptr) varType(i32) bounds({bd}) recipe(@private_p) -> !llvm.ptr {{name = "p"}}'
             )
@@ -154,9 +153,7 @@ def memory(found: Cases) -> None:
         rows = b.const(5)
         fp = b.value(f"llvm.alloca {one} x i32 : (i32) -> !llvm.ptr", "fpv")
         b.store("%k", fp, None, "i32")
-        b.recipes["fp"] = (
-            "acc.firstprivate.recipe @fp : !llvm.ptr init {\n^bb0(%a: !llvm.ptr):\nacc.yield %a : !llvm.ptr\n} copy {\n^bb0(%a: !llvm.ptr, %b: !llvm.ptr):\nacc.yield\n}"
-        )
+        b.recipes["fp"] = recipe_text.firstprivate("fp", "i32")
         f = b.value(
             f'acc.firstprivate varPtr({fp} : !llvm.ptr) varType(i32) recipe(@fp) -> !llvm.ptr {{name = "k"}}'
         )

@@ -3,34 +3,25 @@
 
 from __future__ import annotations
 
+import re
+
+import recipe_text
+
 INDEPENDENT = "independent = [#acc.device_type<none>]"
 
 
 def recipe(operator: str, type: str, *, unsigned: bool = False) -> str:
-    compare = "%2 = arith.maxui %0, %1 : i32" if unsigned else ""
-    loads = "%0 = llvm.load %a : !llvm.ptr -> i32\n%1 = llvm.load %b : !llvm.ptr -> i32"
-    return f"""
-acc.reduction.recipe @reduction : !llvm.ptr reduction_operator <{operator}> init {{
-^bb0(%a: !llvm.ptr):
-  acc.yield %a : !llvm.ptr
-}} combiner {{
-^bb0(%a: !llvm.ptr, %b: !llvm.ptr):
-  {loads if unsigned else ""}
-  {compare}
-  acc.yield %a : !llvm.ptr
-}}
-acc.private.recipe @private : !llvm.ptr init {{
-^bb0(%a: !llvm.ptr):
-  acc.yield %a : !llvm.ptr
-}}
-acc.firstprivate.recipe @firstprivate : !llvm.ptr init {{
-^bb0(%a: !llvm.ptr):
-  acc.yield %a : !llvm.ptr
-}} copy {{
-^bb0(%a: !llvm.ptr, %b: !llvm.ptr):
-  acc.yield
-}}
-"""
+    """The recipes that modules name: the reduction is of `type`."""
+    return (
+        recipe_text.reduction("reduction", operator, type, unsigned=unsigned)
+        + recipe_text.private("private", "i32")
+        + recipe_text.firstprivate("firstprivate", "i32")
+    )
+
+
+def _reduced_type(text: str) -> str:
+    found = re.search(r"acc.reduction varPtr.*varType\((.*?)\) (bounds|recipe)", text)
+    return "f64" if found is None else found[1]
 
 
 def function(
@@ -44,7 +35,6 @@ def function(
     operator: str = "add",
     unsigned: bool = False,
     bytes: str = "%n64",
-    element: str = "f64",
     more: str = "",
 ) -> str:
     """A module whose function `f(n, x, …)` copies `bytes` bytes of x and runs `body` in a construct."""
@@ -53,7 +43,7 @@ def function(
     gang_operands = ", ".join(f"{g} : i32" for g in gangs.split(","))
     assert count <= 3
     return (
-        recipe(operator, element, unsigned=unsigned)
+        recipe(operator, _reduced_type(before + body), unsigned=unsigned)
         + more
         + f"""
 llvm.func @f(%n: i32, %x: !llvm.ptr{params}) {{

@@ -14,7 +14,7 @@ from accopt.passes.convert_acc_compute_to_gpu.barriers import (
 )
 from accopt.passes.decisions.block_shape import BlockShape, choose_block_shape
 from accopt.passes.decisions.loop_partition import Mode, Partition, Unit, partition_loop
-from accopt.passes.decisions.reduction_strategy import Strategy, choose_strategy, has_atomic
+from accopt.passes.decisions.reduction_strategy import Strategy, choose_strategy
 from accopt.passes.ir.exchanges import leave_whole
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr
@@ -79,8 +79,6 @@ def test_strategy() -> None:
     assert choose("auto", single_gang=False, atomics=[True]) is Strategy.LAST_BLOCK
     assert choose("atomic", single_gang=False, atomics=[True, True]) is Strategy.ATOMIC
     assert choose("atomic", single_gang=False, atomics=[True, False]) is Strategy.LAST_BLOCK
-    assert has_atomic("add", is_float=True, bits=64)
-    assert not has_atomic("mul", is_float=False, bits=32)
 
 
 A = Root(Space.DEVICE, "a")

@@ -176,17 +176,6 @@ def test_interleaving_keeps_a_variable_that_outlives_the_iteration_apart() -> No
     assert count(module, llvm.StoreOp) == 2
 
 
-def test_refuses_a_reduction_of_a_pointer() -> None:
-    b = Builder()
-    x = b.data("x", "!llvm.ptr")
-    zero, one = b.const(0), b.const(1)
-    r = b.reduction(x, "!llvm.ptr", "add", "p")
-    with b.parallel([x], 4, 1, 32), b.loop("gang", zero, "%n", one, reduction=[r]):
-        pass
-    with pytest.raises(CompileError, match=r"reduction\(add\) 'p' on !llvm\.ptr"):
-        lower(b.text(X_AND_N))
-
-
 def test_refuses_a_global_without_declare() -> None:
     b = Builder()
     x = b.data("x", "i32")

@@ -101,7 +101,7 @@ def test_logical_reductions(operator: str, values: list[int], expected: int):
 
 def test_unsigned_maximum_starts_at_zero():
     text = reduction_module("gang", "max", "i32", "maxui", "%c8").replace(
-        recipe("max", "f64"), recipe("max", "f64", unsigned=True)
+        recipe("max", "i32"), recipe("max", "i32", unsigned=True)
     )
     run = HostRun(text)
     x = np.zeros(21, dtype=np.uint32)

@@ -1,0 +1,155 @@
+"""What private copies hold: sections of variables, and the scalars that a reduction combines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import acc, llvm
+from xdsl.ir import Attribute, SSAValue
+
+from ...compiler.base.diagnostics import SourceLoc, error
+from ..ir.building import Cursor, constant_value
+from ..ir.combiners import Combiner, Whole
+from ..ir.layout import repeated, size_of
+from ..ir.recipe_reading import Recipes, Run, runs_for
+
+MOST_WHOLE_BYTES = 512
+"""Of an object that threads exchange as a value, because its recipe combines it as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """
+    A scalar, or `count` consecutive scalars (an i64 of the kernel's prologue where it is not
+    constant), of a reduction variable, `offset` bytes into a copy. `per_row`: how many of the `count`
+    are in a row, for a section of rows whose number is known only at run time. A structure that is
+    combined as a whole counts as a scalar.
+    """
+
+    combiner: Combiner
+    offset: int
+    count: int | SSAValue
+    per_row: int = 1
+
+    @property
+    def type(self) -> Attribute:
+        return self.combiner.type
+
+    def address(self, at: Cursor, variable: SSAValue, index: SSAValue | None = None) -> SSAValue:
+        """The address of the scalar (number `index`) in the variable at `variable`."""
+        pointer = at.field(variable, self.offset)
+        if index is None:
+            return pointer
+        return at.element(pointer, index, self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionSpec:
+    """
+    What an `acc.reduction` reduces: `storage` is the type of a private copy (None for a section of
+    a length known only at run time), `leaves` its scalars.
+    """
+
+    op: acc.ReductionOp
+    layout: CopyLayout
+    storage: Attribute | None
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def name(self) -> str:
+        return "reduction" if self.op.var_name is None else self.op.var_name.data
+
+
+@dataclass(frozen=True, slots=True)
+class CopyLayout:
+    """
+    A private copy: `length` elements of `element`, standing for those from `lower` (None: 0) of the
+    variable. `length` is None for one object that is not a section, and a value of the region for a
+    section of a length known only at run time.
+    """
+
+    element: Attribute
+    length: int | SSAValue | None
+    lower: SSAValue | None
+
+    @property
+    def storage(self) -> Attribute | None:
+        """The type of the copy, or None if its size is known only at run time."""
+        if self.length is None:
+            return self.element
+        if isinstance(self.length, int):
+            return llvm.LLVMArrayType(self.length, self.element)
+        return None
+
+
+def copy_layout(op: acc.ReductionOp | acc.PrivateOp | acc.FirstprivateOp) -> CopyLayout:
+    """The copy of a variable or section that a privatising operation asks for."""
+    type: Attribute = op.var_type
+    if not op.bounds:
+        return CopyLayout(type, None, None)
+    bound = op.bounds[0].owner
+    assert isinstance(bound, acc.DataBoundsOp)
+    stride = None if bound.stride is None else constant_value(bound.stride)
+    if isinstance(type, llvm.LLVMArrayType) and stride != size_of(type):
+        type = type.type
+    assert bound.extent is not None
+    length = constant_value(bound.extent)
+    return CopyLayout(type, bound.extent if length is None else length, bound.lowerbound)
+
+
+def reduction_spec(op: acc.ReductionOp, recipes: Recipes) -> ReductionSpec:
+    """
+    The reduction an operation asks for. Raises `CompileError` for types that cannot be reduced on
+    the device.
+    """
+    layout = copy_layout(op)
+    recipe = recipes.reduction(op)
+    runs = runs_for(op, recipe, layout.element)
+    _check(op, runs)
+    if isinstance(layout.length, SSAValue):
+        return ReductionSpec(op, layout, None, (_section_leaf(op, layout, runs),))
+    if layout.length is not None:
+        runs = tuple(repeated(runs, layout.length, size_of(layout.element)))
+    leaves = sorted((leaf for run in runs for leaf in _leaves(run)), key=lambda leaf: leaf.offset)
+    return ReductionSpec(op, layout, layout.storage, tuple(leaves))
+
+
+def _leaves(run: Run) -> list[Leaf]:
+    """Leaves are exchanged each in a loop of its own: scattered scalars are many."""
+    if run.count == 1 or run.stride == size_of(run.scalar):
+        return [Leaf(run.combiner, run.offset, run.count)]
+    return [Leaf(run.combiner, run.offset + i * run.stride, 1) for i in range(run.count)]
+
+
+def _section_leaf(op: acc.ReductionOp, layout: CopyLayout, runs: tuple[Run, ...]) -> Leaf:
+    """The scalars of a section whose length is known only at run time."""
+    assert isinstance(layout.length, SSAValue)
+    whole = size_of(layout.element)
+    if len(runs) != 1 or runs[0].count * size_of(runs[0].scalar) != whole:
+        raise error(
+            SourceLoc.from_attr(op.location),
+            f"the section of reduction variable{_named(op)} has structures, and its length is not"
+            " constant",
+            "give the section a constant length, or reduce into an array of scalars",
+        )
+    return Leaf(runs[0].combiner, 0, layout.length, runs[0].count)
+
+
+def _named(op: acc.ReductionOp) -> str:
+    return "" if op.var_name is None else f" '{op.var_name.data}'"
+
+
+def _check(op: acc.ReductionOp, runs: tuple[Run, ...]) -> None:
+    for combiner in (run.combiner for run in runs):
+        if isinstance(combiner, Whole) and combiner.bytes > MOST_WHOLE_BYTES:
+            raise error(
+                SourceLoc.from_attr(op.location),
+                f"the recipe of reduction variable{_named(op)} combines {combiner.bytes} bytes at once;"
+                f" threads of a GPU exchange {MOST_WHOLE_BYTES} at most",
+                "write the combiner as a loop over the elements, each of which is combined with one",
+            )
+
+
+def with_count(leaf: Leaf, count: SSAValue) -> Leaf:
+    """A leaf of `count` scalars."""
+    return replace(leaf, count=count)

@@ -1,0 +1,304 @@
+"""
+Regions that go through an object scalar by scalar, as expressions: what is stored to each scalar, computed
+from the scalars in the same place of other objects; and which reduction operator such an expression is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import arith, llvm, math, scf
+from xdsl.dialects.builtin import UnknownLoc
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from ...dialects.accx import VOLATILE
+from .building import Cursor, constant_value
+from .combiners import Expression, Kind, ScalarOperator
+from .complex_values import is_complex
+from .layout import Elements, elements_of, member_offset, size_of
+
+_ARITHMETIC = (
+    *arith.Arith.operations,
+    *math.Math.operations,
+    llvm.UndefOp,
+    llvm.ZeroOp,
+    llvm.ConstantOp,
+    llvm.ExtractValueOp,
+    llvm.InsertValueOp,
+)
+_COMMUTATIVE = (
+    arith.AddiOp,
+    arith.AddfOp,
+    arith.MuliOp,
+    arith.MulfOp,
+    arith.AndIOp,
+    arith.OrIOp,
+    arith.XOrIOp,
+    arith.MaxSIOp,
+    arith.MaxUIOp,
+    arith.MinSIOp,
+    arith.MinUIOp,
+    arith.MaxnumfOp,
+    arith.MinnumfOp,
+)
+
+
+def has_effects(op: Operation) -> bool:
+    """Whether leaving out `op` could be told."""
+    return not isinstance(op, (*_ARITHMETIC, llvm.GEPOp, llvm.AllocaOp)) and not op.has_trait(
+        IsTerminator
+    )
+
+
+class NotElementwise(Exception):
+    """A region does not go through its objects scalar by scalar."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """`offset` bytes into the object at `base`, plus for each loop variable a stride in bytes."""
+
+    base: SSAValue
+    offset: int
+    strides: tuple[tuple[SSAValue, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class _Update:
+    """One store: to `place` in each iteration of `loops` (variable and number of iterations)."""
+
+    place: _Place
+    store: llvm.StoreOp
+    loops: tuple[tuple[SSAValue, int], ...]
+
+
+def _place_of(pointer: SSAValue) -> _Place:
+    strides: dict[SSAValue, int] = {}
+    offset = 0
+    while isinstance(gep := pointer.owner, llvm.GEPOp):
+        unit: Attribute = gep.elem_type
+        dynamic = iter(gep.ssa_indices)
+        for position, raw in enumerate(gep.rawConstantIndices.iter_values()):
+            if position and isinstance(unit, llvm.LLVMStructType):
+                offset, unit = offset + member_offset(unit, raw), unit.types.data[raw]
+                continue
+            if position:
+                if not isinstance(unit, llvm.LLVMArrayType):
+                    raise NotElementwise
+                unit = unit.type
+            index = next(dynamic) if raw == llvm.GEP_USE_SSA_VAL else None
+            number = raw if index is None else constant_value(index)
+            if number is not None:
+                offset += number * size_of(unit)
+            else:
+                assert index is not None
+                strides[index] = strides.get(index, 0) + size_of(unit)
+        pointer = gep.ptr
+    return _Place(pointer, offset, tuple(sorted(strides.items(), key=lambda s: id(s[0]))))
+
+
+def _updates(
+    block: Block, objects: Sequence[SSAValue], loops: tuple[tuple[SSAValue, int], ...] = ()
+) -> Iterator[_Update]:
+    """The stores of a region that consists of counted loops, accesses to `objects`, and arithmetic."""
+    for op in block.ops:
+        match op:
+            case scf.ForOp() if not op.iter_args and len(op.body.blocks) == 1:
+                bounds = [constant_value(v) for v in (op.lb, op.ub, op.step)]
+                count = bounds[1]
+                if bounds[0] != 0 or bounds[2] != 1 or count is None or count < 1:
+                    raise NotElementwise
+                inner = op.body.block
+                yield from _updates(inner, objects, (*loops, (inner.args[0], count)))
+            case llvm.LoadOp() | llvm.StoreOp():
+                place = _place_of(op.ptr)
+                known = {variable for variable, _ in loops}
+                ordered = op.ordering is not None and op.ordering.value.data != 0
+                if place.base not in objects or ordered or VOLATILE in op.attributes:
+                    raise NotElementwise
+                if not {variable for variable, _ in place.strides} <= known:
+                    raise NotElementwise
+                if isinstance(op, llvm.StoreOp):
+                    yield _Update(place, op, loops)
+            case llvm.AllocaOp() if op.res in objects:
+                pass
+            case _ if has_effects(op) or isinstance(op, llvm.AllocaOp):
+                raise NotElementwise
+            case _:
+                pass
+
+
+def _expression(update: _Update, objects: Sequence[SSAValue]) -> Expression:
+    """What is stored, from the scalars of each object in the same place."""
+    inputs: list[set[SSAValue]] = [set() for _ in objects]
+    operations: set[Operation] = set()
+    block, work = update.store.parent_block(), [update.store.value]
+    while work:
+        owner = work.pop().owner
+        if isinstance(owner, llvm.LoadOp):
+            place = _place_of(owner.ptr)
+            here = owner.parent_block() is block and owner.is_before_in_block(update.store)
+            same = replace(place, base=update.place.base) == update.place
+            if not here or not same or owner.dereferenced_value.type != update.store.value.type:
+                raise NotElementwise
+            inputs[objects.index(place.base)].add(owner.dereferenced_value)
+        elif isinstance(owner, _ARITHMETIC):
+            if owner not in operations:
+                operations.add(owner)
+                work += owner.operands
+        else:
+            raise NotElementwise
+    ordered = tuple(op for op in _in_order(block) if op in operations)
+    if len(ordered) != len(operations):
+        raise NotElementwise
+    return Expression(update.store.value, ordered, tuple(frozenset(group) for group in inputs))
+
+
+def _in_order(block: Block | None) -> Iterator[Operation]:
+    """The operations that a block may use: of the blocks around it, then its own."""
+    if block is None:
+        return
+    parent = block.parent_op()
+    if isinstance(parent, scf.ForOp):
+        yield from _in_order(parent.parent_block())
+    yield from block.ops
+
+
+_Updates = Sequence[tuple[_Update, Expression]]
+_MOST_SCALARS = 1 << 16
+"""Of objects whose scalars are looked at one by one."""
+
+
+def updates_of(block: Block, objects: Sequence[SSAValue], target: SSAValue) -> _Updates:
+    """
+    The scalars of the object `target` that a region sets, each once and from those in the same place.
+    Raises `NotElementwise` if it does anything else.
+    """
+    found: list[tuple[_Update, Expression]] = []
+    for update in _updates(block, objects):
+        if update.place.base is not target:
+            raise NotElementwise
+        found.append((update, _expression(update, objects)))
+    return found
+
+
+def _positions(update: _Update) -> range | list[int]:
+    """The offsets of the scalars that an update sets."""
+    counts = dict(update.loops)
+    used = dict(update.place.strides)
+    if any(variable not in used for variable in counts):
+        raise NotElementwise  # a loop that sets one scalar again and again
+    total = 1
+    for count in counts.values():
+        total *= count
+    if total > _MOST_SCALARS and len(counts) != 1:
+        raise NotElementwise
+    start = update.place.offset
+    if not counts:
+        return [start]
+    if len(counts) == 1:
+        ((variable, count),) = counts.items()
+        return range(start, start + count * used[variable], used[variable])
+    offsets = [start]
+    for variable, count in counts.items():
+        offsets = [o + i * used[variable] for o in offsets for i in range(count)]
+    return offsets
+
+
+def by_run(found: _Updates, type_: Attribute) -> list[tuple[Elements, Expression]]:
+    """
+    The runs of scalars of a `type_` with what is computed for each; structures that are stored as values
+    count as scalars. Raises `NotElementwise` unless every scalar is set once.
+    """
+    whole = {e.result.type for _, e in found if isinstance(e.result.type, llvm.LLVMStructType)}
+    runs = elements_of(type_, lambda t: t in whole)
+    if len(found) == len(runs):  # the usual form: a loop for an array, a store for a scalar
+        by_start = {update.place.offset: (update, e) for update, e in found}
+        paired = [(run, *by_start[run.offset]) for run in runs if run.offset in by_start]
+        if len(paired) == len(runs) and all(_covers(u, r) for r, u, _ in paired):
+            return [(run, expression) for run, _, expression in paired]
+    if sum(run.count for run in runs) > _MOST_SCALARS:
+        raise NotElementwise
+    each = {offset: e for update, e in found for offset in _positions(update)}
+    if len(each) != sum(len(_positions(update)) for update, _ in found):
+        raise NotElementwise
+    out: list[tuple[Elements, Expression]] = []
+    for run in runs:
+        offsets = range(run.offset, run.offset + run.count * run.stride, run.stride)
+        parts = [each.pop(offset, None) for offset in offsets]
+        if any(part is None or part.result.type != run.scalar for part in parts):
+            raise NotElementwise
+        if all(part is parts[0] for part in parts):
+            parts, offsets = parts[:1], [run]
+        for part, place in zip(parts, offsets, strict=True):
+            assert part is not None
+            own = place if isinstance(place, Elements) else replace(run, offset=place, count=1)
+            out.append((own, part))
+    if each:
+        raise NotElementwise
+    return out
+
+
+def _covers(update: _Update, run: Elements) -> bool:
+    """Whether an update sets all of a run and nothing else."""
+    if update.store.value.type != run.scalar:
+        return False
+    positions = _positions(update)
+    if run.count == 1:
+        return list(positions) == [run.offset]
+    return positions == range(run.offset, run.offset + run.count * run.stride, run.stride)
+
+
+def operator_of(
+    scalar: Attribute, first: Expression, expression: Expression
+) -> ScalarOperator | None:
+    """The operator that computes `expression`, and whose neutral value is `first`."""
+    kinds = [Kind.MUL] if is_complex(scalar) else list(Kind)
+    for kind in kinds:
+        for unsigned in (False, True) if kind in (Kind.MAX, Kind.MIN) else (False,):
+            operator = ScalarOperator(kind, scalar, unsigned)
+            if operator.exists and _computes(operator, first, expression):
+                return operator
+    return None
+
+
+def _computes(operator: ScalarOperator, first: Expression, expression: Expression) -> bool:
+    block = Block(arg_types=[operator.type, operator.type])
+    at = Cursor.at_end(block, UnknownLoc())
+    a, b = block.args
+    neutral, result = operator.neutral(at), operator.combine(at, a, b)
+    mine, other = expression.inputs
+    return _is_same(first.result, neutral, {}) and any(
+        _is_same(expression.result, result, known)
+        for known in (_pairs(a, mine, b, other), _pairs(a, other, b, mine))
+    )
+
+
+def _pairs(
+    a: SSAValue, x: frozenset[SSAValue], b: SSAValue, y: frozenset[SSAValue]
+) -> dict[SSAValue, frozenset[SSAValue]]:
+    return {a: x, b: y}
+
+
+def _is_same(value: SSAValue, model: SSAValue, known: dict[SSAValue, frozenset[SSAValue]]) -> bool:
+    """Whether `value` is computed as `model` is; `known` says which values its arguments may be."""
+    if model in known:
+        return value in known[model]
+    mine, its = value.owner, model.owner
+    if not isinstance(mine, Operation) or not isinstance(its, Operation):
+        return False
+    if type(mine) is not type(its) or mine.properties != its.properties:
+        return False
+    if [r.type for r in mine.results] != [r.type for r in its.results]:
+        return False
+
+    def operands(order: int) -> bool:
+        return all(
+            _is_same(x, y, known) for x, y in zip(mine.operands, its.operands[::order], strict=True)
+        )
+
+    return len(mine.operands) == len(its.operands) and (
+        operands(1) or (isinstance(mine, _COMMUTATIVE) and operands(-1))
+    )
