@@ -58,6 +58,7 @@ class Kernel(Cursor):
 
     values: value of the input → value of the device function.
     prologue: operations that precede everything (thread ids, constants, stack slots).
+    setup: code between the prologue and the body.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Kernel(Cursor):
         self.values: dict[SSAValue, SSAValue] = {}
         self.tracker = EffectTracker()
         self.prologue = Block()
+        self.setup = Block()
         self.distinct_args: set[SSAValue] = set()
         self.shared_roots: dict[SSAValue, SSAValue] = {}
         self.own_memory: set[SSAValue] = set()
@@ -120,9 +122,13 @@ class Kernel(Cursor):
         """A cursor at the end of the prologue."""
         return Cursor(InsertPoint.at_end(self.prologue), self.loc)
 
+    def in_setup(self) -> Cursor:
+        """A cursor behind the whole prologue, which all code there may use, and before the body."""
+        return Cursor(InsertPoint.at_end(self.setup), self.loc)
+
     def finish(self) -> None:
-        """Puts the prologue in front of the function's body."""
-        ops = list(self.prologue.ops)
+        """Puts the prologue and the setup in front of the function's body."""
+        ops = [*self.prologue.ops, *self.setup.ops]
         for op in ops:
             op.detach()
         first = self.entry.first_op

@@ -9,8 +9,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ..ir.building import Cursor, constant_value
-from ..ir.combiners import Combiner, Whole
+from ..ir.combiners import Combiner, ScalarOperator, Whole
 from ..ir.layout import repeated, size_of
+from ..ir.private_storage import section_element
 from ..ir.recipe_reading import Recipes, Run, runs_for
 
 MOST_WHOLE_BYTES = 512
@@ -34,6 +35,11 @@ class Leaf:
     @property
     def type(self) -> Attribute:
         return self.combiner.type
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether an operator of OpenACC combines the scalars."""
+        return isinstance(self.combiner, ScalarOperator)
 
     def address(self, at: Cursor, variable: SSAValue, index: SSAValue | None = None) -> SSAValue:
         """The address of the scalar (number `index`) in the variable at `variable`."""
@@ -84,17 +90,13 @@ class CopyLayout:
 
 def copy_layout(op: acc.ReductionOp | acc.PrivateOp | acc.FirstprivateOp) -> CopyLayout:
     """The copy of a variable or section that a privatising operation asks for."""
-    type: Attribute = op.var_type
+    element = section_element(op.var_type, op.bounds)
     if not op.bounds:
-        return CopyLayout(type, None, None)
+        return CopyLayout(element, None, None)
     bound = op.bounds[0].owner
-    assert isinstance(bound, acc.DataBoundsOp)
-    stride = None if bound.stride is None else constant_value(bound.stride)
-    if isinstance(type, llvm.LLVMArrayType) and stride != size_of(type):
-        type = type.type
-    assert bound.extent is not None
+    assert isinstance(bound, acc.DataBoundsOp) and bound.extent is not None
     length = constant_value(bound.extent)
-    return CopyLayout(type, bound.extent if length is None else length, bound.lowerbound)
+    return CopyLayout(element, bound.extent if length is None else length, bound.lowerbound)
 
 
 def reduction_spec(op: acc.ReductionOp, recipes: Recipes) -> ReductionSpec:

@@ -16,7 +16,7 @@ from .context import Kernel
 from .grid_reductions import GridReduction
 from .leaves import ReductionSpec, reduction_spec, with_count
 from .privatise import section_length, shift_to_zero
-from .reductions import initialise, thread_copy
+from .reductions import initialise, needs_constants_only, thread_copy
 from .routines import Calls
 
 
@@ -62,7 +62,8 @@ class ReductionCopies:
         if known is None:
             spec = self.spec(outer)
             accumulator = thread_copy(self.k, spec, f"{spec.name}_accumulator")
-            initialise(self.k, self.k.in_prologue(), spec, accumulator)
+            place = self.k.in_prologue() if needs_constants_only(spec) else self.k.in_setup()
+            initialise(self.k, place, spec, accumulator)
             known = self.accumulators[target] = GridReduction(spec, target, accumulator, None)
         return known
 

@@ -57,9 +57,20 @@ def initialise(k: Kernel, at: Cursor, spec: ReductionSpec, copy: SSAValue) -> No
     """Gives a private copy its first value."""
     for leaf in spec.leaves:
         with k.at(at):
+            # Before the loop: constants go to the prologue, in which it may stand.
+            neutral = leaf.combiner.neutral(k) if leaf.is_operator else None
             place, index = for_each_scalar(k, leaf)
             with k.at(place):
-                leaf.combiner.start(k, leaf.address(k, copy, index))
+                address = leaf.address(k, copy, index)
+                if neutral is None:
+                    leaf.combiner.start(k, address)
+                else:
+                    k.store(neutral, address)
+
+
+def needs_constants_only(spec: ReductionSpec) -> bool:
+    """Whether the first values are constants, which take no code of a recipe."""
+    return all(leaf.is_operator for leaf in spec.leaves)
 
 
 def make_partial(k: Kernel, spec: ReductionSpec, target: SSAValue, count: int) -> Partial:

@@ -64,6 +64,19 @@ def _unit_of(type: Attribute) -> Attribute:
     return type
 
 
+def section_element(var_type: Attribute, bounds: Sequence[SSAValue]) -> Attribute:
+    """
+    What a private copy of the variable, or of the section that `bounds` say, consists of: the whole
+    variable, or an element of the section. A recipe is for one of these.
+    """
+    if not bounds or not isinstance(var_type, llvm.LLVMArrayType):
+        return var_type
+    outer = bounds[0].owner
+    assert isinstance(outer, acc.DataBoundsOp)
+    stride = None if outer.stride is None else constant_value(outer.stride)
+    return var_type if stride == size_of(var_type) else var_type.type
+
+
 def extent_of(
     op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp,
     cursor: Cursor,
@@ -236,7 +249,8 @@ def entry_cursor(function: llvm.FuncOp) -> Cursor:
 def hoist_allocas(root: Operation, entry: Cursor) -> None:
     """
     Moves stack slots of constant size in `root` to the entry block, since a slot inside a loop
-    would be allocated again in every iteration, and frees the others at the end of their block.
+    would be allocated again in every iteration, and frees the others at the end of their block. May be
+    repeated.
     """
     for op in list(root.walk()):
         if not isinstance(op, llvm.AllocaOp):
@@ -245,6 +259,8 @@ def hoist_allocas(root: Operation, entry: Cursor) -> None:
         if block is None or block is entry.point.block:
             continue
         size = constant_value(op.size)
+        if size is None and isinstance(op.prev_op, llvm.StackSaveOp):
+            continue
         if size is None:
             release_at_end_of_block(Cursor.before(op))
             continue

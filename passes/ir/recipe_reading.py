@@ -268,9 +268,9 @@ def _read_reduction(recipe: acc.ReductionRecipeOp, op: PrivatisingOp) -> Reducti
         )
     name, object_ = recipe.sym_name.data, made.elem_type
     try:
-        starts = dict(_at_offsets(by_run(updates_of(init, [made.res], made.res), object_)))
+        starts = dict(_at_offsets(by_run(updates_of(init, made.res, ()), object_)))
         mine, other = combiner.args[:2]
-        folds = by_run(updates_of(combiner, [mine, other], mine), object_)
+        folds = by_run(updates_of(combiner, mine, (mine, other)), object_)
         runs = [
             Run(r.scalar, r.offset, r.count, r.stride, _combiner(r, starts, e)) for r, e in folds
         ]

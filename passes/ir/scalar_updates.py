@@ -5,7 +5,7 @@ from the scalars in the same place of other objects; and which reduction operato
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, llvm, math, scf
@@ -66,7 +66,7 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class _Update:
+class Update:
     """One store: to `place` in each iteration of `loops` (variable and number of iterations)."""
 
     place: _Place
@@ -100,8 +100,8 @@ def _place_of(pointer: SSAValue) -> _Place:
 
 
 def _updates(
-    block: Block, objects: Sequence[SSAValue], loops: tuple[tuple[SSAValue, int], ...] = ()
-) -> Iterator[_Update]:
+    block: Block, objects: Set[SSAValue], loops: tuple[tuple[SSAValue, int], ...] = ()
+) -> Iterator[Update]:
     """The stores of a region that consists of counted loops, accesses to `objects`, and arithmetic."""
     for op in block.ops:
         match op:
@@ -121,7 +121,7 @@ def _updates(
                 if not {variable for variable, _ in place.strides} <= known:
                     raise NotElementwise
                 if isinstance(op, llvm.StoreOp):
-                    yield _Update(place, op, loops)
+                    yield Update(place, op, loops)
             case llvm.AllocaOp() if op.res in objects:
                 pass
             case _ if has_effects(op) or isinstance(op, llvm.AllocaOp):
@@ -130,9 +130,9 @@ def _updates(
                 pass
 
 
-def _expression(update: _Update, objects: Sequence[SSAValue]) -> Expression:
-    """What is stored, from the scalars of each object in the same place."""
-    inputs: list[set[SSAValue]] = [set() for _ in objects]
+def _expression(update: Update, sources: Sequence[SSAValue]) -> Expression:
+    """What is stored, from the scalars of each source in the same place."""
+    inputs: list[set[SSAValue]] = [set() for _ in sources]
     operations: set[Operation] = set()
     block, work = update.store.parent_block(), [update.store.value]
     while work:
@@ -141,9 +141,14 @@ def _expression(update: _Update, objects: Sequence[SSAValue]) -> Expression:
             place = _place_of(owner.ptr)
             here = owner.parent_block() is block and owner.is_before_in_block(update.store)
             same = replace(place, base=update.place.base) == update.place
-            if not here or not same or owner.dereferenced_value.type != update.store.value.type:
+            if (
+                place.base not in sources
+                or not here
+                or not same
+                or owner.dereferenced_value.type != update.store.value.type
+            ):
                 raise NotElementwise
-            inputs[objects.index(place.base)].add(owner.dereferenced_value)
+            inputs[sources.index(place.base)].add(owner.dereferenced_value)
         elif isinstance(owner, _ARITHMETIC):
             if owner not in operations:
                 operations.add(owner)
@@ -166,25 +171,25 @@ def _in_order(block: Block | None) -> Iterator[Operation]:
     yield from block.ops
 
 
-_Updates = Sequence[tuple[_Update, Expression]]
+Updates = Sequence[tuple[Update, Expression]]
 _MOST_SCALARS = 1 << 16
 """Of objects whose scalars are looked at one by one."""
 
 
-def updates_of(block: Block, objects: Sequence[SSAValue], target: SSAValue) -> _Updates:
+def updates_of(block: Block, target: SSAValue, sources: Sequence[SSAValue]) -> Updates:
     """
-    The scalars of the object `target` that a region sets, each once and from those in the same place.
-    Raises `NotElementwise` if it does anything else.
+    The stores by which a region sets the scalars of the object at `target`, from those of the objects
+    `sources` in the same place. Raises `NotElementwise` if it does anything else.
     """
-    found: list[tuple[_Update, Expression]] = []
-    for update in _updates(block, objects):
+    found: list[tuple[Update, Expression]] = []
+    for update in _updates(block, {target, *sources}):
         if update.place.base is not target:
             raise NotElementwise
-        found.append((update, _expression(update, objects)))
+        found.append((update, _expression(update, sources)))
     return found
 
 
-def _positions(update: _Update) -> range | list[int]:
+def _positions(update: Update) -> range | list[int]:
     """The offsets of the scalars that an update sets."""
     counts = dict(update.loops)
     used = dict(update.place.strides)
@@ -207,7 +212,7 @@ def _positions(update: _Update) -> range | list[int]:
     return offsets
 
 
-def by_run(found: _Updates, type_: Attribute) -> list[tuple[Elements, Expression]]:
+def by_run(found: Updates, type_: Attribute) -> list[tuple[Elements, Expression]]:
     """
     The runs of scalars of a `type_` with what is computed for each; structures that are stored as values
     count as scalars. Raises `NotElementwise` unless every scalar is set once.
@@ -241,7 +246,7 @@ def by_run(found: _Updates, type_: Attribute) -> list[tuple[Elements, Expression
     return out
 
 
-def _covers(update: _Update, run: Elements) -> bool:
+def _covers(update: Update, run: Elements) -> bool:
     """Whether an update sets all of a run and nothing else."""
     if update.store.value.type != run.scalar:
         return False

@@ -9,6 +9,7 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import SSAValue
 
+from ....passes.ir.private_storage import section_element
 from ...base.diagnostics import error
 from ...c import ast as c
 from ...c.types import BOOL, ArrayType, ComplexType, CType, FloatType, IntType, RecordType
@@ -65,13 +66,14 @@ def privates(
 
 def _private(fn: FunctionState, out: Privates, clause: Clause, item: VarRefItem) -> None:
     located = data.locate(fn, clause, item)
+    element = section_element(located.var_type, located.bounds)
     state = fn.module
     if clause.name == "private":
-        recipe = recipes.private_recipe(state, located.var_type)
+        recipe = recipes.private_recipe(state, element)
         value = data.entry(fn, acc.PrivateOp, located, recipe=recipe)
         out.private.append(value)
     else:
-        recipe = recipes.firstprivate_recipe(state, located.var_type)
+        recipe = recipes.firstprivate_recipe(state, element)
         value = data.entry(fn, acc.FirstprivateOp, located, recipe=recipe)
         out.firstprivate.append(value)
     out.bindings.append((located, value))
@@ -88,8 +90,9 @@ def _reduction(
         )
     located = data.locate(fn, clause, item)
     check_operator(clause, item, located.c_type)
+    element = section_element(located.var_type, located.bounds)
     recipe: SymbolRefAttr = recipes.reduction_recipe(
-        fn.module, clause.operator, located.var_type, located.c_type
+        fn.module, clause.operator, element, located.c_type
     )
     value = data.entry(fn, acc.ReductionOp, located, recipe=recipe)
     out.reduction.append(value)
