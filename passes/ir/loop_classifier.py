@@ -11,7 +11,15 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import SSAValue
 
 from ..decisions.levels import Level
-from .acc_ops import COMPUTE_OPS, drop_gang, has_level, source_loc, variable_name
+from .acc_ops import (
+    COMPUTE_OPS,
+    drop_gang,
+    has_level,
+    is_inside,
+    source_loc,
+    variable_name,
+)
+from .carried_arrays import carried_array
 from .function_scalars import FunctionScalars, construct_of
 from .levels import loop_levels
 from .loop_order import run_in_order
@@ -43,6 +51,28 @@ class LoopClassifier:
         if is_parallel(loop):
             give_own_arrays(loop, self.messages)
         self._keep_to_gang(loop)
+        self._arrays(loop, inside)
+
+    def _arrays(self, loop: acc.LoopOp, inside: bool) -> None:
+        """An array that iterations certainly pass on values of, though the program says they do not."""
+        found = (
+            None if not is_parallel(loop) or scan_step(loop) is not None else carried_array(loop)
+        )
+        if found is None:
+            return
+        text = f"iterations of this loop pass on elements of '{found.name}'"
+        within_gang = inside and Level.GANG not in loop_levels(loop)
+        if within_gang or _is_alone(loop) or isinstance(construct_of(loop), acc.KernelsOp):
+            text += ", so it runs in order"
+            run_in_order(loop, f"iterations pass on elements of '{found.name}'")
+        remedy = "write 'loop seq'"
+        if found.every:
+            remedy += ", or combine the values in a scalar with a reduction clause, or use atomic"
+        notes = [
+            (source_loc(found.load), "it is read here"),
+            (source_loc(found.store), "it is assigned here"),
+        ]
+        self.messages.warn(source_loc(loop), text, remedy, notes)
 
     def _keep_to_gang(self, loop: acc.LoopOp) -> None:
         """Gangs cannot share a loop whose result an iteration of the loop around wants to go on with."""
@@ -129,6 +159,18 @@ class LoopClassifier:
         gang = Level.GANG in loop_levels(loop)
         wanted = self.scalars.flow.wanted_after(loop, decision.pointer)
         return inside and not gang and (decision.certain or wanted)
+
+
+def _is_alone(loop: acc.LoopOp) -> bool:
+    """Whether one gang does all of a construct, if this loop is in order: nothing else is shared by gangs."""
+    construct = construct_of(loop)
+    if not isinstance(construct, acc.ParallelOp) or construct.num_gangs:
+        return False
+    return all(
+        is_inside(other, loop) or other is loop or not is_parallel(other)
+        for other in construct.walk()
+        if isinstance(other, acc.LoopOp)
+    )
 
 
 def _iteration_of(variable: SSAValue) -> acc.LoopOp | None:

@@ -196,7 +196,7 @@ def _wraps_at_once(poly: Polynomial) -> bool:
     return any(abs(coefficient) >= _FAR for monomial, coefficient in poly.terms.items() if monomial)
 
 
-def _root_key(root: SSAValue, loop: LoopLike, symbols: LoopSymbols) -> Hashable | None:
+def root_key(root: SSAValue, loop: LoopLike, symbols: LoopSymbols) -> Hashable | None:
     """What identifies a root during the loop; None if it may change from iteration to iteration."""
     owner = root.owner
     if not is_defined_inside(root, loop):
@@ -229,7 +229,7 @@ def _places(accesses: Sequence[Access], loop: LoopLike, symbols: LoopSymbols) ->
     """The accesses to arrays, each place once."""
     found: dict[Hashable, _Place] = {}
     for access in accesses:
-        key = _root_key(access.root, loop, symbols)
+        key = root_key(access.root, loop, symbols)
         place = (
             access.root if key is None else key,
             access.subscripts,
@@ -427,9 +427,9 @@ def judge_loop(
         places = _places(arrays, loop, judge.symbols)
         for variable in block.args:
             judge.pairs(variable, places)
-        stored = {_root_key(access.root, loop, judge.symbols) for access in arrays if access.writes}
+        stored = {root_key(access.root, loop, judge.symbols) for access in arrays if access.writes}
         for access in arrays:
-            if access in body.limits and _root_key(access.root, loop, judge.symbols) in stored:
+            if access in body.limits and root_key(access.root, loop, judge.symbols) in stored:
                 judge.stays_within(access, body.limits[access])
     except _Dependent as reason:
         return Verdict(False, str(reason))
