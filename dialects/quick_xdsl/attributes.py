@@ -4,7 +4,7 @@
 # pyright: reportUnknownArgumentType=false
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -70,6 +70,28 @@ _SHORT = 8
 _slow_from_list = DenseArrayBase.from_list
 _short_array = lru_cache(1 << 12)(_slow_from_list)
 
+
+def _get_values(self: DenseArrayBase) -> tuple[Any, ...]:
+    """The elements, unpacked once where they are few: sizes of segments are looked at again and again."""
+    if len(self.data.data) > _SMALL:
+        return _slow_values(self)
+    found = self.__dict__.get(_VALUES)
+    if found is None:
+        found = _slow_values(self)
+        _set(self, _VALUES, found)
+    return found
+
+
+def _iter_values(self: DenseArrayBase) -> Iterator[Any]:
+    return iter(_get_values(self)) if len(self.data.data) <= _SMALL else _slow_iter(self)
+
+
+_SMALL = 64
+"""Bytes."""
+_VALUES = "_accopt_values"
+_slow_values: Any = getattr(DenseArrayBase, "get_values")  # noqa: B009
+_slow_iter: Any = getattr(DenseArrayBase, "iter_values")  # noqa: B009
+
 _valid_names = lru_cache(1 << 14)(core.IRWithName.extract_valid_name.__func__)
 
 
@@ -78,6 +100,8 @@ def install() -> None:
         (Attribute, "__post_init__", _check),
         (IntegerAttr, "__init__", _init_integer),
         (DenseArrayBase, "from_list", staticmethod(_from_list)),
+        (DenseArrayBase, "get_values", _get_values),
+        (DenseArrayBase, "iter_values", _iter_values),
         (core.IRWithName, "extract_valid_name", classmethod(_valid_names)),
     ):
         setattr(cls, name, function)

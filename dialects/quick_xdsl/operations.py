@@ -203,6 +203,11 @@ def _get_any(self: irdl.BaseAccessor, obj: Operation, objtype: Any = None) -> An
     return self.index(_arguments(obj, self.construct))
 
 
+def _get_segment(self: irdl.BaseAttrAccessor, obj: Operation, objtype: Any = None) -> Any:
+    sizes: Any = self.option.container(obj)[self.option.attribute_name]
+    return self.index(sizes.get_values(), _arguments(obj, self.construct))
+
+
 def _arguments(op: Operation, construct: VarIRConstruct) -> tuple[Any, ...]:
     if construct is VarIRConstruct.OPERAND:
         return op._operands
@@ -243,6 +248,7 @@ def install() -> None:
         (irdl, "irdl_op_init", _init_irdl),
         (irdl.BaseAccessor, "__get__", _get_any),
         (irdl.BeforeVariadicSingleAccessor, "__get__", _get_fixed),
+        (irdl.BaseAttrAccessor, "__get__", _get_segment),
         (core.SSAValues, "__getitem__", _get_value),
         (Block, "_attach_op", _attach),
         (SSAValue, "get", staticmethod(_get_ssa_value)),

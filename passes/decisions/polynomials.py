@@ -47,9 +47,11 @@ def product(symbols: Iterable[Hashable]) -> Monomial:
     return _Product(monomial) if len(monomial) > 1 else monomial
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Polynomial:
-    """`sum(coefficient * product(symbols))`; terms with coefficient 0 never appear."""
+    """
+    `sum(coefficient * product(symbols))`; terms with coefficient 0 never appear. Never changed once made.
+    """
 
     terms: Mapping[Monomial, int]
 

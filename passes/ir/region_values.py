@@ -15,7 +15,7 @@ from typing import cast
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, i1, i64
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ..decisions.polynomials import Polynomial
@@ -123,6 +123,8 @@ class RegionSymbols:
         self.last_values: dict[SSAValue, Polynomial | None] = {}
         self._expressions: dict[Operation, Expression | None] = {}
         self._sizes: dict[SSAValue, tuple[int, int]] = {}
+        self._polynomials: dict[SSAValue, Polynomial | None] = {}
+        self._ranges_in: dict[Block | None, list[LoopRange] | None] = {}
         self.written = self._written_variables()
 
     def _written_variables(self) -> set[Hashable]:
@@ -205,13 +207,20 @@ class RegionSymbols:
         return is_defined_inside(value, self.construct)
 
     def polynomial(self, value: SSAValue) -> Polynomial | None:
-        return from_value(value, self.symbol)
+        if value not in self._polynomials:
+            self._polynomials[value] = from_value(value, self.symbol)
+        return self._polynomials[value]
 
     def loop_ranges(self, op: Operation) -> list[LoopRange] | None:
         """
         Ranges of the loops between `op` and the construct, innermost first; None if the bounds of
-        one are not known before the construct.
+        one are not known before the construct. The same list for all operations of a block.
         """
+        if op.parent not in self._ranges_in:
+            self._ranges_in[op.parent] = self._find_ranges(op)
+        return self._ranges_in[op.parent]
+
+    def _find_ranges(self, op: Operation) -> list[LoopRange] | None:
         ranges: list[LoopRange] = []
         child = op
         parent = op.parent_op()

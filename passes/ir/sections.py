@@ -179,14 +179,18 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> Section | str:
     if len({access.unit for access in accesses}) > 1:
         accesses = [access.in_bytes() for access in accesses]
     bounds: Extremes | None = None
+    known: dict[Block | None, tuple[list[LoopRange], Facts]] = {}
     for access in accesses:
         if access.index is None:
             return "a subscript is not an affine expression of loop variables"
         ranges = symbols.loop_ranges(access.op)
         if ranges is None:
             return "the bounds of a loop around it are not known before the construct"
-        ranges = refine_by_conditions(ranges, access.op, symbols)
-        found = extremes(access.index, ranges, Facts.of_loops(ranges).proves)
+        if access.op.parent not in known:
+            ranges = refine_by_conditions(ranges, access.op, symbols)
+            known[access.op.parent] = ranges, Facts.of_loops(ranges)
+        ranges, facts = known[access.op.parent]
+        found = extremes(access.index, ranges, facts.proves)
         if found is not None and access.width > 1:
             found = Extremes(found.lows, tuple(high + (access.width - 1) for high in found.highs))
         if found is None or _has_loop_variables(found, symbols):
