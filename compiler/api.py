@@ -12,13 +12,15 @@ The Python API: compile OpenACC C, load it, call its functions.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..runtime.device import DeviceProvider, ModuleImage, NativeImage, PtxImage, SimImage
-from ..runtime.errors import NoDeviceError
+from ..runtime.errors import NoDeviceError, ProgramExit, ProgramFault
+from ..runtime.native.guard import Fault, FaultSignal, guard
 from ..runtime.profiling.libraries import REGISTER, register_libraries
 from ..runtime.profiling.trace import TraceOptions
 from ..runtime.program import Runtime
@@ -103,6 +105,7 @@ class Program:
 
     def __init__(self, executable: Executable, options: RunOptions | None = None):
         options = options or RunOptions()
+        self._executable = executable
         target = executable.options.target
         self.runtime = Runtime(
             executable.sites,
@@ -165,14 +168,55 @@ class Program:
         self, name: str, result: Any = None, arguments: Sequence[Any] | None = None
     ) -> Any:
         """
-        The C function `name` (of the program, or an `acc_*` routine) as a ctypes callable. Raises
-        `KeyError` if there is none.
+        The C function `name` (of the program, or an `acc_*` routine) as a ctypes callable, which keeps the
+        program alive. Calls raise `AccRuntimeError` for errors of the runtime, `ProgramExit` if C code calls
+        `exit`, and `ProgramFault` for signals such as a null pointer's, after which the program cannot go on.
+        Raises `KeyError` if there is no such function.
         """
         address = self.runtime.callbacks().get(name) or self.host.address(name)
+        guarding = guard()
+        if guarding is not None:
+            address = guarding.guarded(address)
         function = ctypes.CFUNCTYPE(result, *(arguments or ()))(address)
         if arguments is None:
             function.argtypes = None  # pyright: ignore[reportAttributeAccessIssue]
+        function.program = self  # pyright: ignore[reportAttributeAccessIssue]
+        if guarding is not None:
+            function.errcheck = self._check
         return function
+
+    def _check(self, result: Any, function: Any, arguments: Any) -> Any:
+        """Raises what ended a call of C code, if it did not return."""
+        guarding = guard()
+        assert guarding is not None
+        outcome = guarding.outcome()
+        if outcome is False:
+            return result
+        failure = self.runtime.failures.pop(threading.get_ident(), None)
+        if isinstance(failure, FaultSignal):
+            outcome = failure.fault
+        elif failure is not None:
+            raise failure
+        assert isinstance(outcome, Fault)
+        raise self._explained(outcome)
+
+    def _explained(self, fault: Fault) -> ProgramFault:
+        from ..runtime.native.gangs import gang_team
+        from .base.diagnostics import render
+        from .faults import ProgramCode, explain
+
+        gang_team.cache_clear()  # a thread of it may have stopped; programs to come get another team
+        codes = [ProgramCode(self._executable, host) for host in (self.host, *self._copies)]
+        diagnostic = explain(fault, codes, self._device_pointer)
+        return ProgramFault(render(diagnostic), fault.signal)
+
+    def _device_pointer(self, address: int) -> str | None:
+        """What the variable at a device address is called, or where it comes from."""
+        for state in self.runtime.devices:
+            entry = state.table.by_device_address(address)
+            if entry is not None:
+                return f"mapped by {entry.origin}" if entry.origin else "of mapped memory"
+        return None
 
     def stream(self, queue: int) -> int:
         """The CUDA stream behind OpenACC queue `queue`. Raises `TypeError` without a GPU."""
@@ -184,10 +228,16 @@ class Program:
 
     def main(self, argv: Sequence[str]) -> int:
         """
-        Runs `main` with these arguments, the program's name first; its exit status. Raises
-        `CompileError` if there is no `main`.
+        Runs `main` with these arguments, the program's name first; its exit status, or that of `exit`. Raises
+        `CompileError` if there is no `main`, and what `function` says.
         """
-        return self.host.run_main(argv)
+        self.host.check_main()
+        main = self.function("main", ctypes.c_int, (ctypes.c_int, ctypes.c_void_p))
+        try:
+            return self.host.run_main(argv, main)
+        except ProgramExit as leaving:
+            ctypes.CDLL(None).fflush(None)
+            return leaving.status & 0xFF
 
     def close(self) -> None:
         """Waits for all device work and releases the device."""

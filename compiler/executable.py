@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -36,7 +36,7 @@ class Executable:
     """
     A compiled program, ready for `Program`: `host_ir` is LLVM IR text, `ptx` the device code (empty
     unless the target is a GPU and there are constructs), `sites` the site table as plain
-    dictionaries, `kernels` the `gpu.module` that the simulator runs.
+    dictionaries, `kernels` the `gpu.module` that the simulator runs, `sources` what it was made of.
     """
 
     host_ir: str
@@ -44,6 +44,7 @@ class Executable:
     sites: tuple[dict[str, Any], ...]
     options: CompileOptions
     kernels: Operation | None = None
+    sources: tuple[PreprocessedSource, ...] = ()
 
 
 def _plain(attr: Attribute) -> PlainValue:
@@ -143,14 +144,14 @@ def build_sources(
     # The simulator's kernels are IR in memory; the text of added passes is not part of the key.
     cached = cached and options.target != "sim" and not options.added_passes
     if cached and after_stage is None and (found := store.get(key)) is not None:
-        return _from_json(found, options, sink)
+        return replace(_from_json(found, options, sink), sources=tuple(sources))
     before = len(sink.diagnostics)
 
     with without_collection():
         executable = _translate(sources, options, sink, after_stage)
     if cached and after_stage is None:
         store.put(key, _to_json(executable, sink.diagnostics[before:]))
-    return executable
+    return replace(executable, sources=tuple(sources))
 
 
 def _translate(

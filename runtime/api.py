@@ -147,11 +147,11 @@ def api_callbacks(runtime: Runtime) -> dict[str, Any]:
 
 
 def _call(runtime: Runtime, place: Place, method: Callable[..., Any], *args: int) -> Any:
-    """Runs one routine; an error ends the process with the routine's name."""
+    """Runs one routine; an error has the routine's name as its place."""
     try:
         return method(*args)
     except BaseException as error:
-        runtime.die(error, place)
+        return runtime.die(error, place)
 
 
 class Routines:

@@ -126,3 +126,19 @@ class NoDeviceError(AccRuntimeError):
             f"no NVIDIA GPU can be used: {cause}",
             remedy="run on the CPU with --target=host",
         )
+
+
+class ProgramExit(Exception):
+    """C code that Python called has called `exit`."""
+
+    def __init__(self, status: int):
+        super().__init__(f"the program called exit({status})")
+        self.status = status
+
+
+class ProgramFault(Exception):
+    """C code raised a signal, of number `signal`; the text says where and why."""
+
+    def __init__(self, message: str, signal: int):
+        super().__init__(message)
+        self.signal = signal

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from ..compiler.base.abi import (
     ASYNC_DEFAULT,
@@ -38,12 +39,13 @@ from .data.quick_entry import has_cells, is_in_place
 from .data.requests import NO_REQUEST, read_request, read_shape
 from .device import Device, DeviceProvider, ModuleImage, Queue
 from .devices import Devices
-from .errors import API_PLACE, AccRuntimeError, ErrorClass, Place
+from .errors import API_PLACE, AccRuntimeError, ErrorClass, Place, ProgramExit
 from .fatal import end_process
 from .host.host_threads import PerThread
 from .mean_trips import MeanTrips
 from .native.devices import NativeDevices
 from .native.entries import NativeEntries, address_of
+from .native.guard import FaultSignal, Guard, guard
 from .native.peers import Known
 from .profiling.callbacks import Callbacks
 from .profiling.events import Profile
@@ -124,6 +126,12 @@ class Runtime:
         self.devices.opening = self._opened
         self._opened(first)
         self._callbacks: dict[str, Any] = {}
+        self._entries: dict[str, int] = {}
+        self._guard: Guard | None = None
+        self.raises = True
+        """Errors are raised by the call from Python that led to them, instead of ending the process."""
+        self.failures: dict[int, BaseException] = {}
+        """What ended the last guarded call of a thread, by the thread's number."""
         self.mean_trips = MeanTrips()
 
     @property
@@ -214,7 +222,21 @@ class Runtime:
             self.settle()
         except BaseException as error:
             self.die(error, Place("the end of the program"))
+            return
+        if self.raises and self._leave_c(ProgramExit(status)):
+            return
         ctypes.CDLL(None).exit(status)
+
+    def _leave_c(self, error: BaseException) -> bool:
+        """
+        Has the guarded call (`native/guard.py`) that this thread is in end with `error`, which whoever made
+        it finds in `failures`; False if there is none.
+        """
+        if self._guard is None or not self._guard.inside():
+            return False
+        self.failures[threading.get_ident()] = error
+        self._guard.fail()
+        return True
 
     def callbacks(self) -> dict[str, int]:
         """
@@ -222,6 +244,7 @@ class Runtime:
         the runtime.
         """
         if not self._callbacks:
+            self._guard = guard()
             for name, (result, arguments) in ENTRY_POINTS.items():
                 method = getattr(self, name.removeprefix("__accopt_"))
                 prototype = ctypes.CFUNCTYPE(result, *arguments)
@@ -229,6 +252,12 @@ class Runtime:
             self._callbacks |= api_callbacks(self)
             self._callbacks["exit"] = ctypes.CFUNCTYPE(None, ctypes.c_int)(self.exit)
         addresses = {name: address_of(function) for name, function in self._callbacks.items()}
+        if self._guard is not None:
+            for name, function in self._callbacks.items():
+                count = len(function.argtypes)
+                if name not in self._entries:
+                    self._entries[name] = self._guard.callback(addresses[name], count)
+            addresses |= self._entries
         addresses["__accopt_enter_device"] = self._native_devices.enter_address
         addresses["__accopt_leave_device"] = self._native_devices.leave_address
         self._native_devices.slow_set.value = addresses["acc_set_device_num"]
@@ -609,12 +638,15 @@ class Runtime:
                 return method(site, *rest)
             except BaseException as error:
                 known = 0 <= site < len(self.sites)
-                self.die(error, self.sites[site].place if known else Place(name))
+                return self.die(error, self.sites[site].place if known else Place(name))
 
         return entry
 
-    def die(self, error: BaseException, place: Place) -> NoReturn:
-        """Tells callbacks of the error and ends the process with its message (`end_process`)."""
+    def die(self, error: BaseException, place: Place) -> int:
+        """
+        Tells callbacks of the error, and has the call from Python that led here raise it; where that is not
+        wanted (`raises`) or not possible, ends the process with its message (`end_process`).
+        """
         state = self.thread.state
         if isinstance(error, AccRuntimeError) and _is_late(error, state):
             error.remedy += (
@@ -623,6 +655,10 @@ class Runtime:
             )
         if isinstance(error, AccRuntimeError) and self.profile.active:
             self.profile.error(error.place or place, state)
+        if isinstance(error, AccRuntimeError):
+            error.located(place, state.device.name)
+        if (self.raises or isinstance(error, FaultSignal)) and self._leave_c(error):
+            return 0
         end_process(error, place, state.device.name)
 
 

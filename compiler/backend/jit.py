@@ -79,6 +79,11 @@ def compile_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bytes:
     return compile_object(_as_program(ir), opt_level=opt_level, cache=cache)
 
 
+def compile_program(ir: str, opt_level: OptLevel) -> bytes:
+    """The same code, of a text that no cache is to keep."""
+    return compile_object(_as_program(ir), opt_level=opt_level)
+
+
 def _as_program(ir: str) -> str:
     """The module of a program that runs in a Python process."""
     return with_own_heap(re.sub(r"@atexit\b", f"@{_ATEXIT}", ir))
@@ -165,7 +170,7 @@ class HostProgram:
         _load_c_library()
         for name in libraries:
             _load_library(name, library_folders)
-        code = compile_object(llvm_ir, opt_level=opt_level, cache=cache)
+        self.code = code = compile_object(llvm_ir, opt_level=opt_level, cache=cache)
         self.names = frozenset(exported_names(llvm_ir))
         builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
         symbols = {_ATEXIT: self._atexit_address(), **(symbols or {})}
@@ -210,16 +215,22 @@ class HostProgram:
         """The function `name` as a ctypes callable with these ctypes types (`None` for void)."""
         return ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
 
-    def run_main(self, arguments: Sequence[str]) -> int:
-        """
-        Calls `main` with these arguments (the program's name first), flushes C's streams and
-        returns the exit status. Raises `CompileError` if the program has no `main`.
-        """
+    def check_main(self) -> None:
+        """Raises `CompileError` if the program has no `main`."""
         if "main" not in self.names:
             raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
+
+    def run_main(self, arguments: Sequence[str], main: Any = None) -> int:
+        """
+        Calls `main` with these arguments (the program's name first), flushes C's streams and
+        returns the exit status; `main` is the callable to use. Raises `CompileError` if the program
+        has no `main`.
+        """
+        self.check_main()
         count = len(arguments)
         argv = (ctypes.c_char_p * (count + 1))(*map(os.fsencode, arguments), None)
-        main = self.function("main", ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+        if main is None:
+            main = self.function("main", ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
         status: int = main(count, ctypes.addressof(argv))
         ctypes.CDLL(None).fflush(None)
         return status & 0xFF

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from ...runtime.errors import AccRuntimeError
+from ...runtime.errors import AccRuntimeError, ProgramFault
 from ..at_exit import AtExit
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
 from ..process import collect_from_here
@@ -50,6 +52,8 @@ def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]
     from ..api import Program
 
     program = Program(executable, options)
+    program.host.check_main()
+    program.runtime.raises = False
     collect_from_here()
     simulated = executable.options.target == "sim"
     default_signals()
@@ -135,7 +139,20 @@ def in_place(run: Callable[[], int]) -> int:
     except AccRuntimeError as e:
         print(e.render(), file=sys.stderr)
         return 1
+    except ProgramFault as fault:
+        _die_of(fault)
+        return 1
     _leave(status)
+
+
+def _die_of(fault: ProgramFault) -> None:
+    """Ends the process by the signal of the fault, as it would have ended a program of its own."""
+    ctypes.CDLL(None).fflush(None)
+    sys.stdout.flush()
+    print(fault, file=sys.stderr, flush=True)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    signal.signal(fault.signal, signal.SIG_DFL)
+    os.kill(os.getpid(), fault.signal)
 
 
 def _leave(status: int) -> NoReturn:

@@ -203,6 +203,8 @@ class FunctionPrinter:
         name = identifier(func.sym_name.data)
         parameters = self._parameters(func, type)
         attributes = " ".join(function_attributes(func, convergent=self.convergent))
+        if self._lines is not None and defined and not self.convergent:
+            attributes += " uwtable"  # for tracebacks
         if self._flush_denormals:
             attributes += ' "denormal-fp-math-f32"="preserve-sign,preserve-sign"'
         head = f"{words}@{name}({parameters}) {attributes}"

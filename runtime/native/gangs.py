@@ -124,6 +124,7 @@ class GangTeam:
     def __init__(self) -> None:
         from ...compiler.backend.cache import DiskCache
         from ...compiler.backend.jit import HostProgram
+        from .guard import guard
 
         ir = gangs_ir(platform.machine())
         self._program = HostProgram(ir, opt_level=_OPT_LEVEL, cache=DiskCache.default("host"))
@@ -136,6 +137,11 @@ class GangTeam:
         self._launch: Any = self._program.function(
             "launch", ctypes.c_int32, pointer, *[number] * 7, word, pointer, pointer
         )
+        if (guarding := guard()) is not None:
+            prototype = ctypes.CFUNCTYPE(
+                ctypes.c_int32, pointer, *[number] * 7, word, pointer, pointer
+            )
+            self._launch = guarding.raising(prototype, self.launch_address)
         self._on_fork(self._program.address("forked"))
 
     def _on_fork(self, child: int) -> None:

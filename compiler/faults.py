@@ -1,0 +1,198 @@
+"""
+What to say of a signal that C code raised: the kind of mistake, what kind of pointer it was, and the C line.
+
+The line comes from compiling the program again, with line tables: LLVM makes the same instructions with and
+without them, which is compared. Programs compiled with `-g` also get a traceback of their functions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+
+from ..runtime.native.guard import Fault
+from .backend.elf import STT_FUNC, ElfFile, Section
+from .backend.jit import HostProgram, compile_program
+from .backend.line_table import LineTable, read_line_table
+from .base.diagnostics import (
+    UNKNOWN_LOC,
+    CompileError,
+    Diagnostic,
+    DiagnosticSink,
+    Severity,
+    SourceLoc,
+)
+from .executable import Executable, build_sources
+
+_NULL_BYTES = 1 << 16
+_NEAR_STACK = 1 << 20
+_SI_KERNEL = 128
+_SEGV_ACCERR = 2
+
+
+@dataclass
+class ProgramCode:
+    """The host code of a loaded program: where it is, and the C lines of its instructions."""
+
+    executable: Executable
+    host: HostProgram
+    _lines: LineTable | None = field(default=None)
+
+    def place(self, address: int) -> tuple[str, SourceLoc] | None:
+        """Function and C line of an instruction; None for one that is not the program's."""
+        found = self._find(address)
+        if found is None:
+            return None
+        elf, section, offset = found
+        name = "?"
+        for symbol in elf.symbols:
+            inside = symbol.value <= offset < symbol.value + symbol.size
+            if symbol.section == section.number and symbol.type == STT_FUNC and inside:
+                name = symbol.name.partition(".")[0]
+        place = self._line_table().at(elf.code.index(section), offset)
+        if place is None:
+            return name, UNKNOWN_LOC
+        file, line, column = place
+        return name, SourceLoc(self._file(file), line, max(column, 1))
+
+    def _find(self, address: int) -> tuple[ElfFile, Section, int] | None:
+        elf = ElfFile(self.host.code, "the program's code")
+        for symbol in elf.symbols:
+            if symbol.name in self.host.names and symbol.type == STT_FUNC:
+                section = elf.sections[symbol.section]
+                offset = address - (self.host.address(symbol.name) - symbol.value)
+                if 0 <= offset < section.size:
+                    return elf, section, offset
+        return None
+
+    def _file(self, name: str) -> str:
+        """The file as the program's sources name it: line tables name some without their folder."""
+        known = {d.file for d in self.executable.sources}
+        ends = [file for file in known if PurePath(file).name == PurePath(name).name]
+        return ends[0] if len(ends) == 1 else name
+
+    def _line_table(self) -> LineTable:
+        if self._lines is None:
+            self._lines = LineTable()
+            executable = self.executable
+            if not executable.options.debug_info and executable.sources:
+                options = replace(executable.options, debug_info=True)
+                try:
+                    executable = build_sources(executable.sources, options, DiagnosticSink())
+                except CompileError:  # it compiled before; its lines are not worth an error
+                    return self._lines
+            again = compile_program(executable.host_ir, executable.options.opt_level)
+            if _instructions(again) == _instructions(self.host.code):
+                self._lines = read_line_table(again)
+        return self._lines
+
+
+def _instructions(code: bytes) -> list[bytes]:
+    elf = ElfFile(code, "the program's code")
+    return [elf.contents(section) for section in elf.code]
+
+
+def explain(
+    fault: Fault, codes: Sequence[ProgramCode], device_pointer: Callable[[int], str | None]
+) -> Diagnostic:
+    """
+    The message for a fault of a program with these codes. `device_pointer` says what an address is on a
+    device, None if it is nothing there.
+    """
+    frames: list[tuple[str, SourceLoc]] = []
+    library = ""
+    for n, address in enumerate(fault.places):
+        # What is returned to is after the call.
+        found = next(filter(None, (c.place(address - (n > 0)) for c in codes)), None)
+        if found is not None:
+            frames.append(found)
+        elif not frames and not library:
+            library = _library_function(address)
+    message, remedy = _kind(fault, device_pointer)
+    if library and fault.signal != signal.SIGABRT:
+        message += f", in '{library}'" + (", which is called here" if frames else "")
+    if not frames:
+        return Diagnostic(Severity.ERROR, UNKNOWN_LOC, message, remedy)
+    function, place = frames[0]
+    if place is UNKNOWN_LOC:
+        message += f", in function '{function}'"
+    notes = [(loc, f"called from '{name}' here") for name, loc in frames[1:] if loc.line]
+    return Diagnostic(Severity.ERROR, place, message, remedy, tuple(notes))
+
+
+def _kind(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple[str, str]:
+    """The mistake, and what to do about it."""
+    match fault.signal:
+        case signal.SIGFPE:
+            return (
+                "integer division by zero, or of the smallest integer by -1",
+                "test the divisor before",
+            )
+        case signal.SIGABRT:
+            return "the program called 'abort'", "see what it printed before"
+        case signal.SIGILL | signal.SIGTRAP:
+            return (
+                "the program came to '__builtin_trap', or to code that cannot run",
+                "see this line",
+            )
+        case signal.SIGBUS:
+            return (
+                f"access to {fault.address:#x}, which is past the end of a mapped file or not aligned",
+                "check the pointer",
+            )
+        case _:
+            return _pointer(fault, device_pointer)
+
+
+def _pointer(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple[str, str]:
+    verb = "write to" if fault.writes else "read from"
+    verb = f"{verb} or call of" if fault.places[:1] == (fault.address,) else verb
+    if abs(fault.address - fault.stack) < _NEAR_STACK and fault.code != _SI_KERNEL:
+        return (
+            "stack overflow",
+            "end the recursion earlier, or allocate large arrays with malloc",
+        )
+    if fault.code == _SI_KERNEL:
+        return (
+            f"{verb} an address that no memory has",
+            "the pointer has no value, or is one of the simulated GPU (--target=sim), whose memory is not the"
+            " host's",
+        )
+    if fault.address < _NULL_BYTES:
+        beyond = f", {fault.address} bytes from it" if fault.address else ""
+        return f"{verb} a null pointer{beyond}", "test the pointer, or give it a value"
+    held = device_pointer(fault.address)
+    if held is not None:
+        return (
+            f"{verb} a device pointer ({held}) in host code",
+            "use it in compute constructs with deviceptr, or copy with acc_memcpy_from_device",
+        )
+    if fault.code == _SEGV_ACCERR:
+        return (
+            f"{verb} {fault.address:#x}, which is memory that cannot be used so: a constant, or code",
+            "copy a string literal to an array before it is changed",
+        )
+    return (
+        f"{verb} {fault.address:#x}, where there is no memory",
+        "check subscripts, and whether the pointer has a value and its memory was not freed",
+    )
+
+
+class _DynamicInfo(ctypes.Structure):
+    _fields_ = [
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("symbol", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    ]
+
+
+def _library_function(address: int) -> str:
+    """The function of a library at an address (dladdr(3))."""
+    info = _DynamicInfo()
+    found: int = ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(info))
+    name = (info.symbol or b"").decode() if found else ""
+    return name.lstrip("_").partition("_avx")[0].partition("_sse")[0].partition("_evex")[0]

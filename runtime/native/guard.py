@@ -1,0 +1,181 @@
+"""
+Leaving C code that went wrong, back to the Python code that called it.
+
+A *guarded* call of a C function notes the caller's registers in a frame of its thread, and makes the function
+return to code of ours. Whatever goes wrong below it leaves the same way, with the frame saying what:
+
+- a callback of the runtime that failed: its exception has been dealt with in Python, C code is left where the
+  callback returns;
+- a signal that a fault in C code raised: the handler notes the fault, and has the thread go on where the
+  guarded call returns. A fault in a thread of the runtime (the gangs of the host target) is passed on to the
+  thread that waits for it.
+
+No Python code is skipped: a fault below a callback into Python, which is not in another guarded call,
+goes to whoever handled the signal before. The code is for x86-64 (`supported`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import platform
+import signal
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from .guard_code import FRAME_BYTES, GUARD_CODE, read_fault
+
+_SIGNALS = (
+    signal.SIGSEGV,
+    signal.SIGBUS,
+    signal.SIGFPE,
+    signal.SIGILL,
+    signal.SIGABRT,
+    signal.SIGTRAP,
+)
+_SIGACTION_BYTES = 152
+_FLAGS_OFFSET = 136
+_SA_SIGINFO, _SA_ONSTACK = 4, 0x08000000
+_STUB_BYTES = 32
+_REGISTER_ARGUMENTS = 6
+
+
+@dataclass(frozen=True)
+class Fault:
+    """
+    What a signal said: its number and code (sigaction(2)), the address that was accessed and whether it
+    was to be written, the stack pointer, and the instruction at fault followed by return addresses.
+    """
+
+    signal: int
+    code: int
+    address: int
+    writes: bool
+    stack: int
+    places: tuple[int, ...]
+
+
+class FaultSignal(Exception):
+    """A guarded call of the runtime's own ended by a fault, which nobody has explained yet."""
+
+    def __init__(self, fault: Fault):
+        super().__init__(f"signal {fault.signal}")
+        self.fault = fault
+
+
+def supported() -> bool:
+    """Whether calls can be guarded on this computer."""
+    return platform.machine() == "x86_64" and platform.system() == "Linux"
+
+
+class Guard:
+    """The code of guarded calls, for the life of the process."""
+
+    def __init__(self) -> None:
+        from .code import NativeCode
+
+        self._libc: Any = ctypes.CDLL(None)
+        self._keys = (ctypes.c_uint * 3)()
+        for i in range(3):
+            if self._libc.pthread_key_create(ctypes.byref(self._keys, 4 * i), None):
+                raise OSError("no key for data of threads")
+        self._old = ctypes.create_string_buffer(_SIGACTION_BYTES * 65)
+        addresses = {
+            "keys": ctypes.addressof(self._keys),
+            "old": ctypes.addressof(self._old),
+        }
+        self._code = NativeCode(GUARD_CODE, addresses, {})
+        number, pointer = ctypes.c_uint64, ctypes.c_void_p
+
+        def function(name: str, result: Any, *arguments: Any) -> Any:
+            # PyDLL's calling convention: Python's lock is kept, nothing blocks
+            return ctypes.PYFUNCTYPE(result, *arguments)(self._code.address(name))
+
+        self._enter = function("place_enter", number)()
+        self._back = function("place_back", number)()
+        self._handler = function("place_fault", number)()
+        self._active = function("active", pointer)
+        self._fail = function("fail", None)
+        self._last = function("last", pointer)
+        self._release = function("release", None, pointer)
+        self._pages: list[mmap.mmap] = []
+        self._room = 0
+        self._installed = False
+        array = ctypes.c_void_p * 4
+        self._libc.backtrace(array(), 4)  # loads the unwinder, which a handler must not do
+
+    def guarded(self, address: int) -> int:
+        """The address of a function that calls the one at `address`, guarded."""
+        self._install()
+        return self._stub(address, self._enter)
+
+    def callback(self, address: int, arguments: int) -> int:
+        """That of one that calls a callback, and leaves C code if it has failed; with few arguments."""
+        return self._stub(address, self._back) if arguments <= _REGISTER_ARGUMENTS else address
+
+    def inside(self) -> bool:
+        """Whether this thread is in a guarded call that a failing callback can leave."""
+        return bool(self._active())
+
+    def fail(self) -> None:
+        """Has C code be left when the current callback returns."""
+        self._fail()
+
+    def outcome(self) -> Fault | bool:
+        """After a guarded call: the fault that ended it, True if a callback did, False if it returned."""
+        frame = self._last()
+        if not frame:
+            return False
+        raw = (ctypes.c_char * FRAME_BYTES).from_address(frame).raw
+        self._release(frame)
+        return read_fault(raw) or True
+
+    def raising(self, prototype: Any, address: int) -> Any:
+        """The function at an address as a callable that raises `FaultSignal`."""
+
+        def check(result: Any, function: Any, arguments: Any) -> Any:
+            outcome = self.outcome()
+            if isinstance(outcome, Fault):
+                raise FaultSignal(outcome)
+            return result
+
+        function = prototype(self.guarded(address))
+        function.errcheck = check
+        return function
+
+    def _stub(self, target: int, through: int) -> int:
+        """mov r11, target; mov r10, through; jmp r10"""
+        if self._room < _STUB_BYTES:
+            everything = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+            self._pages.append(mmap.mmap(-1, mmap.PAGESIZE, prot=everything))
+            self._room = mmap.PAGESIZE
+        page = self._pages[-1]
+        start = mmap.PAGESIZE - self._room
+        self._room -= _STUB_BYTES
+        code = (
+            b"\x49\xbb" + target.to_bytes(8, "little") + b"\x49\xba" + through.to_bytes(8, "little")
+        )
+        page[start : start + len(code) + 3] = code + b"\x41\xff\xe2"
+        return ctypes.addressof(ctypes.c_char.from_buffer(page)) + start
+
+    def _install(self) -> None:
+        if self._installed:
+            return
+        self._installed = True
+        for number in _SIGNALS:
+            action = ctypes.create_string_buffer(_SIGACTION_BYTES)
+            action[0:8] = self._handler.to_bytes(8, "little")
+            flags = _SA_SIGINFO | _SA_ONSTACK
+            action[_FLAGS_OFFSET : _FLAGS_OFFSET + 4] = flags.to_bytes(4, "little")
+            before = ctypes.byref(self._old, _SIGACTION_BYTES * number)
+            self._libc.sigaction(ctypes.c_int(number), action, before)
+
+
+@cache
+def guard() -> Guard | None:
+    """The guard of this process; None where calls cannot be guarded."""
+    try:
+        return Guard() if supported() else None
+    except OSError:  # no memory that is both written and executed
+        return None

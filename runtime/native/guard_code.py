@@ -1,0 +1,431 @@
+"""
+The native code of guarded calls (`guard.py`). A frame, in memory of its own, per call:
+
+| bytes | |
+|---|---|
+| 0 | the frame of the call around it |
+| 8 … 56 | rbx, rbp, r12 to r15 |
+| 56, 64 | where the return address is, and what it was |
+| 72, 76 | the modes of SSE and x87 arithmetic |
+| 80, 84, 88 | of a fault: signal, code, address |
+| 96, 104, 112 | the instruction, the processor's error code, the stack pointer |
+| 120 | how many addresses the traceback has |
+| 124 | why the call ends: 0 it returned, 1 a callback failed, 2 a signal |
+| 128 | the traceback |
+| 640 | how many callbacks into Python it is in |
+
+`keys`: of the thread's innermost frame, of the frame of the call that failed last, of its signal stack.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .guard import Fault
+
+FRAME_BYTES = 768
+_TRACE = 64
+
+_ASSEMBLY = """
+.text
+.globl accopt_guard_enter
+accopt_guard_enter:
+  pushq %rbp
+  movq %rsp, %rbp
+  subq $208, %rsp
+  movq %rdi, -8(%rbp)
+  movq %rsi, -16(%rbp)
+  movq %rdx, -24(%rbp)
+  movq %rcx, -32(%rbp)
+  movq %r8, -40(%rbp)
+  movq %r9, -48(%rbp)
+  movq %rax, -56(%rbp)
+  movq %r11, -64(%rbp)
+  movups %xmm0, -80(%rbp)
+  movups %xmm1, -96(%rbp)
+  movups %xmm2, -112(%rbp)
+  movups %xmm3, -128(%rbp)
+  movups %xmm4, -144(%rbp)
+  movups %xmm5, -160(%rbp)
+  movups %xmm6, -176(%rbp)
+  movups %xmm7, -192(%rbp)
+  call accopt_guard_push@PLT
+  movq %rbx, 8(%rax)
+  movq (%rbp), %rcx
+  movq %rcx, 16(%rax)
+  movq %r12, 24(%rax)
+  movq %r13, 32(%rax)
+  movq %r14, 40(%rax)
+  movq %r15, 48(%rax)
+  leaq 8(%rbp), %rcx
+  movq %rcx, 56(%rax)
+  movq 8(%rbp), %rcx
+  movq %rcx, 64(%rax)
+  stmxcsr 72(%rax)
+  fnstcw 76(%rax)
+  leaq accopt_guard_after(%rip), %rcx
+  movq %rcx, 8(%rbp)
+  movq -8(%rbp), %rdi
+  movq -16(%rbp), %rsi
+  movq -24(%rbp), %rdx
+  movq -32(%rbp), %rcx
+  movq -40(%rbp), %r8
+  movq -48(%rbp), %r9
+  movq -56(%rbp), %rax
+  movq -64(%rbp), %r11
+  movups -80(%rbp), %xmm0
+  movups -96(%rbp), %xmm1
+  movups -112(%rbp), %xmm2
+  movups -128(%rbp), %xmm3
+  movups -144(%rbp), %xmm4
+  movups -160(%rbp), %xmm5
+  movups -176(%rbp), %xmm6
+  movups -192(%rbp), %xmm7
+  leave
+  jmpq *%r11
+accopt_guard_after:
+  subq $96, %rsp
+  movq %rax, (%rsp)
+  movq %rdx, 8(%rsp)
+  movups %xmm0, 16(%rsp)
+  movups %xmm1, 32(%rsp)
+  call accopt_guard_pop@PLT
+  movq %rax, %rcx
+  movq (%rsp), %rax
+  movq 8(%rsp), %rdx
+  movups 16(%rsp), %xmm0
+  movups 32(%rsp), %xmm1
+  addq $96, %rsp
+  jmpq *%rcx
+.globl accopt_guard_leave
+accopt_guard_leave:
+  movq 8(%rdi), %rbx
+  movq 16(%rdi), %rbp
+  movq 24(%rdi), %r12
+  movq 32(%rdi), %r13
+  movq 40(%rdi), %r14
+  movq 48(%rdi), %r15
+  movq 56(%rdi), %rsp
+  addq $8, %rsp
+  ldmxcsr 72(%rdi)
+  fninit
+  fldcw 76(%rdi)
+  xorl %eax, %eax
+  xorl %edx, %edx
+  pxor %xmm0, %xmm0
+  pxor %xmm1, %xmm1
+  cld
+  jmp accopt_guard_after
+.globl accopt_guard_back
+accopt_guard_back:
+  pushq %rbp
+  movq %rsp, %rbp
+  subq $64, %rsp
+  movq %rdi, (%rsp)
+  movq %rsi, 8(%rsp)
+  movq %rdx, 16(%rsp)
+  movq %rcx, 24(%rsp)
+  movq %r8, 32(%rsp)
+  movq %r9, 40(%rsp)
+  movq %r11, 48(%rsp)
+  movsd %xmm0, 56(%rsp)
+  movl $1, %edi
+  call accopt_guard_count@PLT
+  movq (%rsp), %rdi
+  movq 8(%rsp), %rsi
+  movq 16(%rsp), %rdx
+  movq 24(%rsp), %rcx
+  movq 32(%rsp), %r8
+  movq 40(%rsp), %r9
+  movq 48(%rsp), %r11
+  movsd 56(%rsp), %xmm0
+  call *%r11
+  movq %rax, (%rsp)
+  movups %xmm0, 16(%rsp)
+  movl $-1, %edi
+  call accopt_guard_count@PLT
+  testq %rax, %rax
+  movq %rax, %rdi
+  jne accopt_guard_leave
+  movq (%rsp), %rax
+  movups 16(%rsp), %xmm0
+  leave
+  ret
+"""
+
+_IR = """
+declare ptr @pthread_getspecific(i32)
+declare i32 @pthread_setspecific(i32, ptr)
+declare i64 @pthread_self()
+declare i32 @pthread_kill(i64, i32)
+declare i32 @pause()
+declare ptr @calloc(i64, i64)
+declare ptr @malloc(i64)
+declare void @free(ptr)
+declare i32 @sigaltstack(ptr, ptr)
+declare i32 @sigaction(i32, ptr, ptr)
+declare i32 @backtrace(ptr, i32)
+declare ptr @memcpy(ptr, ptr, i64)
+declare void @accopt_guard_enter()
+declare void @accopt_guard_leave()
+declare void @accopt_guard_back()
+
+@owner = internal global i64 0
+@passed_on = internal global [768 x i8] zeroinitializer, align 16
+
+define i64 @place_enter() {{ ret i64 ptrtoint (ptr @accopt_guard_enter to i64) }}
+define i64 @place_back() {{ ret i64 ptrtoint (ptr @accopt_guard_back to i64) }}
+define i64 @place_fault() {{ ret i64 ptrtoint (ptr @accopt_guard_fault to i64) }}
+
+define i32 @key(i64 %n) {{
+  %keys = inttoptr i64 {keys} to ptr
+  %at = getelementptr i32, ptr %keys, i64 %n
+  %key = load i32, ptr %at
+  ret i32 %key
+}}
+
+define ptr @get(i64 %n) {{
+  %key = call i32 @key(i64 %n)
+  %value = call ptr @pthread_getspecific(i32 %key)
+  ret ptr %value
+}}
+
+define void @set(i64 %n, ptr %value) {{
+  %key = call i32 @key(i64 %n)
+  %done = call i32 @pthread_setspecific(i32 %key, ptr %value)
+  ret void
+}}
+
+; A frame for a call that begins. The thread's first one gives it a stack for signals.
+define ptr @accopt_guard_push() {{
+  %frame = call ptr @calloc(i64 1, i64 768)
+  %before = call ptr @get(i64 0)
+  store ptr %before, ptr %frame
+  %self = call i64 @pthread_self()
+  store i64 %self, ptr @owner
+  %outermost = icmp eq ptr %before, null
+  br i1 %outermost, label %forget, label %signals
+forget:
+  %flag = getelementptr i8, ptr @passed_on, i64 124
+  %forgotten = cmpxchg ptr %flag, i32 3, i32 0 acq_rel monotonic
+  br label %signals
+signals:
+  %stack = call ptr @get(i64 2)
+  %known = icmp ne ptr %stack, null
+  br i1 %known, label %end, label %first
+first:
+  %made = call ptr @malloc(i64 65536)
+  call void @set(i64 2, ptr %made)
+  %description = alloca [3 x i64]
+  store ptr %made, ptr %description
+  %flags = getelementptr i64, ptr %description, i64 1
+  store i64 0, ptr %flags
+  %size = getelementptr i64, ptr %description, i64 2
+  store i64 65536, ptr %size
+  %done = call i32 @sigaltstack(ptr %description, ptr null)
+  br label %end
+end:
+  call void @set(i64 0, ptr %frame)
+  ret ptr %frame
+}}
+
+; The innermost call ends: its return address. Its frame is kept for Python if something went wrong.
+define i64 @accopt_guard_pop() {{
+  %frame = call ptr @get(i64 0)
+  %before = load ptr, ptr %frame
+  call void @set(i64 0, ptr %before)
+  %return_at = getelementptr i8, ptr %frame, i64 64
+  %return = load i64, ptr %return_at
+  %why_at = getelementptr i8, ptr %frame, i64 124
+  %why = load i32, ptr %why_at
+  %fine = icmp eq i32 %why, 0
+  br i1 %fine, label %drop, label %keep
+drop:
+  call void @free(ptr %frame)
+  ret i64 %return
+keep:
+  call void @set(i64 1, ptr %frame)
+  ret i64 %return
+}}
+
+; The innermost frame, if this thread is in a guarded call.
+define ptr @active() {{
+  %frame = call ptr @get(i64 0)
+  ret ptr %frame
+}}
+
+define void @fail() {{
+  %frame = call ptr @get(i64 0)
+  %at = getelementptr i8, ptr %frame, i64 124
+  store i32 1, ptr %at
+  ret void
+}}
+
+define ptr @last() {{
+  %frame = call ptr @get(i64 1)
+  call void @set(i64 1, ptr null)
+  ret ptr %frame
+}}
+
+define void @release(ptr %frame) {{
+  call void @free(ptr %frame)
+  ret void
+}}
+
+; A callback begins or ends: the frame to leave, if it has failed.
+define ptr @accopt_guard_count(i32 %change) {{
+  %frame = call ptr @get(i64 0)
+  %none = icmp eq ptr %frame, null
+  br i1 %none, label %go_on, label %count
+count:
+  %at = getelementptr i8, ptr %frame, i64 640
+  %before = load i32, ptr %at
+  %after = add i32 %before, %change
+  store i32 %after, ptr %at
+  %why_at = getelementptr i8, ptr %frame, i64 124
+  %why = load i32, ptr %why_at
+  %failed = icmp ne i32 %why, 0
+  br i1 %failed, label %leave, label %go_on
+leave:
+  ret ptr %frame
+go_on:
+  ret ptr null
+}}
+
+; The signal handler. A thread that is not in a guarded call passes what it knows on to one that is.
+define void @accopt_guard_fault(i32 %signal, ptr %info, ptr %context) {{
+  %frame = call ptr @get(i64 0)
+  %code_at = getelementptr i8, ptr %info, i64 8
+  %code = load i32, ptr %code_at
+  %none = icmp eq ptr %frame, null
+  br i1 %none, label %stranger, label %own
+own:
+  %inside_at = getelementptr i8, ptr %frame, i64 640
+  %inside = load i32, ptr %inside_at
+  %in_python = icmp ne i32 %inside, 0
+  br i1 %in_python, label %others, label %mine
+mine:
+  %sent = icmp eq i32 %code, -6
+  %passed_at = getelementptr i8, ptr @passed_on, i64 124
+  %passed = load atomic i32, ptr %passed_at acquire, align 4
+  %is_passed = icmp eq i32 %passed, 2
+  %take = and i1 %sent, %is_passed
+  br i1 %take, label %taken, label %note
+taken:
+  %from = getelementptr i8, ptr @passed_on, i64 80
+  %to = getelementptr i8, ptr %frame, i64 80
+  %copied = call ptr @memcpy(ptr %to, ptr %from, i64 560)
+  store atomic i32 3, ptr %passed_at release, align 4
+  br label %go
+note:
+  call void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context)
+  br label %go
+go:
+  %why_at = getelementptr i8, ptr %frame, i64 124
+  store i32 2, ptr %why_at
+  %rip = getelementptr i8, ptr %context, i64 168
+  store ptr @accopt_guard_leave, ptr %rip
+  %rdi = getelementptr i8, ptr %context, i64 104
+  store ptr %frame, ptr %rdi
+  ret void
+stranger:
+  %owner = load i64, ptr @owner
+  %self = call i64 @pthread_self()
+  %nobody = icmp eq i64 %owner, 0
+  %mine_too = icmp eq i64 %owner, %self
+  %hopeless = or i1 %nobody, %mine_too
+  %sent_here = icmp eq i32 %code, -6
+  %stop = or i1 %hopeless, %sent_here
+  br i1 %stop, label %others, label %pass
+pass:
+  %flag = getelementptr i8, ptr @passed_on, i64 124
+  %exchanged = cmpxchg ptr %flag, i32 0, i32 1 acq_rel monotonic
+  %first = extractvalue {{ i32, i1 }} %exchanged, 1
+  br i1 %first, label %tell, label %rest
+tell:
+  call void @describe(ptr @passed_on, i32 %signal, ptr %info, ptr %context)
+  store atomic i32 2, ptr %flag release, align 4
+  %told = call i32 @pthread_kill(i64 %owner, i32 %signal)
+  br label %rest
+rest:
+  %woken = call i32 @pause()
+  br label %rest
+others:
+  %sent_to = icmp eq i32 %code, -6
+  %late_at = getelementptr i8, ptr @passed_on, i64 124
+  %late = load atomic i32, ptr %late_at acquire, align 4
+  %was_passed = icmp eq i32 %late, 2
+  %too_late = and i1 %sent_to, %was_passed
+  br i1 %too_late, label %ignore, label %before
+ignore:
+  store atomic i32 3, ptr %late_at release, align 4
+  ret void
+before:
+  %old = inttoptr i64 {old} to ptr
+  %wide = zext i32 %signal to i64
+  %offset = mul i64 %wide, 152
+  %action = getelementptr i8, ptr %old, i64 %offset
+  %restored = call i32 @sigaction(i32 %signal, ptr %action, ptr null)
+  %was_sent = icmp sle i32 %code, 0
+  br i1 %was_sent, label %again, label %back
+again:
+  %self_again = call i64 @pthread_self()
+  %raised = call i32 @pthread_kill(i64 %self_again, i32 %signal)
+  br label %back
+back:
+  ret void
+}}
+
+define void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context) {{
+  %signal_at = getelementptr i8, ptr %frame, i64 80
+  store i32 %signal, ptr %signal_at
+  %code_from = getelementptr i8, ptr %info, i64 8
+  %code = load i32, ptr %code_from
+  %code_at = getelementptr i8, ptr %frame, i64 84
+  store i32 %code, ptr %code_at
+  %address_from = getelementptr i8, ptr %info, i64 16
+  %address = load i64, ptr %address_from
+  %address_at = getelementptr i8, ptr %frame, i64 88
+  store i64 %address, ptr %address_at
+  %rip_from = getelementptr i8, ptr %context, i64 168
+  %rip = load i64, ptr %rip_from
+  %rip_at = getelementptr i8, ptr %frame, i64 96
+  store i64 %rip, ptr %rip_at
+  %error_from = getelementptr i8, ptr %context, i64 192
+  %error = load i64, ptr %error_from
+  %error_at = getelementptr i8, ptr %frame, i64 104
+  store i64 %error, ptr %error_at
+  %stack_from = getelementptr i8, ptr %context, i64 160
+  %stack = load i64, ptr %stack_from
+  %stack_at = getelementptr i8, ptr %frame, i64 112
+  store i64 %stack, ptr %stack_at
+  %trace = getelementptr i8, ptr %frame, i64 128
+  %count = call i32 @backtrace(ptr %trace, i32 64)
+  %count_at = getelementptr i8, ptr %frame, i64 120
+  store i32 %count, ptr %count_at
+  ret void
+}}
+"""
+
+
+def _module_assembly(text: str) -> str:
+    return "".join(f'module asm "{line}"\n' for line in text.strip().splitlines())
+
+
+GUARD_CODE = _module_assembly(_ASSEMBLY) + _IR
+
+
+def read_fault(frame: bytes) -> Fault | None:
+    """The fault that the bytes of a frame describe, None if it was no signal."""
+    from .guard import Fault
+
+    number, code, address, rip, error, stack, count, why = struct.unpack_from(
+        "<iiQQQQii", frame, 80
+    )
+    if why != 2:
+        return None
+    trace = struct.unpack_from(f"<{_TRACE}Q", frame, 128)[: max(count, 0)]
+    later = trace[trace.index(rip) + 1 :] if rip in trace else ()
+    return Fault(number, code, address, bool(error & 2), stack, (rip, *later))
