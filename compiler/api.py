@@ -79,6 +79,15 @@ def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
     )
 
 
+def _team_services(host_ir: str) -> dict[str, int]:
+    """What a program with OpenMP asks of the team of threads, by name; nothing for others."""
+    if "@__accopt_team_call" not in host_ir:
+        return {}
+    from ..runtime.native.gangs import gang_team
+
+    return gang_team().services
+
+
 def choose_target(
     requested: Literal["auto", "nvptx", "host", "sim"], device_number: int = 0
 ) -> tuple[TargetName, int | None]:
@@ -126,7 +135,11 @@ class Program:
     def _load(self, executable: Executable) -> HostProgram:
         return HostProgram(
             executable.host_ir,
-            symbols={**self.runtime.callbacks(), **process_symbols()},
+            symbols={
+                **self.runtime.callbacks(),
+                **process_symbols(),
+                **_team_services(executable.host_ir),
+            },
             libraries=self._options.libraries,
             library_folders=self._options.library_folders,
             opt_level=executable.options.opt_level,

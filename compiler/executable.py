@@ -87,7 +87,11 @@ def preprocess_options(options: CompileOptions) -> PreprocessOptions:
     from .c.preprocess import PreprocessOptions
 
     return PreprocessOptions(
-        options.include_dirs, options.defines, options.undefines, options.use_system_cpp
+        options.include_dirs,
+        options.defines,
+        options.undefines,
+        options.use_system_cpp,
+        options.openmp,
     )
 
 
@@ -236,7 +240,8 @@ def compiler_fingerprint() -> str:
     files = sorted(
         file
         for package in ("compiler", "dialects", "passes", "runtime")
-        for file in (root / package).rglob("*.py")
+        for pattern in ("*.py", "*.c")
+        for file in (root / package).rglob(pattern)
     )
     stats = [(str(file.relative_to(root)), file.stat()) for file in files]
     return content_key(*(f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in stats))

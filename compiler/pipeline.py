@@ -43,6 +43,7 @@ ACC = Stage("acc", (), "what the front end makes")
 _DATA = Stage(
     "data",
     (
+        "outline-teams",
         "lower-elements",
         "inline-small-routines",
         "legalize-serial",
@@ -56,6 +57,7 @@ _DATA = Stage(
         "guard-against-overlap",
         "share-host-memory",
     ),
+    "What the threads of a team run becomes functions, like any others from then on. "
     "Addresses are computed from the subscripts of the source. "
     "Small routines go into their callers before anything is analysed. "
     "Serial and kernels become parallel then, so that every later pass knows one compute construct. "

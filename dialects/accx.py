@@ -53,7 +53,15 @@ from xdsl.dialects.builtin import I32, I64, SymbolRefAttr
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
 
-from . import accx_bulk, accx_cache, accx_devices, accx_element, accx_scan, accx_watch
+from . import (
+    accx_bulk,
+    accx_cache,
+    accx_devices,
+    accx_element,
+    accx_scan,
+    accx_teams,
+    accx_watch,
+)
 from .accx_compress import COMPRESSION_OPS, PackedType
 
 GANG_DIM = "accx.gang_dim"
@@ -139,6 +147,7 @@ ACCX = Dialect(
         *accx_devices.OPERATIONS,
         *accx_element.OPERATIONS,
         *accx_scan.OPERATIONS,
+        *accx_teams.OPERATIONS,
         *accx_watch.OPERATIONS,
         *COMPRESSION_OPS,
     ],

@@ -10,7 +10,8 @@ Fails:  a call of a function that is neither defined, declared as a routine nor 
         static local or an undeclared global variable in a routine; a call of a routine from a loop
         that is already partitioned at the routine's level or a narrower one; a call through a
         pointer that host code made; a call of a `nohost` routine by host code; a loop or call in a
-        routine at a wider level than its directive gives; data, compute and host directives in a routine.
+        routine at a wider level than its directive gives; data, compute and host directives in a routine;
+        OpenMP in device code.
 
 Before:
   llvm.func @square(%v: f32) -> f32 { ... }
@@ -22,6 +23,7 @@ After:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -109,9 +111,29 @@ def _references(op: Operation) -> Iterator[tuple[Operation, str]]:
                 yield inner, inner.global_name.string_value()
 
 
+_OPENMP = re.compile(
+    r"__accopt_omp_\w+|omp_(?:get|set|in|is|init|destroy|unset|test)_\w+|.*\.__omp_cell.*"
+)
+"""Names of OpenMP's runtime (`compiler/c/openmp`), and of what a critical section remembers."""
+
+
+def _check_openmp(function: llvm.FuncOp | None, op: Operation, name: str) -> None:
+    """OpenMP is for threads of the host; routines of a program without it are its own (`omp.h`)."""
+    own = function is not None and function.linkage.linkage.data == "internal"
+    if own or not _OPENMP.fullmatch(name):
+        return
+    what = f"'{name}'" if name.startswith("omp_") else "a directive of OpenMP"
+    raise error(
+        source_loc(op),
+        f"{what} in device code",
+        "OpenMP is for host code here: move it out of what the compute construct calls",
+    )
+
+
 def _check_callee(program: _Program, op: Operation, name: str) -> None:
     bound = program.bound(name)
     function = program.functions.get(bound)
+    _check_openmp(function, op, bound)
     defined = function is not None and bool(function.body.blocks)
     if defined or is_device_callable(bound):
         return
@@ -168,6 +190,7 @@ def _reach(program: _Program) -> list[str]:
         user = work.pop()
         for op, name in _references(user):
             if name in program.globals_:
+                _check_openmp(None, op, name)
                 if isinstance(user, llvm.FuncOp):
                     _check_global(program, op, name, user.sym_name.data)
                 continue

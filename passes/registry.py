@@ -9,6 +9,7 @@ from pathlib import Path
 from xdsl.passes import ModulePass
 
 PASS_CLASSES = {
+    "outline-teams": "OutlineTeamsPass",
     "lower-elements": "LowerElementsPass",
     "inline-small-routines": "InlineSmallRoutinesPass",
     "legalize-serial": "LegalizeSerialPass",

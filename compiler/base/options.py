@@ -29,6 +29,7 @@ class CompileOptions:
     after every pass, too. `sizes`: `as-written` keeps the levels, sizes and tiles of the program's clauses
     where they are advice otherwise (`free-mapping`). `wall` asks for warnings about what works, but
     should be written (`-Wall`).
+    `openmp` gives `#pragma omp` in host code its meaning (docs/openmp.md).
     """
 
     target: TargetName = "host"
@@ -47,6 +48,7 @@ class CompileOptions:
     defines: tuple[str, ...] = ()
     undefines: tuple[str, ...] = ()
     use_system_cpp: bool = False
+    openmp: bool = False
     pass_options: tuple[str, ...] = ()
     added_passes: tuple[str, ...] = ()
     """`STAGE:PASSES`: passes to run after those of a stage."""
@@ -63,4 +65,4 @@ class CompileOptions:
         return {name: value for name, value in asdict(self).items() if name not in _PREPROCESSING}
 
 
-_PREPROCESSING = ("include_dirs", "defines", "undefines", "use_system_cpp")
+_PREPROCESSING = ("include_dirs", "defines", "undefines", "use_system_cpp", "openmp")

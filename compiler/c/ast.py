@@ -59,6 +59,7 @@ class VarDecl:
     alignment: int | None = None  # _Alignas, bytes
     declared: ArrayType | None = None
     """The array with a length that a parameter was declared as: `double a[n]`, whose type is a pointer."""
+    is_thread_private: bool = False  # OpenMP's threadprivate
 
     @property
     def type(self) -> CType:
@@ -101,6 +102,8 @@ class TranslationUnit:
     directives: list[Directive] = field(default_factory=list["Directive"])
     selects_host: bool = False
     has_assembly: bool = False
+    has_openmp: bool = False
+    """It needs OpenMP's runtime (`compiler/c/openmp`)."""
 
 
 # Expressions ----------------------------------------------------------------------------------
@@ -495,3 +498,22 @@ class AccStmt(Stmt):
 
     directive: Directive
     body: Stmt | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class TeamStmt(Stmt):
+    """
+    A region that the threads of a team run (OpenMP's `parallel`), or some thread now or later (`task`, where
+    `threads` is None). `name` is the directive's. `threads`: how many are asked for, 0 for the
+    default; `several`: whether the region's `if` holds (2 if `threads` was written), or the task may
+    wait. Each thread has copies of its own of the variables in `copies`, which begin with those values.
+    Every other variable from outside is shared; it must be one of `listed` if there is a list
+    (`default(none)`).
+    """
+
+    name: str
+    threads: Expr | None
+    several: Expr
+    copies: list[tuple[VarDecl, Expr]]
+    listed: set[str] | None
+    body: Stmt

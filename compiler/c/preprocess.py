@@ -7,12 +7,13 @@ in plain C99, so neither a C compiler nor its headers are needed; where they do 
 
 The text keeps places: `# 12 "file.c"` line markers and padding (see `preprocess_output`). OpenACC
 pragmas stay, on one line each, with the macros behind `#pragma acc` expanded (OpenACC 3.4, 1.3);
-`_Pragma("acc …")` has become such a line. Other pragmas are gone.
+`_Pragma("acc …")` has become such a line. So do OpenMP's where they are asked for. Other pragmas are gone.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -28,7 +29,12 @@ from .preprocess_headers import (
 )
 from .preprocess_macros import MacroPreprocessor, read_source
 from .preprocess_output import OutputWriter
-from .preprocess_predefined import FOR_SYSTEM_HEADERS, OPENACC_VERSION, PREDEFINED
+from .preprocess_predefined import (
+    FOR_SYSTEM_HEADERS,
+    OPENACC_VERSION,
+    OPENMP_VERSION,
+    PREDEFINED,
+)
 
 
 @dataclass(frozen=True)
@@ -36,13 +42,15 @@ class PreprocessOptions:
     """
     `include_dirs` (-I) are searched in order before the bundled headers. `defines` (-D) are "NAME"
     (meaning 1) or "NAME=VALUE"; `undefines` (-U) are applied after them. `use_system_cpp` preprocesses
-    with `$CC` (default `cc`) and the host's headers.
+    with `$CC` (default `cc`) and the host's headers. `openmp` keeps OpenMP's pragmas too, and defines
+    `_OPENMP`: text with such pragmas is a program whose OpenMP is meant.
     """
 
     include_dirs: Sequence[Path] = ()
     defines: Sequence[str] = ()
     undefines: Sequence[str] = ()
     use_system_cpp: bool = False
+    openmp: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,9 +123,11 @@ def _preprocess_with(
     output = OutputWriter(name)
     search = HeaderSearch(options.include_dirs, system=system)
     said = DiagnosticSink()
-    cpp = MacroPreprocessor(output, search, said)
+    cpp = MacroPreprocessor(output, search, said, openmp=options.openmp)
     for macro, body in (*PREDEFINED, *(FOR_SYSTEM_HEADERS if system else ())):
         cpp.predefine(macro, body)
+    if options.openmp:
+        cpp.predefine("_OPENMP", OPENMP_VERSION)
     for define in options.defines:
         macro, equals, body = define.partition("=")
         cpp.predefine(macro, body if equals else "1")
@@ -153,6 +163,8 @@ def _system_preprocess(path: Path, options: PreprocessOptions) -> PreprocessedSo
         )
     command = [*compiler, "-E", "-fopenacc", "-std=gnu11", "-x", "c", "-U_OPENACC", *_PLAIN_HEADERS]
     command += [f"-D_OPENACC={OPENACC_VERSION}", "-D__ACCOPT__=1"]
+    if options.openmp:
+        command += ["-fopenmp", "-U_OPENMP", f"-D_OPENMP={OPENMP_VERSION}"]
     command += [f"-I{directory}" for directory in (*options.include_dirs, OPENACC_INCLUDE_DIR)]
     command += [f"-D{define}" for define in options.defines]
     command += [f"-U{name}" for name in options.undefines]
@@ -170,4 +182,13 @@ def _system_preprocess(path: Path, options: PreprocessOptions) -> PreprocessedSo
                 )
             ]
         )
-    return PreprocessedSource(str(path), done.stdout.decode("utf-8", "surrogateescape"))
+    text = done.stdout.decode("utf-8", "surrogateescape")
+    return PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
+
+
+_OPENMP_LINE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*$", re.MULTILINE)
+
+
+def without_openmp(text: str) -> str:
+    """Preprocessed text in which OpenMP's pragmas are blank lines."""
+    return _OPENMP_LINE.sub("", text)

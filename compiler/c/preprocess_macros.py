@@ -77,11 +77,20 @@ def _destringize(token: Token) -> list[Token]:
 class MacroPreprocessor(MacroExpander):
     """
     Preprocesses one translation unit into `output`. `search` finds the files of #include; `sink` receives
-    warnings.
+    warnings. `openmp`: OpenMP's pragmas stay.
     """
 
-    def __init__(self, output: OutputWriter, search: HeaderSearch, sink: DiagnosticSink) -> None:
+    def __init__(
+        self,
+        output: OutputWriter,
+        search: HeaderSearch,
+        sink: DiagnosticSink,
+        *,
+        openmp: bool = False,
+    ) -> None:
         super().__init__()
+        self._kept = ("acc", "omp") if openmp else ("acc",)
+        self._said_openmp = openmp
         self._output = output
         self._search = search
         self.files = ReadFiles()
@@ -392,23 +401,33 @@ class MacroPreprocessor(MacroExpander):
         return rest[2] + 1
 
     def _run_pragma(self, place: Position, args: list[Token]) -> None:
-        """Write an OpenACC pragma; obey, refuse or drop any other."""
+        """Write a pragma of OpenACC, or of OpenMP if it is meant; obey, refuse or drop any other."""
         if not args:
             return
         word = args[0].value
-        if word == "acc":
+        if word in self._kept:
             rest = args[1:]
             hash_column = args[0].source[2] - len("#pragma ")
             if place[1] == args[0].source[1] and not args[0].is_expanded:
                 place = (place[0], place[1], max(hash_column, 1))
-            self._output.pragma(place, self.expanded(rest) if rest else rest)
+            self._output.pragma(place, self.expanded(rest) if rest else rest, word)
         elif word == "once" and self._path is not None:
             self._once.add(self._path)
         elif word in _REFUSED_PRAGMAS:
             loc = args[0].loc
             raise error(loc, f"#pragma {word} is not supported", _REFUSED_PRAGMAS[word])
+        elif word == "omp":
+            self._ignore_openmp(args[0].loc)
         else:
             self._sink.remark(args[0].loc, f"#pragma {word} is ignored")
+
+    def _ignore_openmp(self, loc: SourceLoc) -> None:
+        """Say once in a file that directives of OpenMP are comments."""
+        if not self._said_openmp:
+            self._sink.remark(
+                loc, "#pragma omp is ignored, here and further on: OpenMP needs -fopenmp"
+            )
+        self._said_openmp = True
 
 
 def read_source(path: Path, loc: SourceLoc) -> str:

@@ -96,13 +96,13 @@ class OutputWriter:
             self._previous = token
             spaced = False
 
-    def pragma(self, place: Position, tokens: Sequence[Token]) -> None:
+    def pragma(self, place: Position, tokens: Sequence[Token], word: str = "acc") -> None:
         """
-        Write `#pragma acc` at `place` and `tokens` behind it, all on one line, with an anchor
-        wherever a token does not stand where the text before it suggests.
+        Write `#pragma acc` (or another `word`) at `place` and `tokens` behind it, all on one line, with
+        an anchor wherever a token does not stand where the text before it suggests.
         """
         self._move(place, fresh_line=True)
-        head = "#pragma acc"
+        head = f"#pragma {word}"
         self._parts.append(head)
         line, column = place[1], place[2] + len(head)
         fixed = False  # an `=` anchor is in force

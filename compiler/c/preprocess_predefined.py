@@ -10,6 +10,8 @@ from __future__ import annotations
 
 OPENACC_VERSION = "202506"
 """`_OPENACC` of OpenACC 3.4 (1.3)."""
+OPENMP_VERSION = "201511"
+"""`_OPENMP` of OpenMP 4.5 (2.2), whose directives for threads we have."""
 
 _ONES = """
 __STDC__ __STDC_HOSTED__ __STDC_IEC_559__ __STDC_NO_ATOMICS__ __STDC_NO_COMPLEX__

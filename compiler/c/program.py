@@ -62,7 +62,23 @@ def check_program(
 
         for unit in units:
             check_unit(unit, sink)
+    if any(unit.has_openmp or _declares(unit, "omp_get_num_procs") for unit in units):
+        units.append(_openmp_runtime(target))
     return units
+
+
+def _declares(unit: TranslationUnit, name: str) -> bool:
+    """Whether a file declares the function and leaves it to others to define it."""
+    return any(f.name == name and f.body is None and not f.is_static for f in unit.functions)
+
+
+def _openmp_runtime(target: str) -> TranslationUnit:
+    """OpenMP's runtime, a file of every program that refers to it."""
+    from .sema import check_translation_unit
+
+    path = Path(__file__).parent / "openmp" / "runtime.c"
+    source = preprocess(path, PreprocessOptions(), DiagnosticSink())
+    return check_translation_unit(source, DiagnosticSink(), target)
 
 
 _In = TypeVar("_In")

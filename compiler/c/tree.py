@@ -112,6 +112,11 @@ _CHILDREN: dict[type, Callable[[Any], Sequence[Node]]] = {
     **dict.fromkeys((c.Case, c.Label), lambda n: (n.body,)),
     c.Return: lambda n: _present(n.value),
     c.AccStmt: _directive,
+    c.TeamStmt: lambda n: (
+        *_present(n.threads, n.several),
+        *(value for _, value in n.copies),
+        n.body,
+    ),
 }
 """For each kind of node that has some, its direct subexpressions and substatements in source order."""
 
@@ -131,6 +136,22 @@ def walk(node: Node) -> Iterator[Node]:
         of_kind = _CHILDREN.get(type(current))
         if of_kind is not None:
             stack += reversed(of_kind(current))
+
+
+def from_outside(team: c.TeamStmt) -> list[c.VarRef]:
+    """The references in a region to variables that it does not declare."""
+    declared = {decl for decl, _ in team.copies}
+    found: list[c.VarRef] = []
+    for node in walk(team.body):
+        if isinstance(node, c.DeclStmt):
+            declared.update(node.decls)
+        elif isinstance(node, c.TeamStmt):
+            declared.update(decl for decl, _ in node.copies)
+        elif isinstance(node, c.CompoundLiteral):
+            declared.add(node.decl)
+        elif isinstance(node, c.VarRef):
+            found.append(node)
+    return [ref for ref in found if ref.decl not in declared]
 
 
 def strip_casts(e: c.Expr) -> c.Expr:
@@ -171,6 +192,8 @@ def jumps(s: c.Stmt, kind: type[c.Stmt]) -> bool:
             return kind is c.Return and jumps(s.body, kind)
         case c.AccStmt():
             return kind is c.Return and s.body is not None and jumps(s.body, kind)
+        case c.TeamStmt():
+            return kind is c.Return and jumps(s.body, kind)
         case _:
             return False
 

@@ -136,14 +136,15 @@ class _Command:
     def _compiled(self, path: Path, output: str) -> ObjectFile:
         """A C file as an object, after checking it; its warnings are printed."""
         from ..base.diagnostics import SourceLoc
-        from ..c.preprocess import PreprocessedSource, preprocess, read_source
+        from ..c.preprocess import PreprocessedSource, preprocess, read_source, without_openmp
         from ..c.program import check_program
         from ..executable import preprocess_options
         from ..irgen import generate_module
 
         options, sink = compile_options(self.args), DiagnosticSink()
         if path.suffix == ".i":
-            source = PreprocessedSource(str(path), read_source(path, SourceLoc(str(path), 0)))
+            text = read_source(path, SourceLoc(str(path), 0))
+            source = PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
         else:
             source = preprocess(path, preprocess_options(options), sink)
             if self.args.depend:

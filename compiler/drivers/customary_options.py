@@ -23,6 +23,7 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-ffp-contract=off|-Mnofma|-mno-fma|-nofma", ("--no-fma",)),
     (r"-ffp-contract=fast|-mfma4?", ("--host-fma",)),
     (r"-Minfo(?:=.*)?|-fopt-info.*", ("--remarks",)),
+    (r"-f?openmp|-mp(?:=.*)?|-qopenmp|-xopenmp", ("--openmp",)),
     (r"-foffload=nvptx.*", ("--target=nvptx",)),
     (r"-foffload=disable", ("--target=host",)),
     (r"-(?:isystem|iquote|idirafter)", ("-I",)),

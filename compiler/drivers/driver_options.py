@@ -88,6 +88,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         action="store_true",
         help="preprocess with the C compiler on this machine ($CC -E)",
     )
+    group.add_argument(
+        "--openmp",
+        action="store_true",
+        help="run host code with directives of OpenMP by threads (also -fopenmp, -mp)",
+    )
     group.add_argument("--no-fma", action="store_true", help="never fuse a multiply and an add")
     group.add_argument(
         "--host-fma",
@@ -171,6 +176,7 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
         defines=tuple(args.defines),
         undefines=tuple(args.undefines),
         use_system_cpp=args.system_cpp,
+        openmp=args.openmp,
         pass_options=tuple(args.pass_option),
         added_passes=tuple(args.added_passes),
         skipped_passes=tuple(args.skip_pass),

@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 
 from ...dialects.accx import BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL
 from ...dialects.accx_element import ElementOp
+from ...dialects.accx_teams import TaskOp, TeamOp
 from ..base.diagnostics import SourceLoc, error
 
 _ACC_LEVEL = frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "acc", "accx"))
@@ -35,6 +36,7 @@ LEGAL_DIALECTS: dict[str, frozenset[str]] = {
 _GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (
     ("data", (acc.SerialOp, acc.KernelsOp), "legalize-serial and split-kernels"),
     ("data", (ElementOp,), "lower-elements"),
+    ("data", (TeamOp, TaskOp), "outline-teams"),
     ("gpu", (acc.ParallelOp,), "convert-acc-compute-to-gpu"),
     ("host", (acc.ParallelOp,), "convert-acc-compute-to-host"),
     ("runtime", (gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),

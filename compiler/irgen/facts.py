@@ -14,7 +14,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..c import ast as c
-from ..c.tree import Node, assigned_variable, children, clause_items, int_constant, walk
+from ..c.tree import (
+    Node,
+    assigned_variable,
+    children,
+    clause_items,
+    from_outside,
+    int_constant,
+    walk,
+)
 from ..c.types import PointerType, is_scalar
 from ..directives.records import (
     AtomicKind,
@@ -248,6 +256,8 @@ class _Storage:
                 self.for_loop(s, directive_loops)
             case c.AccStmt():
                 self.directive(s)
+            case c.TeamStmt():
+                self.team(s)
             case c.Compound():
                 outer = self.level, self.bypassed
                 if self.facts.has_labels(s):
@@ -343,6 +353,22 @@ class _Storage:
         )
         self.statement(s.body, directive_loops=loops)
         self.level -= 1
+
+    def team(self, s: c.TeamStmt) -> None:
+        """A region that other threads run: what it assigns, or a task shares, is in memory."""
+        for value in (s.threads, s.several, *(value for _, value in s.copies)):
+            if value is not None:
+                self.expression(value)
+        if s.threads is None:
+            shared = {ref.decl for ref in from_outside(s)}
+            self.memory.update(decl for decl in shared if decl.storage is c.Storage.AUTO)
+            self.facts.exposed.update(shared)
+        outer = self.level, self.bypassed
+        self.level, self.bypassed = self.level + 1, False
+        for decl, _ in s.copies:
+            self.declare(decl)
+        self.statement(s.body, directive_loops=0)
+        self.level, self.bypassed = outer
 
     def atomic_operands(self, body: c.Stmt, kind: AtomicKind | None) -> None:
         for node in walk(body):

@@ -36,7 +36,9 @@ def _with_one_return(body: c.Compound, result: CType) -> c.Compound:
     """A function without directives that returns at its end only, if it can be had by nesting `if`s."""
     nodes = list(walk(body))
     returns = [s for s in nodes if isinstance(s, c.Return)]
-    if not 1 < len(returns) <= MOST_RETURNS or any(isinstance(n, c.AccStmt) for n in nodes):
+    if not 1 < len(returns) <= MOST_RETURNS or any(
+        isinstance(n, c.AccStmt | c.TeamStmt) for n in nodes
+    ):
         return body
     loc = returns[-1].loc
     variable = c.VarDecl("result", QualType(result), loc)
@@ -82,6 +84,9 @@ def _normalize(s: c.Stmt) -> c.Stmt:
             if is_forced(s.directive):
                 body = sink_between(s, body)
             return s if body is inner else replace(s, body=body)
+        case c.TeamStmt():
+            body = _normalize(s.body)
+            return s if body is s.body else replace(s, body=body)
         case _:
             return s
 

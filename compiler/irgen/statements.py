@@ -9,7 +9,7 @@ from xdsl.ir import Block, SSAValue
 from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.types import ArrayType, CType, PointerType
-from . import blocks, directives, expressions, objects, structured
+from . import blocks, directives, expressions, objects, structured, teams
 from .builder import name_after
 from .facts import NO_FLOW
 from .function import FunctionState, JumpTargets
@@ -48,6 +48,8 @@ def emit(fn: FunctionState, s: c.Stmt) -> None:
             blocks.emit_return(fn, s)
         case c.AccStmt():
             directives.emit(fn, s)
+        case c.TeamStmt():
+            teams.emit(fn, s)
         case c.Null():
             pass
         case _:

@@ -123,7 +123,9 @@ def symbol_table(module: ModuleOp) -> dict[str, Operation]:
 
 def kernel_name(construct: acc.ParallelOp, suffix: str, taken: Container[str]) -> str:
     """`<function>_<line>_<suffix>`, with a number appended if that is `taken`."""
-    function = enclosing_function(construct).sym_name.data
+    function = enclosing_function(construct).sym_name.data.replace(
+        ".", "_"
+    )  # PTX has no such names
     stem = f"{function}_{SourceLoc.from_attr(construct.location).line}"
     name, count = f"{stem}_{suffix}", 1
     while name in taken:

@@ -22,6 +22,10 @@ Several threads may launch at a time. Each has a *job* of its own, members take 
 more launches than jobs, one runs in its own thread. Kernels whose launches share memory (scratch memory) run
 one after the other.
 
+A member may also be *taken* for a function of its own, as a thread of an OpenMP team (`team_take`,
+`team_call`, `team_release`): it helps with no launch until that returns, so that the threads of both are
+the same ones, and a launch by one of them finds only those to help that have nothing else to do.
+
 Members take no signals, and end with the process. A forked process has none of them; it begins its own
 when it needs them (`forked`).
 """
@@ -63,6 +67,25 @@ _PAUSE = {
 """Calls and declarations of what tells the processor that a thread spins."""
 _OWN_SIGNALS = (4, 5, 6, 7, 8, 11, 31)
 """SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: raised by what a thread itself does."""
+
+
+TEAM_SERVICES = (
+    "team_take",
+    "team_call",
+    "team_release",
+    "team_add",
+    "team_swap",
+    "team_load",
+    "team_store",
+    "team_spin",
+    "team_sleep",
+    "team_wake",
+    "team_fence",
+)
+"""
+Functions for OpenMP's runtime: members for functions of their own; atomic operations on words of 64 bits;
+waiting for a word to change (sleeping looks at its lower half).
+"""
 
 
 class Kernel(ctypes.Structure):
@@ -108,6 +131,7 @@ def gangs_ir(machine: str) -> str:
         signals=mask - (1 << 64),
         beds_bytes=64 * MAX_THREADS,
         jobs_bytes=JOBS * (64 + 64 * MAX_THREADS),
+        calls_bytes=128 * MAX_THREADS,
     )
 
 
@@ -142,6 +166,8 @@ class GangTeam:
                 ctypes.c_int32, pointer, *[number] * 7, word, pointer, pointer
             )
             self._launch = guarding.raising(prototype, self.launch_address)
+        self.services = {f"__accopt_{name}": self._program.address(name) for name in TEAM_SERVICES}
+        """C addresses of what OpenMP's runtime asks of the team (`compiler/c/openmp/runtime.c`)."""
         self._on_fork(self._program.address("forked"))
 
     def _on_fork(self, child: int) -> None:

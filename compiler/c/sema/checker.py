@@ -13,6 +13,7 @@ from pycparser import c_ast
 from ...base.diagnostics import CompileError, DiagnosticSink, SourceLoc
 from ...base.phases import phase
 from ..ast import TranslationUnit
+from ..openmp.checker import OpenMPChecker
 from ..syntax_recovery import parse_what_can_be
 from ..types import DOUBLE, FLOAT, LDOUBLE, QualType
 from .calls import va_list_type
@@ -48,6 +49,7 @@ def new_unit(file: str, sink: DiagnosticSink, target: str = "host") -> Unit:
     unit.declarations = DeclarationChecker(unit)
     unit.statements = StatementChecker(unit)
     unit.directives = DirectiveChecker(unit)
+    unit.openmp = OpenMPChecker(unit)
     builtins = {
         "__builtin_va_list": va_list_type(),
         "_Float32": FLOAT,

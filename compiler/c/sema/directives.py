@@ -104,6 +104,7 @@ class DirectiveChecker:
         """A pragma outside functions: `declare` or `routine`, or an `update` that means one."""
         directive = self.parse(node)
         if directive is None:
+            self.unit.openmp.external(node)
             return
         if directive.kind is DirectiveKind.DECLARE:
             self._resolve(directive)
@@ -206,11 +207,15 @@ class DirectiveChecker:
                     f"'{directive.kind.value}' cannot be the body of an 'if', loop or label",
                     "put braces '{ … }' around it",
                 )
+            self.unit.openmp.require_body(item)
 
     def statement(self, nodes: list[Any], index: int) -> tuple[list[Stmt], int]:
         """The statement that a pragma at nodes[index] makes, and the index after what it takes."""
         directive = self.parse(nodes[index])
+        omp = self.unit.openmp.parse(nodes[index]) if directive is None else None
         index += 1
+        if omp is not None:
+            return self.unit.openmp.statement(omp, nodes, index)
         if directive is None:
             return [], index
         if directive.kind is DirectiveKind.ROUTINE:
@@ -230,12 +235,7 @@ class DirectiveChecker:
             return [], index
         if not directive.has_body:
             return [AccStmt(loc=directive.loc, directive=directive)], index
-        while (
-            index < len(nodes)
-            and isinstance(nodes[index], c_ast.Pragma)
-            and self.parse(nodes[index]) is None
-        ):
-            index += 1
+        index = self._skip_pragmas(directive, nodes, index)
         if index >= len(nodes):
             raise error(
                 directive.loc,
@@ -247,6 +247,29 @@ class DirectiveChecker:
         if plain is not None:
             return plain, index
         return [AccStmt(loc=directive.loc, directive=directive, body=body)], index
+
+    def _skip_pragmas(self, directive: Directive, nodes: list[Any], index: int) -> int:
+        """The index after pragmas that mean nothing here; the statement may begin with one of OpenMP."""
+        while (
+            index < len(nodes)
+            and isinstance(nodes[index], c_ast.Pragma)
+            and self.parse(nodes[index]) is None
+        ):
+            omp = self.unit.openmp.parse(nodes[index])
+            if omp is not None and self._needs_loop(directive):
+                raise error(
+                    omp.loc,
+                    f"'omp {omp.name}' between '{directive.kind.value}' and its loop",
+                    "the loop is for the device or for threads of the host: remove one of them",
+                    [(directive.loc, "this directive is about the loop, too")],
+                )
+            if omp is not None:
+                break
+            index += 1
+        return index
+
+    def _needs_loop(self, directive: Directive) -> bool:
+        return directive.kind is DirectiveKind.LOOP or directive.is_combined
 
     def _declares_statics(self, directive: Directive) -> bool:
         """
@@ -277,7 +300,7 @@ class DirectiveChecker:
         )
 
     def _body_remedy(self, directive: Directive) -> str:
-        if directive.kind is DirectiveKind.LOOP or directive.is_combined:
+        if self._needs_loop(directive):
             return _NEXT_IS_FOR
         if directive.kind is DirectiveKind.ATOMIC:
             return "the next statement must be the update itself"
@@ -299,7 +322,7 @@ class DirectiveChecker:
             state.targets.pop()
             state.directives.pop()
             state.constructs = outer
-        if stmts and (directive.kind is DirectiveKind.LOOP or directive.is_combined):
+        if stmts and self._needs_loop(directive):
             stmts[0] = leniency.without_braces(directive, stmts[0], self.unit.sink)
         body: Stmt = Null(loc=directive.loc)
         with self.unit.recovery.going_on():
@@ -316,8 +339,7 @@ class DirectiveChecker:
             raise error(
                 loc, f"a declaration cannot be the body of '{name}'", self._body_remedy(directive)
             )
-        needs_for = directive.kind is DirectiveKind.LOOP or directive.is_combined
-        if needs_for and not isinstance(first, For):
+        if self._needs_loop(directive) and not isinstance(first, For):
             raise error(
                 directive.loc,
                 f"'{name}' is not followed by a 'for' loop",

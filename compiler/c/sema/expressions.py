@@ -150,7 +150,8 @@ class ExpressionChecker:
         loc = self.unit.loc(node)
         symbol = self.unit.scope.find(node.name)
         if isinstance(symbol, VarDecl):
-            return VarRef(type=symbol.type, loc=loc, decl=symbol)
+            ref = VarRef(type=symbol.type, loc=loc, decl=symbol)
+            return self.unit.openmp.regions.own_copy(ref) if symbol.is_thread_private else ref
         if isinstance(symbol, FunctionDecl):
             return FunctionRef(type=symbol.type, loc=loc, decl=symbol)
         if isinstance(symbol, Enumerator):

@@ -39,6 +39,7 @@ from ..ast import (
     While,
 )
 from ..gnu_syntax import CaseRange
+from ..openmp.templates import Fence, Region
 from ..types import INT, VOID, IntType, VoidType
 from .constants import integer_value, wrap
 from .conversions import convert_assigned, promote, rvalue
@@ -73,6 +74,8 @@ class StatementChecker:
             c_ast.Continue: self._continue,
             c_ast.Return: self._return,
             AsmStatement: self._asm,
+            Region: lambda node: self.unit.openmp.regions.region(node),
+            Fence: lambda node: self.unit.openmp.regions.fence(node),
             c_ast.EmptyStatement: lambda node: Null(loc=self.unit.loc(node)),
         }
 
@@ -102,7 +105,7 @@ class StatementChecker:
         if label.constructs != jump.constructs:
             raise error(
                 jump.loc,
-                f"goto '{name}' crosses the boundary of an OpenACC construct (OpenACC 3.4, 2.5)",
+                f"goto '{name}' crosses the boundary of an {_construct(self.unit)}",
                 "keep the goto and its label on the same side",
                 [(label.loc, "the label")],
             )
@@ -354,10 +357,10 @@ class StatementChecker:
         for target in reversed(self._function.targets):
             if target.kind in kinds:
                 return
-            if target.kind == "construct":
+            if target.kind in ("construct", "iteration"):
                 raise error(
                     loc,
-                    f"'{word}' leaves the '{target.name}' construct (OpenACC 3.4, 2.5)",
+                    f"'{word}' leaves the '{target.name}' construct{target.rule}",
                     "set a flag and test it after the construct",
                 )
         where = "a loop or switch" if "switch" in kinds else "a loop"
@@ -370,16 +373,16 @@ class StatementChecker:
 
     def _continue(self, node: Any) -> Stmt:
         loc = self.unit.loc(node)
-        self._leave(loc, "continue", ("loop",))
+        self._leave(loc, "continue", ("loop", "iteration"))
         return Continue(loc=loc)
 
     def _return(self, node: Any) -> Stmt:
         loc, state = self.unit.loc(node), self._function
-        construct = next((t for t in state.targets if t.kind == "construct"), None)
+        construct = next((t for t in state.targets if t.kind in ("construct", "iteration")), None)
         if construct is not None:
             raise error(
                 loc,
-                f"'return' leaves the '{construct.name}' construct (OpenACC 3.4, 2.5)",
+                f"'return' leaves the '{construct.name}' construct{construct.rule}",
                 "assign the result to a variable and return after the construct",
             )
         result = state.decl.type.result
@@ -405,6 +408,12 @@ class StatementChecker:
             loc=loc,
             value=convert_assigned(value, result, f"returning from '{name}'", self.unit.sink),
         )
+
+
+def _construct(unit: Unit) -> str:
+    if unit.tree.has_openmp:
+        return "OpenACC or OpenMP construct (OpenACC 3.4, 2.5; OpenMP 4.5, 1.2.2)"
+    return "OpenACC construct (OpenACC 3.4, 2.5)"
 
 
 def _jumps(node: Any) -> Iterator[Any]:

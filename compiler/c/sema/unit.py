@@ -18,6 +18,7 @@ from .recovery import Recovery
 from .scopes import Scope
 
 if TYPE_CHECKING:
+    from ..openmp.checker import OpenMPChecker
     from .declarations import DeclarationChecker
     from .directives import DirectiveChecker
     from .expressions import ExpressionChecker
@@ -30,11 +31,16 @@ if TYPE_CHECKING:
 class Target:
     """
     Something `break` or `continue` may leave: "loop" or "switch"; or a construct that may not be
-    left ("construct", with its directive's name).
+    left ("construct", with its directive's name), or only by `continue` ("iteration").
     """
 
     kind: str
     name: str = ""
+
+    @property
+    def rule(self) -> str:
+        """The rule that control does not leave a construct, in parentheses."""
+        return " (OpenMP 4.5, 1.2.2)" if self.name.startswith("omp ") else " (OpenACC 3.4, 2.5)"
 
 
 @dataclass
@@ -89,6 +95,7 @@ class Unit:
     declarations: DeclarationChecker
     statements: StatementChecker
     directives: DirectiveChecker
+    openmp: OpenMPChecker
 
     def __init__(self, file: str, sink: DiagnosticSink, target: str = "host") -> None:
         self.file = file

@@ -1,0 +1,147 @@
+"""
+Variables of a construct: C that makes copies, combines reductions, and stores last values, by clause.
+
+Copies have the variable's own name in an inner scope, so that the statements of the construct mean them;
+`__omp_…` are the addresses of the originals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ...base.diagnostics import error
+from ..ast import VarDecl
+from ..types import ArrayType, ComplexType, CType, FloatType, IntType, PointerType, is_scalar
+from .directives import OmpClause, OmpDirective, OmpItem
+
+Find = Callable[[OmpItem], VarDecl]
+"""The variable that an item names; raises `CompileError` if there is none."""
+
+
+@dataclass
+class Sharing:
+    """C before a construct, at the beginning of its body, and after its statements; `copies` are by value."""
+
+    before: list[str] = field(default_factory=list[str])
+    begin: list[str] = field(default_factory=list[str])
+    end: list[str] = field(default_factory=list[str])
+    copies: list[str] = field(default_factory=list[str])
+
+
+def private(items: Sequence[OmpItem], find: Find, out: Sharing) -> None:
+    """Copies without a value (2.15.3.3)."""
+    for item in items:
+        find(item)
+        out.begin.append(f"__typeof__({item.name}) {item.name};")
+
+
+def first_private(
+    items: Sequence[OmpItem], find: Find, out: Sharing, *, by_value: bool, kept: bool = False
+) -> None:
+    """
+    Copies that begin with the original's value (2.15.3.4). `by_value`: the construct takes values of
+    scalars along; `kept`: of other variables too, for as long as it takes.
+    """
+    for item in items:
+        decl, name = find(item), item.name
+        if is_scalar(decl.type) and by_value:
+            out.copies.append(name)
+            continue
+        if kept:
+            out.before.append(f"void *__omp_f_{name} = __accopt_omp_keep(&{name}, sizeof {name});")
+            out.copies.append(f"__omp_f_{name}")
+            call = f"__accopt_omp_restore(&{name}, __omp_f_{name}, sizeof {name});"
+        else:
+            out.before.append(f"const void *__omp_f_{name} = &{name};")
+            call = f"__accopt_omp_copy(&{name}, __omp_f_{name}, sizeof {name});"
+        out.begin.append(f"__typeof__({name}) {name}; {call}")
+
+
+def last_private(
+    items: Sequence[OmpItem],
+    first: Sequence[OmpItem],
+    find: Find,
+    out: Sharing,
+    final: Callable[[str], str],
+) -> None:
+    """
+    The thread of the last iteration stores its copy (2.15.3.5). `first`: items that have their copy already;
+    `final(name)`: C before it is stored.
+    """
+    have = {item.name for item in first}
+    for item in items:
+        name = item.name
+        find(item)
+        out.before.append(f"void *__omp_l_{name} = &{name};")
+        if name not in have and not final(name):
+            out.begin.append(f"__typeof__({name}) {name};")
+        out.end.append(
+            f"if (__omp_last) {{ {final(name)}"
+            f"__accopt_omp_copy(__omp_l_{name}, &{name}, sizeof {name}); }}"
+        )
+
+
+_IDENTITY = {"+": "0", "-": "0", "*": "1", "&": "~0", "|": "0", "^": "0", "&&": "1", "||": "0"}
+
+
+def reductions(clauses: Sequence[OmpClause], find: Find, out: Sharing) -> None:
+    """Copies that begin with the operator's identity and are combined at the end (2.15.3.6)."""
+    combined: list[str] = []
+    for clause in clauses:
+        for item in clause.items:
+            combined.append(_reduction(clause, item, find(item), out))
+    if combined:
+        out.end.append(f"__accopt_omp_combine(); {''.join(combined)} __accopt_omp_combined();")
+
+
+def _reduction(clause: OmpClause, item: OmpItem, decl: VarDecl, out: Sharing) -> str:
+    name, operator = item.name, clause.word
+    element: CType = decl.type
+    subscripts = ""
+    while isinstance(element, ArrayType):
+        element = element.element.type
+        subscripts += "[0]"
+    is_number = isinstance(element, ComplexType) or is_scalar(element)
+    if isinstance(element, PointerType) or not is_number:
+        raise error(
+            item.loc,
+            f"a reduction of '{name}', which has type '{decl.type}'",
+            "reduce numbers, or arrays of numbers that are declared as arrays",
+        )
+    if isinstance(element, FloatType) and operator in ("&", "|", "^"):
+        raise error(item.loc, f"'{operator}' on '{name}' of type '{element}'", "use an integer")
+    start = _IDENTITY.get(operator) or _extreme(element, largest=operator == "min")
+    if not subscripts:
+        out.before.append(f"__typeof__({name}) *__omp_r_{name} = &{name};")
+        out.begin.append(f"__typeof__({name}) {name} = {start};")
+        return _combine(operator, f"(*__omp_r_{name})", name)
+    kind, all_ = f"__typeof__({name}{subscripts})", f"sizeof {name} / sizeof {name}{subscripts}"
+    loop = f"for (unsigned long __omp_x = 0; __omp_x < {all_}; __omp_x++)"
+    out.before.append(f"{kind} *__omp_r_{name} = ({kind} *)&{name};")
+    out.begin.append(f"__typeof__({name}) {name}; {loop} (({kind} *)&{name})[__omp_x] = {start};")
+    mine = f"(({kind} *)&{name})[__omp_x]"
+    return f"{loop} {{ {_combine(operator, f'__omp_r_{name}[__omp_x]', mine)} }}"
+
+
+def _combine(operator: str, whole: str, part: str) -> str:
+    if operator in ("min", "max"):
+        relation = "<" if operator == "min" else ">"
+        return f"if ({part} {relation} {whole}) {whole} = {part};"
+    operator = "+" if operator == "-" else operator
+    return f"{whole} = {whole} {operator} {part};"
+
+
+def _extreme(element: CType, *, largest: bool) -> str:
+    if isinstance(element, IntType):
+        bits = element.size * 8
+        if not element.signed:
+            return f"{(1 << bits) - 1}UL" if largest else "0"
+        high = (1 << (bits - 1)) - 1
+        return f"{high}L" if largest else f"(-{high}L - 1)"
+    return "__builtin_inf()" if largest else "-__builtin_inf()"
+
+
+def listed(directive: OmpDirective) -> set[str]:
+    """The names that the clauses of a directive say something about."""
+    return {item.name for clause in directive.clauses for item in clause.items}

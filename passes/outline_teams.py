@@ -1,0 +1,208 @@
+"""
+Make functions of the regions that a team of threads runs (OpenMP's `parallel` and `task`).
+
+Takes:  acc-level IR.
+Leaves: no accx.team and accx.task. Each region is an internal function `<function>_omp_<line>` of one
+        argument, a *frame* with the values that it uses from outside; constants and addresses of symbols
+        are made again inside. A call of OpenMP's runtime (`compiler/c/openmp/runtime.c`) takes the
+        operation's place.
+Fails:  never.
+
+The frame of a team is on the stack of the function around, where it is alive as long as the region runs; that
+of a task is memory of the task. Inner regions are outlined first, and are calls when it is the outer one's
+turn.
+
+Before:
+  accx.team threads(%n) several(%one) place(%where : !llvm.ptr) { llvm.store %x, %p ... }
+After:
+  llvm.store %x, %frame ...
+  llvm.store %p, %slot ...
+  llvm.call @__accopt_omp_parallel(%function, %frame, %n, %one, %where)
+
+  llvm.func internal @f_omp_12(%frame : !llvm.ptr) { %x = llvm.load %frame ... llvm.store %x, %p ... }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import ModuleOp, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..compiler.base.diagnostics import SourceLoc
+from ..dialects import llvm_ext
+from ..dialects.accx_teams import TaskOp, TeamOp
+from .ir.building import PTR, Cursor, erase
+from .ir.layout import layout_of
+from .ir.outline import enclosing_function, symbol_table
+
+_REMADE = (
+    arith.ConstantOp,
+    llvm.ConstantOp,
+    llvm.ZeroOp,
+    llvm.UndefOp,
+    llvm.AddressOfOp,
+    llvm_ext.PoisonOp,
+)
+_INTERNAL = llvm.LinkageAttr("internal")
+_VOID = llvm.LLVMVoidType()
+_BODY = llvm.LLVMFunctionType([PTR], _VOID)
+_SIGNATURES = {
+    "__accopt_omp_parallel": llvm.LLVMFunctionType([PTR, PTR, i32, i32, PTR], _VOID),
+    "__accopt_omp_task": llvm.LLVMFunctionType([PTR, PTR, i32], _VOID),
+    "__accopt_omp_task_frame": llvm.LLVMFunctionType([i64], PTR),
+}
+
+
+def frame_offsets(types: list[Attribute]) -> tuple[list[int], int]:
+    """Where values of these types are in a frame, and its size; both in bytes."""
+    offsets: list[int] = []
+    end = 0
+    for type in types:
+        layout = layout_of(type)
+        end = -(-end // layout.align) * layout.align
+        offsets.append(end)
+        end += layout.size
+    return offsets, max(end, 8)
+
+
+def captured(region: Region) -> list[SSAValue]:
+    """The values from outside that `region` uses, in the order of their first use."""
+    inside: set[SSAValue] = set()
+    for op in region.walk():
+        inside.update(op.results)
+        for nested in op.regions:
+            for block in nested.blocks:
+                inside.update(block.args)
+    for block in region.blocks:
+        inside.update(block.args)
+    found: dict[SSAValue, None] = {}
+    for op in region.walk():
+        found.update((operand, None) for operand in op.operands if operand not in inside)
+    return list(found)
+
+
+class _Outliner:
+    """Outlines the regions of one module."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = module
+        self.symbols = symbol_table(module)
+
+    def outline(self, op: TeamOp | TaskOp) -> None:
+        """The region of `op` becomes a function, and `op` a call."""
+        region = Region()
+        op.body.move_blocks(region)
+        block = region.blocks[0]
+        values = captured(region)
+        passed = [value for value in values if not isinstance(value.owner, _REMADE)]
+        offsets, size = frame_offsets([value.type for value in passed])
+        at = Cursor.before(op)
+        frame = self._frame(op, at, size)
+        for value, offset in zip(passed, offsets, strict=True):
+            at.store(value, at.field(frame, offset))
+        name = self._define(op, region, block, values, dict(zip(passed, offsets, strict=True)))
+        function = at.value(llvm.AddressOfOp(name, PTR))
+        if isinstance(op, TeamOp):
+            arguments = (function, frame, op.threads, op.several, op.place)
+            self._call(at, "__accopt_omp_parallel", *arguments)
+        else:
+            self._call(at, "__accopt_omp_task", function, frame, op.deferred)
+        erase(op)
+
+    def _frame(self, op: TeamOp | TaskOp, at: Cursor, size: int) -> SSAValue:
+        if isinstance(op, TaskOp):
+            self._declare("__accopt_omp_task_frame")
+            call = llvm.CallOp("__accopt_omp_task_frame", at.i64(size), return_type=PTR)
+            return at.value(call, "frame")
+        around: Operation | None = op.parent_op()
+        while not isinstance(around, llvm.FuncOp | TeamOp | TaskOp):
+            assert around is not None
+            around = around.parent_op()
+        first = around.regions[0].blocks[0].first_op
+        assert first is not None
+        entry = Cursor.before(first, op.location)
+        return entry.alloca(llvm.LLVMArrayType(-(-size // 8), i64), "frame")
+
+    def _define(
+        self,
+        op: TeamOp | TaskOp,
+        region: Region,
+        block: Block,
+        values: list[SSAValue],
+        offsets: dict[SSAValue, int],
+    ) -> str:
+        """The function with body `region`, which loads `values` from the frame or makes them; its name."""
+        frame = block.insert_arg(PTR, 0)
+        frame.name_hint = "frame"
+        end = llvm.ReturnOp()
+        end.location = op.location
+        block.add_op(end)
+        first = block.first_op
+        assert first is not None
+        at = Cursor.before(first, op.location)
+        for value in values:
+            inner = self._inner(at, frame, value, offsets)
+            value.replace_uses_with_if(inner, lambda use: _is_in(use.operation, region))
+        around = enclosing_function(op)
+        name = self._name(op, around.sym_name.data)
+        function = llvm.FuncOp(name, _BODY, _INTERNAL, body=region)
+        function.location = op.location
+        self.module.body.block.insert_op_before(function, around)
+        self.symbols[name] = function
+        return name
+
+    def _inner(
+        self, at: Cursor, frame: SSAValue, value: SSAValue, offsets: dict[SSAValue, int]
+    ) -> SSAValue:
+        if value in offsets:
+            return at.load(at.field(frame, offsets[value]), value.type, value.name_hint)
+        assert isinstance(value.owner, Operation)
+        copy = at.insert(value.owner.clone(), value.name_hint)
+        return copy.results[0]
+
+    def _name(self, op: Operation, function: str) -> str:
+        stem = f"{function}_omp_{SourceLoc.from_attr(op.location).line}"
+        name, count = stem, 1
+        while name in self.symbols:
+            count += 1
+            name = f"{stem}_{count}"
+        return name
+
+    def _call(self, at: Cursor, name: str, *args: SSAValue) -> None:
+        self._declare(name)
+        at.insert(llvm.CallOp(name, *args))
+
+    def _declare(self, name: str) -> None:
+        if name not in self.symbols:
+            function = llvm.FuncOp(name, _SIGNATURES[name], llvm.LinkageAttr("external"))
+            first = self.module.body.block.first_op
+            assert first is not None
+            self.module.body.block.insert_op_before(function, first)
+            self.symbols[name] = function
+
+
+def _is_in(op: Operation, region: Region) -> bool:
+    parent = op.parent_region()
+    while parent is not None and parent is not region:
+        around = parent.parent
+        parent = None if around is None else around.parent_region()
+    return parent is region
+
+
+@dataclass(frozen=True)
+class OutlineTeamsPass(ModulePass):
+    """See the module's description."""
+
+    name = "outline-teams"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        found = [inner for inner in op.walk() if isinstance(inner, TeamOp | TaskOp)]
+        if not found:
+            return
+        outliner = _Outliner(op)
+        for inner in reversed(found):  # walks meet outer regions first
+            outliner.outline(inner)
