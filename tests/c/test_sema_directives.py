@@ -53,7 +53,7 @@ def test_standalone_directives_take_nothing() -> None:
 
 
 def test_other_pragmas_are_ignored() -> None:
-    stmts = body(f"void f(int n) {{\n#pragma acc loop\n#pragma unroll\n{LOOP}\n#pragma omp x\n}}")
+    stmts = body(f"void f(int n) {{\n#pragma acc loop\n#pragma unroll\n{LOOP}\n#pragma ivdep x\n}}")
     assert len(stmts) == 1
 
 

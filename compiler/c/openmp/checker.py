@@ -17,7 +17,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ...base.diagnostics import SourceLoc, error
+from ...base.diagnostics import CompileError, SourceLoc, error
 from ..ast import Stmt, VarDecl
 from ..parse import parse_expression, parse_text
 from ..sema.unit import Unit
@@ -45,6 +45,8 @@ class OpenMPChecker:
         self.worksharing = Worksharing(self)
         self._made: dict[int, tuple[Any, OmpDirective]] = {}
         """The pragmas that stand for a part of a combined construct."""
+        self._faulty: dict[int, Any] = {}
+        """Pragmas whose mistake has been reported."""
         self._rewriters: dict[str, Callable[[OmpDirective, list[Any]], Any]] = {
             "parallel": self._parallel,
             "single": self._single,
@@ -65,13 +67,19 @@ class OpenMPChecker:
             return self._made[id(node)][1]
         if not isinstance(node, c_ast.Pragma) or not isinstance(node.string, str):
             return None
+        if id(node) in self._faulty:
+            return None
         m = _OMP.match(node.string)
         if m is None:
             return None
         loc = self.unit.loc(node)
         place = SourceLoc(loc.file, loc.line, loc.column + m.end() if loc.column else 0)
         self._begin()
-        return parse_omp(node.string[m.end() :], place)
+        try:
+            return parse_omp(node.string[m.end() :], place)
+        except CompileError:
+            self._faulty[id(node)] = node
+            raise
 
     def _begin(self) -> None:
         """Declares what the templates call, before the first directive."""

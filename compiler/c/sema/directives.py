@@ -317,11 +317,14 @@ class DirectiveChecker:
             state.constructs = (*outer, state.next_construct)
             state.targets.append(Target("construct", directive.kind.value))
             state.directives.append(directive)
+        known = len(self.unit.recovery.mistakes)
         stmts, index = self.unit.statements.item(nodes, index)
         if is_construct:
             state.targets.pop()
             state.directives.pop()
             state.constructs = outer
+        if not stmts and len(self.unit.recovery.mistakes) > known:
+            return Null(loc=directive.loc), index
         if stmts and self._needs_loop(directive):
             stmts[0] = leniency.without_braces(directive, stmts[0], self.unit.sink)
         body: Stmt = Null(loc=directive.loc)
