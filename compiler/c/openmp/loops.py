@@ -212,7 +212,7 @@ def _run(loop: SharedLoop, d: int, low: str, high: str) -> str:
     if step is None or loop.sign < 0:
         return (
             f"for (long __omp_i = {low}; __omp_i < {high}; __omp_i++)"
-            f" {{ {v} = {value.format('__omp_i')}; BODY; }}"
+            f" {{ {v} = {value.format('__omp_i')}; (void){v}; BODY; }}"
         )
     stop = f"{value.format(f'({high} - 1)')} + 1"
     return (

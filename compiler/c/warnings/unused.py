@@ -12,6 +12,7 @@ from .. import ast as c
 from ..preprocess_headers import is_library
 from ..tree import Node, assigned_variable, walk
 
+_OPENMP = re.compile(r"\s*#\s*pragma\s+omp\b")
 _MEANT = re.compile(r"\(\(.*unused.*\)\)|maybe_unused")
 
 
@@ -29,14 +30,26 @@ def unused_variables(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
         and assigned_variable(node.expr) is not None
     }
     read = {node.decl for node in nodes if isinstance(node, c.VarRef) and id(node) not in only_set}
+    copied = {decl.name for decl in declared if _is_copy(decl)}
     for decl in declared:
-        if decl in read or "." in decl.name or decl.qual.volatile or _is_meant(decl):
+        if (
+            decl.name in copied
+            or decl in read
+            or "." in decl.name
+            or decl.qual.volatile
+            or _is_meant(decl)
+        ):
             continue
         if decl in mentioned:
             message, option = "is set and never read", "unused-but-set-variable"
         else:
             message, option = "is not used", "unused-variable"
         yield warning(decl.loc, f"variable '{decl.name}' {message}", "remove it", option=option)
+
+
+def _is_copy(decl: c.VarDecl) -> bool:
+    """Whether a directive of OpenMP declares it, mostly as a copy of a variable of that name."""
+    return _OPENMP.match(source_line(decl.loc) or "") is not None
 
 
 def unused_functions(unit: c.TranslationUnit) -> Iterator[Diagnostic]:
