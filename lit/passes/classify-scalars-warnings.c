@@ -120,3 +120,38 @@ void arrays(int n, const int *a, int *b)
         elements[i] = a[i];
     b[0] = elements[3];
 }
+
+// Iterations that go on with what they reduce, whichever directive has the clause; not where each sets it first.
+// CHECK: warning: iterations of this loop use the value of 'sum' while it is reduced: what each sees depends on how
+// CHECK:     help: use 'sum' after the loop, or write 'loop seq'
+// CHECK: note: it is read here
+// CHECK: warning: iterations of this loop use the value of 'most' while it is reduced
+// CHECK-NOT: 'each'
+double partial(int n, double *a, double *b)
+{
+    double sum = 0, most = 0, each = 0;
+    int i, j;
+#pragma acc parallel loop reduction(+:sum) copyin(a[0:n]) copyout(b[0:n])
+    for (i = 0; i < n; i++) {
+        sum += a[i];
+        b[i] = sum;
+    }
+#pragma acc parallel reduction(max:most) copy(a[0:n])
+    {
+#pragma acc loop
+        for (i = 0; i < n; i++) {
+            most = a[i] > most ? a[i] : most;
+            if (most > 3)
+                a[i] = 0;
+        }
+    }
+#pragma acc parallel loop gang reduction(+:each) copyin(a[0:n]) copyout(b[0:n])
+    for (i = 0; i < n; i++) {
+        each = 0;
+#pragma acc loop vector reduction(+:each)
+        for (j = 0; j < n; j++)
+            each += a[j];
+        b[i] = each;
+    }
+    return sum + most;
+}

@@ -5,10 +5,11 @@ warnings for what cannot be right and for what the program should say.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ..decisions.levels import Level
 from .acc_ops import (
@@ -24,6 +25,7 @@ from .function_scalars import FunctionScalars, construct_of
 from .levels import loop_levels
 from .loop_order import run_in_order
 from .messages import Messages, Note
+from .reduction_reads import use_of_partial_sum
 from .scalar_classes import ORDERED, ScalarClass
 from .scalar_uses import Decision
 from .scans import scan_step
@@ -49,6 +51,7 @@ class LoopClassifier:
             else:
                 self.scalars.write(loop, decision)
         if is_parallel(loop):
+            self._check_reductions(loop)
             give_own_arrays(loop, self.messages)
         self._keep_to_gang(loop)
         self._arrays(loop, inside)
@@ -73,6 +76,31 @@ class LoopClassifier:
             (source_loc(found.store), "it is assigned here"),
         ]
         self.messages.warn(source_loc(loop), text, remedy, notes)
+
+    def _check_reductions(self, loop: acc.LoopOp) -> None:
+        """Warns where iterations go on with the value of what the loop's clauses reduce."""
+        for operand in loop.reduction_operands:
+            if operand.owner in self.scalars.clauses and self.scalars.flow.reads_first(
+                loop, operand
+            ):
+                uses = [use.operation for use in operand.uses if is_inside(use.operation, loop)]
+                self._check_partial_sums(loop, operand, uses)
+
+    def _check_partial_sums(
+        self, loop: acc.LoopOp, variable: SSAValue, uses: Sequence[Operation]
+    ) -> None:
+        if scan_step(loop) is not None:
+            return
+        load = use_of_partial_sum(uses)
+        if load is not None:
+            name = variable_name(variable)
+            self.messages.warn(
+                source_loc(loop),
+                f"iterations of this loop use the value of '{name}' while it is reduced: what each sees"
+                " depends on how they are shared out",
+                f"use '{name}' after the loop, or write 'loop seq'",
+                [(source_loc(load), "it is read here")],
+            )
 
     def _keep_to_gang(self, loop: acc.LoopOp) -> None:
         """Gangs cannot share a loop whose result an iteration of the loop around wants to go on with."""
@@ -130,6 +158,7 @@ class LoopClassifier:
             isinstance(op, llvm.LoadOp | llvm.StoreOp | acc.ReductionOp) for op in decision.uses
         )
         if isinstance(outer, acc.ReductionOp) and outer in self.scalars.clauses and simple:
+            self._check_partial_sums(loop, variable, decision.uses)
             self.scalars.reduce(loop, decision, self.scalars.clauses[outer])
             return
         name = variable_name(variable)

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
+from ..decisions.levels import Level
 from ..decisions.polynomials import Polynomial
 from .acc_ops import (
     COMPUTE_OPS,
@@ -25,6 +26,7 @@ from .acc_ops import (
     variable_name,
 )
 from .accesses import root_of, subscripts_of
+from .levels import loop_levels
 from .loop_dependence import settle_arrays
 from .loop_symbols import LoopSymbols
 from .messages import Messages
@@ -75,9 +77,17 @@ def _stores(loop: acc.LoopOp) -> dict[SSAValue, list[llvm.StoreOp]]:
     construct = loop.parent_op()
     while construct is not None and not isinstance(construct, COMPUTE_OPS):
         construct = construct.parent_op()
+    return {root: ops for root, ops in found.items() if not _is_settled(root, loop, construct)}
+
+
+def _is_settled(root: SSAValue, loop: acc.LoopOp, construct: Operation | None) -> bool:
+    """Whether an array is mapped by data around the construct, or each gang's own in a loop over gangs."""
     if construct is None:
-        return found
-    return {root: ops for root, ops in found.items() if visible_entry(construct, root) is None}
+        return False
+    of_gang = isinstance(root.owner, acc.PrivateOp) or is_defined_inside(root, construct)
+    if of_gang and loop_levels(loop) == {Level.GANG}:
+        return True
+    return visible_entry(construct, root) is not None
 
 
 def _is_mapped(pointer: SSAValue) -> bool:
