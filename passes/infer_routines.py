@@ -34,6 +34,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..compiler.base.diagnostics import error
+from ..compiler.base.library_headers import is_library
 from ..compiler.base.names import c_name
 from ..dialects.accx import IMPLICIT_ROUTINE
 from ..dialects.accx_devices import UpdatePeerOp
@@ -147,6 +148,12 @@ def _check_callee(program: _Program, op: Operation, name: str) -> None:
         )
     if name in program.routines:
         return
+    if function is not None and is_library(source_loc(function)):
+        raise error(
+            source_loc(op),
+            f"'{c_name(name)}' is called in device code, and is a function of the host's library",
+            "call it outside of compute constructs (docs/supported.md lists what device code has)",
+        )
     raise error(
         source_loc(op),
         f"function '{c_name(name)}' is called in device code, but it is not defined in the program and is"

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..base.diagnostics import DiagnosticSink, SourceLoc, error
+from ..base.library_headers import is_library
 from .ast import FunctionDecl, Storage, TranslationUnit, VarDecl
-from .preprocess_headers import INCLUDE_DIR, is_system
 from .types import (
     INT,
     ArrayType,
@@ -121,7 +121,7 @@ def _check_pair(old: Declaration, decl: Declaration, sink: DiagnosticSink) -> No
 
 def _in_header(loc: SourceLoc) -> bool:
     """Whether a place is in the C library's headers, ours or the system's."""
-    return is_system(loc) or loc.file.startswith(str(INCLUDE_DIR))
+    return is_library(loc)
 
 
 def _is_harmless(t: CType) -> bool:

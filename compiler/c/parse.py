@@ -28,10 +28,10 @@ from pycparser.c_lexer import Token
 from pycparser.c_parser import Coord, _TokenStream
 
 from ..base.diagnostics import CompileError, SourceLoc, error
+from ..base.library_headers import is_system
 from .asm_syntax import ASM_WORD
 from .gnu_syntax import GnuParser
 from .known_headers import header_of
-from .preprocess_headers import is_system
 
 BUILTIN_TYPEDEFS = frozenset(
     (
@@ -214,6 +214,16 @@ class _Parser(GnuParser):
 
     def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
         token = self._current()
+        if (
+            token is not None
+            and token.type == "TYPEID"
+            and msg in (f"before: {token.value}", "Invalid expression")
+        ):
+            loc = SourceLoc(token.filename or self.filename, token.lineno, token.column)
+            remedy = (
+                "write a variable, or '(type)value' for a cast; check for a missing ';' before it"
+            )
+            raise error(loc, f"'{token.value}' is a type, and cannot stand here", remedy)
         if msg in _TYPE_MESSAGES:
             self._check_type_name(token)
         if not isinstance(coord, Coord):

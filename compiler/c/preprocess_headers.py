@@ -21,8 +21,8 @@ from functools import cache
 from pathlib import Path
 
 from ..base.diagnostics import CompileError, SourceLoc, error
+from ..base.library_headers import INCLUDE_DIR
 
-INCLUDE_DIR = Path(__file__).parent / "include"
 """The bundled C library headers."""
 
 OPENACC_INCLUDE_DIR = INCLUDE_DIR / "acc"
@@ -32,16 +32,6 @@ WINNERS = frozenset(
     ("complex.h", "tgmath.h", "stdatomic.h", "omp.h", "accelmath.h", "openacc.h", "acc_prof.h")
 )
 """Ours even beside the system's: they are made of what only we, or only other compilers, have."""
-
-
-def is_system(loc: SourceLoc) -> bool:
-    """Whether a place is in a header of the system."""
-    return loc.file.startswith("/usr/")
-
-
-def is_library(loc: SourceLoc) -> bool:
-    """Whether a place is in a header of the system, or in one of ours."""
-    return is_system(loc) or loc.file.startswith(str(INCLUDE_DIR))
 
 
 def system_folders() -> list[Path]:

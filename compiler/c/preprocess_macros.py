@@ -24,6 +24,7 @@ from typing import cast
 from pcpp.parser import Macro
 
 from ..base.diagnostics import DiagnosticSink, SourceLoc, error
+from ..base.library_headers import is_system
 from .preprocess_expand import MacroExpander
 from .preprocess_expr import evaluate
 from .preprocess_headers import (
@@ -31,7 +32,6 @@ from .preprocess_headers import (
     HeaderSearch,
     NeedsSystemHeaders,
     ReadFiles,
-    is_system,
 )
 from .preprocess_lexer import LineReader, Position, Token, strip, tokenize
 from .preprocess_output import OutputWriter

@@ -12,9 +12,9 @@ import textwrap
 from pathlib import Path
 
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.base.library_headers import INCLUDE_DIR
 from accopt.compiler.c.parse import parse_text
 from accopt.compiler.c.preprocess_headers import (
-    INCLUDE_DIR,
     WINNERS,
     HeaderSearch,
     NeedsSystemHeaders,

@@ -20,9 +20,10 @@ from accopt.compiler.base.abi import (
     DeviceType,
 )
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.base.library_headers import INCLUDE_DIR
 from accopt.compiler.c.parse import parse_text
 from accopt.compiler.c.preprocess import PreprocessOptions, preprocess_text
-from accopt.compiler.c.preprocess_headers import INCLUDE_DIR, OPENACC_INCLUDE_DIR
+from accopt.compiler.c.preprocess_headers import OPENACC_INCLUDE_DIR
 from accopt.compiler.c.sema import check_translation_unit
 from pycparser import c_ast, c_generator
 

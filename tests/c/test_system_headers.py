@@ -11,9 +11,10 @@ from pathlib import Path
 import lacking_names
 import pytest
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.base.library_headers import INCLUDE_DIR
 from accopt.compiler.c import preprocess_headers
 from accopt.compiler.c.preprocess import PreprocessOptions, preprocess
-from accopt.compiler.c.preprocess_headers import INCLUDE_DIR, system_folders
+from accopt.compiler.c.preprocess_headers import system_folders
 from accopt.compiler.c.program import load_program
 
 

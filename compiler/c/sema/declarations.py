@@ -17,10 +17,10 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import CompileError, SourceLoc, error
+from ...base.library_headers import is_system
 from ..asm_syntax import AsmLabel
 from ..ast import Compound, FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
 from ..gnu_syntax import IMPLICIT_INT
-from ..preprocess_headers import is_system
 from ..types import LONG, ArrayType, CType, FunctionType, QualType, VoidType
 from .constants import integer_value
 from .conversions import compatible, rvalue

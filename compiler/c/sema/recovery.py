@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from ...base.diagnostics import CompileError, Diagnostic
+from ..ast import VarDecl
 from .scopes import RecordTag
 
 if TYPE_CHECKING:
@@ -59,9 +60,11 @@ class Recovery:
                 function.unwind(depths)
             self._keep(mistake)
             for name in declared_names(node):
-                tag = scope.tags.get(name)
+                tag, symbol = scope.tags.get(name), scope.names.get(name)
                 if isinstance(tag, RecordTag) and not tag.type.is_complete:
                     del scope.tags[name]
+                if isinstance(symbol, VarDecl) and not symbol.type.is_complete:
+                    del scope.names[name]
                 if name not in scope.names and name not in scope.tags:
                     scope.broken.add(name)
 

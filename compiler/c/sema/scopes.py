@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ...base.diagnostics import CompileError, SourceLoc
+from ...base.library_headers import is_library
 from ..ast import FunctionDecl, VarDecl
-from ..preprocess_headers import is_library
 from ..types import IntType, QualType, RecordType
 
 

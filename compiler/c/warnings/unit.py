@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...base.diagnostics import Diagnostic, DiagnosticSink
+from ...base.library_headers import is_library
 from .. import ast as c
-from ..preprocess_headers import is_library
 from ..tree import Node, walk
 from .effects import without_effect
 from .formats import wrong_formats

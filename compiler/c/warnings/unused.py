@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...base.diagnostics import Diagnostic, source_line, warning
+from ...base.library_headers import is_library
 from .. import ast as c
-from ..preprocess_headers import is_library
 from ..tree import Node, assigned_variable, walk
 
 _OPENMP = re.compile(r"\s*#\s*pragma\s+omp\b")
