@@ -1,7 +1,7 @@
 """
 Syntax of GNU C and of C90 that pycparser lacks: declarations without a type, `typeof`, ranges in
-designators (`[0 ... 9] = x`) and case labels (`case 1 ... 5:`), and alignment after a declarator (`double
-a[N] __attribute__((aligned(64)))`, which `mask_gnu` makes an `_Alignas`).
+designators (`[0 ... 9] = x`) and case labels (`case 1 ... 5:`), imaginary constants (`2.5i`), and alignment
+after a declarator (`double a[N] __attribute__((aligned(64)))`, which `mask_gnu` makes an `_Alignas`).
 """
 
 # pycparser has no type information: its trees are Any here.
@@ -18,6 +18,9 @@ from .asm_syntax import AsmParser
 
 IMPLICIT_INT = "int of a missing type"
 """The type name of a declaration without a type, which C90 takes for `int` (3.5.2)."""
+
+
+_FLOAT_SUFFIX = {"float": "f", "long double": "l"}
 
 
 class ArrayRange(c_ast.ArrayDesignator):
@@ -77,6 +80,19 @@ class GnuParser(AsmParser):
         if spec is not None and not saw_type and allow_storage_and_function and not spec["type"]:
             spec["type"].append(c_ast.IdentifierType([IMPLICIT_INT], coord=coord))
         return parsed
+
+    def _parse_constant(self) -> Any:
+        """A constant, or an imaginary one: `2.5i`, which is `__builtin_complex(0.0, 2.5)`."""
+        node: Any = super()._parse_constant()
+        suffix = self._peek()
+        if suffix is None or suffix.type != "ID" or suffix.value not in ("i", "I", "j", "J"):
+            return node
+        self._advance()
+        if node.type == "int":
+            node = c_ast.Constant("double", f"{int(node.value, 0)}.0", node.coord)
+        zero = c_ast.Constant(node.type, f"0.0{_FLOAT_SUFFIX.get(node.type, '')}", node.coord)
+        parts = c_ast.ExprList([zero, node], node.coord)
+        return c_ast.FuncCall(c_ast.ID("__builtin_complex", node.coord), parts, node.coord)
 
     def _parse_designator(self) -> Any:
         node: Any = None

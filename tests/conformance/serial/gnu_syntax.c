@@ -1,5 +1,6 @@
 /* Extensions of GNU C, and definitions in the style of before 1989. */
 #include <stdio.h>
+#include <complex.h>
 #define N 64
 enum { A, B, C, D, E };
 static const double wt[9] = { 4. / 9, [1 ... 4] = 1. / 9, [5 ... 8] = 1. / 36 };
@@ -15,7 +16,12 @@ double dotk(n, a, b)
 noise() { return 3; }
 static int kind(int c) { switch (c) { case '0' ... '9': return 1; case 'a' ... 'f': case 'A' ... 'F': return 2; default: return 0; } }
 #define SWAP(a, b) do { __typeof__(a) t = (a); (a) = (b); (b) = t; } while (0)
+static void unchecked(text, n) char *text; long n; { printf("%ld %d\n", n != 0, text != 0); }
 int main(void) {
+  double complex turn[3]; float complex half = 0.5fI;
+#pragma acc parallel loop copyout(turn)
+  for (int i = 0; i < 3; i++) turn[i] = i * 2.0i + 1i * 3;
+  printf("%g %g %g\n", creal(turn[2]), cimag(turn[2]), cimagf(half)); unchecked("x", "y"); unchecked(1L, 0);
   float x = 1, y = 2; SWAP(x, y); typeof(int *) q = &grid[0][0]; __typeof__(wt[0]) z = 0.5; typeof(x + 1.0) w = 0.1;
   int k[256] = { [0 ... 255] = 1 };
 #pragma acc parallel loop copy(k, buf) copyin(wt, ps)
