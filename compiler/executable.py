@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from .backend.cache import DiskCache, content_key
 from .backend.toolkit import find_ptxas
 from .base.deep_stack import with_deep_stack
-from .base.diagnostics import Diagnostic, DiagnosticSink, Severity, SourceLoc
+from .base.diagnostics import UNKNOWN_LOC, Diagnostic, DiagnosticSink, Severity, SourceLoc
 from .base.options import CompileOptions
 from .process import without_collection
 
@@ -150,7 +150,12 @@ def build_sources(
     if cached and after_stage is None and (found := store.get(key)) is not None:
         return replace(_from_json(found, options, sink), sources=tuple(sources))
     before = len(sink.diagnostics)
-
+    if options.managed and options.target != "host":
+        sink.warn(
+            UNKNOWN_LOC,
+            "device memory is not managed on GPUs: data clauses decide what is moved",
+            "write data clauses, or use the host target",
+        )
     with without_collection():
         executable = _translate(sources, options, sink, after_stage)
     if cached and after_stage is None:

@@ -29,6 +29,7 @@ class CompileOptions:
     after every pass, too. `sizes`: `as-written` keeps the levels, sizes and tiles of the program's clauses
     where they are advice otherwise (`free-mapping`). `wall` asks for warnings about what works, but
     should be written (`-Wall`).
+    `managed`: the program relies on memory that host and device share, so that data clauses may be missing.
     `openmp` gives `#pragma omp` in host code its meaning (docs/openmp.md).
     """
 
@@ -44,6 +45,7 @@ class CompileOptions:
     verify_each: bool = False
     sizes: Sizes = "advice"
     wall: bool = False
+    managed: bool = False
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     undefines: tuple[str, ...] = ()

@@ -69,7 +69,8 @@ def _argument_parser() -> argparse.ArgumentParser:
 
 def _kept_arguments(args: argparse.Namespace) -> tuple[str, ...]:
     """The options among `args` that count when the program is compiled, which linking does."""
-    flags = ("no_fma", "host_fma", "fast_math", "check_cache", "verify", "verify_each", "remarks")
+    flags = ("no_fma", "host_fma", "fast_math", "check_cache", "managed", "verify", "verify_each")
+    flags += ("remarks",)
     kept = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(args, flag)]
     kept += [f"--pass-option={text}" for text in args.pass_option]
     kept += [f"--after={text}" for text in args.added_passes]

@@ -58,9 +58,7 @@ def accelerator_options(argument: str) -> tuple[list[str], list[str]] | None:
         elif word in _OWN:
             options.append(_OWN[word])
         elif word in _MANAGED:
-            warnings.append(
-                f"{argument}: managed memory is not supported: data clauses decide what is moved"
-            )
+            options.append("--managed")
         elif word == "radeon":
             warnings.append(
                 f"{argument}: there is no code for AMD's GPUs: the target stays as it is"

@@ -155,7 +155,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         libraries=tuple(args.libraries),
         library_folders=tuple(args.library_dirs),
         threads=args.threads,
-        shared_memory=args.shared_memory,
+        shared_memory=args.shared_memory or options.managed,
         checks=not args.no_checks,
         counters=args.report,
         trace=trace,

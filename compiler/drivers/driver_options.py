@@ -106,6 +106,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
     )
     group.add_argument("-g", dest="debug_info", action="store_true", help="C lines in machine code")
     group.add_argument(
+        "--managed",
+        action="store_true",
+        help="the program's memory is the device's too (-gpu=managed): on the host target",
+    )
+    group.add_argument(
         "--check-cache",
         action="store_true",
         help="report accesses outside of the sections of cache directives when the program runs",
@@ -172,6 +177,7 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
         verify_each=args.verify_each,
         sizes=args.sizes,
         wall=args.wall,
+        managed=args.managed,
         include_dirs=tuple(args.include_dirs),
         defines=tuple(args.defines),
         undefines=tuple(args.undefines),

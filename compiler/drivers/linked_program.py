@@ -108,6 +108,7 @@ def _run(argv: Sequence[str]) -> int:
         device_number=number,
         devices=device_count(),
         device_queues=device_queues(),
+        shared_memory=options.managed,
         libraries=program.libraries,
         library_folders=program.library_folders,
         trace=TraceOptions.from_environment(os.environ),

@@ -202,12 +202,8 @@ def test_customary_options(given: str, meant: str) -> None:
         ("-ta=tesla:kepler+ -ta=tesla:kepler+", "--sm=70 --sm=70", ["compute capability 30"]),
         ("-arch=sm_60", "--sm=70", ["no code for compute capability 60"]),
         ("-gpu=cc35,cc60", "--sm=70", ["no code for compute capability 60"]),
-        ("-gpu=managed", "", ["managed memory is not supported"]),
-        (
-            "-gpu=mem:unified -ta=tesla:managed",
-            "",
-            ["-gpu=mem:unified: managed", "-ta=tesla:managed: m"],
-        ),
+        ("-gpu=managed -ta=tesla:managed", "--managed --managed", []),
+        ("-gpu=mem:unified", "--managed", []),
         ("-ta=radeon:tahiti", "", ["no code for AMD", "'tahiti' is not known"]),
     ],
 )
