@@ -19,6 +19,7 @@ from .backend.toolkit import find_ptxas
 from .base.deep_stack import with_deep_stack
 from .base.diagnostics import UNKNOWN_LOC, Diagnostic, DiagnosticSink, Severity, SourceLoc
 from .base.options import CompileOptions
+from .base.phases import LOADING, phase
 from .process import without_collection
 
 if TYPE_CHECKING:
@@ -199,9 +200,11 @@ def _translate_once(
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
 ) -> Executable:
-    from ..dialects.quick_xdsl import attributes_unchecked
-    from .c.program import check_program
-    from .irgen import generate_module
+    with phase(LOADING):
+        from ..dialects.quick_xdsl import attributes_unchecked
+        from .c.program import check_program
+        from .c.sema import checker  # noqa: F401
+        from .irgen import generate_module
 
     units = check_program(sources, sink, options.target, wall=options.wall)
     with attributes_unchecked(not options.checks_ir):
@@ -219,10 +222,11 @@ def translate(
     The executable of a module at any stage before the target's last one, which changes on the way. Raises
     `CompileError` for what passes refuse; warnings and remarks go to `sink`.
     """
-    from ..passes.ir.messages import take_messages
-    from .emit import detach_kernels, emit_text
-    from .ir.context import make_context
-    from .pipeline import run_to_stage
+    with phase(LOADING):
+        from ..passes.ir.messages import take_messages
+        from .emit import detach_kernels, emit_text
+        from .ir.context import make_context
+        from .pipeline import run_to_stage
 
     ctx = make_context()
     kernels = None

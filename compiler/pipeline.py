@@ -25,7 +25,7 @@ from ..passes.registry import load_pass
 from .added_passes import parse_added
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error
 from .base.options import CompileOptions, TargetName
-from .base.phases import phase
+from .base.phases import LOADING, phase
 from .ir.stages import check_stage
 
 
@@ -239,7 +239,9 @@ def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]
     if name == "group-combined-subscripts" and options.fast_math:
         spec = ArgSpec(name, {"reassociate": (True,), **spec.parameters})
     try:
-        return load_pass(name).from_spec(spec)
+        with phase(LOADING):
+            kind = load_pass(name)
+        return kind.from_spec(spec)
     except ValueError as e:
         raise error(
             UNKNOWN_LOC, f"--pass-option {spec}: {e}", f"accopt --help-pass {name} lists them"

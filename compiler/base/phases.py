@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import process_time
 
+LOADING = "(loading)"
+"""The phase in which Python starts and modules are loaded."""
+
 
 @dataclass
 class Phase:
@@ -51,7 +54,7 @@ def recording(count: Callable[[object], int] | None = None) -> Generator[Phase]:
     """
     root = Phase("total")
     loaded = process_time()
-    root.inside["(loading)"] = Phase("(loading)", loaded)
+    root.inside[LOADING] = Phase(LOADING, loaded)
     _stack.append(root)
     if count is not None:
         _counter.append(count)

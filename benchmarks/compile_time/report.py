@@ -1,0 +1,83 @@
+"""Tables and a plot of what `measure.py` found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .measure import Result
+
+FRONT = ("preprocess", "check", "generate IR")
+COLUMNS = ("program", "target", "lines", "seconds", "load", "front", "passes", "IR text", "PTX")
+
+
+def _groups(result: Result) -> list[float]:
+    """The seconds of loading, the front end, all passes, the text of LLVM IR, and PTX."""
+    seconds = dict.fromkeys(("load", "front", "passes", "text", "ptx"), 0.0)
+    for name, total, *_ in result.phases[5]:
+        if name in FRONT:
+            seconds["front"] += total
+        elif name.startswith("to stage"):
+            seconds["passes"] += total
+        elif name.startswith("LLVM IR"):
+            seconds["text"] += total
+        elif name == "PTX":
+            seconds["ptx"] += total
+        elif name == "(loading)":
+            seconds["load"] += total
+    return list(seconds.values())
+
+
+def summary(results: Sequence[Result]) -> str:
+    """A line of Markdown for each compilation, under a head."""
+    heads = [*COLUMNS, "MB", "gcc -O2", "nvcc"]
+    lines = ["| " + " | ".join(heads) + " |", "|---|---" + "|---:" * (len(heads) - 2) + "|"]
+    for result in results:
+        cells = [result.name, result.target, f"{result.lines:,}"]
+        if result.error:
+            cells += [f"refused: {result.error}"]
+        else:
+            cells += [f"{s:.2f}" for s in (result.seconds, *_groups(result))]
+            cells += [f"{result.peak:.0f}"]
+            cells += ["" if s is None else f"{s:.2f}" for s in (result.gcc, result.nvcc)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def phase_table(result: Result) -> str:
+    """Every phase: seconds, those of its own, operations before and after; the longest first."""
+    rows = ["seconds     own  operations          phase"]
+
+    def add(phase: list[Any], depth: int) -> None:
+        name, seconds, own, before, after, inside = phase
+        counts = "" if before is None else f"{before:,} → {after:,}"
+        rows.append(f"{seconds:7.3f} {own:7.3f}  {counts:18}  {'  ' * depth}{name}")
+        for inner in sorted(inside, key=lambda p: -p[1]):
+            add(inner, depth + 1)
+
+    add(result.phases, 0)
+    return "\n".join(rows)
+
+
+def plot(results: Sequence[Result], path: Path) -> None:
+    """Seconds against lines, a curve for each family of generated programs, and gcc's dashed."""
+    from matplotlib.figure import Figure
+
+    curves: dict[str, list[Result]] = {}
+    for result in results:
+        found = re.fullmatch(r"(\w+) \d+", result.name)
+        if found and not result.error:
+            curves.setdefault(f"{found[1]} ({result.target})", []).append(result)
+    figure = Figure(figsize=(8, 6), layout="constrained")
+    axes = figure.add_subplot(
+        xlabel="lines", ylabel="processor seconds", xscale="log", yscale="log"
+    )
+    for index, (name, points) in enumerate(sorted(curves.items())):
+        lines = [p.lines for p in points]
+        axes.plot(lines, [p.seconds for p in points], f"C{index % 10}o-", label=name)
+        if all(p.gcc for p in points):
+            axes.plot(lines, [p.gcc for p in points], f"C{index % 10}--")
+    axes.legend(title="gcc -O2 dashed")
+    figure.savefig(path)
