@@ -203,7 +203,6 @@ def _translate_once(
     with phase(LOADING):
         from ..dialects.quick_xdsl import attributes_unchecked
         from .c.program import check_program
-        from .c.sema import checker  # noqa: F401
         from .irgen import generate_module
 
     units = check_program(sources, sink, options.target, wall=options.wall)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
-from ..base.phases import phase
+from ..base.phases import LOADING, phase
 from .preprocess import PreprocessedSource, PreprocessOptions, preprocess
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ def check_program(
     wall: bool = False,
 ) -> list[TranslationUnit]:
     """The typed trees of preprocessed files. Raises `CompileError` as `load_program` does."""
-    from .agreement import check_agreement
-    from .sema import check_translation_unit
+    with phase(LOADING):
+        from .agreement import check_agreement
+        from .sema import check_translation_unit
 
     with phase("check"):
         units = _each(sources, lambda source: check_translation_unit(source, sink, target))
