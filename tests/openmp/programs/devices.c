@@ -58,6 +58,7 @@ static void one_device_for_all(void)
         part += y[i];
 #pragma acc wait(queue)
       sum += part;
+#pragma omp barrier
 #pragma omp single
       {
 #pragma acc serial present(y)
