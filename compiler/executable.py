@@ -148,19 +148,25 @@ def build_sources(
     store = DiskCache.default("program")
     # The simulator's kernels are IR in memory; the text of added passes is not part of the key.
     cached = cached and options.target != "sim" and not options.added_passes
-    if cached and after_stage is None and (found := store.get(key)) is not None:
-        return replace(_from_json(found, options, sink), sources=tuple(sources))
-    before = len(sink.diagnostics)
-    if options.managed and options.target != "host":
-        sink.warn(
-            UNKNOWN_LOC,
-            "device memory is not managed on GPUs: data clauses decide what is moved",
-            "write data clauses, or use the host target",
-        )
-    with without_collection():
-        executable = _translate(sources, options, sink, after_stage)
-    if cached and after_stage is None:
-        store.put(key, _to_json(executable, sink.diagnostics[before:]))
+    made: list[Executable] = []
+
+    def make() -> bytes:
+        before = len(sink.diagnostics)
+        if options.managed and options.target != "host":
+            sink.warn(
+                UNKNOWN_LOC,
+                "device memory is not managed on GPUs: data clauses decide what is moved",
+                "write data clauses, or use the host target",
+            )
+        with without_collection():
+            made.append(_translate(sources, options, sink, after_stage))
+        return _to_json(made[0], sink.diagnostics[before:])
+
+    if not cached or after_stage is not None:
+        make()
+        return replace(made[0], sources=tuple(sources))
+    data = store.get_or_make(key, make)
+    executable = made[0] if made else _from_json(data, options, sink)
     return replace(executable, sources=tuple(sources))
 
 

@@ -9,6 +9,7 @@ import traceback
 from typing import NoReturn
 
 from ..compiler.base.diagnostics import CompileError, render
+from ..compiler.base.ranks import of_rank
 from .errors import AccRuntimeError, Place
 
 
@@ -33,5 +34,5 @@ def end_process(error: BaseException, place: Place, device: str) -> NoReturn:
             message += "\n" + "".join(traceback.format_exception(error))
     ctypes.CDLL(None).fflush(None)
     sys.stdout.flush()
-    print(message, file=sys.stderr, flush=True)
+    print(of_rank(message), file=sys.stderr, flush=True)
     os._exit(status)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import stat
 import sys
 import tempfile
-from contextlib import suppress
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 _DIGEST_BYTES = 32
 DEFAULT_LIMIT_BYTES = 512 * 1024 * 1024
+_PATIENCE_S = 600
+_LOOK_S = 0.02
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
 
@@ -64,6 +69,43 @@ class DiskCache:
         with suppress(OSError):
             os.utime(path)
         return content
+
+    def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
+        """
+        The entry of `key`, else what `make` gives, which becomes the entry. Of many processes that want it at
+        the same time (the ranks of a program), one makes it while the others wait.
+        """
+        found = self.get(key)
+        if found is not None:
+            return found
+        with self._alone(key):
+            found = self.get(key)
+            if found is None:
+                found = make()
+                self.put(key, found)
+        return found
+
+    @contextmanager
+    def _alone(self, key: str) -> Generator[None]:
+        """
+        While no other process makes the entry of `key`, as far as the file system has locks and the other
+        one is not stuck.
+        """
+        path = self.folder / f".making-{key}"
+        try:
+            if not self.folder.is_dir():
+                self._make()
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            yield
+            return
+        try:
+            _lock(handle)
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink()  # who waits for the lock then looks for the entry
+            os.close(handle)
 
     def put(self, key: str, content: bytes) -> None:
         """Stores an entry. Other processes see all of it or nothing, and a full disk keeps nothing of it."""
@@ -125,6 +167,19 @@ class DiskCache:
             with suppress(OSError):
                 path.unlink()
             total -= size
+
+
+def _lock(handle: int) -> None:
+    """Waits until no other process has locked the file, but not for ever."""
+    end = time.monotonic() + _PATIENCE_S
+    with suppress(OSError):
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOOK_S)
+            else:
+                return
 
 
 @cache

@@ -66,12 +66,9 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
     key = content_key(
         "host", llvmlite.__version__, llvm.get_host_cpu_name(), features, str(opt_level), text
     )
-    if cache is not None and (found := cache.get(key)) is not None:
-        return found
-    code = object_code(ir, opt_level)
-    if cache is not None:
-        cache.put(key, code)
-    return code
+    if cache is None:
+        return object_code(ir, opt_level)
+    return cache.get_or_make(key, lambda: object_code(ir, opt_level))
 
 
 def compile_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bytes:

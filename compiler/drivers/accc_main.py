@@ -172,7 +172,7 @@ class _Command:
         options, sink = compile_options(args), DiagnosticSink()
         sources = tuple(compiled.source for compiled in objects)
         try:
-            here = for_this_machine(options, args.target, args.sm, device_number())
+            here = for_this_machine(options, args.target, args.sm, device_number(args.target, 1))
         except NoDeviceError:  # the program may run on another machine
             here = replace(options, target="nvptx")
         try:

@@ -129,7 +129,8 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         if stage == REMARKS_STAGE:
             sink.diagnostics += remarks_of(module, options.target)
 
-    number = args.device if args.device is not None else device_number()
+    devices = args.devices if args.devices is not None else device_count()
+    number = args.device if args.device is not None else device_number(args.target, devices)
     options = for_this_machine(compile_options(args), args.target, args.sm, number)
     paths = [Path(s) for s in args.sources]
     trace = TraceOptions.from_environment(os.environ)
@@ -151,7 +152,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
     run_options = RunOptions(
         device_number=number,
         device_queues=device_queues() and not args.no_device_queues,
-        devices=args.devices if args.devices is not None else device_count(),
+        devices=devices,
         libraries=tuple(args.libraries),
         library_folders=tuple(args.library_dirs),
         threads=args.threads,

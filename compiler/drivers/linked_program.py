@@ -101,7 +101,7 @@ def _run(argv: Sequence[str]) -> int:
     from ..executable import build_sources
 
     program = read_program(Path(argv[0]))
-    number = device_number()
+    number = device_number(program.target, device_count())
     options = for_this_machine(program.options, program.target, program.sm, number)
     executable = build_sources(program.sources, options, DiagnosticSink())
     run_options = RunOptions(

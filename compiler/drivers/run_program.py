@@ -14,9 +14,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from ...runtime.errors import AccRuntimeError, ProgramFault
+from ...runtime.errors import AccRuntimeError, NoDeviceError, ProgramFault
 from ..at_exit import AtExit
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
+from ..base.ranks import of_rank, own_rank
+from ..message_passing import check_library
 from ..process import collect_from_here
 from .program_process import allow_large_stack, default_signals
 from .reporting import report
@@ -53,6 +55,8 @@ def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]
 
     program = Program(executable, options)
     program.host.check_main()
+    if executable.options.target == "nvptx":
+        warn_of_library(executable)
     program.runtime.raises = False
     collect_from_here()
     simulated = executable.options.target == "sim"
@@ -64,6 +68,13 @@ def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]
         status = report(status)
     program.close()
     return status
+
+
+def warn_of_library(executable: Executable) -> None:
+    """Prints what is to be said of the MPI library that has been loaded."""
+    unaware = check_library(executable.host_ir, executable.sites)
+    if unaware is not None:
+        report([unaware])
 
 
 def _simulated(program: Program, status: int) -> int:
@@ -97,12 +108,42 @@ def device_type() -> Literal["auto", "nvptx", "host"]:
             )
 
 
-def device_number() -> int:
-    """The GPU that the environment variable ACC_DEVICE_NUM asks for (OpenACC 3.4, 4.2)."""
-    text = os.environ.get("ACC_DEVICE_NUM", "0")
-    if not text.isdigit():
-        raise error(UNKNOWN_LOC, f"ACC_DEVICE_NUM is '{text}'", "set it to a device number")
-    return int(text)
+def device_number(target: Literal["auto"] | TargetName, devices: int | None) -> int:
+    """
+    The device to begin with: the one that the environment variable ACC_DEVICE_NUM asks for (OpenACC 3.4,
+    4.2), else the one of this process among those of an MPI program on the machine. `devices`: how
+    many the program is to see, None for what the target has.
+    """
+    text = os.environ.get("ACC_DEVICE_NUM", "")
+    if text:
+        if not text.isdigit():
+            raise error(UNKNOWN_LOC, f"ACC_DEVICE_NUM is '{text}'", "set it to a device number")
+        return int(text)
+    rank = own_rank()
+    if rank is None or rank.local is None:
+        return 0
+    count = _devices_of(target, devices)
+    number = rank.device(count)
+    if count > 1:
+        print(
+            f"remark: rank {rank.number} begins with device {number} of {count}"
+            f" ({rank.variable}={rank.local}; ACC_DEVICE_NUM chooses another)",
+            file=sys.stderr,
+        )
+    return number
+
+
+def _devices_of(target: Literal["auto"] | TargetName, devices: int | None) -> int:
+    """How many devices there are, one at least."""
+    wanted = device_type() if target == "auto" else target
+    if wanted in ("host", "sim"):
+        return devices or 1
+    from ...runtime.cuda.device import cuda_devices
+
+    try:
+        return cuda_devices(devices).count
+    except NoDeviceError:
+        return devices or 1
 
 
 def device_count() -> int | None:
@@ -137,7 +178,7 @@ def in_place(run: Callable[[], int]) -> int:
         report(e.diagnostics)
         return 1
     except AccRuntimeError as e:
-        print(e.render(), file=sys.stderr)
+        print(of_rank(e.render()), file=sys.stderr)
         return 1
     except ProgramFault as fault:
         _die_of(fault)
@@ -149,7 +190,7 @@ def _die_of(fault: ProgramFault) -> None:
     """Ends the process by the signal of the fault, as it would have ended a program of its own."""
     ctypes.CDLL(None).fflush(None)
     sys.stdout.flush()
-    print(fault, file=sys.stderr, flush=True)
+    print(of_rank(str(fault)), file=sys.stderr, flush=True)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     signal.signal(fault.signal, signal.SIG_DFL)
     os.kill(os.getpid(), fault.signal)

@@ -67,12 +67,11 @@ def _object(ir: str) -> bytes:
     """
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     key = content_key("native", llvmlite.__version__, cpu, features, str(_OPT_LEVEL), ir)
-    cache = DiskCache.default("host")
-    if (found := cache.get(key)) is not None:
-        return found
+    return DiskCache.default("host").get_or_make(key, lambda: _compiled(ir))
+
+
+def _compiled(ir: str) -> bytes:
     machine = host_machine(_OPT_LEVEL)
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
     with open_module(header + ir, "runtime's own code") as (module, _):
-        code = bytes(machine.emit_object(module))
-    cache.put(key, code)
-    return code
+        return bytes(machine.emit_object(module))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from ...compiler.base.ranks import of_rank
 from ..errors import AccRuntimeError, ErrorClass, Place
 
 
@@ -116,4 +117,4 @@ class Findings:
 
 def _print(finding: Finding) -> None:
     sys.stdout.flush()
-    print(finding.render(), file=sys.stderr, flush=True)
+    print(of_rank(finding.render()), file=sys.stderr, flush=True)
