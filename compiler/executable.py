@@ -93,6 +93,11 @@ def preprocess_options(options: CompileOptions) -> PreprocessOptions:
         options.undefines,
         options.use_system_cpp,
         options.openmp,
+        options.quote_dirs,
+        options.after_dirs,
+        options.standard_dirs,
+        options.forced_includes,
+        options.forced_macros,
     )
 
 

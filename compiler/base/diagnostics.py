@@ -81,6 +81,10 @@ class CompileError(Exception):
         super().__init__("; ".join(f"{d.loc}: {d.message}" for d in self.diagnostics))
 
 
+class CommandLineError(CompileError):
+    """The command line is wrong, whatever the program is."""
+
+
 def error(
     loc: SourceLoc,
     message: str,

@@ -47,6 +47,11 @@ class CompileOptions:
     wall: bool = False
     managed: bool = False
     include_dirs: tuple[Path, ...] = ()
+    quote_dirs: tuple[Path, ...] = ()
+    after_dirs: tuple[Path, ...] = ()
+    standard_dirs: bool = True
+    forced_includes: tuple[str, ...] = ()
+    forced_macros: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     undefines: tuple[str, ...] = ()
     use_system_cpp: bool = False
@@ -67,4 +72,15 @@ class CompileOptions:
         return {name: value for name, value in asdict(self).items() if name not in _PREPROCESSING}
 
 
-_PREPROCESSING = ("include_dirs", "defines", "undefines", "use_system_cpp", "openmp")
+_PREPROCESSING = (
+    "include_dirs",
+    "quote_dirs",
+    "after_dirs",
+    "standard_dirs",
+    "forced_includes",
+    "forced_macros",
+    "defines",
+    "undefines",
+    "use_system_cpp",
+    "openmp",
+)

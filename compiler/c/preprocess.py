@@ -17,6 +17,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,15 +52,28 @@ class PreprocessOptions:
     undefines: Sequence[str] = ()
     use_system_cpp: bool = False
     openmp: bool = False
+    quote_dirs: Sequence[Path] = ()
+    after_dirs: Sequence[Path] = ()
+    standard_dirs: bool = True
+    forced_includes: Sequence[str] = ()
+    forced_macros: Sequence[str] = ()
+    """`-iquote`, `-idirafter`, not `-nostdinc`; `-include`; `-imacros`: as C compilers understand them."""
 
 
 @dataclass(frozen=True)
 class PreprocessedSource:
-    """`text` is preprocessed C with line markers; `file` the name of the file it began as."""
+    """
+    `text` is preprocessed C with line markers; `file` the name of the file it began as; `read` the files
+    that preprocessing it has read, but for accopt's own headers.
+    """
 
     file: str
     text: str
+    read: tuple[str, ...] = ()
 
+
+STANDARD_INPUT = Path("-")
+"""What stands for standard input among the names of files."""
 
 _PLAIN_HEADERS = ("-D__STRICT_ANSI__", "-D_DEFAULT_SOURCE")
 """glibc's `assert` is a statement expression without the one; the other declares what that hides."""
@@ -75,6 +89,8 @@ def preprocess(
     column of whatever is wrong: a header that cannot be found, an unterminated #if, #error, ….
     """
     options = options or PreprocessOptions()
+    if path == STANDARD_INPUT:
+        return _preprocess(sys.stdin.read(), "<stdin>", Path("<stdin>"), options, sink)
     if not path.is_file():
         raise error(
             SourceLoc(str(path), 0), f"cannot find the C file '{path}'", "check its name and folder"
@@ -121,9 +137,31 @@ def _preprocess_with(
     system: bool,
 ) -> PreprocessedSource:
     output = OutputWriter(name)
-    search = HeaderSearch(options.include_dirs, system=system)
-    said = DiagnosticSink()
-    cpp = MacroPreprocessor(output, search, said, openmp=options.openmp)
+    cpp = _started(output, options, said := DiagnosticSink(), system=system)
+    try:
+        cpp.process(text, name, path)
+    except CompileError:
+        _pass_on(said, sink)
+        raise
+    if not system and cpp.files.lacking():
+        raise NeedsSystemHeaders
+    _pass_on(said, sink)
+    return PreprocessedSource(name, output.text(), tuple(dict.fromkeys(cpp.files.names)))
+
+
+def _started(
+    output: OutputWriter, options: PreprocessOptions, said: DiagnosticSink, *, system: bool
+) -> MacroPreprocessor:
+    """A preprocessor that has read everything before the file: `-D`, `-U`, `-imacros`, `-include`."""
+    search = HeaderSearch(
+        options.include_dirs,
+        system=system,
+        quote=options.quote_dirs,
+        after=options.after_dirs,
+        standard=options.standard_dirs,
+    )
+    unwritten = OutputWriter("<command line>")
+    cpp = MacroPreprocessor(unwritten, search, said, openmp=options.openmp)
     for macro, body in (*PREDEFINED, *(FOR_SYSTEM_HEADERS if system else ())):
         cpp.predefine(macro, body)
     if options.openmp:
@@ -133,15 +171,27 @@ def _preprocess_with(
         cpp.predefine(macro, body if equals else "1")
     for macro in options.undefines:
         cpp.undefine(macro)
-    try:
-        cpp.process(text, name, path)
-    except CompileError:
-        _pass_on(said, sink)
-        raise
-    if not system and cpp.files.lacking():
-        raise NeedsSystemHeaders
-    _pass_on(said, sink)
-    return PreprocessedSource(name, output.text())
+    for forced in options.forced_macros:
+        cpp.include_first(forced)
+    cpp.output = output
+    for forced in options.forced_includes:
+        cpp.include_first(forced)
+    return cpp
+
+
+def macros(path: Path, options: PreprocessOptions) -> str:
+    """The macros that hold at the end of a C file, as `#define`s: what `-dM -E` prints."""
+    text = (
+        sys.stdin.read() if path == STANDARD_INPUT else read_source(path, SourceLoc(str(path), 0))
+    )
+    for system in (False, True):
+        try:
+            cpp = _started(OutputWriter(str(path)), options, DiagnosticSink(), system=system)
+            cpp.process(text, str(path), path)
+            return cpp.definitions()
+        except NeedsSystemHeaders:
+            continue
+    raise AssertionError("the system's headers need the system's headers")
 
 
 def _pass_on(said: DiagnosticSink, sink: DiagnosticSink | None) -> None:

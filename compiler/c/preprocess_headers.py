@@ -55,17 +55,32 @@ class Found:
 
 class HeaderSearch:
     """
-    The folders of one preprocessing, in order: `include_dirs` (-I), the system's if `system`, ours. Without
+    The folders of one preprocessing, in order: `include_dirs` (-I), the system's if `system`, ours, `after`;
+    before them `quote` for names in quotes; only `include_dirs` and `after` if not `standard`. Without
     `system`, a header that only the system has raises `NeedsSystemHeaders`.
     """
 
-    def __init__(self, include_dirs: Sequence[Path], *, system: bool) -> None:
-        self.system = system
+    def __init__(
+        self,
+        include_dirs: Sequence[Path],
+        *,
+        system: bool,
+        quote: Sequence[Path] = (),
+        after: Sequence[Path] = (),
+        standard: bool = True,
+    ) -> None:
+        self.system = system or not standard
+        self._quote = quote
         self._own_first = len(include_dirs)
         ours = [INCLUDE_DIR, OPENACC_INCLUDE_DIR]
+        if not standard:
+            self._own_first = 1 << 30
+            self._folders = [*include_dirs, *after]
+            return
         self._folders = [*include_dirs, *ours, *(system_folders() if system else ())]
         if system:
             self._folders += ours
+        self._folders += after
 
     def find(self, target: str, beside: Path | None, after: int = -1) -> Found | None:
         """
@@ -74,6 +89,9 @@ class HeaderSearch:
         """
         if beside is not None and (beside / target).is_file():
             return Found(beside / target, -1)
+        for folder in self._quote if beside is not None else ():
+            if (folder / target).is_file():
+                return Found(folder / target, -1)
         for number in range(after + 1, len(self._folders)):
             if self._passed_over(number, target):
                 continue
@@ -110,6 +128,8 @@ class ReadFiles:
     def __init__(self) -> None:
         self._ours: dict[str, str] = {}
         self._others: list[str] = []
+        self.names: list[str] = []
+        """The files that are not ours, in order."""
 
     def add(self, path: Path | None, text: str) -> None:
         """A file was read, at `path` if it is not in memory only."""
@@ -117,6 +137,8 @@ class ReadFiles:
             self._ours[str(path.relative_to(INCLUDE_DIR))] = text
         else:
             self._others.append(text)
+            if path is not None and path.name != "<command line>":
+                self.names.append(str(path))
 
     def lacking(self) -> frozenset[str]:
         """The names used that a header lacks which was included, and that no other one of ours has."""

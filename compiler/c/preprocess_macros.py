@@ -91,7 +91,7 @@ class MacroPreprocessor(MacroExpander):
         super().__init__()
         self._kept = ("acc", "omp") if openmp else ("acc",)
         self._said_openmp = openmp
-        self._output = output
+        self.output = output
         self._search = search
         self.files = ReadFiles()
         self._folder = -1  # of the search, where the current file was found
@@ -140,6 +140,23 @@ class MacroPreprocessor(MacroExpander):
     def undefine(self, name: str) -> None:
         """`#undef name`; nothing if it is not defined."""
         self.table.pop(name, None)
+
+    def include_first(self, name: str) -> None:
+        """`#include "name"` before the first line of a file, as `-include` asks."""
+        self.process(f'#include "{name}"\n', "<command line>", Path("<command line>"))
+
+    def definitions(self) -> str:
+        """All macros as `#define`s."""
+        lines: list[str] = []
+        for name, macro in self.table.items():
+            arguments = ""
+            if macro.arglist is not None:
+                given = [str(a) for a in macro.arglist]
+                if macro.variadic:
+                    given[-1] = "..." if given[-1] == "__VA_ARGS__" else f"{given[-1]}..."
+                arguments = f"({', '.join(given)})"
+            lines.append(f"#define {name}{arguments} {_spelling(macro.value)}".rstrip())
+        return "\n".join(sorted(lines)) + "\n"
 
     def process(self, text: str, file: str, path: Path | None) -> None:
         """Preprocess `text`, known as `file` in messages and found at `path` (None: in memory)."""
@@ -201,9 +218,9 @@ class MacroPreprocessor(MacroExpander):
         start = 0
         for index, token in enumerate(expanded):
             if token.value == "_Pragma" and index >= start:
-                self._output.tokens(expanded[start:index])
+                self.output.tokens(expanded[start:index])
                 start = self._pragma_operator(expanded, index)
-        self._output.tokens(expanded[start:] if start else expanded)
+        self.output.tokens(expanded[start:] if start else expanded)
 
     # Macros
 
@@ -410,7 +427,7 @@ class MacroPreprocessor(MacroExpander):
             hash_column = args[0].source[2] - len("#pragma ")
             if place[1] == args[0].source[1] and not args[0].is_expanded:
                 place = (place[0], place[1], max(hash_column, 1))
-            self._output.pragma(place, self.expanded(rest) if rest else rest, word)
+            self.output.pragma(place, self.expanded(rest) if rest else rest, word)
         elif word == "once" and self._path is not None:
             self._once.add(self._path)
         elif word in _REFUSED_PRAGMAS:

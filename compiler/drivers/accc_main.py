@@ -19,9 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.deep_stack import with_deep_stack
-from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
+from ..base.diagnostics import (
+    UNKNOWN_LOC,
+    CommandLineError,
+    CompileError,
+    DiagnosticSink,
+    error,
+    render,
+)
 from ..internal_error import guarded
-from .customary_options import translate
+from .c_options import answer, command_error, prepared_or_leave
+from .customary_options import translated_or_leave
 from .dependencies import add_dependency_arguments, write_dependencies
 from .driver_options import add_compile_arguments, add_version, compile_options
 from .object_file import ObjectFile, read_objects
@@ -56,6 +64,12 @@ def _argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-c", dest="compile", action="store_true", help="make object files only")
     parser.add_argument("-E", dest="preprocess", action="store_true", help="preprocess only")
+    parser.add_argument(
+        "-dM", dest="macros_only", action="store_true", help="with -E: print all macros"
+    )
+    parser.add_argument(
+        "-save-temps", "--save-temps", action="store_true", help="keep the preprocessed files"
+    )
     parser.add_argument("-fsyntax-only", dest="check", action="store_true", help="check only")
     parser.add_argument("-o", dest="output", metavar="FILE", type=Path, help="file to write")
     repeated: dict[str, Any] = {"action": "append", "default": []}
@@ -93,9 +107,9 @@ class _Command:
     def run(self) -> int:
         args = self.args
         if not args.inputs:
-            raise error(UNKNOWN_LOC, "there are no input files", "name C or object files")
+            raise command_error("there are no input files", "name C or object files")
         if args.output is not None and len(args.inputs) > 1 and (args.compile or args.preprocess):
-            raise error(UNKNOWN_LOC, "-o with several files needs a link", "leave out -o, or -c")
+            raise command_error("-o with several files needs a link", "leave out -o, or -c")
         if args.preprocess or args.depend_only:
             self._preprocess()
         elif args.compile or args.check:
@@ -111,6 +125,11 @@ class _Command:
 
         paths = [Path(name) for name in self.args.inputs]
         options = preprocess_options(compile_options(self.args))
+        if self.args.macros_only:
+            from ..c.preprocess import macros
+
+            self._write("".join(macros(path, options) for path in paths))
+            return
         sink = DiagnosticSink()
         texts: list[str] = []
         for source in preprocess_program(paths, options, sink):
@@ -121,10 +140,13 @@ class _Command:
         _print(sink)
         if self.args.depend_only:
             return
+        self._write("".join(texts))
+
+    def _write(self, text: str) -> None:
         if self.args.output is None:
-            print_output("".join(texts))
+            print_output(text)
         else:
-            write_output(self.args.output, "".join(texts).encode(errors="surrogateescape"))
+            write_output(self.args.output, text.encode(errors="surrogateescape"))
 
     def _compile(self) -> None:
         for name in self.args.inputs:
@@ -143,11 +165,18 @@ class _Command:
         from ..irgen import generate_module
 
         options, sink = compile_options(self.args), DiagnosticSink()
-        if path.suffix == ".i":
+        if path.suffix == ".i" or self.args.language == "cpp-output":
             text = read_source(path, SourceLoc(str(path), 0))
             source = PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
         else:
             source = preprocess(path, preprocess_options(options), sink)
+            if self.args.save_temps:
+                name = (
+                    Path(output).with_suffix(".i")
+                    if self.args.compile
+                    else path.with_suffix(".i").name
+                )
+                write_output(Path(name), source.text.encode(errors="surrogateescape"))
             if self.args.depend:
                 write_dependencies(source, self.args, output)
         try:
@@ -214,7 +243,7 @@ class _Command:
         found: list[ObjectFile] = []
         for name in self.args.inputs:
             path = Path(name)
-            if path.suffix in (".c", ".i"):
+            if path.suffix in (".c", ".i") or self.args.language in ("c", "cpp-output"):
                 found.append(self._compiled(path, str(self.args.output or "a.out")))
             elif ".so" in path.suffixes:
                 self.args.libraries.append(str(path.resolve()))
@@ -270,7 +299,11 @@ def _print(sink: DiagnosticSink, known: Container[str] = ()) -> tuple[str, ...]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accc` command: its exit status."""
     sink = DiagnosticSink()
-    arguments = translate(reporting_options(sys.argv[1:] if argv is None else argv), sink)
+    given = prepared_or_leave(reporting_options(sys.argv[1:] if argv is None else argv))
+    if (text := answer(given)) is not None:
+        print(text)
+        return 0
+    arguments = translated_or_leave(given, sink)
     _print(sink)
     return guarded(lambda: _main(arguments))
 
@@ -278,8 +311,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(arguments: list[str]) -> int:
     try:
         for option in _REFUSED.keys() & set(arguments):
-            raise error(UNKNOWN_LOC, f"accc has no option {option}", _REFUSED[option])
+            raise command_error(f"accc has no option {option}", _REFUSED[option])
         return _Command(_argument_parser().parse_intermixed_args(arguments), arguments).run()
+    except CommandLineError as e:
+        report(e.diagnostics)
+        return 2
     except CompileError as e:
         report(e.diagnostics)
         return 1

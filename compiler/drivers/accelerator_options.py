@@ -4,7 +4,7 @@ What `-acc=`, `-ta=`, `-gpu=`, `-arch=` and `-Mcuda=` of nvc and pgcc say about 
 Of several architectures the oldest counts that there is code for, as its PTX runs on all later ones;
 where there is code for none, the oldest that there is takes their place, with a warning. Sub-options that
 ask for what holds anyway, or that concern the other compiler's own code generation, are passed over; what
-changes a program's meaning and is not honoured is a warning.
+changes a program's meaning and is not honoured is a warning; values that nobody has are errors.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from ..base.options import OLDEST_SM
+from .c_options import command_error
 
 _HOSTS = frozenset(("host", "multicore"))
 _GPUS = frozenset(("gpu", "nvidia", "tesla"))
@@ -63,8 +64,8 @@ def accelerator_options(argument: str) -> tuple[list[str], list[str]] | None:
             warnings.append(
                 f"{argument}: there is no code for AMD's GPUs: the target stays as it is"
             )
-        elif _PASSED_OVER.fullmatch(word) is None:
-            warnings.append(f"{argument}: '{word}' is not known and ignored")
+        elif _PASSED_OVER.fullmatch(word) is None and "radeon" not in values:
+            raise command_error(f"{argument}: there is no such value as '{word}'", "leave it out")
     if devices and devices <= _HOSTS:
         options.append("--target=host")
     elif name == "-acc" and devices == {"gpu"}:

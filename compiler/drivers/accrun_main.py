@@ -22,7 +22,8 @@ from ...runtime.profiling.trace import TraceOptions
 from ..base.diagnostics import DiagnosticSink
 from ..internal_error import guarded
 from ..process import without_collection
-from .customary_options import translate
+from .c_options import prepared_or_leave
+from .customary_options import translated_or_leave
 from .driver_options import add_compile_arguments, add_version, at_least_one, compile_options
 from .reporting import reporting_options, require_no_failing
 from .run_program import (
@@ -169,8 +170,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accrun` command. Leaves the process with the program's exit status."""
     own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
     sink = DiagnosticSink()
-    own = reporting_options(own)
-    args = _argument_parser().parse_intermixed_args(translate(own, sink))
+    own = prepared_or_leave(reporting_options(own))
+    args = _argument_parser().parse_intermixed_args(translated_or_leave(own, sink))
     print_diagnostics(sink)
     with without_collection():
         return guarded(lambda: in_place(lambda: _run(args, program_arguments)))

@@ -7,10 +7,12 @@ a CPU), so that `CFLAGS` of gcc, clang and nvc work unchanged.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 
-from ..base.diagnostics import UNKNOWN_LOC, DiagnosticSink
+from ..base.diagnostics import UNKNOWN_LOC, CommandLineError, DiagnosticSink
 from .accelerator_options import accelerator_options
+from .reporting import report
 
 _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-O(?:fast)|-fast", ("-O3", "--fast-math")),
@@ -26,7 +28,6 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-f?openmp|-mp(?:=.*)?|-qopenmp|-xopenmp", ("--openmp",)),
     (r"-foffload=nvptx.*", ("--target=nvptx",)),
     (r"-foffload=disable", ("--target=host",)),
-    (r"-(?:isystem|iquote|idirafter)", ("-I",)),
 )
 """A pattern of the whole argument, and what it becomes."""
 
@@ -55,6 +56,15 @@ def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> l
                 sink.warn(UNKNOWN_LOC, message)
             warned.add(message)
     return found
+
+
+def translated_or_leave(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
+    """`translate` for a driver: prints what is wrong and leaves the process with status 2."""
+    try:
+        return translate(arguments, sink)
+    except CommandLineError as mistake:
+        report(mistake.diagnostics)
+        sys.exit(2)
 
 
 def _one(argument: str) -> Sequence[str]:

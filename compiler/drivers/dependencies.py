@@ -41,7 +41,7 @@ def write_dependencies(source: PreprocessedSource, args: argparse.Namespace, out
 
 def headers_of(source: PreprocessedSource) -> list[str]:
     """The files that `source` includes, without accopt's own headers, in order."""
-    names = dict.fromkeys(_MARKER.findall(source.text))
+    names = dict.fromkeys([*source.read, *_MARKER.findall(source.text)])
     return [
         name
         for name in names

@@ -79,6 +79,24 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         help="folder of #include files",
         **repeated,
     )
+    for flag, what in (
+        ("-isystem", "searched after those of -I"),
+        ("-iquote", 'searched first, for #include "FILE"'),
+        ("-idirafter", "searched last"),
+    ):
+        group.add_argument(
+            flag, dest=f"{flag[1:]}_dirs", metavar="DIR", type=Path, help=what, **repeated
+        )
+    group.add_argument(
+        "-include", dest="includes", metavar="FILE", help="include it before every file", **repeated
+    )
+    group.add_argument(
+        "-imacros", dest="macros", metavar="FILE", help="take its macros only", **repeated
+    )
+    group.add_argument(
+        "-nostdinc", dest="no_standard_dirs", action="store_true", help="no headers of the system"
+    )
+    group.add_argument("-x", dest="language", metavar="LANGUAGE", help="what all files are: c")
     group.add_argument(
         "-D", dest="defines", metavar="NAME[=VALUE]", help="define a macro", **repeated
     )
@@ -178,7 +196,12 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
         sizes=args.sizes,
         wall=args.wall,
         managed=args.managed,
-        include_dirs=tuple(args.include_dirs),
+        include_dirs=(*args.include_dirs, *args.isystem_dirs),
+        quote_dirs=tuple(args.iquote_dirs),
+        after_dirs=tuple(args.idirafter_dirs),
+        standard_dirs=not args.no_standard_dirs,
+        forced_includes=tuple(args.includes),
+        forced_macros=tuple(args.macros),
         defines=tuple(args.defines),
         undefines=tuple(args.undefines),
         use_system_cpp=args.system_cpp,

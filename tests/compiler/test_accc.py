@@ -146,13 +146,9 @@ def test_a_warning_is_given_once(project: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "no input files"),
         (["none.o"], "cannot read 'none.o'"),
         (["foreign.o"], "'foreign.o' is no object file of accc"),
         (["twice.c", "-Iinclude", "-DFACTOR=2", "--target=host"], "no function 'main'"),
-        (["-shared", "twice.c"], "no option -shared"),
-        (["-S", "twice.c"], "no option -S"),
-        (["-c", "twice.c", "main.c", "-o", "x.o"], "-o with several files"),
         (["-c", "twice.c", "-Iinclude", "-DFACTOR=2", "-o", "no/where.o"], "cannot write"),
     ],
 )
@@ -161,6 +157,22 @@ def test_refused(
 ) -> None:
     (project / "foreign.o").write_bytes(b"\x7fELF")
     assert accc_main.main(arguments) == 1
+    message = capsys.readouterr().err
+    assert words in message and "help:" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "no input files"),
+        (["-S", "twice.c"], "no option -S"),
+        (["-c", "twice.c", "main.c", "-o", "x.o"], "-o with several files"),
+    ],
+)
+def test_mistakes_in_the_command_line(
+    project: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert accc_main.main(arguments) == 2
     message = capsys.readouterr().err
     assert words in message and "help:" in message
 
@@ -186,7 +198,6 @@ def test_refused(
         ("-Minfo=accel -ffp-contract=off", "--remarks --no-fma"),
         ("-ffp-contract=fast", "--host-fma"),
         ("-mfma", "--host-fma"),
-        ("-isystem include -DA=1 -lm", "-I include -DA=1 -lm"),
         ("-c -MMD -MF x.d -fsyntax-only", "-c -MMD -MF x.d -fsyntax-only"),
     ],
 )
@@ -204,7 +215,7 @@ def test_customary_options(given: str, meant: str) -> None:
         ("-gpu=cc35,cc60", "--sm=70", ["no code for compute capability 60"]),
         ("-gpu=managed -ta=tesla:managed", "--managed --managed", []),
         ("-gpu=mem:unified", "--managed", []),
-        ("-ta=radeon:tahiti", "", ["no code for AMD", "'tahiti' is not known"]),
+        ("-ta=radeon:tahiti", "", ["no code for AMD"]),
     ],
 )
 def test_options_that_are_not_honoured(given: str, meant: str, warnings: list[str]) -> None:

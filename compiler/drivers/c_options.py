@@ -1,0 +1,201 @@
+"""
+Options of C compilers that say where headers are, what language a file is in, what goes to the linker, and
+what the compiler is, brought into the form that the drivers' parsers know. What asks for something that
+changes a program's meaning and is not done is a warning; values that do not exist are errors.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..base.diagnostics import UNKNOWN_LOC, CommandLineError, Diagnostic, DiagnosticSink, Severity
+from .reporting import report
+
+_SEPARATE = ("-isystem", "-idirafter", "-iquote", "-include", "-imacros")
+"""Options whose argument may be attached; the parsers want it apart."""
+_LANGUAGES = ("c", "c-header", "cpp-output", "none")
+_STANDARD = re.compile(
+    r"(?:c|gnu|iso9899:)(?:89|90|99|9x|11|1x|17|18|2x|23|199409|1990|1999|2011|2017|2018)"
+)
+_UNINSTRUMENTED = "programs are not instrumented; --target=sim checks the accesses of kernels"
+_OWN_TYPES = "types and calls are the platform's"
+_NOT_DONE = (
+    (r"-fsanitize=.*|-Mbounds|-Mchk(?:ptr|stk|fpstk)|-finstrument-functions", _UNINSTRUMENTED),
+    (r"-f(?:profile-.*|test-coverage)|--coverage|-pg|-p", _UNINSTRUMENTED),
+    (r"-funsigned-(?:char|bitfields)|-fno-signed-char|-Muchar", _OWN_TYPES),
+    (
+        r"-fshort-(?:enums|wchar)|-fpack-struct.*|-m(?:long-double-(?:64|128)|soft-float)",
+        _OWN_TYPES,
+    ),
+    (r"-m96bit-long-double|-mno-sse\d*|-mabi=ms", _OWN_TYPES),
+    (r"-fwrapv|-ftrapv", "signed arithmetic does not overflow in a valid program"),
+    (r"-static", "programs use shared libraries"),
+)
+"""Patterns of options that would change what a program does, and what holds instead."""
+_LINKER_MEANS = re.compile(
+    r"--?(?:wrap|defsym|version-script|script|dynamic-list|entry|e|T|u|undefined)(?:=.*)?"
+)
+_WITH_VALUE = re.compile(
+    r"--?(?:soname|h|rpath-link|z|O|m|wrap|defsym|entry|e|T|u|undefined|y|Map)"
+)
+
+
+def command_error(message: str, remedy: str) -> CommandLineError:
+    """The error for a mistake in the command line."""
+    return CommandLineError([Diagnostic(Severity.ERROR, UNKNOWN_LOC, message, remedy)])
+
+
+def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
+    """
+    `arguments` with `@file`s in place, in the form of the parsers. Warnings go to `sink`; raises
+    `CommandLineError` for values that do not exist.
+    """
+    found: list[str] = []
+    rest = iter(list(_with_files(arguments, 0)))
+    for argument in rest:
+        if argument == "--":
+            return [*found, argument, *rest]
+        if argument in ("-o", "-D", "-U", "-I", "-L", "-l", "-MF", "-MT", "-MQ", *_SEPARATE):
+            found += [argument, _next(rest, argument)]
+        elif argument == "-Xlinker":
+            found += _linker([_next(rest, argument)], sink)
+        elif argument == "-Xpreprocessor":
+            found += prepared([_next(rest, argument)], sink)
+        elif argument.startswith("-Wl,"):
+            found += _linker(argument[4:].split(","), sink)
+        elif argument.startswith("-Wp,"):
+            found += _preprocessor(argument[4:].split(","), sink)
+        elif argument in ("-tp", "--param", "-aux-info"):
+            _next(rest, argument)
+        elif argument == "-x" or re.fullmatch(r"-x(?!openmp)[a-z].*", argument):
+            found += ["-x", _language(argument[2:] or _next(rest, argument))]
+        else:
+            found += _one(argument, sink)
+    return found
+
+
+def prepared_or_leave(arguments: Sequence[str]) -> list[str]:
+    """`prepared` for a driver: prints what is wrong and leaves the process with status 2."""
+    sink = DiagnosticSink()
+    try:
+        found = prepared(arguments, sink)
+    except CommandLineError as mistake:
+        report(mistake.diagnostics)
+        sys.exit(2)
+    report(sink.diagnostics)
+    return found
+
+
+def _with_files(arguments: Sequence[str], depth: int) -> Iterator[str]:
+    for at, argument in enumerate(arguments):
+        path = Path(argument[1:])
+        if argument == "--" and not depth:
+            yield from arguments[at:]
+            return
+        if not argument.startswith("@") or not path.is_file() or depth > 20:
+            yield argument
+        else:
+            yield from _with_files(shlex.split(path.read_text()), depth + 1)
+
+
+def _next(rest: Iterator[str], option: str) -> str:
+    value = next(rest, None)
+    if value is None:
+        raise command_error(f"'{option}' needs an argument", f"write {option} and its argument")
+    return value
+
+
+def _one(argument: str, sink: DiagnosticSink) -> list[str]:
+    for option in _SEPARATE:
+        if argument.startswith(option):
+            return [option, argument.removeprefix(option).removeprefix("=")]
+    if argument.startswith("-std=") and _STANDARD.fullmatch(argument[5:]) is None:
+        raise command_error(
+            f"'{argument}': there is no such standard of C", "write -std=c11, or leave it out"
+        )
+    if argument in ("-m32", "-mx32", "-m16"):
+        raise command_error(f"'{argument}': there is code for 64 bits only", "leave it out")
+    for pattern, instead in _NOT_DONE:
+        if re.fullmatch(pattern, argument):
+            sink.warn(UNKNOWN_LOC, f"{argument} is not done: {instead}")
+            return []
+    return [argument]
+
+
+def _language(name: str) -> str:
+    if name not in _LANGUAGES:
+        raise command_error(
+            f"'-x {name}': accopt compiles C", f"write -x {', or -x '.join(_LANGUAGES)}"
+        )
+    return name
+
+
+def _linker(words: Sequence[str], sink: DiagnosticSink) -> list[str]:
+    """Our options for what `-Wl,` gives to a linker."""
+    found: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in ("-rpath", "--rpath", "-R"):
+            found.append(f"-L{value if equals else next(rest, '.')}")
+        elif word in ("-L", "--library-path", "-l"):
+            found.append(f"{word[:2]}{next(rest, '')}")
+        elif re.match(r"-[lL].", word) or not word.startswith("-"):
+            found.append(word)
+        else:
+            if _LINKER_MEANS.fullmatch(word):
+                sink.warn(UNKNOWN_LOC, f"-Wl,{word} is not done: programs are linked by accopt")
+            if not equals and _WITH_VALUE.fullmatch(word):
+                next(rest, None)
+    return found
+
+
+def _preprocessor(words: Sequence[str], sink: DiagnosticSink) -> list[str]:
+    """Our options for what `-Wp,` gives to the preprocessor; `-MD,FILE` and the like name their file."""
+    if words and words[0] in ("-MD", "-MMD"):
+        file = ["-MF", words[1]] if len(words) > 1 else []
+        return [words[0], *file, *prepared(words[2:], sink)]
+    return prepared(words, sink)
+
+
+def answer(arguments: Sequence[str]) -> str | None:
+    """What `-dumpmachine` and the like, which compile nothing, print; None without such an option."""
+    from importlib.metadata import version
+
+    machine = f"{platform.machine()}-linux-gnu"
+    for argument in arguments:
+        name, _, value = argument.partition("=")
+        match name.replace("--print", "-print"):
+            case "-dumpmachine" | "-print-multiarch":
+                return machine
+            case "-dumpversion" | "-dumpfullversion":
+                return version("accopt")
+            case "-print-prog-name" | "-print-file-name":
+                return _library(value, machine) if "file" in name else value
+            case "-print-libgcc-file-name":
+                return "libgcc.a"
+            case "-print-search-dirs":
+                folders = ":".join(_folders(machine))
+                return f"install: {Path(__file__).parents[2]}\nprograms: =\nlibraries: ={folders}"
+            case "-print-sysroot" | "-print-multi-directory" | "-print-multi-os-directory":
+                return "" if "sysroot" in name else "."
+            case "-print-multi-lib":
+                return ".;"
+            case _:
+                pass
+    return None
+
+
+def _folders(machine: str) -> list[str]:
+    return [f"/lib/{machine}", f"/usr/lib/{machine}", "/lib", "/usr/lib"]
+
+
+def _library(name: str, machine: str) -> str:
+    """The path of a library, or its name alone where it is in none of the folders, as gcc says it."""
+    paths = (Path(folder) / name for folder in _folders(machine))
+    return next((str(path) for path in paths if path.exists()), name)
