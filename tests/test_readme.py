@@ -24,10 +24,12 @@ def test_pass_table() -> None:
     assert REFRESH["pass_table"]() in PAGES["passes.md"], "python docs/refresh.py"
 
 
-@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", PAGES["README.md"], re.DOTALL))
-def test_python(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", ["README.md", "analyses.md"])
+def test_python(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of a page are one program."""
     monkeypatch.chdir(ROOT)
-    exec(compile(code, "README.md", "exec"), {})
+    code = "\n".join(re.findall(r"```python\n(.*?)```", PAGES[page], re.DOTALL))
+    exec(compile(code, page, "exec"), {})
 
 
 @pytest.mark.parametrize("page", PAGES)
