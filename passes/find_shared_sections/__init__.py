@@ -1,0 +1,1 @@
+"""`find-shared-sections`: sections for nests whose iterations read the same data."""

@@ -1,0 +1,98 @@
+"""
+Sums that a loop over terms keeps in memory, in a register instead.
+
+`for k: c[i][j] += a[i][k] * b[k][j]` loads and stores the same element in every turn. That is one load
+before the loop and one store behind it, where nothing else that the loop reads can be that element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, llvm, scf
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ..decisions.shared_sections import constant_side
+from ..ir.acc_ops import is_defined_inside
+from ..ir.building import Cursor, constant_value, erase
+from ..ir.cached_accesses import Symbols
+from ..ir.products import OWN, place_in_array
+
+
+def _address(store: llvm.StoreOp, loop: scf.ForOp, at: Cursor) -> SSAValue:
+    """The address of a store, which is the same in all turns, computed before the loop."""
+    needed: list[Operation] = []
+
+    def visit(value: SSAValue) -> None:
+        owner = value.owner
+        if isinstance(owner, Operation) and is_defined_inside(value, loop) and owner not in needed:
+            for operand in owner.operands:
+                visit(operand)
+            needed.append(owner)
+
+    visit(store.ptr)
+    values: dict[SSAValue, SSAValue] = {}
+    for op in needed:
+        at.insert(op.clone(values))
+    return values.get(store.ptr, store.ptr)
+
+
+def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.ForOp:
+    """The loop with the elements that `stores` write carried from turn to turn."""
+    symbols = Symbols(loop)
+    at = Cursor.before(loop)
+    addresses = [_address(store, loop, at) for store in stores]
+    body = loop.body.block
+    places = {store: place_in_array(store, symbols) for store in stores}
+    # Without any turn nothing is accessed, and an array may not be there.
+    runs = at.value(arith.CmpiOp(loop.lb, loop.ub, "slt"), "runs")
+    turns = constant_side([constant_value(loop.lb), constant_value(loop.ub)])
+    safe = [bool(turns) or isinstance(places[store][0].owner, OWN) for store in stores]
+    starts = [
+        at.load(address, store.value.type)
+        if sure
+        else _load_if(runs, address, store.value.type, at)
+        for store, address, sure in zip(stores, addresses, safe, strict=True)
+    ]
+    current: dict[llvm.StoreOp, SSAValue] = {}
+    for store in stores:
+        current[store] = body.insert_arg(store.value.type, len(body.args))
+    for op in list(body.ops):
+        if isinstance(op, llvm.LoadOp):
+            for store in stores:
+                if places[store] == place_in_array(op, symbols):
+                    op.dereferenced_value.replace_all_uses_with(current[store])
+                    erase(op)
+                    break
+        elif isinstance(op, llvm.StoreOp) and op in current:
+            current[op] = op.value
+            erase(op)
+    end = body.last_op
+    assert isinstance(end, scf.YieldOp)
+    last = scf.YieldOp(*end.operands, *current.values())
+    last.location = end.location
+    body.insert_op_before(last, end)
+    erase(end)
+    new = scf.ForOp(
+        loop.lb, loop.ub, loop.step, [*loop.iter_args, *starts], loop.detach_region(loop.body)
+    )
+    new.attributes |= loop.attributes
+    at.insert(new)
+    new.location = loop.location
+    for old, result in zip(loop.results, new.results, strict=False):
+        result.name_hint = old.name_hint
+        old.replace_all_uses_with(result)
+    sums = new.results[len(loop.results) :]
+    for address, result, sure in zip(addresses, sums, safe, strict=True):
+        (at if sure else at.if_then(runs)).store(result, address)
+    erase(loop)
+    return new
+
+
+def _load_if(condition: SSAValue, address: SSAValue, type_: Attribute, at: Cursor) -> SSAValue:
+    """What stands at an address if a condition holds, else 0."""
+    then, otherwise = Block(), Block()
+    inside, outside = Cursor.at_end(then, at.loc), Cursor.at_end(otherwise, at.loc)
+    inside.insert(scf.YieldOp(inside.load(address, type_)))
+    outside.insert(scf.YieldOp(outside.constant(0, type_)))
+    return at.value(scf.IfOp(condition, [type_], Region(then), Region(otherwise)), "start")

@@ -1,0 +1,135 @@
+"""
+Name the sections that the iterations of a product share, as `cache` directives would.
+
+Takes:  data level, before the schedule. Looks at two free parallel loops of one variable, one directly in
+        the other, around a sequential loop with the same bounds for all iterations, whose body is
+        straight-line code that loads elements which move with one of the parallel loops and the loop over
+        terms only.
+Leaves: where `decisions/shared_sections.py` says that it pays, the sequential loop over pieces of 16 terms
+        with an `acc.cache` for each such load, around a loop over the terms of a piece; then the original,
+        for the terms that are left. Where only the host knows whether there are any, the construct has a
+        version for each case. Sums that the loop kept in memory are in registers; the parallel loops are
+        swapped where the outer one runs along what is written. `promote-cache-to-shared` does the rest.
+        `accx.remarks` of the construct says so.
+Fails:  never.
+
+Before:
+  %sum = scf.for %k = %lb to %ub step %c1 iter_args(%s = %zero) -> (f32) {
+    … llvm.load %a[%i * n + %k] … llvm.load %b[%k * n + %j] …
+  }
+After:
+  %part = scf.for %piece = %lb to %whole step %c16 iter_args(%p = %zero) -> (f32) {
+    %a_view = acc.cache varPtr(%a) bounds(%i : 1, %piece : 16)
+    %b_view = acc.cache varPtr(%b) bounds(%piece : 16, %j : 1)
+    scf.for %k = %piece to %piece + 16 step %c1 iter_args(%s = %p) -> (f32) { … %a_view … %b_view … }
+  }
+  %sum = scf.for %k = %whole to %ub step %c1 iter_args(%s = %part) -> (f32) { … }
+
+Options: `target` (`host`: nothing to do). `enabled`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from ..decisions.shared_sections import PIECE, constant_side
+from ..ir.acc_ops import is_defined_inside
+from ..ir.building import Cursor, constant_value
+from ..ir.notes import note
+from ..ir.products import Terms, bounds_of, find_terms, free_constructs
+from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from .accumulators import keep_in_registers
+from .loop_order import should_swap, swap
+from .pieces import in_pieces
+
+
+def _terms_in(construct: acc.ParallelOp) -> list[Terms]:
+    loops = [inner for inner in construct.walk() if isinstance(inner, scf.ForOp)]
+    return [terms for loop in loops if (terms := find_terms(loop)) is not None]
+
+
+def _cut(construct: acc.ParallelOp, *, whole: bool) -> None:
+    """Cuts the products of a construct into pieces; `whole`: none of them has terms left over."""
+    for terms in _terms_in(construct):
+        assert isinstance(terms.loop, scf.ForOp)
+        names = dict.fromkeys(factor.name for factor in terms.factors)
+        rest = "" if whole else f", the last terms of sums that are no multiple of {PIECE} apart"
+        text = f"iterations share what they read of {', '.join(names)}: cached in pieces{rest}"
+        note(construct, [(terms.loop, text)])
+        loop = keep_in_registers(terms.loop, terms.sums) if terms.sums else terms.loop
+        in_pieces(loop, terms.factors, whole=whole)
+
+
+def _has_whole_pieces(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue | bool:
+    """Whether the sums' lengths are multiples of a piece: known, or a value before the construct."""
+    at = Cursor.before(construct)
+    total: SSAValue | None = None
+    for terms in found:
+        lower, upper, _ = bounds_of(terms.loop)
+        turns = constant_side([constant_value(lower), constant_value(upper)])
+        if turns is not None and turns % PIECE == 0:
+            continue
+        if turns is not None or any(
+            is_defined_inside(v, construct) and constant_value(v) is None for v in (lower, upper)
+        ):
+            return False
+        first, end = at.to_i64(_outside(at, lower)), at.to_i64(_outside(at, upper))
+        trips = at.sub(end, first)
+        total = trips if total is None else at.value(arith.OrIOp(total, trips))
+    if total is None:
+        return True
+    rest = at.value(arith.AndIOp(total, at.i64(PIECE - 1)))
+    return at.value(arith.CmpiOp(rest, at.i64(0), "eq"), "whole_pieces")
+
+
+def _outside(at: Cursor, value: SSAValue) -> SSAValue:
+    """A value from before the construct, or the same constant there."""
+    known = constant_value(value)
+    return value if known is None else at.constant(known, value.type)
+
+
+def name_sections(construct: acc.ParallelOp) -> None:
+    """
+    Gives the products of a construct their sections: in two versions where only the host knows whether
+    the lengths of their sums are multiples of a piece.
+    """
+    found = _terms_in(construct)
+    if not found:
+        return
+    for outer, inner in {terms.inner: (terms.outer, terms.inner) for terms in found}.values():
+        if should_swap(outer, inner):
+            swap(outer, inner)
+            note(construct, [(outer, "loops swapped: what they write lies along the outer one")])
+    versions = can_have_versions(construct) and queue_outside(construct)
+    whole = _has_whole_pieces(construct, found) if versions else False
+    if isinstance(whole, bool):
+        _cut(construct, whole=whole)
+        return
+    then, otherwise = branches(Cursor.before(construct), whole)
+    _cut(copy_construct(construct, then), whole=True)
+    move_construct(construct, otherwise)
+    _cut(construct, whole=False)
+
+
+@dataclass(frozen=True)
+class FindSharedSectionsPass(ModulePass):
+    """See the module's description."""
+
+    name = "find-shared-sections"
+
+    target: Literal["nvptx", "host"] = "nvptx"
+    enabled: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target == "host" or not self.enabled:
+            return
+        for construct in free_constructs(op):
+            name_sections(construct)

@@ -1,0 +1,155 @@
+"""
+Products: nests of two parallel loops around a loop over terms, whose iterations share what they read.
+
+`decisions/shared_sections.py` says which of them pay; the passes `order-product-loops` and
+`find-shared-sections` rewrite them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from ..decisions.polynomials import Polynomial
+from ..decisions.shared_sections import Product, constant_side, why_not
+from .acc_ops import has_level, is_defined_inside
+from .arguments import distinct_arguments, is_restrict
+from .building import constant_value
+from .cached_accesses import Symbols
+from .levels import loop_levels
+from .product_loads import Factor, Loads, offset_of, read_loads
+
+OWN = (llvm.AllocaOp, acc.PrivateOp, acc.ReductionOp)
+"""What makes a variable of one iteration."""
+
+
+def place_in_array(op: llvm.LoadOp | llvm.StoreOp, symbols: Symbols) -> tuple[SSAValue, Polynomial]:
+    """The array that an access leads into, and how many bytes from its start."""
+    return offset_of(op.ptr, symbols)
+
+
+def _apart(left: SSAValue, right: SSAValue) -> bool:
+    """Whether two arrays share no element that the loop writes."""
+    if isinstance(left.owner, OWN) or is_restrict(left) or is_restrict(right):
+        return True
+    return any(distinct_arguments([left, right], loads_pointers=False))
+
+
+def find_accumulators(loop: scf.ForOp | acc.LoopOp) -> list[llvm.StoreOp] | None:
+    """The stores of a loop that may wait until it is done; None if one of its stores may not."""
+    symbols = Symbols(loop)
+    ops = list(loop.regions[0].block.ops)
+    accesses = [op for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
+    places = {op: place_in_array(op, symbols) for op in accesses}
+    stores = [op for op in accesses if isinstance(op, llvm.StoreOp)]
+    for store in stores:
+        base, offset = places[store]
+        fixed = all(isinstance(s, SSAValue) and not _inside(s, loop) for s in offset.symbols)
+        scalar = isinstance(store.value.type, IntegerType | AnyFloat)
+        if (
+            not fixed
+            or not scalar
+            or (store.ordering is not None and store.ordering.value.data != 0)
+            or "volatile_" in store.properties
+        ):
+            return None
+        # What no turn reads first is not there to be read.
+        first = next(op for op in accesses if places[op] == (base, offset))
+        if not isinstance(first, llvm.LoadOp):
+            return None
+        for other in accesses:
+            if other is store:
+                continue
+            if places[other] == (base, offset) and isinstance(other, llvm.LoadOp):
+                if other.dereferenced_value.type != store.value.type:
+                    return None
+            elif places[other][0] is base or not _apart(base, places[other][0]):
+                return None
+    return stores
+
+
+def _inside(value: SSAValue, loop: Operation) -> bool:
+    return is_defined_inside(value, loop) or value in loop.regions[0].block.args
+
+
+@dataclass(frozen=True)
+class Terms:
+    """
+    A loop over the terms of a product's sums, the parallel loops around it, what it loads, and the stores of
+    sums that it keeps in memory.
+    """
+
+    outer: acc.LoopOp
+    inner: acc.LoopOp
+    loop: scf.ForOp | acc.LoopOp
+    loads: Loads
+    sums: Sequence[llvm.StoreOp]
+
+    @property
+    def factors(self) -> Sequence[Factor]:
+        return (*self.loads.outer, *self.loads.inner)
+
+
+def _is_free(loop: Operation | None) -> bool:
+    """Whether `loop` is a parallel loop of one variable whose mapping is open."""
+    return (
+        isinstance(loop, acc.LoopOp)
+        and len(loop.region.blocks) == 1
+        and len(loop.lowerbound) == 1
+        and not has_level(loop.seq)
+        and not loop_levels(loop)
+        and not loop.reduction_operands
+        and constant_value(loop.step[0]) == 1
+    )
+
+
+def bounds_of(loop: scf.ForOp | acc.LoopOp) -> tuple[SSAValue, SSAValue, SSAValue]:
+    if isinstance(loop, scf.ForOp):
+        return loop.lb, loop.ub, loop.step
+    return loop.lowerbound[0], loop.upperbound[0], loop.step[0]
+
+
+def find_terms(loop: scf.ForOp | acc.LoopOp) -> Terms | None:
+    """The product whose terms `loop` runs over; None if it is none that pays."""
+    inner = loop.parent_op()
+    outer = None if inner is None else inner.parent_op()
+    if not _is_free(inner) or not _is_free(outer):
+        return None
+    assert isinstance(inner, acc.LoopOp) and isinstance(outer, acc.LoopOp)
+    lower, upper, step = bounds_of(loop)
+    fixed = all(
+        constant_value(v) is not None or not is_defined_inside(v, outer)
+        for v in (lower, upper, *bounds_of(inner)[:2])
+    )
+    if not fixed or constant_value(step) != 1 or not isinstance(lower.type, IntegerType):
+        return None
+    if any(op.regions for op in loop.regions[0].block.ops):
+        return None
+    variables = [each.region.block.args[0] for each in (outer, inner)]
+    loads = read_loads(loop, variables[0], variables[1])
+    if loads is None:
+        return None
+    sides = [
+        constant_side([constant_value(value) for value in bounds_of(each)[:2]])
+        for each in (outer, inner, loop)
+    ]
+    product = Product(len(loads.outer), len(loads.inner), loads.both, *sides)
+    sums = find_accumulators(loop)
+    if sums is None or why_not(product):
+        return None
+    return Terms(outer, inner, loop, loads, sums)
+
+
+def free_constructs(module: ModuleOp) -> list[acc.ParallelOp]:
+    """Constructs whose launch is ours to choose, and that cache nothing themselves."""
+    return [
+        op
+        for op in module.walk()
+        if isinstance(op, acc.ParallelOp)
+        and not (op.num_gangs or op.num_workers or op.vector_length)
+        and not any(isinstance(inner, acc.CacheOp) for inner in op.walk())
+    ]

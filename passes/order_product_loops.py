@@ -1,0 +1,101 @@
+"""
+Run the loop over the terms of a product in order in each thread.
+
+`loop reduction(+:sum)` on the innermost loop of a product is one more parallel loop, and would get the
+lanes. It is the two loops around it whose iterations share what they read (`find-shared-sections`), so these
+get them.
+
+Takes:  data level, before loops marked `seq` become plain ones.
+Leaves: marked `seq`, without the clause, every loop that reduces variables of the iteration around it,
+        names no level, holds no other loop, and runs over the terms of a product for which sections pay. The
+        iteration's thread then updates the variable itself.
+Fails:  never.
+
+Before:
+  acc.loop control(%j : i32) = … {
+    %copy = acc.reduction varPtr(%sum) …
+    acc.loop reduction(%copy : !llvm.ptr) control(%k : i32) = … { … a[i, k] … b[k, j] … %copy … }
+  }
+After:
+  acc.loop control(%j : i32) = … {
+    acc.loop control(%k : i32) = … { … a[i, k] … b[k, j] … %sum … } attributes {seq = …}
+  }
+
+Options: `target` (`host`: nothing to do).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.accx import WHY
+from .ir.acc_ops import NONE, is_defined_inside, loops_in, set_operand_groups, set_prop
+from .ir.building import erase
+from .ir.levels import loop_levels
+from .ir.products import find_terms, free_constructs
+
+
+def keep_in_order(loop: acc.LoopOp) -> None:
+    """Turns a loop that reduces into one that each thread runs in order, on the variable itself."""
+    for value in loop.reduction_operands:
+        entry = value.owner
+        assert isinstance(entry, acc.ReductionOp)
+        value.replace_uses_with_if(entry.var, lambda use: use.operation is not loop)
+    entries = [value.owner for value in loop.reduction_operands]
+    set_operand_groups(loop, reduction_operands=[])
+    for entry in dict.fromkeys(entries):
+        if isinstance(entry, Operation) and not entry.results[0].uses:
+            erase(entry)
+    set_prop(loop, "seq", NONE)
+    set_prop(loop, "independent", None)
+    set_prop(loop, "auto_", None)
+    loop.attributes[WHY] = StringAttr("the loops around it share what it reads in shared memory")
+
+
+def _is_of_iteration(value: SSAValue, loop: acc.LoopOp) -> bool:
+    """Whether the variable behind a reduction belongs to an iteration of the loop around `loop`."""
+    parent = loop.parent_op()
+    entry = value.owner
+    return (
+        isinstance(entry, acc.ReductionOp)
+        and parent is not None
+        and is_defined_inside(entry.var, parent)
+    )
+
+
+def _reduces_alone(loop: acc.LoopOp) -> bool:
+    """Whether `loop` may run in order: it reduces variables of the iteration around it, and has no level."""
+    return (
+        bool(loop.reduction_operands)
+        and not loop_levels(loop)
+        and not loop.private_operands
+        and not loop.firstprivate_operands
+        and len(loop.lowerbound) == 1
+        and len(loop.region.blocks) == 1
+        and not any(True for _ in loops_in(loop))
+        and all(_is_of_iteration(v, loop) for v in loop.reduction_operands)
+    )
+
+
+@dataclass(frozen=True)
+class OrderProductLoopsPass(ModulePass):
+    """See the module's description."""
+
+    name = "order-product-loops"
+
+    target: Literal["nvptx", "host"] = "nvptx"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.target == "host":
+            return
+        for construct in free_constructs(op):
+            for loop in list(loops_in(construct)):
+                if _reduces_alone(loop) and find_terms(loop) is not None:
+                    keep_in_order(loop)

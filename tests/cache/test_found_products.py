@@ -1,0 +1,120 @@
+"""
+Products whose iterations share what they read without any `cache` directive: the same code as with it, right results
+in the simulator, which looks for races, and loops that are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
+from accopt.compiler.emit import emit_text
+from accopt.compiler.executable import front_end
+from accopt.compiler.ir.context import make_context
+from accopt.compiler.pipeline import run_to_stage
+from accopt.passes.decisions.polynomials import Polynomial
+from accopt.passes.decisions.shared_sections import Product, place_of, why_not
+
+PROGRAM = Path(__file__).with_name("found_products.c")
+
+HEAD = """
+void product(int n, float (*restrict a)[n], float (*restrict b)[n], float (*restrict c)[n])
+{
+#pragma acc parallel loop collapse(2) present(a[0:n], b[0:n], c[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+"""
+PLAIN = "for (int k = 0; k < n; k++) sum += a[i][k] * b[k][j];"
+CACHED = """for (int k = 0; k < n; k += 16) {
+#pragma acc cache(a[i:1][k:16], b[k:16][j:1])
+                for (int q = k; q < k + 16; q++)
+                    sum += a[i][q] * b[q][j];
+            }
+"""
+TAIL = "c[i][j] = sum; } }\n"
+
+
+def kernels(text: str, folder: Path) -> list[str]:
+    """The PTX of the kernels of a program, without their numbers."""
+    path = folder / "product.c"
+    path.write_text(text)
+    options = CompileOptions(target="nvptx")
+    module = front_end([path], options, DiagnosticSink())
+    run_to_stage(make_context(), module, "nvvm", options)
+    device = emit_text(module, "ptx", options)
+    found = [device[m.start() : device.index("\n}", m.start())] for m in ENTRY.finditer(device)]
+    return [re.sub(r"\bproduct_\d+(_\d+)?_kernel", "kernel", text) for text in found]
+
+
+ENTRY = re.compile(r"^\.visible \.entry", re.MULTILINE)
+
+
+def test_the_code_is_that_of_the_cache_directive(tmp_path: Path) -> None:
+    found = kernels(HEAD + PLAIN + TAIL, tmp_path)
+    cached = kernels(HEAD + CACHED + TAIL, tmp_path)
+    assert len(cached) == 4
+    assert found[:4] == cached
+
+
+def run(*options: str) -> None:
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=sim"]
+    done = subprocess.run(
+        [*command, *options, str(PROGRAM)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stdout + done.stderr
+
+
+def test_two_spellings_in_the_simulator() -> None:
+    run()
+
+
+@pytest.mark.slow
+def test_all_spellings_in_the_simulator() -> None:
+    run("-DALL")
+
+
+def _linear(**factors: int | Polynomial) -> Polynomial:
+    total = Polynomial.constant(0)
+    for symbol, factor in factors.items():
+        total = total + Polynomial.symbol(symbol) * factor
+    return total
+
+
+N = Polynomial.symbol("n")
+
+
+def test_places() -> None:
+    row = place_of(_linear(i=N * 4, k=4) + N * 8 + 12, 4, "i", "j", "k")
+    assert row is not None and row.terms_along and row.stride == N * 4
+    assert (row.row, row.column) == (_linear(i=1) + 2, _linear(k=1) + 3)
+    column = place_of(_linear(k=N * 4, j=4), 4, "j", "i", "k")
+    assert column is not None and not column.terms_along
+    assert place_of(_linear(i=N * 4, j=4, k=4), 4, "i", "j", "k") is None
+    assert place_of(_linear(i=N * 4, k=8), 4, "i", "j", "k") is None
+    assert place_of(_linear(i=24, k=4), 4, "i", "j", "k") is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({}, None),
+        ({"terms": 31}, "its sums are short"),
+        ({"inner": 8}, "its loops are narrow"),
+        ({"inner_loads": 0}, "its iterations have too little in common"),
+        ({"both_loads": 1}, "its iterations have too little in common"),
+    ],
+)
+def test_what_pays(changed: dict[str, int], reason: str | None) -> None:
+    product: dict[str, int | None] = {"outer": None, "inner": 64, "terms": None}
+    counts = {"outer_loads": 1, "inner_loads": 1, "both_loads": 0}
+    assert why_not(Product(**{**counts, **product, **changed})) == reason  # type: ignore[arg-type]
