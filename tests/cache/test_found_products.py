@@ -1,6 +1,6 @@
 """
-Products whose iterations share what they read without any `cache` directive: the same code as with it, right results
-in the simulator, which looks for races, and loops that are left alone.
+Products whose iterations share what they read without any `cache` directive: the same code as with it, right
+results in the simulator, which looks for races, and loops that are left alone.
 """
 
 from __future__ import annotations
