@@ -14,9 +14,9 @@ int *third = &primes[2];
 // CHECK-NEXT:   %[[Q:.*]] = llvm.getelementptr inbounds %[[P]][8]
 // CHECK-NEXT:   llvm.return %[[Q]]
 
-// Members are placed by offset, with padding where C has it; bit-fields share bytes.
+// Members are placed by offset, padding are bytes of their own; bit-fields share bytes.
 struct mixed { char c; double d; unsigned f : 3, g : 7; struct { short s[2]; } in; } m = {'a', 1.5, 5, 3, {{1, 2}}};
-// CHECK:      llvm.mlir.global external @m() {{.*}} : !llvm.struct<"struct.mixed", (i8, f64, !llvm.array<2 x i8>, !llvm.struct<"struct.anon", (!llvm.array<2 x i16>)>)>
+// CHECK:      llvm.mlir.global external @m() {{.*}} : !llvm.struct<"struct.mixed", (i8, !llvm.array<7 x i8>, f64, !llvm.array<2 x i8>, !llvm.struct<"struct.anon", (!llvm.array<2 x i16>)>, !llvm.array<2 x i8>)>
 
 struct mixed *get(void) { return &m; }
 // CHECK:      llvm.func @get() -> !llvm.ptr
