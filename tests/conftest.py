@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run long fuzzing and large programs")
+    parser.addoption("--fast", action="store_true", help="only what finds most breaks in a minute")
+
+
+_FAST_FOLDERS = ("c", "directives", "dialects", "ir", "irgen", "llvmir", "passes")
+_FAST_FILES = ("test_rooms.py", "test_moved.py", "test_bad_input.py", "test_examples.py")
+_SLOW_WORDS = ("against_gcc", "headers", "generated", "gpu_programs", "assembles", "sim-", "[sim")
+
+
+def is_fast(item: pytest.Item) -> bool:
+    """Whether `--fast` runs a test: those that compile little, and the examples on the host target."""
+    top, *_ = item.path.relative_to(Path(__file__).parent).parts
+    chosen = top in _FAST_FOLDERS or top in _FAST_FILES
+    return chosen and not any(word in item.nodeid for word in _SLOW_WORDS)
 
 
 @functools.cache
@@ -39,6 +53,9 @@ def gpus_missing(wanted: int) -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--fast"):
+        config.hook.pytest_deselected(items=[item for item in items if not is_fast(item)])
+        items[:] = filter(is_fast, items)
     for item in items:
         if item.get_closest_marker("slow") and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="long; run with --slow"))
