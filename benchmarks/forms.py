@@ -12,6 +12,7 @@ and prints µs beside those of the bare form.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import difflib
 import re
 import statistics
@@ -21,8 +22,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from accopt.compiler.api import compile_files
 from accopt.compiler.base.diagnostics import DiagnosticSink
-from accopt.compiler.base.options import CompileOptions
+from accopt.compiler.base.options import CompileOptions, TargetName
 from accopt.compiler.emit import emit_text
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
@@ -246,6 +248,52 @@ def compare(
             bare = bare or code
             found[form] = differing_lines(bare, code)
     return found
+
+
+# Checking -------------------------------------------------------------------------------------------
+
+
+def wrong_results(file: str, name: str, form: str, folder: Path, target: TargetName) -> str | None:
+    """
+    Runs a form of a kernel at its small size on the CPU or the simulator: how its results differ from
+    the reference, None if they do not, or if there is no such form.
+    """
+    from .harness import error_of
+    from .specs import KERNELS
+
+    path = write_form(file, name, form, folder)
+    if path is None:
+        return None
+    kernel = next(k for k in KERNELS if k.name == name)
+    case = kernel.make(kernel.small)
+    arrays = {n: v.copy() for n, v in case.args.items() if not isinstance(v, int)}
+    mapped = {n: a for n, a in arrays.items() if n != case.host_result}
+    program = compile_files([path], CompileOptions(target=target))
+    section = (ctypes.c_void_p, ctypes.c_size_t)
+    try:
+        copyin = program.function("acc_copyin", ctypes.c_void_p, section)
+        for array in mapped.values():
+            copyin(array.ctypes.data, array.nbytes)
+        integer = ctypes.c_long if case.long_ints else ctypes.c_int
+        args = [
+            ctypes.c_void_p(arrays[n].ctypes.data)
+            if n in arrays
+            else ctypes.c_long(v)  # type: ignore[arg-type]
+            if n == "nnz"
+            else integer(v)  # type: ignore[arg-type]
+            for n, v in case.args.items()
+        ]
+        program.function(name, None, None)(*args)
+        copyout = program.function("acc_copyout", None, section)
+        for array in mapped.values():
+            copyout(array.ctypes.data, array.nbytes)
+    finally:
+        program.close()
+    for output, expected in case.reference().items():
+        error = error_of(arrays[output].reshape(-1)[: expected.size], expected)
+        if not error <= case.tolerance:
+            return f"{output} is off by {error:.2e}"
+    return None
 
 
 # Timing ---------------------------------------------------------------------------------------------
