@@ -45,6 +45,7 @@ class RunOptions:
     too; `threads` (host target): CPU threads per launch, 0 for all;
     `shared_memory` (host target): no separate device memory; `checks` (sim target): look for data
     races and uninitialised reads; `counters` (sim target): count transactions by source line;
+    `objects`: an object file of other compilers' code (`backend/foreign_objects.py`);
     `profile_libraries`: shared libraries for the profiling interface (`ACC_PROFLIB`).
     """
 
@@ -59,6 +60,7 @@ class RunOptions:
     counters: bool = False
     profile_libraries: tuple[str, ...] = ()
     trace: TraceOptions | None = None
+    objects: bytes = b""
 
 
 def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
@@ -144,6 +146,7 @@ class Program:
             library_folders=self._options.library_folders,
             opt_level=executable.options.opt_level,
             cache=DiskCache.default("host"),
+            objects=self._options.objects,
         )
 
     def _image(self, executable: Executable) -> ModuleImage | None:

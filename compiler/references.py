@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .backend.foreign_objects import ForeignObject
+from .backend.jit import exported_names
 from .backend.symbols import DECLARATION, declared_names
 from .base.diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc, error
 
@@ -37,12 +39,13 @@ def check_references(
     libraries: Sequence[str],
     folders: Sequence[str],
     units: Callable[[], Sequence[TranslationUnit]],
+    objects: Sequence[ForeignObject] = (),
 ) -> None:
     """
     Raise `CompileError` for every function and variable that the program's LLVM IR `host_ir` uses and
     nobody defines, at its first use in the typed trees that `units` gives, and for libraries (names as
     after `-l`, or paths) that are in none of the `folders` (as after `-L`) nor where the system has its
-    own.
+    own. `objects` of other compilers define names and use others, too.
     """
     opened = [open_library(name, folders) for name in libraries if name not in _WITHOUT_FILE]
     missing = [name for name in declared_names(host_ir) if not _is_ours(name)]
@@ -50,8 +53,22 @@ def check_references(
     missing = [name for name in missing if not any(_has(handle, name) for handle in handles)]
     if missing:
         missing = [name for name in missing if name in _reached(host_ir)]
-    if missing:
-        raise CompileError(_messages(missing, units()))
+    provided = frozenset[str]().union(*(each.defined for each in objects))
+    missing = [name for name in missing if name not in provided]
+    provided |= set(exported_names(host_ir))
+    lost = [
+        Diagnostic(
+            Severity.ERROR,
+            UNKNOWN_LOC,
+            f"undefined reference to '{name}' in '{each.name}'",
+            "define it, or name its library with -l (-lstdc++ for C++, -lgfortran for Fortran)",
+        )
+        for each in objects
+        for name in sorted(each.undefined - provided)
+        if not _is_ours(name) and not any(_has(handle, name) for handle in handles)
+    ]
+    if missing or lost:
+        raise CompileError([*(_messages(missing, units()) if missing else ()), *lost])
 
 
 def open_library(name: str, folders: Sequence[str]) -> ctypes.CDLL:

@@ -40,6 +40,7 @@ class Symbol:
     binding: int
     type: int
     section: int
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,10 @@ class ElfFile:
                 continue
             names = self.sections[section.link].offset
             for at in range(section.offset, section.offset + section.size, 24):
-                name, info, _, index, value, size = struct.unpack_from("<IBBHQQ", self.data, at)
+                name, info, other, index, value, size = struct.unpack_from("<IBBHQQ", self.data, at)
                 start = names + name
                 text = self.data[start : self.data.index(b"\0", start)].decode(errors="replace")
-                yield Symbol(text, value, size, info >> 4, info & 15, index)
+                yield Symbol(text, value, size, info >> 4, info & 15, index, other & 3 != 0)
 
     def contents(self, section: Section) -> bytes:
         """The bytes of a section."""

@@ -35,6 +35,7 @@ from ..base.host_mathematics import (
 from ..base.host_mathematics import LIBRARY as VECTOR_LIBRARY
 from ..base.options import OptLevel
 from .cache import DiskCache, content_key
+from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
 from .host_code import initialize, object_code
 from .symbols import declared_names
@@ -149,7 +150,8 @@ class HostProgram:
 
     `symbols` (name → address) go before those of libraries; the callbacks behind them must be
     kept alive by the caller. `libraries` are names as after `-l`, or paths; `library_folders` as
-    after `-L`. Raises `CompileError` for undefined symbols and libraries that cannot be loaded.
+    after `-L`; `objects` is an object file of other compilers' code (`foreign_objects.merged`). Raises
+    `CompileError` for undefined symbols and libraries that cannot be loaded.
     """
 
     def __init__(
@@ -161,6 +163,7 @@ class HostProgram:
         library_folders: Sequence[str] = (),
         opt_level: OptLevel = 3,
         cache: DiskCache | None = None,
+        objects: bytes = b"",
     ):
         llvm_ir = _as_program(llvm_ir)
         initialize()
@@ -170,6 +173,9 @@ class HostProgram:
         self.code = code = compile_object(llvm_ir, opt_level=opt_level, cache=cache)
         self.names = frozenset(exported_names(llvm_ir))
         builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        if objects:
+            builder.add_object_img(objects)
+            self.names |= ForeignObject("objects", objects).exported
         symbols = {_ATEXIT: self._atexit_address(), **(symbols or {})}
         for name, address in symbols.items():
             builder.import_symbol(name, address)
@@ -180,6 +186,26 @@ class HostProgram:
             self._library = builder.link(self._jit, _LIBRARY_NAME)
         except RuntimeError as exc:
             raise _link_error(exc, llvm_ir, symbols) from exc
+        if objects:
+            self._construct()
+
+    def _construct(self) -> None:
+        """
+        Runs the constructors of other compilers' objects, with the arguments that glibc gives them, and has
+        their destructors run when the process ends, until when the program then stays in memory.
+        """
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+        prototype = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        for address in self._array(CONSTRUCTORS):
+            prototype(address)(0, None, None)
+        register = ctypes.CDLL(None)["__cxa_atexit"]
+        for address in self._array(DESTRUCTORS):
+            register(ctypes.c_void_p(address), None, None)
+
+    def _array(self, names: tuple[str, str]) -> list[int]:
+        """The function pointers between two symbols."""
+        first, last = map(self.address, names)
+        return list((ctypes.c_uint64 * ((last - first) // 8)).from_address(first))
 
     def _atexit_address(self) -> int:
         """

@@ -39,6 +39,7 @@ from .reporting import report, reporting_options, require_no_failing
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from ..backend.foreign_objects import ForeignObject
     from ..base.options import TargetName
     from ..c.preprocess import PreprocessedSource
     from ..executable import Executable
@@ -191,12 +192,14 @@ class _Command:
         from ...runtime.errors import NoDeviceError
         from ...runtime.native.gangs import compile_team
         from ..backend.cache import DiskCache
-        from ..backend.jit import compile_host
+        from ..backend.foreign_objects import merged
+        from ..backend.jit import compile_host, exported_names
         from ..executable import build_sources
         from .linked_program import LinkedProgram
         from .run_program import device_number, for_this_machine
 
-        objects = self._objects()
+        inputs = self._objects()
+        objects = [each for each in inputs if isinstance(each, ObjectFile)]
         args = self._with_options_of(objects)
         options, sink = compile_options(args), DiagnosticSink()
         sources = tuple(compiled.source for compiled in objects)
@@ -209,23 +212,50 @@ class _Command:
             require_no_failing(sink.diagnostics)
         finally:
             _print(sink, {message for compiled in objects for message in compiled.messages})
-        if "@main(" not in executable.host_ir and '@"main"(' not in executable.host_ir:
+        foreign = self._foreign(executable, inputs)
+        defined = set[str](exported_names(executable.host_ir)).union(*(f.defined for f in foreign))
+        if "main" not in defined:
             raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
-        self._check_references(executable, sources)
+        self._check_references(executable, sources, foreign)
         cache = DiskCache.default("host")
         compile_host(executable.host_ir, options.opt_level, cache)
         if here.target == "host":
             compile_team(cache)
         folders = tuple(str(Path(folder).resolve()) for folder in args.library_dirs)
         program = LinkedProgram(
-            sources, args.target, args.sm, options, tuple(args.libraries), folders
+            sources,
+            args.target,
+            args.sm,
+            options,
+            tuple(args.libraries),
+            folders,
+            merged(foreign) if foreign else b"",
         )
         output = args.output or Path("a.out")
         write_output(output, program.to_bytes())
         output.chmod(output.stat().st_mode | 0o111)
 
+    def _foreign(
+        self, executable: Executable, inputs: Sequence[ObjectFile | ForeignObject]
+    ) -> list[ForeignObject]:
+        """The other compilers' objects that belong to the program: of archives, those that are needed."""
+        from ..backend.foreign_objects import ForeignObject, needed_members
+        from ..backend.jit import exported_names
+        from ..backend.symbols import declared_names
+
+        foreign = [each for each in inputs if isinstance(each, ForeignObject)]
+        chosen = [each for each in foreign if not each.name.endswith(")")]
+        members = [each for each in foreign if each.name.endswith(")")]
+        wanted = {"main", *declared_names(executable.host_ir)}
+        wanted = wanted.union(*(each.undefined for each in chosen))
+        defined = set(exported_names(executable.host_ir)).union(*(each.defined for each in chosen))
+        return chosen + needed_members(members, wanted, defined)
+
     def _check_references(
-        self, executable: Executable, sources: Sequence[PreprocessedSource]
+        self,
+        executable: Executable,
+        sources: Sequence[PreprocessedSource],
+        foreign: Sequence[ForeignObject],
     ) -> None:
         from ..c.program import check_program
         from ..references import check_references
@@ -236,11 +266,12 @@ class _Command:
             self.args.libraries,
             self.args.library_dirs,
             lambda: check_program(sources, DiagnosticSink(), target),
+            foreign,
         )
 
-    def _objects(self) -> list[ObjectFile]:
+    def _objects(self) -> list[ObjectFile | ForeignObject]:
         """The inputs as objects; C files among them are compiled."""
-        found: list[ObjectFile] = []
+        found: list[ObjectFile | ForeignObject] = []
         for name in self.args.inputs:
             path = Path(name)
             if path.suffix in (".c", ".i") or self.args.language in ("c", "cpp-output"):

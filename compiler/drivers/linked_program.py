@@ -6,6 +6,7 @@ machine with another device, or without that cache, the first run compiles.
 
 from __future__ import annotations
 
+import base64
 import json
 import shlex
 import sys
@@ -52,6 +53,8 @@ class LinkedProgram:
     options: CompileOptions
     libraries: tuple[str, ...]
     library_folders: tuple[str, ...]
+    objects: bytes = b""
+    """The code of other compilers' objects, as one object file."""
 
     def to_bytes(self) -> bytes:
         """The contents of the executable file."""
@@ -63,6 +66,7 @@ class LinkedProgram:
             self.options.beyond_preprocessing(),
             self.libraries,
             self.library_folders,
+            base64.b64encode(self.objects).decode(),
         ]
         return (
             b"#!/bin/sh\n"
@@ -77,11 +81,19 @@ def read_program(path: Path) -> LinkedProgram:
     """The program in an executable file."""
     from ..c.preprocess import PreprocessedSource
 
-    sources, target, sm, options, libraries, folders = json.loads(
+    sources, target, sm, options, libraries, folders, objects = json.loads(
         zlib.decompress(path.read_bytes().partition(_END)[2])
     )
     texts = tuple(PreprocessedSource(file, text) for file, text in sources)
-    return LinkedProgram(texts, target, sm, _options(options), tuple(libraries), tuple(folders))
+    return LinkedProgram(
+        texts,
+        target,
+        sm,
+        _options(options),
+        tuple(libraries),
+        tuple(folders),
+        base64.b64decode(objects),
+    )
 
 
 def _options(fields: dict[str, Any]) -> CompileOptions:
@@ -111,6 +123,7 @@ def _run(argv: Sequence[str]) -> int:
         shared_memory=options.managed,
         libraries=program.libraries,
         library_folders=program.library_folders,
+        objects=program.objects,
         trace=TraceOptions.from_environment(os.environ),
         profile_libraries=profile_libraries(),
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..backend.foreign_objects import ForeignObject
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..c.preprocess import PreprocessedSource
 
@@ -37,7 +38,7 @@ class ObjectFile:
         return _MAGIC + zlib.compress(json.dumps(fields).encode(), 1)
 
 
-def read_objects(path: Path) -> list[ObjectFile]:
+def read_objects(path: Path) -> list[ObjectFile | ForeignObject]:
     """The object in a file, or those in an archive. Raises `CompileError` if it holds anything else."""
     try:
         data = path.read_bytes()
@@ -51,21 +52,30 @@ def read_objects(path: Path) -> list[ObjectFile]:
 def _members(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Names and contents of an archive's members, without its index and table of long names."""
     at = len(_ARCHIVE)
+    long_names = b""
     while at + _HEADER <= len(data):
         name = data[at : at + 16].decode(errors="replace").strip()
         size = int(data[at + 48 : at + 58])
         at += _HEADER
-        if name not in ("/", "//", "/SYM64/", "__.SYMDEF"):
+        if name == "//":
+            long_names = data[at : at + size]
+        elif name.startswith("/") and name[1:].isdigit():
+            start = int(name[1:])
+            end = long_names.find(b"/\n", start)
+            yield long_names[start:end].decode(errors="replace"), data[at : at + size]
+        elif name not in ("/", "/SYM64/", "__.SYMDEF"):
             yield name.rstrip("/"), data[at : at + size]
         at += size + size % 2
 
 
-def _read(name: str, data: bytes) -> ObjectFile:
+def _read(name: str, data: bytes) -> ObjectFile | ForeignObject:
+    if data.startswith(b"\x7fELF"):
+        return ForeignObject(name, data)
     if not data.startswith(_MAGIC):
         raise error(
             UNKNOWN_LOC,
             f"'{name}' is no object file of accc",
-            "compile its C source with accc too, or make a shared library of it and link that with -l",
+            "compile its C source with accc, or with a compiler that makes ELF object files",
         )
     file, text, arguments, messages = json.loads(zlib.decompress(data[len(_MAGIC) :]))
     return ObjectFile(PreprocessedSource(file, text), tuple(arguments), tuple(messages))

@@ -147,7 +147,7 @@ def test_a_warning_is_given_once(project: Path, capsys: pytest.CaptureFixture[st
     ("arguments", "words"),
     [
         (["none.o"], "cannot read 'none.o'"),
-        (["foreign.o"], "'foreign.o' is no object file of accc"),
+        (["foreign.o"], "'foreign.o' is not an object file"),
         (["twice.c", "-Iinclude", "-DFACTOR=2", "--target=host"], "no function 'main'"),
         (["-c", "twice.c", "-Iinclude", "-DFACTOR=2", "-o", "no/where.o"], "cannot write"),
     ],

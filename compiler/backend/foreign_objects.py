@@ -1,0 +1,148 @@
+"""
+Object files of other compilers (gcc, g++, gfortran) in a program: LLVM's JIT linker loads them beside the
+program's own code. What it cannot do is refused by name: thread-local variables, functions chosen at load
+time, and objects without machine code (link-time optimisation).
+
+The system's `ld -r` makes one object of them first, which keeps the constructors of all of them in one array.
+That gets a name, as LLVM would find it but not run it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
+from .elf import ET_REL, SHF_TLS, SHN_UNDEF, STB_GLOBAL, STB_LOCAL, STB_WEAK, ElfFile
+
+CONSTRUCTORS = ("__accopt_init_begin", "__accopt_init_end")
+DESTRUCTORS = ("__accopt_fini_begin", "__accopt_fini_end")
+_SCRIPT = f"""SECTIONS {{
+  .accopt_init 0 : {{ {CONSTRUCTORS[0]} = .; KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.*)))
+                      KEEP(*(.init_array)) {CONSTRUCTORS[1]} = .; QUAD(0) }}
+  .accopt_fini 0 : {{ {DESTRUCTORS[0]} = .; KEEP(*(SORT_BY_INIT_PRIORITY(.fini_array.*)))
+                      KEEP(*(.fini_array)) {DESTRUCTORS[1]} = .; QUAD(0) }}
+}}
+"""
+_STT_IFUNC = 10
+_MACHINES = {"x86_64": 62, "aarch64": 183}
+_LINKERS_OWN = frozenset(("_GLOBAL_OFFSET_TABLE_", "__dso_handle"))
+
+
+@dataclass(frozen=True)
+class ForeignObject:
+    """An ELF object file; `name` is for messages."""
+
+    name: str
+    data: bytes
+
+    @cached_property
+    def elf(self) -> ElfFile:
+        """Its contents. Raises `CompileError` for what is no object file of this kind of machine."""
+        return ElfFile(self.data, self.name)
+
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        """What it defines for others."""
+        found = (s for s in self.elf.symbols if s.binding != STB_LOCAL and s.section != SHN_UNDEF)
+        return frozenset(s.name for s in found)
+
+    @property
+    def exported(self) -> frozenset[str]:
+        """What it defines for the whole program to see, once (not the copies of C++ templates)."""
+        found = (s for s in self.elf.symbols if s.binding == STB_GLOBAL and not s.hidden)
+        return frozenset(s.name for s in found if s.section != SHN_UNDEF)
+
+    @cached_property
+    def undefined(self) -> frozenset[str]:
+        """What others must define for it."""
+        strong = (s for s in self.elf.symbols if s.binding not in (STB_LOCAL, STB_WEAK))
+        names = frozenset(s.name for s in strong if s.section == SHN_UNDEF)
+        return names - self.defined - _LINKERS_OWN
+
+    def check(self) -> None:
+        """Raises `CompileError` for what cannot be linked."""
+        import platform
+
+        elf = self.elf
+        if elf.type != ET_REL:
+            raise self._refusal(
+                "is not an object file, but a program or library", "link it with -l"
+            )
+        if elf.machine != _MACHINES.get(platform.machine(), elf.machine):
+            raise self._refusal("has code for another processor", "compile it for this one")
+        if any(s.name.startswith(".gnu.lto_") for s in elf.sections) and not elf.code:
+            raise self._refusal("has no machine code, as -flto leaves it", "compile without -flto")
+        for section in elf.sections:
+            if section.flags & SHF_TLS and section.size:
+                names = [s.name for s in elf.symbols if s.section == section.number and s.name]
+                raise self._refusal(
+                    f"has the thread-local variable '{(names or [section.name])[0]}'",
+                    "put it into a shared library, and link that with -l",
+                )
+            if section.name.startswith((".ctors", ".dtors")):
+                raise self._refusal("has constructors of an old form", "compile with a newer gcc")
+        for symbol in elf.symbols:
+            if symbol.type == _STT_IFUNC:
+                raise self._refusal(
+                    f"has the function '{symbol.name}', which is chosen when it is loaded",
+                    "put it into a shared library, and link that with -l",
+                )
+
+    def _refusal(self, what: str, remedy: str) -> CompileError:
+        return error(UNKNOWN_LOC, f"'{self.name}' {what}", remedy)
+
+
+def needed_members(
+    members: Iterable[ForeignObject], wanted: set[str], defined: set[str]
+) -> list[ForeignObject]:
+    """
+    The members of archives that define what is `wanted` and not `defined`, and what those want in turn
+    (ld(1), archives).
+    """
+    left, chosen = list(members), list[ForeignObject]()
+    progress = True
+    while progress:
+        progress = False
+        for member in list(left):
+            if member.defined & (wanted - defined):
+                left.remove(member)
+                chosen.append(member)
+                wanted |= member.undefined
+                defined |= member.defined
+                progress = True
+    return chosen
+
+
+def merged(objects: Sequence[ForeignObject]) -> bytes:
+    """One object of all. Raises `CompileError` if they cannot be linked, or there is no `ld`."""
+    for each in objects:
+        each.check()
+    linker = shutil.which("ld")
+    if linker is None:
+        raise error(
+            UNKNOWN_LOC,
+            f"linking '{objects[0].name}', which another compiler made, needs the system's 'ld'",
+            "install binutils, or compile the C source with accc",
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        script, output = Path(folder) / "script", Path(folder) / "all.o"
+        script.write_text(_SCRIPT)
+        inputs: list[str] = []
+        for number, each in enumerate(objects):
+            path = Path(folder) / f"{number}.o"
+            path.write_bytes(each.data)
+            inputs.append(str(path))
+        command = [linker, "-r", "-T", str(script), "-o", str(output), *inputs]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            log = done.stderr
+            for number, each in enumerate(objects):
+                log = log.replace(str(Path(folder) / f"{number}.o"), each.name)
+            raise error(UNKNOWN_LOC, f"the objects cannot be linked:\n{log.strip()}", "see above")
+        return output.read_bytes()
