@@ -180,6 +180,13 @@ def _unknown_clause(
             homes.append(other.value)
     if word in PEER_CLAUSES:
         homes.append("update peer")
+    if word == "deviceid" and kind is DirectiveKind.DECLARE:
+        return error(
+            loc,
+            "clause 'deviceid' is not allowed on 'declare': a declared variable has a copy on every"
+            " device",
+            "for a copy on one device, write enter data create(…) deviceid(n) where it begins",
+        )
     if homes:
         allowed = ", ".join(f"'{home}'" for home in homes)
         return error(

@@ -256,6 +256,10 @@ def test_device_is_deviceid_but_data_on_update() -> None:
         "device_num",
         "device_num",
     ]
+    assert (
+        "a declared variable has a copy on every device"
+        in fails("declare create(a) deviceid(1)")[0]
+    )
 
 
 @pytest.mark.parametrize("kind", list(DirectiveKind))

@@ -51,6 +51,11 @@ def test_the_same_under_gcc(program: Path, tmp_path: Path) -> None:
     assert done.stdout == f"{program.stem}: as expected\n"
 
 
+def test_types() -> None:
+    done = run(PROGRAMS / "types.c", "--target=host", OMP_NUM_THREADS="3")
+    assert done.stdout == (PROGRAMS / "types.txt").read_text(), done.stderr
+
+
 @pytest.mark.parametrize(("target", "devices"), [("host", "3"), ("sim", "2")])
 def test_a_device_for_each_thread(target: str, devices: str) -> None:
     done = run(PROGRAMS / "devices.c", f"--target={target}", "--devices", devices)
