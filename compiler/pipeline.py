@@ -44,7 +44,6 @@ _DATA = Stage(
     "data",
     (
         "outline-teams",
-        "lower-elements",
         "inline-small-routines",
         "legalize-serial",
         "classify-scalars",
@@ -58,7 +57,6 @@ _DATA = Stage(
         "share-host-memory",
     ),
     "What the threads of a team run becomes functions, like any others from then on. "
-    "Addresses are computed from the subscripts of the source. "
     "Small routines go into their callers before anything is analysed. "
     "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
     "In between, while a kernels construct is still whole, every loop gets to say what each scalar is to it, "
@@ -103,6 +101,7 @@ _TRANSFORMED = Stage(
         "expand-scans",
         "check-cache-sections",
         "promote-cache-to-shared",
+        "lower-elements",
         "compress-arrays",
         "stage-transposed-accesses",
         "narrow-counters",
@@ -121,6 +120,7 @@ _TRANSFORMED = Stage(
     "What lies outside of cached sections is looked for while directives still say what the sections are. "
     "Cached nests come next: they replace whole nests, keep several outputs per thread themselves, "
     "and what they leave alone must look to the jam as if there were no directive. "
+    "Addresses are computed from subscripts when what follows gives elements other sizes and widths. "
     "Nests that read across memory get tiles of their own before a jam takes their rows apart. "
     "Counters are narrowed while each stands in one place. "
     "Groups of iterations of two loops at once come before iterations of one, which they would no "

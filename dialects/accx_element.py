@@ -35,7 +35,7 @@ from xdsl.utils.exceptions import VerifyException
 
 
 @dataclass(frozen=True)
-class Subscript:
+class Index:
     """A subscript, an integer of any width; `unsigned` if that is how C widens it."""
 
     value: SSAValue
@@ -68,12 +68,12 @@ class ElementOp(IRDLOperation):
     def __init__(
         self,
         ptr: SSAValue | Operation,
-        path: Sequence[int | Subscript],
+        path: Sequence[int | Index],
         elem_type: Attribute,
         rows: Sequence[SSAValue] = (),
     ):
         ptr = SSAValue.get(ptr)
-        subscripts = [step for step in path if isinstance(step, Subscript)]
+        subscripts = [step for step in path if isinstance(step, Index)]
         unsigned = [i for i, step in enumerate(subscripts) if step.unsigned]
         indices = [step if isinstance(step, int) else GEP_USE_SSA_VAL for step in path]
         super().__init__(
@@ -86,14 +86,14 @@ class ElementOp(IRDLOperation):
             result_types=[ptr.type],
         )
 
-    def steps(self) -> Iterator[int | Subscript]:
+    def steps(self) -> Iterator[int | Index]:
         """The subscripts, outermost first."""
         unsigned = set(self.unsigned.iter_values()) if self.unsigned is not None else ()
         dynamic = enumerate(self.subscripts)
         for index in self.path.iter_values():
             if index == GEP_USE_SSA_VAL:
                 position, value = next(dynamic)
-                yield Subscript(value, position in unsigned)
+                yield Index(value, position in unsigned)
             else:
                 yield index
 
@@ -154,7 +154,7 @@ class ElementOp(IRDLOperation):
         if self.ptr.type != LLVMPointerType():
             yield self.ptr.type
         for step in self.steps():
-            if isinstance(step, Subscript):
+            if isinstance(step, Index):
                 type_ = step.value.type
                 assert isinstance(type_, IntegerType)
                 yield IntegerType(type_.width.data, Signedness.UNSIGNED) if step.unsigned else type_
@@ -187,7 +187,7 @@ class ElementOp(IRDLOperation):
         op = cls(
             parser.resolve_operand(pointer, pointer_type),
             [
-                Subscript(next(values), next(unsigned)) if index == GEP_USE_SSA_VAL else index
+                Index(next(values), next(unsigned)) if index == GEP_USE_SSA_VAL else index
                 for index in indices
             ],
             elem_type,

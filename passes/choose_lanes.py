@@ -52,6 +52,7 @@ from .decisions.loop_tree import LoopNode
 from .decisions.polynomials import Polynomial
 from .decisions.schedule import Target, plan_construct
 from .ir.acc_ops import MAPPING_OPS, NONE, enclosing_module, set_operand_groups
+from .ir.addresses import base_of, steps_to
 from .ir.building import PTR, Cursor, constant_value
 from .ir.layout import size_of
 from .ir.levels import routine_level
@@ -131,20 +132,19 @@ def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound 
         return None
     if load.ordering.value.data != 0 or VOLATILE in load.attributes:
         return None
-    gep, type = load.ptr.owner, value.type
-    if not isinstance(gep, llvm.GEPOp) or not isinstance(type, IntegerType):
+    array, type = base_of(load.ptr), value.type
+    if not isinstance(array.owner, MAPPING_OPS) or isinstance(array.owner, acc.NoCreateOp):
         return None
-    if not isinstance(gep.ptr.owner, MAPPING_OPS) or isinstance(gep.ptr.owner, acc.NoCreateOp):
+    steps = list(steps_to(load.ptr))
+    if len(steps) != 1 or steps[0].member or not isinstance(type, IntegerType):
         return None
-    if len(gep.ssa_indices) != 1 or len(list(gep.rawConstantIndices.iter_values())) != 1:
-        return None
-    index = symbols.polynomial(gep.ssa_indices[0])
+    index, unit = steps[0].read_flat(symbols)
     parts = None if index is None else index.split(outer.region.block.args[0])
-    if index is None or parts is None or parts[1].as_constant != 1 or gep.elem_type != type:
+    if index is None or parts is None or parts[1].as_constant != 1 or unit != type:
         return None
     if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in parts[0].symbols):
         return None
-    return Bound(gep.ptr, index, type)
+    return Bound(array, index, type)
 
 
 def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:

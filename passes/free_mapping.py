@@ -50,6 +50,7 @@ from .ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
+from .ir.addresses import ADDRESS_OPS
 from .ir.jamming import is_pure
 from .ir.levels import loop_levels, routine_level
 from .ir.loop_facts import gang_argument, loop_forest
@@ -113,7 +114,7 @@ def _is_written(value: SSAValue) -> bool:
     """Whether anything but loads uses a pointer, or an address in what it points to."""
     for use in value.uses:
         op = use.operation
-        if isinstance(op, llvm.GEPOp):
+        if isinstance(op, ADDRESS_OPS):
             if any(_is_written(result) for result in op.results):
                 return True
         elif not isinstance(op, llvm.LoadOp | acc.ParallelOp | acc.LoopOp):

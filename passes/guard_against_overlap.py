@@ -52,6 +52,7 @@ from .ir.acc_ops import (
     variable_name,
 )
 from .ir.accesses import DERIVED, root_of
+from .ir.addresses import ADDRESS_OPS
 from .ir.building import Cursor
 from .ir.host_scalars import HostScalars
 from .ir.layout import size_of
@@ -100,7 +101,7 @@ def _base(root: SSAValue, loop: acc.LoopOp, construct: acc.ParallelOp) -> SSAVal
             continue
         while is_defined_inside(pointer, construct) and isinstance(pointer.owner, DERIVED):
             owner = pointer.owner
-            pointer = owner.ptr if isinstance(owner, llvm.GEPOp) else owner.var
+            pointer = owner.ptr if isinstance(owner, ADDRESS_OPS) else owner.var
         if pointer in construct.data_clause_operands:
             return pointer
     raise _Untestable(f"where '{variable_name(root)}' points is not known before the construct")

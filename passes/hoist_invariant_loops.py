@@ -53,6 +53,7 @@ from xdsl.traits import is_side_effect_free
 from ..dialects.accx import NOTE, UNROLL, VOLATILE
 from .decisions.invariant_loops import Invariant, keep_inside, unroll_factor
 from .ir.acc_ops import MAPPING_OPS, has_level, is_defined_inside
+from .ir.addresses import base_of
 from .ir.building import Cursor, constant_value, erase
 from .ir.loop_facts import constant_trip
 
@@ -66,9 +67,7 @@ def is_parallel(loop: acc.LoopOp) -> bool:
 
 def _is_shared(pointer: SSAValue) -> bool:
     """Whether `pointer` leads to memory of a data clause or a global, not to a variable's copy."""
-    while isinstance(pointer.owner, llvm.GEPOp):
-        pointer = pointer.owner.ptr
-    owner = pointer.owner
+    owner = base_of(pointer).owner
     if isinstance(owner, acc.NoCreateOp):
         return False
     return isinstance(owner, (*MAPPING_OPS, llvm.AddressOfOp))
@@ -82,7 +81,7 @@ def _only_reads(op: Operation) -> bool:
             if not plain or not _is_shared(inner.ptr):
                 return False
         elif not (
-            isinstance(inner, (*_READING, llvm.GEPOp))
+            isinstance(inner, _READING)
             or inner.name.startswith(("arith.", "math."))
             or is_side_effect_free(inner)
         ):
@@ -94,13 +93,11 @@ def _writes(op: Operation) -> bool:
     """Whether `op` may write memory that others read (a variable of the iteration's own is not)."""
     for inner in op.walk():
         if isinstance(inner, llvm.StoreOp):
-            owner = inner.ptr.owner
-            while isinstance(owner, llvm.GEPOp):
-                owner = owner.ptr.owner
+            owner = base_of(inner.ptr).owner
             if not isinstance(owner, llvm.AllocaOp):
                 return True
         elif not (
-            isinstance(inner, (*_READING, llvm.LoadOp, llvm.GEPOp, llvm.AllocaOp, acc.YieldOp))
+            isinstance(inner, (*_READING, llvm.LoadOp, llvm.AllocaOp, acc.YieldOp))
             or inner.name.startswith(("arith.", "math."))
             or is_side_effect_free(inner)
         ):

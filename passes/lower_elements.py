@@ -30,7 +30,7 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp, i8, i64
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx_element import ElementOp, Subscript
+from ..dialects.accx_element import ElementOp, Index
 from .ir.building import Cursor, constant_value, erase
 from .ir.layout import size_of
 
@@ -42,14 +42,14 @@ class _Block:
     """What the elements of one block share."""
 
     constants: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
-    widened: dict[Subscript, SSAValue] = field(default_factory=dict[Subscript, SSAValue])
+    widened: dict[Index, SSAValue] = field(default_factory=dict[Index, SSAValue])
 
     def constant(self, at: Cursor, value: int) -> SSAValue:
         if value not in self.constants:
             self.constants[value] = at.i64(value)
         return self.constants[value]
 
-    def widen(self, at: Cursor, step: int | Subscript) -> SSAValue:
+    def widen(self, at: Cursor, step: int | Index) -> SSAValue:
         """A subscript as i64."""
         if isinstance(step, int):
             return self.constant(at, step)
@@ -71,7 +71,7 @@ class _Block:
         return size
 
 
-def _resized(step: Subscript, width: int) -> arith.TruncIOp | arith.ExtUIOp | arith.ExtSIOp:
+def _resized(step: Index, width: int) -> arith.TruncIOp | arith.ExtUIOp | arith.ExtSIOp:
     if width > 64:
         return arith.TruncIOp(step.value, i64)
     return (arith.ExtUIOp if step.unsigned else arith.ExtSIOp)(step.value, i64)
@@ -82,7 +82,7 @@ def _step(
     block: _Block,
     op: ElementOp,
     position: int,
-    step: int | Subscript,
+    step: int | Index,
     container: Attribute | None,
 ) -> tuple[list[int | SSAValue], Attribute]:
     """The indices and the element type of the `llvm.getelementptr` for one subscript."""

@@ -10,7 +10,6 @@ from xdsl.passes import ModulePass
 
 PASS_CLASSES = {
     "outline-teams": "OutlineTeamsPass",
-    "lower-elements": "LowerElementsPass",
     "inline-small-routines": "InlineSmallRoutinesPass",
     "legalize-serial": "LegalizeSerialPass",
     "classify-scalars": "ClassifyScalarsPass",
@@ -37,6 +36,7 @@ PASS_CLASSES = {
     "expand-scans": "ExpandScansPass",
     "check-cache-sections": "CheckCacheSectionsPass",
     "promote-cache-to-shared": "PromoteCacheToSharedPass",
+    "lower-elements": "LowerElementsPass",
     "compress-arrays": "CompressArraysPass",
     "stage-transposed-accesses": "StageTransposedAccessesPass",
     "narrow-counters": "NarrowCountersPass",

@@ -64,6 +64,7 @@ from .decisions.device_functions import PURE_FUNCTIONS
 from .decisions.schedule import Target
 from .decisions.shared_work import Piece, choose_piece
 from .ir.acc_ops import PRIVATIZING_OPS, variable_name
+from .ir.addresses import base_of
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
     NSW,
@@ -112,10 +113,7 @@ def _is_harmless(op: Operation) -> bool:
 
 def _is_own(access: llvm.LoadOp | llvm.StoreOp) -> bool:
     """Whether a load or store accesses a variable of the thread."""
-    pointer = access.ptr
-    while isinstance(pointer.owner, llvm.GEPOp):
-        pointer = pointer.owner.ptr
-    return isinstance(pointer.owner, (*PRIVATIZING_OPS, llvm.AllocaOp))
+    return isinstance(base_of(access.ptr).owner, (*PRIVATIZING_OPS, llvm.AllocaOp))
 
 
 def _changing(loop: acc.LoopOp) -> set[SSAValue]:

@@ -35,8 +35,8 @@ LEGAL_DIALECTS: dict[str, frozenset[str]] = {
 
 _GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (
     ("data", (acc.SerialOp, acc.KernelsOp), "legalize-serial and split-kernels"),
-    ("data", (ElementOp,), "lower-elements"),
     ("data", (TeamOp, TaskOp), "outline-teams"),
+    ("transformed", (ElementOp,), "lower-elements"),
     ("gpu", (acc.ParallelOp,), "convert-acc-compute-to-gpu"),
     ("host", (acc.ParallelOp,), "convert-acc-compute-to-host"),
     ("runtime", (gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),

@@ -7,16 +7,17 @@ member with that of its structure. Members alone are addresses of constant dista
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import i64
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import SSAValue
 
-from ...dialects.accx_element import ElementOp, Subscript
+from ...dialects.accx_element import ElementOp, Index
 from ..c import ast as c
 from ..c.tree import int_constant
-from ..c.types import ArrayType, CType, IntType, PointerType, RecordType
+from ..c.types import INT, ArrayType, CType, IntType, PointerType, RecordType
 from . import expressions, lvalues
 from .function import FunctionState
 
@@ -29,10 +30,10 @@ class Path:
 
     base: SSAValue
     type: CType
-    steps: list[int | Subscript] = field(default_factory=list[int | Subscript])
+    steps: list[int | Index] = field(default_factory=list[int | Index])
     subscripted: bool = False
 
-    def subscript(self, element: CType, index: int | Subscript) -> None:
+    def subscript(self, element: CType, index: int | Index) -> None:
         """Goes on to an element of the array, or pointed to; elements are of type `element`."""
         if not self.steps:
             self.type = element
@@ -53,14 +54,22 @@ def address(fn: FunctionState, e: c.Expr, hint: str | None) -> SSAValue:
     fn.b.at(e.loc)
     if not found.subscripted:
         return _members(fn, found, hint)
+    return element(fn, found.base, found.steps, found.type, hint)
+
+
+def element(
+    fn: FunctionState,
+    base: SSAValue,
+    steps: Sequence[int | Index],
+    pointee: CType,
+    hint: str | None,
+) -> SSAValue:
+    """The address of an element of the array of `pointee` at `base`, or of a part of it."""
     rows: list[SSAValue] = []
-    inner = found.type
-    while isinstance(inner, ArrayType) and inner.is_vla:
-        rows.append(fn.extent(inner))
-        inner = inner.element.type
-    return fn.b.value(
-        ElementOp(found.base, found.steps, fn.module.types.pointee(inner), rows), hint
-    )
+    while isinstance(pointee, ArrayType) and pointee.is_vla:
+        rows.append(fn.extent(pointee))
+        pointee = pointee.element.type
+    return fn.b.value(ElementOp(base, steps, fn.module.types.pointee(pointee), rows), hint)
 
 
 def _members(fn: FunctionState, found: Path, hint: str | None) -> SSAValue:
@@ -101,16 +110,16 @@ def _subscripted(fn: FunctionState, e: c.PtrAdd) -> Path:
     return found
 
 
-def _index(fn: FunctionState, e: c.PtrAdd) -> int | Subscript:
+def _index(fn: FunctionState, e: c.PtrAdd) -> int | Index:
     assert isinstance(e.index.type, IntType)
     constant = int_constant(e.index)
     if constant is not None:
         constant = -constant if e.subtract else constant
-        return constant if constant in _I32 else Subscript(fn.b.int(constant, i64))
+        return constant if constant in _I32 else Index(fn.b.int(constant, i64))
     value = expressions.rvalue(fn, e.index)
     fn.b.at(e.loc)
     signed = e.index.type.signed
-    if not e.subtract:
-        return Subscript(value, unsigned=not signed)
+    if not e.subtract and e.index.type.bits >= INT.bits:
+        return Index(value, unsigned=not signed)
     wide = fn.b.resize(value, i64, signed=signed)
-    return Subscript(fn.b.sub_nsw(fn.b.int(0, i64), wide))
+    return Index(fn.b.sub_nsw(fn.b.int(0, i64), wide) if e.subtract else wide)

@@ -10,6 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import SSAValue
 
+from ...dialects.accx_element import Index
 from ..c import ast as c
 from ..c.tree import describe, int_constant, loaded_variable
 from ..c.types import ArrayType, CType, Field, IntType, PointerType, RecordType
@@ -214,8 +215,7 @@ def element_address(
 ) -> SSAValue:
     """`pointer + index` in elements of type `pointee`; `index` is i64."""
     if isinstance(pointee, ArrayType) and pointee.is_vla:
-        index = fn.b.mul_nsw(index, fn.byte_size(pointee))
-        return fn.b.gep(pointer, [index], IntegerType(8), hint)
+        return elements.element(fn, pointer, [Index(index)], pointee, hint)
     return fn.b.gep(pointer, [index], fn.module.types.pointee(pointee), hint)
 
 

@@ -12,6 +12,7 @@ from ...dialects.accx_cache import SharedTileOp
 from ...dialects.accx_compress import PackedType
 from ..decisions.compression import DOUBLE_ISSUES, REPEATS, Access
 from ..ir.acc_ops import has_level
+from ..ir.addresses import ADDRESS_OPS, base_of
 from ..ir.building import constant_value
 from ..ir.layout import size_of
 
@@ -21,7 +22,7 @@ MOST_LOOPS = 2
 _BOUNDS = 3
 """Operands of an `scf.for` in front of the values that it carries."""
 
-_FREE = (arith.ConstantOp, arith.ExtSIOp, arith.ExtUIOp, arith.IndexCastOp, llvm.GEPOp)
+_FREE = (arith.ConstantOp, arith.ExtSIOp, arith.ExtUIOp, arith.IndexCastOp, *ADDRESS_OPS)
 
 
 def _repeats(op: Operation, construct: acc.ParallelOp) -> int:
@@ -55,13 +56,6 @@ def _trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int:
     return max(1, (past - first + by - 1) // by)
 
 
-def _array(pointer: SSAValue) -> SSAValue:
-    """The device address that `pointer` is computed from."""
-    while isinstance(pointer.owner, llvm.GEPOp):
-        pointer = pointer.owner.ptr
-    return pointer
-
-
 def accesses_of(
     construct: acc.ParallelOp, packed: Mapping[SSAValue, PackedType]
 ) -> tuple[list[Access], int]:
@@ -77,7 +71,7 @@ def accesses_of(
         if isinstance(op, llvm.LoadOp | llvm.StoreOp):
             writes = isinstance(op, llvm.StoreOp)
             type = op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
-            array = _array(op.ptr)
+            array = base_of(op.ptr)
             if isinstance(array.owner, llvm.AllocaOp | acc.PrivateOp | acc.ReductionOp):
                 continue
             known = packed.get(array)
@@ -111,7 +105,7 @@ def _fills_tile(value: SSAValue) -> bool:
         seen.add(current)
         for use in current.uses:
             op, parent = use.operation, use.operation.parent_op()
-            if isinstance(op, llvm.StoreOp) and isinstance(_array(op.ptr).owner, SharedTileOp):
+            if isinstance(op, llvm.StoreOp) and isinstance(base_of(op.ptr).owner, SharedTileOp):
                 stored = True
             elif isinstance(op, scf.ForOp) and use.index >= _BOUNDS:
                 values.append(op.body.block.args[use.index - _BOUNDS + 1])

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.accx import ELEMENTS
 from ..decisions.polynomials import ZERO, Polynomial, product
 from ..ir.acc_ops import has_level
+from ..ir.addresses import ADDRESS_OPS, steps_of
 from ..ir.building import constant_value
 from ..ir.groups import body_operations, is_plain, reads_late
 from ..ir.jamming import Declined
@@ -189,13 +190,15 @@ def _place(
     stride = size_of(type)
     base, bytes = op.ptr, ZERO
     while symbols.is_inside(base):
-        gep = base.owner
-        if not isinstance(gep, llvm.GEPOp):
+        address = base.owner
+        if not isinstance(address, ADDRESS_OPS):
             return None
-        distance = _distance(gep, symbols)
-        if distance is None:
-            return None
-        base, bytes = gep.ptr, bytes + distance
+        for step in steps_of(address):
+            distance = None if step.member else step.in_bytes(symbols)
+            if distance is None:
+                return None
+            bytes = bytes + distance
+        base = address.ptr
     parts = bytes.split(column)
     if parts is None or parts[1].as_constant != stride:
         return None
@@ -208,25 +211,6 @@ def _is_number(type: Attribute) -> bool:
     if isinstance(type, IntegerType):
         return type.width.data in (8, 16, 32, 64)
     return isinstance(type, Float32Type | Float64Type)
-
-
-def _distance(gep: llvm.GEPOp, symbols: RegionSymbols) -> Polynomial | None:
-    """The bytes that a subscript adds."""
-    variable = iter(gep.ssa_indices)
-    type, total = gep.elem_type, ZERO
-    for number, constant in enumerate(gep.rawConstantIndices.iter_values()):
-        if number:
-            if not isinstance(type, llvm.LLVMArrayType):
-                return None
-            type = type.type
-        index = Polynomial.constant(constant)
-        if constant == llvm.GEP_USE_SSA_VAL:
-            read = symbols.polynomial(next(variable))
-            if read is None:
-                return None
-            index = read
-        total = total + index * size_of(type)
-    return total
 
 
 def _shares(places: Mapping[Access, Place]) -> bool:

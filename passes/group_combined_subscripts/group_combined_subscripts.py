@@ -80,6 +80,7 @@ from ..decisions.spread import (
     is_worthwhile,
 )
 from ..ir.acc_ops import has_level, loops_in
+from ..ir.addresses import AddressOp
 from ..ir.building import Cursor, constant_value
 from ..ir.jamming import Declined, body_of, check_body, explain, only_reads
 from ..ir.region_values import HostEmitter, RegionSymbols
@@ -138,7 +139,7 @@ def _side(pair: Pair, reassociate: bool, sides: Sequence[int]) -> int:
     if not all(_is_plain(op) for op in ops) or not _sums(inner, reassociate):
         return 1
     operations = sum(
-        1 for op in ops if not isinstance(op, arith.ConstantOp | llvm.GEPOp | arith.ExtSIOp)
+        1 for op in ops if not isinstance(op, arith.ConstantOp | AddressOp | arith.ExtSIOp)
     )
     for side in sides:
         spreads = Spreads(pair, side, side)

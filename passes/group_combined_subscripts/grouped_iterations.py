@@ -22,6 +22,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.accx import COVERS, ELEMENTS, UNROLL
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import NONE, enclosing_module, is_defined_inside, set_operand_groups
+from ..ir.addresses import base_of
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.jamming import NSW, Jam, explain, if_full, set_bounds
 from ..ir.layout import size_of
@@ -272,9 +273,7 @@ def _arrays(pair: Pair) -> list[SSAValue]:
     found: list[SSAValue] = []
     for op in pair.inner.body.block.ops:
         if isinstance(op, llvm.LoadOp):
-            pointer = op.ptr
-            while isinstance(pointer.owner, llvm.GEPOp):
-                pointer = pointer.owner.ptr
+            pointer = base_of(op.ptr)
             narrow = size_of(op.dereferenced_value.type) < WIDE_BYTES
             if narrow and not is_defined_inside(pointer, pair.outer) and pointer not in found:
                 found.append(pointer)

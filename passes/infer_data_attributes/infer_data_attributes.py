@@ -63,6 +63,7 @@ from ..ir.acc_ops import (
     source_loc,
     variable_name,
 )
+from ..ir.addresses import ADDRESS_OPS
 from ..ir.layout import size_of
 from ..ir.recipe_reading import Recipes
 from ..ir.recipes import firstprivate_recipe
@@ -167,7 +168,7 @@ def _settle_live_ins(construct: ComputeOp) -> list[SSAValue]:
                 constant_value(value) is not None
                 or isinstance(op, arith.ConstantOp | llvm.ConstantOp | llvm.ZeroOp | llvm.UndefOp)
                 or (isinstance(op, llvm.AddressOfOp) and _is_constant_address(op))
-                or (isinstance(op, llvm.GEPOp) and visible_entry(construct, value) is None)
+                or (isinstance(op, ADDRESS_OPS) and visible_entry(construct, value) is None)
             ):
                 _clone_into(construct, value)
             else:

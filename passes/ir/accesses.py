@@ -12,9 +12,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from ...dialects.accx_element import ElementOp
 from ..decisions.dependence import Subscripts
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
@@ -25,21 +25,17 @@ from .acc_ops import (
     bit_width,
     is_scalar,
 )
+from .addresses import ADDRESS_OPS, BYTES, AddressOp, Unit, steps_of
 from .layout import size_of
 from .region_values import RegionSymbols, variable_key
 
-DERIVED = (llvm.GEPOp, acc.CacheOp, *MAPPING_OPS)
+DERIVED = (*ADDRESS_OPS, acc.CacheOp, *MAPPING_OPS)
 """Operations whose result points where their operand does."""
 
 ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
 
 _READERS = frozenset(("scanf", "fscanf", "sscanf", "fread", "read"))
 """Functions of C and POSIX that fill memory and do not keep its address."""
-
-Unit = tuple[Attribute, int]
-"""The type of a subscript's GEP, and which of the GEP's subscripts it is."""
-
-BYTES: Unit = (i8, 0)
 
 Place = tuple[Hashable, Subscripts, tuple[Unit, ...]]
 """A variable and subscripts with their units."""
@@ -71,10 +67,10 @@ class Access:
     def in_bytes(self) -> Polynomial | None:
         """The distance from the root, where no subscript selects a member."""
         total = Polynomial.constant(0)
-        for poly, (unit, position) in zip(self.subscripts, self.units, strict=True):
-            if poly is None or position != 0:
+        for poly, unit in zip(self.subscripts, self.units, strict=True):
+            if poly is None or unit.member:
                 return None
-            total = total + poly * size_of(unit)
+            total = total + poly * unit.bytes
         return total
 
 
@@ -82,35 +78,29 @@ def root_of(pointer: SSAValue) -> SSAValue:
     """The variable or pointer value an address is computed from."""
     owner = pointer.owner
     while isinstance(owner, DERIVED):
-        pointer = owner.ptr if isinstance(owner, llvm.GEPOp) else owner.var
+        pointer = owner.ptr if isinstance(owner, ADDRESS_OPS) else owner.var
         owner = pointer.owner
     return pointer
 
 
 def subscripts_of(pointer: SSAValue, symbols: RegionSymbols) -> tuple[Subscripts, tuple[Unit, ...]]:
-    """Subscripts of a chain of GEPs, outermost first; steps of one element type add up."""
-    chain: list[llvm.GEPOp] = []
+    """All subscripts from the root to a pointer, outermost first; steps of one element type add up."""
+    chain: list[AddressOp] = []
     owner = pointer.owner
     while isinstance(owner, DERIVED):
-        if isinstance(owner, llvm.GEPOp):
+        if isinstance(owner, ADDRESS_OPS):
             chain.append(owner)
             owner = owner.ptr.owner
         else:
             owner = owner.var.owner
     found: list[Polynomial | None] = []
     units: list[Unit] = []
-    for gep in reversed(chain):
-        dynamic = iter(gep.ssa_indices)
-        for position, index in enumerate(gep.rawConstantIndices.iter_values()):
-            poly = (
-                symbols.polynomial(next(dynamic))
-                if index == llvm.GEP_USE_SSA_VAL
-                else Polynomial.constant(index)
-            )
-            unit = gep.elem_type, position
-            if units and position == 0 and units[-1] in (unit, BYTES):
+    for op in reversed(chain):
+        for step in steps_of(op):
+            poly, unit = step.read(symbols)
+            if units and not unit.member and units[-1] in (unit, BYTES):
                 last = found[-1]
-                scale = size_of(gep.elem_type) if units[-1] == BYTES else 1
+                scale = unit.bytes if units[-1] == BYTES else 1
                 found[-1] = None if poly is None or last is None else last + poly * scale
             else:
                 found.append(poly)
@@ -197,7 +187,7 @@ def address_escapes(variable: SSAValue) -> bool:
                     pass
                 case llvm.StoreOp() if use.index == 1:
                     pass
-                case llvm.GEPOp() if use.index == 0:
+                case llvm.GEPOp() | ElementOp() if use.index == 0:
                     work.append(op.result)
                 case _ if op.name in ("llvm.intr.memset", "llvm.intr.memcpy"):
                     pass  # an initialiser

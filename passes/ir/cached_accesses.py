@@ -15,13 +15,15 @@ from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.accx import VOLATILE
+from ...dialects.accx_element import Index
 from ..decisions.cache_section import Element, Section, SectionDim, Subscript, element_of, offsets
 from ..decisions.cache_section import is_inside as offset_is_inside
 from ..decisions.cache_section import is_outside as offset_is_outside
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
+from .addresses import ADDRESS_OPS, AddressStep, steps_of
 from .building import constant_value
-from .layout import member_offset, size_of
+from .layout import size_of
 from .sections import refine_by_conditions
 from .value_polynomials import from_value, keeps_value
 
@@ -42,9 +44,13 @@ class Symbols:
         known = isinstance(value.owner, _ARITHMETIC) or keeps_value(value.owner)
         return None if known else value
 
-    def polynomial(self, value: SSAValue) -> Polynomial:
+    def polynomial(self, value: SSAValue | Index) -> Polynomial:
         found = from_value(value, self.symbol)
-        return Polynomial.symbol(value) if found is None else found
+        if found is not None:
+            return found
+        if isinstance(value, Index) and not value.unsigned:
+            value = value.value
+        return Polynomial.symbol(value)
 
 
 @dataclass
@@ -155,24 +161,10 @@ def read_section(op: acc.CacheOp, symbols: Symbols, *, any_length: bool = False)
     return Section(name, tuple(dims), element, readonly)
 
 
-def subscripts_of(gep: llvm.GEPOp, symbols: Symbols) -> list[Subscript]:
-    """The steps of an address from its pointer, outermost first."""
-    dynamic = iter(gep.ssa_indices)
-    type_: Attribute = gep.elem_type
-    found: list[Subscript] = []
-    for position, raw in enumerate(gep.rawConstantIndices.iter_values()):
-        constant = raw != llvm.GEP_USE_SSA_VAL
-        index = Polynomial.constant(raw) if constant else symbols.polynomial(next(dynamic))
-        if position == 0:
-            found.append(Subscript(index, size_of(type_)))
-        elif isinstance(type_, llvm.LLVMArrayType):
-            type_ = type_.type
-            found.append(Subscript(index, size_of(type_)))
-        else:
-            assert isinstance(type_, llvm.LLVMStructType) and constant
-            found.append(Subscript(Polynomial.constant(member_offset(type_, raw)), 1))
-            type_ = type_.types.data[raw]
-    return found
+def _subscript(step: AddressStep, symbols: Symbols) -> Subscript:
+    index, type_ = step.read_flat(symbols)
+    assert index is not None
+    return Subscript(index, size_of(type_))
 
 
 @dataclass(frozen=True)
@@ -204,8 +196,9 @@ def uses_of_view(view: SSAValue, symbols: Symbols) -> list[Use]:
         pointer, path = work.pop()
         for use in pointer.uses:
             op = use.operation
-            if isinstance(op, llvm.GEPOp) and use.index == 0:
-                work.append((op.result, (*path, *subscripts_of(op, symbols))))
+            if isinstance(op, ADDRESS_OPS) and use.index == 0:
+                steps = (_subscript(step, symbols) for step in steps_of(op))
+                work.append((op.result, (*path, *steps)))
             elif not isinstance(op, acc.LoopOp):
                 found.append(Use(op, use.index, path))
     return found

@@ -13,6 +13,7 @@ from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from ...dialects.accx_element import ElementOp
 from ..decisions.device_functions import DEVICE_FUNCTIONS, OUTPUT, PURE_FUNCTIONS
 from .acc_ops import enclosing_module
 from .accesses import address_escapes, root_of
@@ -78,7 +79,7 @@ def _of_operation(op: Operation, module: ModuleOp, depth: int) -> tuple[Read, ..
             return ()
         case llvm.CallOp():
             return _through(op, module, depth)
-        case llvm.AllocaOp() | llvm.GEPOp() | llvm.AddressOfOp() | llvm.ReturnOp():
+        case llvm.AllocaOp() | llvm.GEPOp() | ElementOp() | llvm.AddressOfOp() | llvm.ReturnOp():
             return ()
         case acc.LoopOp() | acc.YieldOp():
             return ()

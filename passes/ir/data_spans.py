@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.accx import CELL, POINTERS
 from ...dialects.accx_compress import COMPRESSION_OPS, DECODES, PACKED
+from ...dialects.accx_element import ElementOp
 from ..decisions.data_region_plan import ArrayUse, Clause, Declined, region_clause
 from .acc_ops import (
     MAPPING_OPS,
@@ -99,7 +100,7 @@ def _writes_through(address: SSAValue, construct: Operation) -> bool:
             if op is construct or not is_inside(op, construct):
                 continue
             match op:
-                case llvm.GEPOp() if use.index == 0:
+                case llvm.GEPOp() | ElementOp() if use.index == 0:
                     work.append(op.result)
                 case acc.CacheOp():
                     work.append(op.acc_var)

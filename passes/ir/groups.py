@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.accx import UNROLL, VOLATILE
 from ..decisions.device_functions import PURE_FUNCTIONS
 from .acc_ops import is_defined_inside, set_operand_groups
+from .addresses import ADDRESS_OPS
 from .building import Cursor, constant_value, erase
 from .expressions import parts_of
 from .jamming import NSW, clone_into, if_full
@@ -49,7 +50,7 @@ def is_plain(op: Operation) -> bool:
     if isinstance(op, llvm.CallOp):
         name = op.callee.string_value() if op.callee is not None else ""
         return name in PURE_FUNCTIONS
-    return isinstance(op, llvm.GEPOp) or (
+    return isinstance(op, ADDRESS_OPS) or (
         op.name.startswith(("arith.", "math.")) and not op.regions
     )
 

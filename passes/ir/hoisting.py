@@ -18,6 +18,7 @@ from xdsl.traits import is_side_effect_free
 
 from ...dialects.accx import VOLATILE
 from .acc_ops import constant_value
+from .addresses import ADDRESS_OPS
 from .host_memory import HostMemory, Root
 
 Key = Hashable
@@ -140,7 +141,7 @@ class Hoister:
     def _load_key(self, op: llvm.LoadOp) -> Key | None:
         """A variable, or a member of one, that the span does not write."""
         place = op.ptr
-        while isinstance(place.owner, llvm.GEPOp) and not place.owner.ssa_indices:
+        while isinstance(place.owner, ADDRESS_OPS) and len(place.owner.operands) == 1:
             place = place.owner.ptr
         if not isinstance(place.owner, llvm.AllocaOp | llvm.AddressOfOp) or not is_plain_load(op):
             return None

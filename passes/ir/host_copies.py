@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from xdsl.dialects import acc, llvm
+from xdsl.dialects import acc
 from xdsl.ir import SSAValue
 
 from ...dialects import llvm_ext
+from .addresses import ADDRESS_OPS
 from .building import Cursor, constant_value
 from .combiners import Whole
 from .layout import Elements, elements_of, size_of
@@ -136,16 +137,16 @@ def _parts(run: Elements) -> list[Elements]:
 
 def _address_at(cursor: Cursor, target: SSAValue) -> SSAValue:
     """The address `target` for use at `cursor`: that of a member is computed again there."""
-    gep = target.owner
-    if not isinstance(gep, llvm.GEPOp):
+    address = target.owner
+    if not isinstance(address, ADDRESS_OPS):
         return target
-    again = {gep.ptr: _address_at(cursor, gep.ptr)}
-    for index in gep.ssa_indices:
-        constant = constant_value(index)
+    again = {address.ptr: _address_at(cursor, address.ptr)}
+    for operand in address.operands[1:]:
+        constant = constant_value(operand)
         if constant is None:
             return target
-        again[index] = cursor.constant(constant, index.type)
-    return cursor.insert(gep.clone(again)).results[0]
+        again[operand] = cursor.constant(constant, operand.type)
+    return cursor.insert(address.clone(again)).results[0]
 
 
 def _address(cursor: Cursor, base: SSAValue, offset: SSAValue | None) -> SSAValue:

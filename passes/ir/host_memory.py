@@ -16,8 +16,10 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue, Use
 
+from ...dialects.accx_element import ElementOp
 from ..decisions.device_functions import PURE_FUNCTIONS
 from .acc_ops import ENTRY_OPS
+from .addresses import ADDRESS_OPS
 
 Root = str | SSAValue
 """A global variable by name; or the value a pointer's computation begins with."""
@@ -82,7 +84,7 @@ def _sources(value: SSAValue) -> list[SSAValue] | None:
         return None
     assert isinstance(value, OpResult)
     match value.op:
-        case llvm.GEPOp() as op:
+        case (llvm.GEPOp() | ElementOp()) as op:
             return [op.ptr]
         case arith.SelectOp() as op:
             return [op.lhs, op.rhs]
@@ -195,7 +197,7 @@ class HostMemory:
         work = [pointer]
         while work:
             for use in work.pop().uses:
-                if isinstance(use.operation, llvm.GEPOp):
+                if isinstance(use.operation, ADDRESS_OPS):
                     work.append(use.operation.result)
                 elif _lets_out(use):
                     return True

@@ -16,6 +16,7 @@ from xdsl.traits import is_side_effect_free
 
 from ...dialects.accx import VOLATILE, WHY
 from .acc_ops import is_inside
+from .addresses import base_of
 from .building import Cursor, constant_value
 from .region_values import variable_of
 
@@ -113,11 +114,7 @@ def only_reads(op: Operation) -> bool:
 
 def is_pure(op: Operation) -> bool:
     """Whether `op` only computes. (xDSL does not mark all conversions of `arith` as pure.)"""
-    return (
-        isinstance(op, llvm.GEPOp)
-        or op.name.startswith(("arith.", "math."))
-        or is_side_effect_free(op)
-    )
+    return op.name.startswith(("arith.", "math.")) or is_side_effect_free(op)
 
 
 def clone_into(op: Operation, values: dict[SSAValue, SSAValue], cursor: Cursor) -> None:
@@ -155,8 +152,7 @@ def check_body(inner: acc.LoopOp) -> None:
 
 def is_private_outside(pointer: SSAValue, inner: acc.LoopOp) -> bool:
     """Whether `pointer` leads into a variable of one thread that outlives an iteration."""
-    while isinstance(pointer.owner, llvm.GEPOp):
-        pointer = pointer.owner.ptr
+    pointer = base_of(pointer)
     owner = pointer.owner
     if isinstance(owner, Operation) and is_inside(owner, inner):
         return False

@@ -13,6 +13,7 @@ from ..decisions.levels import Level
 from ..decisions.loop_tree import LoopNode
 from ..decisions.shared_work import InnerWork
 from .acc_ops import child_loops, constant_value, has_level, is_defined_inside, source_loc
+from .addresses import steps_to
 from .expressions import parts_of
 from .layout import size_of
 from .levels import loop_levels
@@ -158,15 +159,12 @@ def _holds_fixed_loop(loop: acc.LoopOp) -> bool:
 
 def _strided(pointer: SSAValue, element: int, variable: SSAValue, symbols: RegionSymbols) -> bool:
     """Whether neighbouring iterations provably access memory with gaps or in common lines only."""
-    owner = pointer.owner
-    while isinstance(owner, llvm.GEPOp):
-        for subscript in owner.ssa_indices:
-            poly = symbols.polynomial(subscript)
-            parts = poly.split(variable) if poly is not None else None
-            factor = parts[1].as_constant if parts is not None else 0
-            if factor not in (0, 1, -1) or (factor != 0 and size_of(owner.elem_type) > element):
-                return True
-        owner = owner.ptr.owner
+    for step in steps_to(pointer):
+        steps, type_ = step.read_flat(symbols)
+        parts = None if steps is None else steps.split(variable)
+        factor = parts[1].as_constant if parts is not None else 0
+        if factor not in (0, 1, -1) or (factor != 0 and size_of(type_) > element):
+            return True
     return False
 
 

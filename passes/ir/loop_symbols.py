@@ -14,6 +14,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 
+from ...dialects.accx_element import Index
 from ..decisions.dependence import Subscripts, Unknown
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
@@ -77,7 +78,7 @@ class LoopSymbols(RegionSymbols):
                 return early
         return super().symbol(value)
 
-    def polynomial(self, value: SSAValue) -> Polynomial | None:
+    def polynomial(self, value: SSAValue | Index) -> Polynomial | None:
         return from_value(value, self.symbol, narrowed=self._note_limit)
 
     def _note_limit(self, poly: Polynomial, width: int) -> None:

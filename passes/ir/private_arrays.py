@@ -15,6 +15,7 @@ from itertools import product
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...dialects.accx_element import ElementOp
 from ..decisions.inequalities import Facts, bounds_from_below
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
@@ -99,7 +100,7 @@ class Coverage:
                 return self._loop(op, op.body.block, covered, around)
             case acc.LoopOp() if len(op.region.blocks) == 1:
                 return self._loop(op, op.region.block, covered, around)
-            case llvm.GEPOp() | acc.PrivateOp():
+            case llvm.GEPOp() | ElementOp() | acc.PrivateOp():
                 return covered
             case acc.DataOp() | acc.ParallelOp() | acc.KernelsOp() | acc.SerialOp() if (
                 len(op.region.blocks) == 1

@@ -12,7 +12,8 @@ from ...dialects.accx_compress import DECODES
 from ..decisions.polynomials import ZERO, Polynomial
 from ..decisions.shared_sections import Place, place_of
 from .acc_ops import MAPPING_OPS, is_defined_inside, variable_name
-from .cached_accesses import Symbols, subscripts_of
+from .addresses import base_of, steps_to
+from .cached_accesses import Symbols
 from .jamming import is_pure
 from .layout import size_of
 
@@ -46,11 +47,11 @@ class Loads:
 def offset_of(pointer: SSAValue, symbols: Symbols) -> tuple[SSAValue, Polynomial]:
     """The array a pointer leads into, and how many bytes from its start."""
     total = ZERO
-    while isinstance(pointer.owner, llvm.GEPOp):
-        for subscript in subscripts_of(pointer.owner, symbols):
-            total = total + subscript.index * subscript.stride
-        pointer = pointer.owner.ptr
-    return pointer, total
+    for step in steps_to(pointer):
+        distance = step.in_bytes(symbols)
+        assert distance is not None
+        total = total + distance
+    return base_of(pointer), total
 
 
 def read_loads(loop: scf.ForOp | acc.LoopOp, outer: SSAValue, inner: SSAValue) -> Loads | None:

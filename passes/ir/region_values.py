@@ -18,9 +18,11 @@ from xdsl.dialects.builtin import IntegerType, i1, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
+from ...dialects.accx_element import Index
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
 from .acc_ops import ENTRY_OPS, constant_i64, constant_value, is_defined_inside, is_inside
+from .addresses import ADDRESS_OPS, AddressOp
 from .value_polynomials import from_value, is_manageable
 
 _TRANSPARENT = (
@@ -105,11 +107,11 @@ def same_variable(a: SSAValue, b: SSAValue) -> bool:
     left, right = variable_of(a).owner, variable_of(b).owner
     if isinstance(left, llvm.LoadOp) and isinstance(right, llvm.LoadOp):
         return same_variable(left.ptr, right.ptr)
-    if isinstance(left, llvm.GEPOp) and isinstance(right, llvm.GEPOp):
+    if isinstance(left, ADDRESS_OPS) and isinstance(right, ADDRESS_OPS):
         return (
-            left.rawConstantIndices == right.rawConstantIndices
-            and left.elem_type == right.elem_type
-            and tuple(left.ssa_indices) == tuple(right.ssa_indices)
+            left.name == right.name
+            and left.properties == right.properties
+            and left.operands[1:] == right.operands[1:]
             and same_variable(left.ptr, right.ptr)
         )
     return False
@@ -123,7 +125,7 @@ class RegionSymbols:
         self.last_values: dict[SSAValue, Polynomial | None] = {}
         self._expressions: dict[Operation, Expression | None] = {}
         self._sizes: dict[SSAValue, tuple[int, int]] = {}
-        self._polynomials: dict[SSAValue, Polynomial | None] = {}
+        self._polynomials: dict[SSAValue | Index, Polynomial | None] = {}
         self._ranges_in: dict[Block | None, list[LoopRange] | None] = {}
         self.written = self._written_variables()
 
@@ -132,7 +134,7 @@ class RegionSymbols:
         written: set[Hashable] = set()
         for region in self.construct.regions:
             for op in region.walk():
-                if isinstance(op, llvm.LoadOp | llvm.GEPOp):
+                if isinstance(op, llvm.LoadOp | AddressOp):
                     continue
                 for operand in op.operands:
                     if isinstance(operand.type, llvm.LLVMPointerType):
@@ -206,7 +208,7 @@ class RegionSymbols:
         """Whether the region itself makes `value`."""
         return is_defined_inside(value, self.construct)
 
-    def polynomial(self, value: SSAValue) -> Polynomial | None:
+    def polynomial(self, value: SSAValue | Index) -> Polynomial | None:
         if value not in self._polynomials:
             self._polynomials[value] = from_value(value, self.symbol)
         return self._polynomials[value]

@@ -43,7 +43,7 @@ class Writes:
                 if name not in PURE_FUNCTIONS:
                     self._add_passed_pointers(op)
                     self.unknown = self.unknown or name not in DEVICE_FUNCTIONS
-            case llvm.LoadOp() | llvm.GEPOp():
+            case llvm.LoadOp():
                 pass
             case _ if not op.regions and not is_side_effect_free(op):
                 self._add_passed_pointers(op)

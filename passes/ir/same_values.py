@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ..decisions.device_functions import PURE_FUNCTIONS
+from .addresses import AddressOp
 
 
 def same_value(left: SSAValue, right: SSAValue) -> bool:
@@ -22,7 +23,7 @@ def same_value(left: SSAValue, right: SSAValue) -> bool:
     if isinstance(one, scf.IfOp) and isinstance(other, scf.IfOp):
         return _same_choice(one, other)
     pure = one.name.startswith(("arith.", "math.")) or _is_pure_call(one)
-    named = isinstance(one, llvm.LoadOp | llvm.GEPOp | llvm.AddressOfOp | llvm.ConstantOp)
+    named = isinstance(one, llvm.LoadOp | AddressOp | llvm.AddressOfOp | llvm.ConstantOp)
     return (
         (pure or named)
         and not one.regions
@@ -58,7 +59,7 @@ def is_quiet(op: Operation) -> bool:
     if op.regions:
         return all(is_quiet(inner) for r in op.regions for b in r.blocks for inner in b.ops)
     return (
-        isinstance(op, llvm.LoadOp | llvm.GEPOp | llvm.AddressOfOp | scf.YieldOp)
+        isinstance(op, llvm.LoadOp | llvm.AddressOfOp | scf.YieldOp)
         or op.name.startswith(("arith.", "math."))
         or is_side_effect_free(op)
         or _is_pure_call(op)

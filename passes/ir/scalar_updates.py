@@ -14,6 +14,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx import VOLATILE
+from ...dialects.accx_element import Index
+from .addresses import ADDRESS_OPS, base_of, steps_to
 from .building import Cursor, constant_value
 from .combiners import Expression, Kind, ScalarOperator
 from .complex_values import is_complex
@@ -47,7 +49,7 @@ _COMMUTATIVE = (
 
 def has_effects(op: Operation) -> bool:
     """Whether leaving out `op` could be told."""
-    return not isinstance(op, (*_ARITHMETIC, llvm.GEPOp, llvm.AllocaOp)) and not op.has_trait(
+    return not isinstance(op, (*_ARITHMETIC, *ADDRESS_OPS, llvm.AllocaOp)) and not op.has_trait(
         IsTerminator
     )
 
@@ -77,26 +79,21 @@ class Update:
 def _place_of(pointer: SSAValue) -> _Place:
     strides: dict[SSAValue, int] = {}
     offset = 0
-    while isinstance(gep := pointer.owner, llvm.GEPOp):
-        unit: Attribute = gep.elem_type
-        dynamic = iter(gep.ssa_indices)
-        for position, raw in enumerate(gep.rawConstantIndices.iter_values()):
-            if position and isinstance(unit, llvm.LLVMStructType):
-                offset, unit = offset + member_offset(unit, raw), unit.types.data[raw]
-                continue
-            if position:
-                if not isinstance(unit, llvm.LLVMArrayType):
-                    raise NotElementwise
-                unit = unit.type
-            index = next(dynamic) if raw == llvm.GEP_USE_SSA_VAL else None
-            number = raw if index is None else constant_value(index)
-            if number is not None:
-                offset += number * size_of(unit)
-            else:
-                assert index is not None
-                strides[index] = strides.get(index, 0) + size_of(unit)
-        pointer = gep.ptr
-    return _Place(pointer, offset, tuple(sorted(strides.items(), key=lambda s: id(s[0]))))
+    for step in steps_to(pointer):
+        index = step.index
+        if isinstance(index, Index):
+            known = constant_value(index.value)
+            index = index if known is None else known
+        if step.lengths:
+            raise NotElementwise
+        if step.member:
+            assert isinstance(step.type, llvm.LLVMStructType) and isinstance(index, int)
+            offset += member_offset(step.type, index)
+        elif isinstance(index, int):
+            offset += index * size_of(step.type)
+        else:
+            strides[index.value] = strides.get(index.value, 0) + size_of(step.type)
+    return _Place(base_of(pointer), offset, tuple(sorted(strides.items(), key=lambda s: id(s[0]))))
 
 
 def _updates(

@@ -16,10 +16,12 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import i1, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...dialects.accx_element import ElementOp
 from ..decisions.inequalities import Facts
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import Extremes, LoopRange, extremes
 from .acc_ops import called, constant_value, is_inside
+from .addresses import AddressStep, base_of, steps_of
 from .layout import size_of
 from .region_values import RegionSymbols
 
@@ -76,26 +78,19 @@ class _Place:
     inside: bool
 
 
-def _step(place: _Place, gep: llvm.GEPOp, symbols: RegionSymbols) -> _Place:
-    """The place a GEP leads to."""
-    indices = list(gep.rawConstantIndices.iter_values())
-    dynamic = iter(gep.ssa_indices)
-    first = (
-        symbols.polynomial(next(dynamic))
-        if indices[0] == llvm.GEP_USE_SSA_VAL
-        else Polynomial.constant(indices[0])
-    )
-    deeper = len(indices) > 1
+def _next(place: _Place, step: AddressStep, symbols: RegionSymbols) -> _Place:
+    """The place a subscript leads to."""
+    steps, unit = step.read_flat(symbols)
     if place.unit is None:
-        return _Place(gep.elem_type, first, deeper)
-    if place.unit == i8 and not place.inside and first is not None and place.index is not None:
-        # Rows of a variable-length array are stepped over in bytes.
-        return _Place(i8, place.index + first * size_of(gep.elem_type), False)
-    if place.inside or size_of(gep.elem_type) < size_of(place.unit):
+        return _Place(unit, steps, False)
+    if place.inside or step.member or size_of(unit) < size_of(place.unit):
         return _Place(place.unit, place.index, True)
-    if gep.elem_type == place.unit and first is not None and place.index is not None:
-        return _Place(place.unit, place.index + first, deeper)
-    return _Place(place.unit, None, deeper)
+    if steps is None or place.index is None:
+        return _Place(place.unit, None, False)
+    if place.unit == i8:
+        # Arithmetic on bytes, then on elements.
+        return _Place(i8, place.index + steps * size_of(unit), False)
+    return _Place(place.unit, place.index + steps if unit == place.unit else None, False)
 
 
 def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -> PointerUses:
@@ -109,8 +104,11 @@ def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -
             if op is construct or not is_inside(op, construct):
                 continue
             match op:
-                case llvm.GEPOp() if use.index == 0:
-                    work.append((op.result, _step(place, op, symbols)))
+                case llvm.GEPOp() | ElementOp() if use.index == 0:
+                    inner = place
+                    for step in steps_of(op):
+                        inner = _next(inner, step, symbols)
+                    work.append((op.result, inner))
                 case llvm.LoadOp():
                     found.accesses.append(_access(op, place, op.dereferenced_value.type, False))
                 case llvm.StoreOp() if use.index == 1:
@@ -135,9 +133,7 @@ def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -
 
 def _is_local(pointer: SSAValue, construct: Operation) -> bool:
     """Whether `pointer` leads into a variable of the region."""
-    owner = pointer.owner
-    while isinstance(owner, llvm.GEPOp):
-        owner = owner.ptr.owner
+    owner = base_of(pointer).owner
     return isinstance(owner, llvm.AllocaOp) and is_inside(owner, construct)
 
 

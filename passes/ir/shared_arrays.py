@@ -26,6 +26,7 @@ from .acc_ops import (
     variable_name,
 )
 from .accesses import root_of, subscripts_of
+from .addresses import base_of
 from .levels import loop_levels
 from .loop_dependence import settle_arrays
 from .loop_symbols import LoopSymbols
@@ -92,10 +93,7 @@ def _is_settled(root: SSAValue, loop: acc.LoopOp, construct: Operation | None) -
 
 def _is_mapped(pointer: SSAValue) -> bool:
     """Whether an address is that of data which a clause names."""
-    owner = pointer.owner
-    while isinstance(owner, llvm.GEPOp):
-        owner = owner.ptr.owner
-    return isinstance(owner, MAPPING_OPS)
+    return isinstance(base_of(pointer).owner, MAPPING_OPS)
 
 
 def _is_common(store: llvm.StoreOp, loop: acc.LoopOp) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import llvm
 from xdsl.ir import Operation, SSAValue
 
-from ..decisions.polynomials import Polynomial
+from .addresses import steps_to
 from .layout import size_of
 from .region_values import RegionSymbols
 
@@ -25,45 +25,21 @@ class AccessCounts:
     element_bytes: int = 0
 
 
-def _subscripts(gep: llvm.GEPOp) -> list[SSAValue | int]:
-    dynamic = iter(gep.ssa_indices)
-    return [
-        next(dynamic) if index == llvm.GEP_USE_SSA_VAL else index
-        for index in gep.rawConstantIndices.iter_values()
-    ]
-
-
-def _factor(
-    subscript: SSAValue | int, variable: SSAValue, symbols: RegionSymbols
-) -> Polynomial | None:
-    """The coefficient of `variable`; None if the subscript is not affine."""
-    if isinstance(subscript, int):
-        return Polynomial.constant(0)
-    poly = symbols.polynomial(subscript)
-    parts = poly.split(variable) if poly is not None else None
-    return None if parts is None else parts[1]
-
-
 def count_access(
     pointer: SSAValue, element: int, variable: SSAValue, symbols: RegionSymbols, into: AccessCounts
 ) -> None:
     """Classifies one load or store through `pointer` of `element` bytes."""
     contiguous = strided = False
-    owner = pointer.owner
-    while isinstance(owner, llvm.GEPOp):
-        subscripts = _subscripts(owner)
-        for position, subscript in enumerate(subscripts):
-            factor = _factor(subscript, variable, symbols)
-            value = None if factor is None else factor.as_constant
-            if value == 0:
-                continue
-            near = size_of(owner.elem_type) <= max(element, NEAR_BYTES)
-            last = near and all(isinstance(later, int) for later in subscripts[position + 1 :])
-            if value in (1, -1) and last:
-                contiguous = True
-            else:
-                strided = True
-        owner = owner.ptr.owner
+    for step in steps_to(pointer):
+        steps, type_ = step.read_flat(symbols)
+        parts = None if steps is None else steps.split(variable)
+        factor = None if parts is None else parts[1].as_constant
+        if factor == 0:
+            continue
+        if factor in (1, -1) and size_of(type_) <= max(element, NEAR_BYTES):
+            contiguous = True
+        else:
+            strided = True
     into.element_bytes = max(into.element_bytes, element)
     if strided:
         into.strided += 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith, llvm
 from xdsl.ir import Attribute, SSAValue
 
+from ...dialects.accx_element import Index
 from ..decisions.polynomials import Polynomial
 from .acc_ops import bit_width, constant_value
 
@@ -25,6 +26,7 @@ arithmetic and `TruncIOp` wrap, so that a polynomial with products may be two nu
 is one: whoever relies on the difference asks for them with `narrowed`.
 """
 _INT_BITS = 32
+_ADDRESS_BITS = 64
 
 
 def keeps_value(op: object) -> bool:
@@ -67,13 +69,19 @@ def _narrow_width(op: arith.ExtUIOp | arith.TruncIOp) -> int | None:
 
 
 def from_value(
-    value: SSAValue, symbol_of: SymbolOf, depth: int = 64, narrowed: Narrowed | None = None
+    value: SSAValue | Index,
+    symbol_of: SymbolOf,
+    depth: int = 64,
+    narrowed: Narrowed | None = None,
 ) -> Polynomial | None:
     """
-    `value` as a polynomial over symbols; None if it is no such expression, or a huge one. `narrowed` is
-    told where that holds only while nothing wraps around.
+    `value` as a polynomial over symbols, a subscript as what C widens it to; None if it is no such
+    expression, or a huge one. `narrowed` is told where that holds only while nothing wraps around.
     """
-    return _Reader(symbol_of, narrowed).read(value, depth)
+    reader = _Reader(symbol_of, narrowed)
+    if isinstance(value, Index):
+        return reader.widened(value, depth)
+    return reader.read(value, depth)
 
 
 @dataclass
@@ -91,6 +99,26 @@ class _Reader:
             self.known[value] = self._expand(value, depth)
         return self.known[value]
 
+    def widened(self, subscript: Index, depth: int) -> Polynomial | None:
+        """A subscript, which stands for its conversion to i64."""
+        value, width = subscript.value, bit_width(subscript.value.type)
+        assert width is not None
+        constant = constant_value(value)
+        if constant is not None:
+            return Polynomial.constant(constant % (1 << width) if subscript.unsigned else constant)
+        if width > _ADDRESS_BITS or (subscript.unsigned and width < _ADDRESS_BITS):
+            return self._converted(value, depth, min(width, _ADDRESS_BITS))
+        return self.read(value, depth)
+
+    def _converted(self, value: SSAValue, depth: int, width: int | None) -> Polynomial | None:
+        """The value of which a conversion leaves or takes `width` bits without sign."""
+        if width is not None and width < _INT_BITS:
+            return None
+        inner = self.read(value, depth - 1)
+        if self.narrowed is not None and inner is not None and width is not None:
+            self.narrowed(inner, width)
+        return inner
+
     def _expand(self, value: SSAValue, depth: int) -> Polynomial | None:
         constant = constant_value(value)
         if constant is not None:
@@ -102,12 +130,10 @@ class _Reader:
         if depth == 0:
             return None
         if isinstance(owner, _SAME_VALUE) and keeps_value(owner):
-            inner = self.read(owner.operands[0], depth - 1)
             wraps = isinstance(owner, arith.ExtUIOp | arith.TruncIOp)
-            width = _narrow_width(owner) if wraps else None
-            if self.narrowed is not None and inner is not None and width is not None:
-                self.narrowed(inner, width)
-            return inner
+            return self._converted(
+                owner.operands[0], depth, _narrow_width(owner) if wraps else None
+            )
         if not isinstance(
             owner,
             arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | llvm.AddOp | llvm.MulOp,

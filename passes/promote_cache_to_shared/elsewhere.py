@@ -9,6 +9,7 @@ from __future__ import annotations
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
+from ..ir.addresses import AddressOp
 from ..ir.arguments import distinct_arguments, is_restrict
 from ..ir.cached_accesses import Cached
 from ..ir.cached_sections import first_directive
@@ -32,7 +33,7 @@ def _may_touch(op: Operation, cached: Cached) -> bool:
     """Whether an operation may access the array, other than through a view of the directive's."""
     if isinstance(op, llvm.CallOp):
         return has_effects(op)
-    if isinstance(op, llvm.GEPOp | acc.CacheOp | acc.DataBoundsOp | acc.LoopOp | acc.ReductionOp):
+    if isinstance(op, AddressOp | acc.CacheOp | acc.DataBoundsOp | acc.LoopOp | acc.ReductionOp):
         return False
     return any(
         isinstance(operand.type, llvm.LLVMPointerType) and _may_be(operand, cached)
@@ -42,11 +43,11 @@ def _may_touch(op: Operation, cached: Cached) -> bool:
 
 def _may_be(pointer: SSAValue, cached: Cached) -> bool:
     """Whether a pointer may lead to the array, but not through a view of the directive's."""
-    while isinstance(pointer.owner, llvm.GEPOp | acc.CacheOp):
+    while isinstance(pointer.owner, AddressOp | acc.CacheOp):
         owner = pointer.owner
         if isinstance(owner, acc.CacheOp) and first_directive(owner) is first_directive(cached.op):
             return False
-        pointer = owner.ptr if isinstance(owner, llvm.GEPOp) else owner.var
+        pointer = owner.var if isinstance(owner, acc.CacheOp) else owner.ptr
     base = cached.base
     if pointer is base:
         return True

@@ -14,6 +14,7 @@ from xdsl.traits import is_side_effect_free
 from ...dialects.accx import VOLATILE
 from ..decisions.device_functions import PURE_FUNCTIONS
 from ..ir.acc_ops import MAPPING_OPS, is_inside
+from ..ir.addresses import AddressOp, base_of
 from ..ir.arguments import distinct_arguments, is_restrict
 from ..ir.cached_accesses import Cached
 from ..ir.region_values import same_variable, variable_of
@@ -22,7 +23,7 @@ from ..ir.region_values import same_variable, variable_of
 def is_pure(op: Operation) -> bool:
     """Whether `op` only computes."""
     return (
-        isinstance(op, llvm.GEPOp | acc.DataBoundsOp | acc.CacheOp)
+        isinstance(op, acc.DataBoundsOp | acc.CacheOp)
         or op.name.startswith(("arith.", "math."))
         or is_side_effect_free(op)
     )
@@ -125,16 +126,16 @@ def written_variables(construct: Operation) -> list[SSAValue]:
         variable_of(_root(operand))
         for region in construct.regions
         for op in region.walk()
-        if not isinstance(op, llvm.LoadOp | llvm.GEPOp | acc.CacheOp | acc.DataBoundsOp)
+        if not isinstance(op, llvm.LoadOp | AddressOp | acc.CacheOp | acc.DataBoundsOp)
         for operand in op.operands
         if isinstance(operand.type, llvm.LLVMPointerType)
     ]
 
 
 def _root(pointer: SSAValue) -> SSAValue:
-    while isinstance(pointer.owner, llvm.GEPOp | acc.CacheOp):
+    while isinstance(pointer.owner, AddressOp | acc.CacheOp):
         owner = pointer.owner
-        pointer = owner.ptr if isinstance(owner, llvm.GEPOp) else owner.var
+        pointer = owner.var if isinstance(owner, acc.CacheOp) else owner.ptr
     return pointer
 
 
@@ -168,10 +169,7 @@ def is_pure_call(op: llvm.CallOp) -> bool:
 def has_effects(op: Operation) -> bool:
     """Whether other threads could see that `op` ran."""
     if isinstance(op, llvm.StoreOp):
-        pointer = op.ptr
-        while isinstance(pointer.owner, llvm.GEPOp):
-            pointer = pointer.owner.ptr
-        return not isinstance(pointer.owner, llvm.AllocaOp)
+        return not isinstance(base_of(op.ptr).owner, llvm.AllocaOp)
     if isinstance(op, llvm.CallOp):
         return not is_pure_call(op)
     if isinstance(op, llvm.LoadOp | llvm.AllocaOp):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Block, Operation, OpResult
 
+from ..ir.addresses import AddressOp
 from ..ir.region_writes import Writes, writes_of
 from .kernel_loops import HostLoops, is_parallel_nest
 
@@ -42,7 +43,7 @@ def _is_movable(op: Operation, writes: Writes) -> bool:
         return not writes.may_change(op)
     if isinstance(op, acc.PrivateOp | acc.ReductionOp | acc.CacheOp | acc.DataBoundsOp):
         return True
-    return isinstance(op, llvm.GEPOp | llvm.AddressOfOp | llvm.ZeroOp | llvm.ConstantOp) or (
+    return isinstance(op, AddressOp | llvm.AddressOfOp | llvm.ZeroOp | llvm.ConstantOp) or (
         op.name.startswith(("arith.", "math."))
     )
 

@@ -20,8 +20,9 @@ from ..decisions.device_functions import PURE_FUNCTIONS
 from ..decisions.polynomials import ZERO, Monomial, Polynomial, product
 from ..decisions.wide_rows import WIDE_BYTES
 from ..ir.acc_ops import MAPPING_OPS
+from ..ir.addresses import base_of, steps_to
 from ..ir.jamming import Declined, is_pure
-from ..ir.layout import member_offset, size_of
+from ..ir.layout import size_of
 from ..ir.region_values import RegionSymbols
 
 _MAY_TRAP = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
@@ -70,35 +71,12 @@ class Survey:
 def place_of(pointer: SSAValue, symbols: RegionSymbols) -> tuple[SSAValue, Polynomial] | None:
     """The pointer behind all subscripts, and how many bytes these lead away from it."""
     total = ZERO
-    while isinstance(pointer.owner, llvm.GEPOp):
-        offset = _offset(pointer.owner, symbols)
+    for step in steps_to(pointer):
+        offset = step.in_bytes(symbols)
         if offset is None:
             return None
         total = total + offset
-        pointer = pointer.owner.ptr
-    return pointer, total
-
-
-def _offset(gep: llvm.GEPOp, symbols: RegionSymbols) -> Polynomial | None:
-    """How many bytes a subscript leads away from its base."""
-    dynamic = iter(gep.ssa_indices)
-    type: Attribute = gep.elem_type
-    total = ZERO
-    for position, raw in enumerate(gep.rawConstantIndices.iter_values()):
-        constant = raw != llvm.GEP_USE_SSA_VAL
-        index = Polynomial.constant(raw) if constant else symbols.polynomial(next(dynamic))
-        if index is None:
-            return None
-        if position > 0 and isinstance(type, llvm.LLVMStructType):
-            total = total + member_offset(type, raw)
-            type = type.types.data[raw]
-            continue
-        if position > 0:
-            if not isinstance(type, llvm.LLVMArrayType):
-                return None
-            type = type.type
-        total = total + index * size_of(type)
-    return total
+    return base_of(pointer), total
 
 
 def survey(loop: acc.LoopOp, symbols: RegionSymbols) -> Survey:

@@ -43,7 +43,7 @@ def compiled(tmp_path: Path, body: str) -> ModuleOp:
     path = tmp_path / "unit.c"
     path.write_text(text)
     module = generate_module(load_program([path], None, DiagnosticSink()), DiagnosticSink())
-    for name in ("lower-elements", "legalize-serial", "classify-scalars", "split-kernels"):
+    for name in ("legalize-serial", "classify-scalars", "split-kernels"):
         load_pass(name)().apply(make_context(), module)
     module.verify()
     return module
