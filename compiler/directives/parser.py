@@ -183,9 +183,9 @@ def _unknown_clause(
     if word == "deviceid" and kind is DirectiveKind.DECLARE:
         return error(
             loc,
-            "clause 'deviceid' is not allowed on 'declare': a declared variable has a copy on every"
-            " device",
-            "for a copy on one device, write enter data create(…) deviceid(n) where it begins",
+            "clause 'deviceid' is not allowed on 'declare'",
+            "a declared variable has a copy on every device: for one on device n alone, write"
+            " enter data create(…) deviceid(n) where it begins",
         )
     if homes:
         allowed = ", ".join(f"'{home}'" for home in homes)
