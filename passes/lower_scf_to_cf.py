@@ -271,9 +271,13 @@ _TERMINATORS: tuple[type[Operation], ...] = (scf.YieldOp, scf.ConditionOp)
 
 
 def lower_region(region: Region) -> None:
-    """Lowers everything in `region`, innermost first."""
-    for block in tuple(region.blocks):
-        op = block.last_op
+    """
+    Lowers everything in `region`, outermost first: what is nested deeply moves once, not with every
+    operation around it.
+    """
+    work = list(region.blocks)
+    while work:
+        op = work.pop().last_op
         while op is not None:
             previous = op.prev_op
             lowering = _LOWERINGS.get(op.__class__)
@@ -283,10 +287,12 @@ def lower_region(region: Region) -> None:
                     f"'{op.name}' cannot be lowered to branches",
                     "use scf.if, scf.for, scf.while, scf.execute_region or scf.index_switch",
                 )
-            for inner in op.regions:
-                lower_region(inner)
             if lowering is not None:
+                work += [inner for nested in op.regions for inner in nested.blocks]
                 lowering(op)
+            else:
+                for nested in op.regions:
+                    lower_region(nested)
             op = previous
 
 

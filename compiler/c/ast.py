@@ -247,6 +247,8 @@ class BinaryOp(Expr):
     op: str
     lhs: Expr
     rhs: Expr
+    folded: object = field(default=..., repr=False)
+    """What it is worth at translation time, once `sema/constants.py` has been asked (before, `...`)."""
 
 
 @dataclass(eq=False, kw_only=True)

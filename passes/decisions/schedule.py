@@ -385,8 +385,10 @@ def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
         if sizes.single and not node.levels:
             levels, why = set[Level](), "the construct is serial"
         plans[node] = LoopPlan(frozenset(levels), node.gang_dim or 1, 1, True, why)
+        # Inside of a loop that the user gives to workers or lanes no loop is shared out to gangs.
+        within = Level.GANG in levels or bool(node.levels)
         for child in node.children:
-            visit(child, gang_free and Level.GANG not in levels)
+            visit(child, gang_free and not within)
 
     for root in roots:
         visit(root, widest is Level.GANG)

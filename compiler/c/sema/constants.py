@@ -13,6 +13,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 from ..ast import (
     AddressOf,
@@ -103,7 +104,9 @@ def constant_value(expr: Expr) -> ConstantValue | None:
         case UnaryOp():
             return _unary(expr)
         case BinaryOp():
-            return _binary(expr)
+            if expr.folded is ...:  # each is asked as part of all around it
+                expr.folded = _binary(expr)
+            return cast("ConstantValue | None", expr.folded)
         case Conditional():
             condition = constant_value(expr.condition)
             if condition is None:

@@ -164,6 +164,15 @@ def test_serial_runs_in_order():
     assert not schedule.loops[node].levels
 
 
+@pytest.mark.parametrize("given", [{V}, {W}, {W, V}])
+def test_host_shares_nothing_out_to_gangs_inside_of_a_loop_over_lanes(given: set[Level]):
+    """All gangs would repeat the outer loop, and what it sums up would count several times."""
+    inner = loop(contiguous=4)
+    outer = loop(inner, levels=given)
+    schedule = plan_construct([outer], Sizes(), "host")
+    assert all(G not in schedule.loops[node].levels for node in (outer, inner))
+
+
 def test_host_puts_gangs_outside_and_simd_inside():
     inner = loop()
     outer = loop(inner)
