@@ -1,7 +1,7 @@
 """
 One compilation in a process of its own: `python -m benchmarks.compile_time.child TARGET [-I…] [-D…] FILE …`
 prints a line of JSON. `phases` is the tree of `compiler/base/phases.py` as `[name, seconds, own, before,
-after, inside]`, `peak` the most memory in MB, `output` the bytes of LLVM IR and PTX.
+after, inside]`, `peak` the most memory in MB, `others` the seconds of processes it started (ptxas), `output` the bytes of LLVM IR and PTX.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ def main() -> None:
         except CompileError as e:
             answer["error"] = e.diagnostics[0].message
     answer["phases"] = as_list(phases)
+    others = resource.getrusage(resource.RUSAGE_CHILDREN)
+    answer["others"] = others.ru_utime + others.ru_stime
     answer["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(answer))
 

@@ -35,7 +35,7 @@ class Program:
 @dataclass
 class Result:
     """
-    `seconds` of the processor (user and system) for the whole process, `phases` as in `child.py`, `peak` in
+    `seconds` of the processor (user and system) without those for counting operations, `phases` as in `child.py`, `peak` in
     MB; `gcc` and `nvcc` are the seconds of those compilers, where they were asked and came to an end.
     """
 
@@ -73,7 +73,7 @@ def compile_once(program: Program, target: str) -> Result:
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "XDG_CACHE_HOME": cache}
         try:
-            seconds, text = _processor_seconds([*command, *program.options, *files], environment)
+            _, text = _processor_seconds([*command, *program.options, *files], environment)
         except (RuntimeError, subprocess.TimeoutExpired) as e:
             return Result(
                 program.name,
@@ -89,7 +89,7 @@ def compile_once(program: Program, target: str) -> Result:
         program.name,
         target,
         program.lines,
-        seconds,
+        answer["phases"][1] + answer["others"],
         answer["phases"],
         answer["peak"],
         answer.get("error", ""),
