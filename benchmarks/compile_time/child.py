@@ -1,7 +1,8 @@
 """
 One compilation in a process of its own: `python -m benchmarks.compile_time.child TARGET [-I…] [-D…] FILE …`
 prints a line of JSON. `phases` is the tree of `compiler/base/phases.py` as `[name, seconds, own, before,
-after, inside]`, `peak` the most memory in MB, `others` the seconds of processes it started (ptxas), `output` the bytes of LLVM IR and PTX.
+after, inside]`, `peak` the most memory in MB, `others` the seconds of processes it started (ptxas),
+`output` the bytes of LLVM IR and PTX.
 """
 
 from __future__ import annotations

@@ -35,8 +35,9 @@ class Program:
 @dataclass
 class Result:
     """
-    `seconds` of the processor (user and system) without those for counting operations, `phases` as in `child.py`, `peak` in
-    MB; `gcc` and `nvcc` are the seconds of those compilers, where they were asked and came to an end.
+    `seconds` of the processor (user and system) without those for counting operations, `phases` as in
+    `child.py`, `peak` in MB; `gcc` and `nvcc` are the seconds of those compilers, where they were asked and
+    came to an end.
     """
 
     name: str

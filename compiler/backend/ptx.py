@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import llvmlite
@@ -13,6 +14,7 @@ import llvmlite.binding as llvm
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.phases import phase
 from .cache import DiskCache, content_key
+from .kernel_processes import command_for, emit_pieces
 from .optimize import OptLevel, open_module, optimize
 from .toolkit import find_libdevice
 
@@ -104,7 +106,9 @@ def _link_libdevice(
     builder.close()
 
 
-def _compile(llvm_ir: str, machine: llvm.TargetMachine, opt_level: OptLevel) -> str:
+def compile_kernels(llvm_ir: str, sm: int, version: int, opt_level: OptLevel) -> str:
+    """PTX of a module as a whole, by this process."""
+    machine = nvptx_machine(sm, opt_level, version)
     with open_module(llvm_ir, "kernels") as (module, context):
         if _LIBDEVICE_USE.search(llvm_ir):
             with phase("LLVM links libdevice"):
@@ -135,7 +139,22 @@ def emit_ptx(
     if cache is not None and (found := cache.get(key)) is not None:
         return found.decode()
     with phase("PTX"):
-        ptx = _compile(llvm_ir, nvptx_machine(sm, opt_level, version), opt_level)
+        wanted = [str(number) for number in (sm, version, opt_level)]
+        ptx = emit_pieces(
+            llvm_ir,
+            (llvmlite.__version__, *wanted),
+            lambda text: compile_kernels(text, sm, version, opt_level),
+            command_for(__name__, "main", *wanted),
+            cache,
+        ) or compile_kernels(llvm_ir, sm, version, opt_level)
     if cache is not None:
         cache.put(key, ptx.encode())
     return ptx
+
+
+def main() -> None:
+    """Compiles standard input for the compute capability, PTX version and level given, to standard output."""
+    levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}
+    text = sys.stdin.buffer.read().decode()
+    ptx = compile_kernels(text, int(sys.argv[1]), int(sys.argv[2]), levels[sys.argv[3]])
+    sys.stdout.buffer.write(ptx.encode())

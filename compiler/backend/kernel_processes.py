@@ -1,0 +1,133 @@
+"""
+PTX of a module whose kernels share nothing: each kernel from the cache, or compiled, by several processes
+where there is much to compile. The text is that of the module as a whole (`kernel_pieces.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+
+from .cache import DiskCache, content_key
+from .kernel_pieces import Module, split, take_apart
+from .kernel_pieces import join as join_kernels
+
+Compile = Callable[[str], str]
+"""LLVM IR of a module → its PTX."""
+
+_WORTH_A_PROCESS = 400_000
+"""Characters of LLVM IR on which LLVM works longer than another process takes to start."""
+
+
+def emit_pieces(
+    llvm_ir: str,
+    kind: Sequence[str],
+    compile_here: Compile,
+    elsewhere: Sequence[str],
+    cache: DiskCache | None,
+) -> str | None:
+    """
+    PTX of a module in pieces; None for other modules, or if something unforeseen comes out. `kind` is what
+    the PTX depends on besides the text, `elsewhere` a command that does for its standard input what
+    `compile_here` does.
+    """
+    module = split(llvm_ir)
+    if module is None:
+        return None
+    keys = [content_key("kernel", *kind, piece.content) for piece in module.pieces]
+    head_key = content_key("head", *kind)
+    store = cache.get if cache is not None else _nothing
+    known = [store(key) for key in keys]
+    head = store(head_key)
+    missing = [i for i, found in enumerate(known) if found is None]
+    if head is None and not missing:
+        missing = [0]
+    for batch, ptx in _compile_all(module, _batches(module, missing), compile_here, elsewhere):
+        parts = take_apart(ptx, [module.pieces[i].name for i in batch])
+        if parts is None:
+            return None
+        head = parts[0].encode()
+        for i, kernel in zip(batch, parts[1], strict=True):
+            known[i] = kernel.encode()
+            if cache is not None:
+                cache.put(keys[i], kernel.encode())
+        if cache is not None:
+            cache.put(head_key, head)
+    assert head is not None
+    kernels = [found.decode() for found in known if found is not None]
+    return join_kernels(head.decode(), [piece.name for piece in module.pieces], kernels)
+
+
+def _nothing(key: str) -> None:
+    return None
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):  # not on this system
+        return os.cpu_count() or 1
+
+
+def _batches(module: Module, missing: Sequence[int]) -> list[list[int]]:
+    """Shares of the missing pieces of about the same length, in order, one for each process."""
+    sizes = {i: len(module.pieces[i].definition) for i in missing}
+    whole = sum(sizes.values())
+    count = max(1, min(len(missing), _processors(), whole // _WORTH_A_PROCESS))
+    shares: list[list[int]] = [[] for _ in range(count)]
+    loads = [0] * count
+    for i in sorted(missing, key=lambda i: -sizes[i]):
+        least = loads.index(min(loads))
+        shares[least].append(i)
+        loads[least] += sizes[i]
+    return [sorted(share) for share in shares if share]
+
+
+def _compile_all(
+    module: Module, batches: Sequence[list[int]], compile_here: Compile, elsewhere: Sequence[str]
+) -> list[tuple[list[int], str]]:
+    """The PTX of each share: the first by this process, while others do the rest."""
+    if not batches:
+        return []
+    texts = [module.text(module.pieces[i] for i in batch) for batch in batches]
+    others = [_Process(elsewhere, text) for text in texts[1:]]
+    results = [compile_here(texts[0])]
+    for other, text in zip(others, texts[1:], strict=True):
+        found = other.result()
+        results.append(compile_here(text) if found is None else found)
+    return list(zip(batches, results, strict=True))
+
+
+class _Process:
+    """Another process at work on a text."""
+
+    def __init__(self, command: Sequence[str], text: str):
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            assert self._process.stdin is not None
+            self._process.stdin.write(text.encode())
+            self._process.stdin.close()
+            self._process.stdin = None  # it has had all
+        except OSError:
+            pass  # no process to be had, or it has died: the work is done here
+
+    def result(self) -> str | None:
+        """Its output; None if it failed."""
+        if self._process is None:
+            return None
+        output, _ = self._process.communicate()
+        return output.decode() if self._process.returncode == 0 and output else None
+
+
+def command_for(module: str, function: str, *arguments: str) -> list[str]:
+    """A command that calls a function of this package with arguments in a process of its own."""
+    # Our own places for modules and no others, whatever folder or environment this process is in.
+    places = [place for place in sys.path if place]
+    run = f"import sys; sys.path[:] = {places!r}; from {module} import {function}; {function}()"
+    return [sys.executable, "-I", "-c", run, *arguments]

@@ -1,0 +1,121 @@
+"""Kernels compiled one by one, by several processes or from the cache: the PTX of the module as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from accopt.compiler.backend import kernel_processes, ptx
+from accopt.compiler.backend.cache import DiskCache
+from accopt.compiler.backend.kernel_pieces import join, split, take_apart
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
+from accopt.compiler.emit import emit_text
+from accopt.compiler.executable import front_end
+from accopt.compiler.ir.context import make_context
+from accopt.compiler.pipeline import run_to_stage
+
+LOOP = "#pragma acc parallel loop copy(a[0:n])\nfor (int i = 0; i < n; i++) "
+KERNELS = (
+    "{ a[i] *= 2; }",
+    "{ for (int k = 0; k < n; k++) a[i] += k & i ? 1.5 : a[k]; }",
+    "{ double t[9]; for (int k = 0; k < 9; k++) t[k] = a[i] * k; a[i] = t[i % 9]; }",
+    "{ if (a[i] > 0) a[i] -= 1; else if (a[i] < -5) a[i] = 7; }",
+    "{ for (int k = 0; k < i % 7; k++) for (int l = 0; l < k; l++) a[i] += l; }",
+)
+
+
+def device_ir(folder: Path, *bodies: str, before: str = "", first_line: int = 0) -> str:
+    path = folder / "program.c"
+    loops = "\n".join(LOOP + body for body in bodies)
+    blank = "\n" * first_line
+    path.write_text(f"{before}{blank}void f(int n, double *restrict a)\n{{\n{loops}\n}}\n")
+    options = CompileOptions(target="nvptx")
+    module = front_end([path], options, DiagnosticSink())
+    run_to_stage(make_context(), module, "nvvm", options)
+    return emit_text(module, "device-llvm", options)
+
+
+def whole(text: str) -> str:
+    return ptx.compile_kernels(text, 90, 78, 3)
+
+
+@pytest.fixture(scope="module")
+def ir(tmp_path_factory) -> str:
+    return device_ir(tmp_path_factory.mktemp("ir"), *KERNELS)
+
+
+@pytest.fixture
+def compiled(monkeypatch) -> Iterator[list[int]]:
+    """How many kernels each call of LLVM in this process gets."""
+    calls: list[int] = []
+    real = ptx.compile_kernels
+
+    def watched(text: str, *more) -> str:
+        calls.append(text.count("define ptx_kernel"))
+        return real(text, *more)
+
+    monkeypatch.setattr(ptx, "compile_kernels", watched)
+    yield calls
+
+
+def test_pieces_are_joined_to_the_same_text(ir: str):
+    module = split(ir)
+    assert module is not None and len(module.pieces) == len(KERNELS)
+    names = [piece.name for piece in module.pieces]
+    text = whole(ir)
+    assert "$L__BB3_" in text and "__local_depot2" in text
+    apart = take_apart(text, names)
+    assert apart is not None and not any(name in kernel for name in names for kernel in apart[1])
+    assert join(apart[0], names, apart[1]) == text
+    assert take_apart(text, names[:-1]) is None
+    assert take_apart(text.replace("$L__BB3_", "$L__BB2_"), names) is None
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_ptx_is_that_of_the_whole_module(ir: str, processes: int, monkeypatch, compiled):
+    monkeypatch.setattr(kernel_processes, "_WORTH_A_PROCESS", 1000)
+    monkeypatch.setattr(kernel_processes.os, "sched_getaffinity", lambda _: range(processes))
+    text = ptx.emit_ptx(ir)
+    assert len(compiled) == 1 and (compiled[0] == len(KERNELS)) is (processes == 1)
+    assert text == whole(ir)
+
+
+def test_an_edit_compiles_one_kernel(ir: str, tmp_path: Path, compiled):
+    cache = DiskCache(tmp_path / "ptx")
+    ptx.emit_ptx(ir, cache=cache)
+    edited = [*KERNELS[:2], KERNELS[2].replace("* k", "* k + 1"), *KERNELS[3:]]
+    compiled.clear()
+    text = device_ir(tmp_path, *edited, first_line=3)
+    assert ptx.emit_ptx(text, cache=cache) == whole(text)
+    assert compiled == [1, len(KERNELS)], "the edited kernel, and the comparison"
+    compiled.clear()
+    fewer = device_ir(tmp_path, KERNELS[4], KERNELS[0])
+    assert ptx.emit_ptx(fewer, cache=cache) == whole(fewer) and compiled == [2]
+
+
+def test_processes_that_fail_are_replaced(ir: str, monkeypatch, compiled):
+    monkeypatch.setattr(kernel_processes, "_WORTH_A_PROCESS", 1000)
+    monkeypatch.setattr(kernel_processes.os, "sched_getaffinity", lambda _: range(2))
+    monkeypatch.setattr(ptx, "command_for", lambda *_: ["/bin/false"])
+    assert ptx.emit_ptx(ir) == whole(ir)
+    assert len(compiled) == 3
+
+
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        ("double g;\n#pragma acc declare create(g)\n", "{ a[i] += g; }"),
+        (
+            "#pragma acc routine seq\ndouble h(double x, int n)\n"
+            "{ return n < 2 ? x : h(x * 2, n - 1) + h(x, n - 2); }\n",
+            "{ a[i] = h(a[i], i); }",
+        ),
+        ("#include <math.h>\n", "{ a[i] = sin(a[i]); }"),
+        ("#include <stdio.h>\n", '{ if (a[i] < 0) printf("%d\\n", i); }'),
+    ],
+    ids=["global", "routine", "library", "text"],
+)
+def test_kernels_that_share_something_stay_together(before: str, body: str, tmp_path: Path):
+    assert split(device_ir(tmp_path, KERNELS[0], body, body, before=before)) is None
