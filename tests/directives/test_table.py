@@ -256,9 +256,11 @@ def test_device_is_deviceid_but_data_on_update() -> None:
         "device_num",
         "device_num",
     ]
-    assert (
+    with pytest.raises(CompileError) as caught:
+        parse("declare create(a) deviceid(1)")
+    remedy = caught.value.diagnostics[0].remedy
+    assert remedy is not None and remedy.startswith(
         "a declared variable has a copy on every device"
-        in fails("declare create(a) deviceid(1)")[0]
     )
 
 
