@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 PROGRAMS = {path.stem: [path] for path in sorted(EXAMPLES.glob("*.c"))} | {
     path.name: sorted(path.glob("*.c"))
     for path in EXAMPLES.iterdir()
-    if any(path.glob("*.c")) and path.name != "mpi"  # test_mpi.py
+    if any(path.glob("*.c")) and path.name not in ("mpi", "openmp")  # test_mpi.py, openmp
 }
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 

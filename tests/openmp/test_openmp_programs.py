@@ -51,6 +51,12 @@ def test_the_same_under_gcc(program: Path, tmp_path: Path) -> None:
     assert done.stdout == f"{program.stem}: as expected\n"
 
 
+def test_example_by_threads() -> None:
+    program = Path(__file__).parents[2] / "examples" / "openmp" / "matmul_threads.c"
+    done = run(program, "--target=sim", "--devices", "3")
+    assert done.stdout == "product: n = 96, 3 of 3 devices, 0 wrong\n", done.stderr
+
+
 def test_types() -> None:
     done = run(PROGRAMS / "types.c", "--target=host", OMP_NUM_THREADS="3")
     assert done.stdout == (PROGRAMS / "types.txt").read_text(), done.stderr
