@@ -50,6 +50,7 @@ from .ir.acc_ops import (
     variable_name,
 )
 from .ir.function_scalars import FunctionScalars, global_scalars, is_shared
+from .ir.gang_order import unordered_loops
 from .ir.loop_classifier import LoopClassifier, is_parallel
 from .ir.messages import Messages
 from .ir.scalar_classes import ScalarClass
@@ -127,7 +128,22 @@ class _Function:
         if isinstance(op, COMPUTE_OPS):
             if isinstance(op, acc.ParallelOp):
                 self.parallel(op)
+                self.unordered(op)
             self.construct = None
+
+    def unordered(self, construct: acc.ParallelOp) -> None:
+        """Loops that need what other gangs do in a loop before."""
+        for found in unordered_loops(construct):
+            self.messages.warn(
+                source_loc(found.later),
+                f"gangs do not wait for each other before this loop, which needs elements of '{found.name}'"
+                " that others assign",
+                "write kernels, or a construct for each loop",
+                [
+                    (source_loc(found.store), "they are assigned here"),
+                    (source_loc(found.access), "they are used here"),
+                ],
+            )
 
     def serial_loop(self, loop: acc.LoopOp) -> None:
         """A loop of a serial construct: what it sums up is still wanted on the host."""

@@ -29,7 +29,9 @@ class CarriedArray:
 
 
 @dataclass(frozen=True)
-class _Access:
+class ArrayAccess:
+    """An access to an array from outside of a loop; `key` identifies the array."""
+
     op: llvm.LoadOp | llvm.StoreOp
     key: Hashable
     root: SSAValue
@@ -43,16 +45,11 @@ def carried_array(loop: acc.LoopOp) -> CarriedArray | None:
     The first array that iterations of `loop` pass on values of: every iteration loads what another one has
     stored or will store, under no condition, and has not stored to the array itself before.
     """
-    if len(loop.region.blocks) != 1:
-        return None
     symbols = LoopSymbols(loop, None)
-    stores: dict[Hashable, list[_Access]] = {}
-    loads: list[_Access] = []
-    for op in _certain(loop.region.block):
-        access = _access(op, loop, symbols)
-        if access is None:
-            continue
-        if isinstance(op, llvm.StoreOp):
+    stores: dict[Hashable, list[ArrayAccess]] = {}
+    loads: list[ArrayAccess] = []
+    for access in array_accesses(loop, symbols):
+        if isinstance(access.op, llvm.StoreOp):
             stores.setdefault(access.key, []).append(access)
         elif access.key not in stores:
             loads.append(access)
@@ -62,6 +59,15 @@ def carried_array(loop: acc.LoopOp) -> CarriedArray | None:
             if apart is not None:
                 return CarriedArray(variable_name(load.root), load.op, store.op, apart == EVERY)
     return None
+
+
+def array_accesses(loop: acc.LoopOp, symbols: LoopSymbols) -> Iterator[ArrayAccess]:
+    """The accesses that every iteration makes, in order, but for what inner loops run."""
+    if len(loop.region.blocks) == 1:
+        for op in _certain(loop.region.block):
+            access = _access(op, loop, symbols)
+            if access is not None:
+                yield access
 
 
 def _certain(block: Block) -> Iterator[Operation]:
@@ -75,7 +81,7 @@ def _certain(block: Block) -> Iterator[Operation]:
             yield op
 
 
-def _access(op: Operation, loop: acc.LoopOp, symbols: LoopSymbols) -> _Access | None:
+def _access(op: Operation, loop: acc.LoopOp, symbols: LoopSymbols) -> ArrayAccess | None:
     """A load or store of an array from outside of the loop."""
     assert isinstance(op, llvm.LoadOp | llvm.StoreOp)
     type_ = op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
@@ -89,10 +95,12 @@ def _access(op: Operation, loop: acc.LoopOp, symbols: LoopSymbols) -> _Access | 
     if key is None:
         return None
     subscripts, units = subscripts_of(op.ptr, symbols)
-    return _Access(op, key, root, subscripts, units, type_)
+    return ArrayAccess(op, key, root, subscripts, units, type_)
 
 
-def _apart(loop: acc.LoopOp, symbols: LoopSymbols, store: _Access, load: _Access) -> int | None:
+def _apart(
+    loop: acc.LoopOp, symbols: LoopSymbols, store: ArrayAccess, load: ArrayAccess
+) -> int | None:
     if store.units != load.units or store.type != load.type or not store.subscripts:
         return None
     inner = (*symbols.inner_ranges(store.op), *symbols.inner_ranges(load.op))

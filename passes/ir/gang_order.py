@@ -1,0 +1,141 @@
+"""
+Parallel loops of one construct of which the later needs what other gangs do in the earlier. Gangs do not wait
+for each other (OpenACC 3.4, 2.5.1), so the later loop may see old values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from xdsl.dialects import acc, llvm
+from xdsl.ir import Operation
+
+from ..decisions.levels import Level
+from ..decisions.polynomials import Polynomial
+from ..decisions.ranges import LoopRange
+from .acc_ops import PRIVATIZING_OPS, constant_value, has_level, loops_in, variable_name
+from .carried_arrays import ArrayAccess, array_accesses
+from .levels import loop_levels
+from .loop_symbols import LoopSymbols
+
+
+@dataclass(frozen=True)
+class Unordered:
+    """`later` accesses elements of the array `name` that another gang stores in a loop before it."""
+
+    later: acc.LoopOp
+    name: str
+    store: Operation
+    access: Operation
+
+
+@dataclass(frozen=True)
+class _Loop:
+    loop: acc.LoopOp
+    variable: Hashable
+    own: LoopRange
+    ranges: dict[Hashable, LoopRange]
+    accesses: tuple[ArrayAccess, ...]
+
+
+def unordered_loops(construct: acc.ParallelOp) -> Iterator[Unordered]:
+    """Certain cases, one for each loop and array: what is not certain is left out."""
+    gangs = construct.num_gangs
+    if len(gangs) == 1 and constant_value(gangs[0]) == 1:
+        return
+    loops = [
+        known for loop in loops_in(construct) if (known := _known(loop, construct)) is not None
+    ]
+    told: set[tuple[acc.LoopOp, Hashable]] = set()
+    for first, later in combinations(loops, 2):
+        for store in first.accesses:
+            if not isinstance(store.op, llvm.StoreOp) or (later.loop, store.key) in told:
+                continue
+            for access in later.accesses:
+                if access.key == store.key and _in_another_gang(first, store, later, access):
+                    told.add((later.loop, store.key))
+                    yield Unordered(later.loop, variable_name(store.root), store.op, access.op)
+                    break
+
+
+def _known(loop: acc.LoopOp, construct: Operation) -> _Loop | None:
+    """A loop that gangs may share: an outermost parallel one of a single variable."""
+    block = loop.region.blocks.first
+    if has_level(loop.seq) or has_level(loop.auto_) or block is None or len(block.args) != 1:
+        return None
+    levels = loop_levels(loop)
+    if levels and Level.GANG not in levels:
+        return None
+    parent = loop.parent_op()
+    while parent is not None and parent is not construct:
+        if isinstance(parent, acc.LoopOp) and not has_level(parent.seq):
+            return None
+        parent = parent.parent_op()
+    symbols = LoopSymbols(loop, None)
+    own, _, _ = symbols.own_ranges(block.args[0])
+    found = tuple(a for a in array_accesses(loop, symbols) if not _is_private(a))
+    ranges = {known.variable: known for known in symbols.outer_ranges}
+    for access in found:
+        ranges |= {known.variable: known for known in symbols.inner_ranges(access.op)}
+    return _Loop(loop, own.variable, own, ranges, found)
+
+
+def _is_private(access: ArrayAccess) -> bool:
+    return isinstance(access.root.owner, PRIVATIZING_OPS)
+
+
+def _in_another_gang(first: _Loop, store: ArrayAccess, later: _Loop, access: ArrayAccess) -> bool:
+    """Whether iterations of other numbers access what iterations of `first` store."""
+    if store.units != access.units or not store.subscripts:
+        return False
+    shared = False
+    for stored, used in zip(store.subscripts, access.subscripts, strict=True):
+        if stored is None or used is None:
+            return False
+        if first.variable in stored.symbols:
+            where = _crosses(first, stored, later, used)
+            if where is None:
+                return False
+            shared = shared or where
+        elif not _may_meet(stored, first, used, later):
+            return False
+    return shared
+
+
+def _may_meet(stored: Polynomial, first: _Loop, used: Polynomial, later: _Loop) -> bool:
+    """Whether subscripts without the shared variable of the first loop meet: equal, or one runs."""
+    runs = stored.symbols & first.ranges.keys() or used.symbols & (
+        later.ranges.keys() | {later.variable}
+    )
+    return bool(runs) or (used - stored).terms == {}
+
+
+def _crosses(first: _Loop, stored: Polynomial, later: _Loop, used: Polynomial) -> bool | None:
+    """
+    Whether a subscript with the shared variable leads to an iteration of another number; None if that is
+    not known.
+    """
+    offset = stored - Polynomial.symbol(first.variable)
+    if first.variable in offset.symbols:
+        return None
+    if later.variable in used.symbols:
+        rest = used - Polynomial.symbol(later.variable)
+        if later.variable in rest.symbols:
+            return None
+        shift = (rest + later.own.lower - offset - first.own.lower).as_constant
+        return None if shift is None else shift != 0
+    running = [later.ranges[symbol] for symbol in used.symbols if symbol in later.ranges]
+    start = used
+    for known in running:
+        replaced = start.substitute(known.variable, known.lower)
+        if replaced is None:
+            return None
+        start = replaced
+    distance = (start - offset - first.own.lower).as_constant
+    extent = (first.own.last - first.own.lower).as_constant
+    if distance is None:
+        return None
+    within = distance >= 0 and (distance == 0 if extent is None else distance <= extent)
+    return True if running or within else None
