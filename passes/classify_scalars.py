@@ -9,8 +9,11 @@ Leaves: every parallel loop names the scalars from outside that it writes: in a 
         stored (`scalar_clauses.py`). A scalar that a parallel construct sets before it uses it, for
         reductions of loops inside, is private to the construct. The addresses of global scalars
         stand before the construct. What is left is shared, or as the program says.
-Warns:  where iterations pass on a value; where a value is lost that the program wants; with -Wall where a
-        reduction clause was left out.
+        Loops that certainly pass on elements of an array run in order where one gang, or one iteration
+        around, does all of them (`carried_arrays.py`).
+Warns:  where iterations pass on a value, or certainly elements of an array; where a loop certainly needs
+        what other gangs do in a loop of the same construct (`gang_order.py`); where a value is lost that the
+        program wants; with -Wall where a reduction clause was left out.
 Fails:  never.
 
 Loops of kernels constructs and `auto` loops are classified alike when they are judged, outer before inner

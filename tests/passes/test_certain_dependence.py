@@ -9,9 +9,9 @@ from accopt.passes.decisions.certain_dependence import EVERY, is_met, iterations
 from accopt.passes.decisions.polynomials import Polynomial
 from accopt.passes.decisions.ranges import LoopRange
 
-I, J, N, K = (Polynomial.symbol(name) for name in "ijnk")
-ROWS = {"j": LoopRange("j", Polynomial.constant(0), N - 1)}
-TRIANGLE = {"j": LoopRange("j", Polynomial.constant(0), I)}
+ROW, COLUMN, SIZE, OTHER = (Polynomial.symbol(name) for name in "ijnk")
+ROWS = {"j": LoopRange("j", Polynomial.constant(0), SIZE - 1)}
+TRIANGLE = {"j": LoopRange("j", Polynomial.constant(0), ROW)}
 
 
 def apart(
@@ -26,23 +26,23 @@ def apart(
 @pytest.mark.parametrize(
     ("store", "load", "step", "expected"),
     [
-        ((I,), (I - 1,), 1, 1),
-        ((I,), (I + 1,), 1, -1),
-        ((I,), (I,), 1, None),
-        ((I,), (I - 1,), 2, None),
-        ((I,), (I - 4,), 2, 2),
-        ((I * 2,), (I * 2 + 1,), 1, None),
-        ((I * 2,), (I * 2 - 2,), 1, 1),
-        ((N,), (N,), 1, EVERY),
-        ((N,), (N + 1,), 1, None),
-        ((K,), (K,), 1, None),  # may differ from iteration to iteration
-        ((I, N), (I - 1, N), 1, 1),
-        ((I, N), (I - 1, N + 1), 1, None),
-        ((I, I), (I - 1, I - 1), 1, 1),
-        ((I, I), (I - 1, I), 1, None),
-        ((I * N,), (I * N - N,), 1, 1),
-        ((I * N,), (I * N - 1,), 1, None),
-        ((I,), (I - 1, I), 1, None),
+        ((ROW,), (ROW - 1,), 1, 1),
+        ((ROW,), (ROW + 1,), 1, -1),
+        ((ROW,), (ROW,), 1, None),
+        ((ROW,), (ROW - 1,), 2, None),
+        ((ROW,), (ROW - 4,), 2, 2),
+        ((ROW * 2,), (ROW * 2 + 1,), 1, None),
+        ((ROW * 2,), (ROW * 2 - 2,), 1, 1),
+        ((SIZE,), (SIZE,), 1, EVERY),
+        ((SIZE,), (SIZE + 1,), 1, None),
+        ((OTHER,), (OTHER,), 1, None),  # may differ from iteration to iteration
+        ((ROW, SIZE), (ROW - 1, SIZE), 1, 1),
+        ((ROW, SIZE), (ROW - 1, SIZE + 1), 1, None),
+        ((ROW, ROW), (ROW - 1, ROW - 1), 1, 1),
+        ((ROW, ROW), (ROW - 1, ROW), 1, None),
+        ((ROW * SIZE,), (ROW * SIZE - SIZE,), 1, 1),
+        ((ROW * SIZE,), (ROW * SIZE - 1,), 1, None),
+        ((ROW,), (ROW - 1, ROW), 1, None),
     ],
 )
 def test_distances(
@@ -55,10 +55,10 @@ def test_distances(
 
 
 def test_inner_loops_run_alike_in_all_iterations_or_nothing_is_certain() -> None:
-    assert apart((J,), (J,), ranges=ROWS) == EVERY
-    assert apart((I, J), (I - 1, J), ranges=ROWS) == 1
-    assert apart((J,), (J,), ranges=TRIANGLE) is None
-    assert apart((J,), (J,)) is None
+    assert apart((COLUMN,), (COLUMN,), ranges=ROWS) == EVERY
+    assert apart((ROW, COLUMN), (ROW - 1, COLUMN), ranges=ROWS) == 1
+    assert apart((COLUMN,), (COLUMN,), ranges=TRIANGLE) is None
+    assert apart((COLUMN,), (COLUMN,)) is None
 
 
 def test_a_loop_must_have_both_iterations() -> None:
