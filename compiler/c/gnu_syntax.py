@@ -43,6 +43,16 @@ class CaseRange(c_ast.Case):
         self.last = last
 
 
+class AlignedTypedef(c_ast.Typedef):
+    """`typedef int a16 __attribute__((aligned(16)))`: with the `_Alignas` of the type named."""
+
+    __slots__ = ("align",)
+
+    def __init__(self, node: Any, align: Any):
+        super().__init__(node.name, node.quals, node.storage, node.type, node.coord)
+        self.align = align
+
+
 class GnuParser(AsmParser):
     """pycparser with these."""
 
@@ -152,9 +162,11 @@ class GnuParser(AsmParser):
     def _build_declarations(self, spec: Any, decls: Any, typedef_namespace: bool = False) -> Any:
         declarators = [info["decl"] for info in decls]
         built: Any = super()._build_declarations(spec, decls, typedef_namespace)
-        for node, declarator in zip(built, declarators, strict=True):
+        for number, (node, declarator) in enumerate(zip(built, declarators, strict=True)):
             given = [align for decl, align in self._alignments if decl is declarator]
             if given and isinstance(node, c_ast.Decl):
                 node.align = [*(node.align or ()), *given]
+            elif isinstance(node, c_ast.Typedef) and (given := [*spec["alignment"], *given]):
+                built[number] = AlignedTypedef(node, given)
         self._alignments.clear()
         return built

@@ -1,6 +1,7 @@
 """Declarations: types, layout, linkage, redeclaration, variable-length arrays, statements' flags."""
 
 import pytest
+from accopt.compiler.base.diagnostics import CompileError
 from accopt.compiler.c import ast
 from accopt.compiler.c.types import ArrayType, PointerType, RecordType
 from sema_dump import body, check, dump, function, items, variable, warnings
@@ -150,6 +151,24 @@ def test_alignas() -> None:
         "_Alignas(64) float a[4]; _Alignas(double) char c; _Alignas(8) _Alignas(16) int i;"
     )
     assert [v.alignment for v in unit.variables] == [64, 8, 16]
+
+
+def test_types_with_an_alignment_align_their_variables() -> None:
+    """Where a typedef has it, in GNU C: through other typedefs and arrays, not through pointers."""
+    unit = check(
+        "typedef int wide __attribute__((aligned(32)));\n"
+        "typedef wide again; typedef double vec[4] __attribute__((aligned(64)));\n"
+        "wide a; again b; vec c; wide *d; vec e[2]; _Alignas(128) wide f; int g;"
+    )
+    assert [v.alignment for v in unit.variables] == [32, 32, 64, None, 64, 128, None]
+
+
+def test_members_of_types_with_an_alignment_are_refused() -> None:
+    with pytest.raises(CompileError, match="a member of a type with an alignment is not supported"):
+        check(
+            "typedef int wide __attribute__((aligned(32)));\n"
+            "struct s { char c; wide x; };\nstruct s v;"
+        )
 
 
 def test_static_assert_passes() -> None:

@@ -20,7 +20,7 @@ from ...base.diagnostics import CompileError, SourceLoc, error
 from ...base.library_headers import is_system
 from ..asm_syntax import AsmLabel
 from ..ast import Compound, FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
-from ..gnu_syntax import IMPLICIT_INT
+from ..gnu_syntax import IMPLICIT_INT, AlignedTypedef
 from ..types import LONG, ArrayType, CType, FunctionType, QualType, VoidType
 from .constants import integer_value
 from .conversions import compatible, rvalue
@@ -255,8 +255,24 @@ class DeclarationChecker:
         self.check_new(node.name, loc)
         if isinstance(q.type, ArrayType) and q.type.is_vla:
             q = QualType(self._freeze(q.type, node.name, loc, hidden))
-        self.unit.scope.names[node.name] = TypedefName(node.name, q, loc)
+        self.unit.scope.names[node.name] = TypedefName(
+            node.name, q, loc, self._typedef_alignment(node)
+        )
         return hidden
+
+    def _typedef_alignment(self, node: Any) -> int | None:
+        """The alignment that a typedef gives to variables, its own or that of the type it renames."""
+        own = self.strictest(node.align) if isinstance(node, AlignedTypedef) else None
+        return max(filter(None, (own, self._named_alignment(node.type))), default=None)
+
+    def _named_alignment(self, type_: Any) -> int | None:
+        """The alignment of the typedef that a declarator's elements are of."""
+        while isinstance(type_, c_ast.ArrayDecl | c_ast.TypeDecl):
+            type_ = type_.type
+        if not isinstance(type_, c_ast.IdentifierType) or len(type_.names) != 1:
+            return None
+        symbol = self.unit.scope.find(type_.names[0])
+        return symbol.alignment if isinstance(symbol, TypedefName) else None
 
     def _freeze(self, t: ArrayType, name: str, loc: SourceLoc, hidden: list[VarDecl]) -> ArrayType:
         """
@@ -353,8 +369,9 @@ class DeclarationChecker:
             )
 
     def alignment(self, node: Any) -> int | None:
-        """The strictest `_Alignas` of a declaration in bytes (C11 6.7.5)."""
-        return self.strictest(node.align or ())
+        """The strictest `_Alignas` of a declaration in bytes (C11 6.7.5), or of its type's name (GNU C)."""
+        given = self.strictest(node.align or ()), self._named_alignment(node.type)
+        return max(filter(None, given), default=None)
 
     def strictest(self, items: Sequence[Any]) -> int | None:
         """The strictest of several `_Alignas` in bytes."""

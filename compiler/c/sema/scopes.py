@@ -14,11 +14,12 @@ from ..types import IntType, QualType, RecordType
 
 @dataclass(frozen=True)
 class TypedefName:
-    """A typedef: `qual` is the type it names."""
+    """A typedef: `qual` is the type it names, `alignment` that of its variables in bytes if given (GNU)."""
 
     name: str
     qual: QualType
     loc: SourceLoc
+    alignment: int | None = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
+from ...base.library_headers import is_system
 from ..ast import Expr, VarDecl
 from ..gnu_syntax import IMPLICIT_INT
 from ..types import (
@@ -404,11 +405,13 @@ class TypeBuilder:
 
     def _check_alignment(self, node: Any, t: CType, loc: SourceLoc) -> None:
         """Raise for an `_Alignas` that is stricter than the member's type."""
-        wanted = self.unit.declarations.alignment(node) if node.align else None
-        if wanted is not None and (not t.is_complete or wanted > t.align):
-            raise error(
-                loc, "_Alignas on a member is not supported", "put it on the variable instead"
-            )
+        wanted = self.unit.declarations.alignment(node)
+        if wanted is None or (t.is_complete and wanted <= t.align):
+            return
+        if not node.align and is_system(loc):
+            return  # of no use to most programs that include it
+        what = "_Alignas on a member" if node.align else "a member of a type with an alignment"
+        raise error(loc, f"{what} is not supported", "put it on the variable instead")
 
     def _bit_width(self, node: Any, t: CType) -> int:
         loc = self.unit.loc(node.bitsize)
