@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 
-from ..dialects.accx import NEXT_PASS, STAGE
+from ..dialects.accx import IR_VERSION, NEXT_PASS, STAGE, VERSION
 from ..dialects.quick_xdsl import attributes_unchecked
-from ..passes.decisions.cache_plan import largest_shared
+from ..passes.ir.machine import Machine, set_machine
 from ..passes.registry import load_pass
 from .added_passes import parse_added
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error
@@ -180,33 +180,6 @@ def stage_of(module: ModuleOp) -> str:
     return attr.data if isinstance(attr, StringAttr) else ACC.name
 
 
-TARGET_PASSES = frozenset(
-    (
-        "share-host-memory",
-        "inline-cached-routines",
-        "free-mapping",
-        "order-cached-loops",
-        "order-product-loops",
-        "find-shared-sections",
-        "choose-lanes",
-        "schedule-loops",
-        "expand-scans",
-        "promote-cache-to-shared",
-        "compress-arrays",
-        "stage-transposed-accesses",
-        "group-combined-subscripts",
-        "widen-rows",
-        "privatise-atomics",
-        "stage-shared-loads",
-        "unroll-inner-loops",
-        "count-saturated-stores",
-    )
-)
-"""Passes with an option `target`, which the pipeline sets."""
-
-REDUX_SM = 80
-"""The first compute capability with `redux.sync` (PTX ISA, redux.sync)."""
-
 CHECKING = "(checking)"
 """The phase in which IR and the contracts of stages are checked."""
 
@@ -214,35 +187,20 @@ PassRunner = Callable[[Context, ModulePass, ModuleOp], None]
 StageCallback = Callable[[str, ModuleOp], None]
 
 
-def _make_pass(name: str, options: CompileOptions, overrides: dict[str, ArgSpec]) -> ModulePass:
+def machine_for(options: CompileOptions) -> Machine:
+    """What passes are told of the options."""
+    return Machine(
+        "host" if options.target == "host" else "nvptx",
+        options.sm if options.target != "host" else 0,
+        simulated=options.target == "sim",
+        fast_math=options.fast_math,
+        check_cache=options.check_cache,
+        as_written=options.sizes == "as-written",
+    )
+
+
+def _make_pass(name: str, overrides: dict[str, ArgSpec]) -> ModulePass:
     spec = overrides.get(name, ArgSpec(name, {}))
-    if name in TARGET_PASSES and "target" not in spec.parameters:
-        target = "host" if options.target == "host" else "nvptx"
-        spec = ArgSpec(name, {**spec.parameters, "target": (target,)})
-    if name == "free-mapping":
-        # Schedules with sizes as written need clauses that are still there.
-        schedules = overrides.get("schedule-loops", ArgSpec(name, {})).parameters
-        asked = schedules.get("sizes", (options.sizes,))
-        spec = ArgSpec(name, {"sizes": asked, **spec.parameters})
-    if name == "convert-acc-compute-to-gpu":
-        machine = {"redux": (options.sm >= REDUX_SM,), "watch": (options.target == "sim",)}
-        spec = ArgSpec(name, {**machine, **spec.parameters})
-    if options.check_cache and name == "check-cache-sections":
-        spec = ArgSpec(name, {"enabled": (True,), **spec.parameters})
-    if options.check_cache and name == "inline-cached-routines":
-        # Accesses are looked at in constructs, on the host too.
-        spec = ArgSpec(name, {**spec.parameters, "target": ("nvptx",)})
-    if name == "promote-cache-to-shared":
-        machine = {"shared_limit": (largest_shared(options.sm),), "sm": (options.sm,)}
-        spec = ArgSpec(name, {**machine, **spec.parameters})
-    if options.check_cache and name == "promote-cache-to-shared":
-        spec = ArgSpec(name, {**spec.parameters, "trust": (False,)})
-    if name == "convert-gpu-to-nvvm" and options.fast_math:
-        spec = ArgSpec(name, {"approximate_math": (True,), **spec.parameters})
-    if name == "host-mathematics" and options.fast_math:
-        spec = ArgSpec(name, {"fast": (True,), **spec.parameters})
-    if name == "group-combined-subscripts" and options.fast_math:
-        spec = ArgSpec(name, {"reassociate": (True,), **spec.parameters})
     try:
         with phase(LOADING):
             kind = load_pass(name)
@@ -264,6 +222,10 @@ def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec
             f"cannot read --pass-option: {str(e).splitlines()[-1].strip()}",
             "write pass{option=value}",
         ) from e
+    asked = overrides.get("schedule-loops", ArgSpec("schedule-loops", {})).parameters.get("sizes")
+    if asked is not None:  # which needs clauses that are still there
+        free = overrides.get("free-mapping", ArgSpec("free-mapping", {})).parameters
+        overrides["free-mapping"] = ArgSpec("free-mapping", {"sizes": asked, **free})
     for name in overrides.keys() - known:
         raise error(
             UNKNOWN_LOC,
@@ -294,7 +256,7 @@ def pipeline_passes(options: CompileOptions) -> dict[str, tuple[ModulePass, ...]
     skipped = _known(options.skipped_passes, plan, "--skip-pass")
     return {
         stage.name: tuple(
-            _make_pass(name, options, overrides) for name in stage.passes if name not in skipped
+            _make_pass(name, overrides) for name in stage.passes if name not in skipped
         )
         for stage in plan
     }
@@ -398,11 +360,13 @@ def run_to_stage(
                 return False
             if name in skipped:
                 continue
-            run(_make_pass(name, options, overrides))
+            run(_make_pass(name, overrides))
         for module_pass in added.get(stage.name, ()):
             run(module_pass)
         return True
 
+    set_machine(module, machine_for(options))
+    module.attributes[VERSION] = IntegerAttr(IR_VERSION, i32)
     if start == ACC.name and NEXT_PASS not in module.attributes:
         for module_pass in added.get(start, ()):
             run(module_pass)

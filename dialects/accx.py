@@ -22,6 +22,8 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.in_place` | data entry operations | of `share-host-memory`: the program's memory may be used |
 | `accx.restrict` | data entry operations | the clause names a pointer declared `restrict` |
 | `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
+| `accx.machine` | `builtin.module` | what it is compiled for: `#accx.machine` (`accx_machine.py`) |
+| `accx.version` | `builtin.module` | which form of our IR it is in (`IR_VERSION`): i32 |
 | `accx.next_pass` | `builtin.module` | the pass that IR saved within a stage goes on with |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
 | `accx.entry` | `llvm.func` | the function that it calls for those who follow C's calling convention |
@@ -58,6 +60,7 @@ from . import (
     accx_cache,
     accx_devices,
     accx_element,
+    accx_machine,
     accx_scan,
     accx_teams,
     accx_watch,
@@ -83,6 +86,10 @@ LAST_VALUE = "accx.last_value"
 RESTRICT = "accx.restrict"
 STAGE = "accx.stage"
 NEXT_PASS = "accx.next_pass"
+VERSION = "accx.version"
+MACHINE = "accx.machine"
+IR_VERSION = 2
+"""Goes up when saved IR comes to mean something else, or what passes need to know is said in another way."""
 KERNEL = "accx.kernel"
 ENTRY = "accx.entry"
 SIMD = "accx.simd"
@@ -151,5 +158,5 @@ ACCX = Dialect(
         *accx_watch.OPERATIONS,
         *COMPRESSION_OPS,
     ],
-    [PackedType],
+    [PackedType, accx_machine.MachineAttr],
 )

@@ -41,6 +41,7 @@ from .ir.acc_ops import EXIT_OPS, NONE, enclosing_function, set_operand_groups, 
 from .ir.building import PTR, Cursor, erase
 from .ir.cached_accesses import Declined, Symbols, Use, access_of, read_section, uses_of_view
 from .ir.cached_code import polynomial
+from .ir.machine import machine_of
 from .ir.notes import note
 
 NOTE = "__accopt_note_outside"
@@ -260,10 +261,11 @@ class CheckCacheSectionsPass(ModulePass):
 
     name = "check-cache-sections"
 
-    enabled: bool = False
+    enabled: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not self.enabled:
+        enabled = machine_of(op).check_cache if self.enabled is None else self.enabled
+        if not enabled:
             return
         constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
         found = [_instrument(each, op, number) for number, each in enumerate(constructs)]

@@ -57,6 +57,7 @@ from .ir.building import PTR, Cursor, constant_value
 from .ir.layout import size_of
 from .ir.levels import routine_level
 from .ir.loop_facts import LoopForest, loop_forest
+from .ir.machine import machine_of
 from .ir.region_values import HostEmitter, RegionSymbols
 from .ir.trip_counts import Arithmetic, trip_count
 from .ir.versions import branches, can_have_versions, copy_construct, erase_original, queue_outside
@@ -260,11 +261,12 @@ class ChooseLanesPass(ModulePass):
 
     name = "choose-lanes"
 
-    target: Target = "nvptx"
+    target: Target | None = None
     elements: int = SIDE_BY_SIDE
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target != "nvptx":
+        target = self.target or machine_of(op).target
+        if target != "nvptx":
             return
         levels = {
             inner.func_name.string_value(): routine_level(inner)

@@ -35,6 +35,7 @@ from ..dialects.accx_scan import ScanOp, ScanStepOp
 from .ir.acc_ops import NONE, has_level, source_loc
 from .ir.building import Cursor, erase
 from .ir.layout import size_of
+from .ir.machine import machine_of
 from .ir.scan_code import scan_in_order
 from .ir.scans import scan_step
 
@@ -123,9 +124,10 @@ class ExpandScansPass(ModulePass):
 
     name = "expand-scans"
 
-    target: Literal["nvptx", "host"] = "nvptx"
+    target: Literal["nvptx", "host"] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = self.target or machine_of(op).target
         for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
             step = scan_step(loop)
             if step is None:
@@ -133,9 +135,9 @@ class ExpandScansPass(ModulePass):
             check_gangs(loop)
             threads = has_level(loop.worker) or has_level(loop.vector)
             shared = threads or has_level(loop.gang)
-            if shared and self.target == "nvptx" and isinstance(step.target_type, Float80Type):
+            if shared and target == "nvptx" and isinstance(step.target_type, Float80Type):
                 raise error(source_loc(loop), "a GPU has no long double to scan", "use double")
             scan = whole_scan(loop, step)
             erase(loop)
-            if not shared or self.target == "host":
+            if not shared or target == "host":
                 run_in_order(scan)

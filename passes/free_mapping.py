@@ -54,6 +54,7 @@ from .ir.addresses import ADDRESS_OPS
 from .ir.jamming import is_pure
 from .ir.levels import loop_levels, routine_level
 from .ir.loop_facts import gang_argument, loop_forest
+from .ir.machine import machine_of
 from .ir.notes import note
 from .ir.region_values import RegionSymbols
 
@@ -211,11 +212,14 @@ class FreeMappingPass(ModulePass):
 
     name = "free-mapping"
 
-    target: Literal["nvptx", "host"] = "nvptx"
-    sizes: Sizes = "advice"
+    target: Literal["nvptx", "host"] | None = None
+    sizes: Sizes | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target == "host" or self.sizes == "as-written":
+        machine = machine_of(op)
+        target = self.target or machine.target
+        as_written = machine.as_written if self.sizes is None else self.sizes == "as-written"
+        if target == "host" or as_written:
             return
         levels = {
             inner.func_name.string_value(): routine_level(inner)

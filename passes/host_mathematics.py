@@ -33,6 +33,7 @@ from ..dialects.accx import KERNEL
 from .ir.building import Cursor, erase
 from .ir.device_symbols import SUFFIX
 from .ir.host_memory import callee_name
+from .ir.machine import machine_of
 from .ir.outline import symbol_table
 
 _ROOTS = frozenset(("sqrt", "sqrtf"))
@@ -53,11 +54,12 @@ class HostMathematicsPass(ModulePass):
 
     name = "host-mathematics"
 
-    fast: bool = False
+    fast: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         symbols = symbol_table(op)
-        prefix = FAST_PREFIX if self.fast else PREFIX
+        fast = machine_of(op).fast_math if self.fast is None else self.fast
+        prefix = FAST_PREFIX if fast else PREFIX
         for function in [f for f in op.body.block.ops if isinstance(f, llvm.FuncOp)]:
             if not _is_device_code(function):
                 continue

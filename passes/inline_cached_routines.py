@@ -46,6 +46,7 @@ from .ir.acc_ops import COMPUTE_OPS, source_loc
 from .ir.cached_sections import drop
 from .ir.inlining import callee_of, defined_functions, inline_call, recursive_functions
 from .ir.levels import bound_symbol, routine_level
+from .ir.machine import machine_of
 from .ir.notes import note
 
 
@@ -119,10 +120,13 @@ class InlineCachedRoutinesPass(ModulePass):
 
     name = "inline-cached-routines"
 
-    target: Literal["nvptx", "host"] = "nvptx"
+    target: Literal["nvptx", "host"] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target == "host" or not any(isinstance(o, acc.CacheOp) for o in op.walk()):
+        machine = machine_of(op)
+        # Accesses are looked at in constructs, on the host too.
+        target = "nvptx" if machine.check_cache else self.target or machine.target
+        if target == "host" or not any(isinstance(o, acc.CacheOp) for o in op.walk()):
             return
         routines = _routines(op)
         work = [inner for inner in op.walk() if isinstance(inner, llvm.CallOp)]

@@ -37,6 +37,7 @@ from .decisions.cache_plan import Axis, overlaps, section_rates
 from .ir.acc_ops import COMPUTE_OPS, NONE, has_level, loops_in, set_prop
 from .ir.building import constant_value
 from .ir.cached_accesses import Declined, Symbols, read_section
+from .ir.machine import machine_of
 
 _WHY = "the loops around it share what it reads in shared memory"
 
@@ -100,10 +101,11 @@ class OrderCachedLoopsPass(ModulePass):
 
     name = "order-cached-loops"
 
-    target: Literal["nvptx", "host"] = "nvptx"
+    target: Literal["nvptx", "host"] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target == "host":
+        target = self.target or machine_of(op).target
+        if target == "host":
             return
         for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
             if runs_in_order(loop):

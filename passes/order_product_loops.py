@@ -39,6 +39,7 @@ from ..dialects.accx import WHY
 from .ir.acc_ops import NONE, is_defined_inside, loops_in, set_operand_groups, set_prop
 from .ir.building import erase
 from .ir.levels import loop_levels
+from .ir.machine import machine_of
 from .ir.products import find_terms, free_constructs
 
 
@@ -90,10 +91,11 @@ class OrderProductLoopsPass(ModulePass):
 
     name = "order-product-loops"
 
-    target: Literal["nvptx", "host"] = "nvptx"
+    target: Literal["nvptx", "host"] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target == "host":
+        target = self.target or machine_of(op).target
+        if target == "host":
             return
         for construct in free_constructs(op):
             for loop in list(loops_in(construct)):

@@ -38,6 +38,7 @@ from .decisions.schedule import Target
 from .ir.acc_ops import variable_name
 from .ir.accesses import root_of
 from .ir.data_spans import Clause, clause_of
+from .ir.machine import machine_of
 from .ir.notes import note
 from .ir.region_values import variable_key
 from .ir.region_writes import Writes, writes_of
@@ -109,10 +110,11 @@ class ShareHostMemoryPass(ModulePass):
 
     name = "share-host-memory"
 
-    target: Target = "nvptx"
+    target: Target | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target != "host":
+        target = self.target or machine_of(op).target
+        if target != "host":
             return
         for construct in [c for c in op.walk() if isinstance(c, acc.ParallelOp)]:
             names = _shared_names(construct)

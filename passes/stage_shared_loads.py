@@ -81,6 +81,7 @@ from .ir.jamming import (
     trip_count,
 )
 from .ir.layout import size_of
+from .ir.machine import machine_of
 
 Values = dict[SSAValue, SSAValue]
 
@@ -411,10 +412,11 @@ class StageSharedLoadsPass(ModulePass):
 
     name = "stage-shared-loads"
 
-    target: Target = "nvptx"
+    target: Target | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target != "nvptx":
+        target = self.target or machine_of(op).target
+        if target != "nvptx":
             return
         for construct, loop in list(_candidates(op)):
             try:

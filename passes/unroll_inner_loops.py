@@ -40,6 +40,7 @@ from .decisions.schedule import Target
 from .decisions.unrolling import LoopBody, unroll_factor
 from .ir.acc_ops import PRIVATIZING_OPS
 from .ir.building import constant_value
+from .ir.machine import machine_of
 
 _LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)
 _REGISTERS = (*PRIVATIZING_OPS, llvm.AllocaOp)
@@ -118,11 +119,12 @@ class UnrollInnerLoopsPass(ModulePass):
 
     name = "unroll-inner-loops"
 
-    target: Target = "nvptx"
+    target: Target | None = None
     factor: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target != "nvptx":
+        target = self.target or machine_of(op).target
+        if target != "nvptx":
             return
         for loop in innermost_loops(op):
             if UNROLL in loop.attributes:

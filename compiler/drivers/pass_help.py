@@ -13,10 +13,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from xdsl.passes import ModulePass, get_pass_option_infos
 
+from ...passes.ir.machine import machine_attr
 from ...passes.registry import PASS_CLASSES, pass_file
 from ..added_passes import available_passes, no_such_pass
 from ..base.options import CompileOptions
-from ..pipeline import pipeline_passes, stages
+from ..pipeline import machine_for, pipeline_passes, stages
 
 _REFERENCE = re.compile(r" \((?:OpenACC 3\.4|our reference|docs/|PTX ISA)[^)]*\)")
 
@@ -79,18 +80,18 @@ def describe_pass(name: str) -> str:
     types = get_type_hints(cls)
     lines.append("Options:" if options else "No options.")
     for option in options:
-        default = (
-            f" (default {option.default_value})"
-            if option.default_value not in (None, "", "()")
-            else ""
-        )
+        default = ""
+        if option.default_value == "none":
+            default = " (default: what the module says it is compiled for)"
+        elif option.default_value not in (None, "", "()"):
+            default = f" (default {option.default_value})"
         lines.append(f"  {option.name}={_values(types[option.name])}{default}")
     return "\n".join(lines) + "\n"
 
 
 def list_stages(options: CompileOptions) -> str:
     """The stages of a target, the passes that lead to each with their options, and why in that order."""
-    lines: list[str] = []
+    lines = [f"The module says: {machine_attr(machine_for(options))}", ""]
     passes = pipeline_passes(options)
     for stage in stages(options.target):
         lines.append(stage.name)

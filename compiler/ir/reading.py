@@ -12,12 +12,13 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects import acc, gpu, llvm
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
+from ...dialects.accx import IR_VERSION, STAGE, VERSION
 from ..base.diagnostics import UNKNOWN_LOC, SourceLoc, error
 
 _LEXEME = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*+("?)')
@@ -57,9 +58,31 @@ def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
             f"cannot parse IR: {e.msg}",
             "check the text at the place shown",
         ) from e
+    check_version(module, name)
     module.verify()
     check_module_level(module)
     return module
+
+
+def check_version(module: ModuleOp, name: str) -> None:
+    """
+    Raises `CompileError` for IR that another version of the compiler saved: it may mean something else
+    now. IR that says neither a version nor a stage was written by hand.
+    """
+    found = module.attributes.get(VERSION)
+    if isinstance(found, IntegerAttr):
+        said = f"version {found.value.data}"
+    elif STAGE in module.attributes:
+        said = "a version before they had numbers"
+    else:
+        return
+    if said != f"version {IR_VERSION}":
+        raise error(
+            SourceLoc(name, 1, 1),
+            f"the IR was saved in {said} of its form; this compiler reads version {IR_VERSION}",
+            "save it again from the C files with --emit, or, if what it says holds,"
+            f" write {VERSION} = {IR_VERSION} : i32",
+        )
 
 
 def place_in(span: Span[str] | Span[bytes], name: str) -> SourceLoc:

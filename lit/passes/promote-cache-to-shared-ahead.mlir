@@ -45,7 +45,7 @@
 // ONE:         scf.for %q =
 // ONE:         accx.resident = 2 : i32
 
-builtin.module attributes {accx.stage = "scheduled"} {
+builtin.module attributes {accx.version = 2 : i32, accx.stage = "scheduled"} {
   llvm.func @gemm(%n: i32, %a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias}, %c: !llvm.ptr {llvm.noalias}) {
     %n_1 = arith.extsi %n : i32 to i64
     %c0 = arith.constant 0 : i32

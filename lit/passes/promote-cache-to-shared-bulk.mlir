@@ -54,7 +54,7 @@
 
 // STRICT:      error: the cache directive for 'a' cannot be honoured: fetch=bulk: sm_80 has no bulk copies
 
-builtin.module attributes {accx.stage = "scheduled"} {
+builtin.module attributes {accx.version = 2 : i32, accx.stage = "scheduled"} {
   llvm.func @gemm(%n: i32, %a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias}, %c: !llvm.ptr {llvm.noalias}) {
     %n_1 = arith.extsi %n : i32 to i64
     %c0 = arith.constant 0 : i32

@@ -1,9 +1,9 @@
-// RUN: accopt %s -p promote-cache-to-shared --split-input-file | filecheck %s
-// RUN: accopt %s -p "promote-cache-to-shared{promote=always method=rbc}" --split-input-file | filecheck %s --check-prefix=RBC
-// RUN: accopt %s -p "promote-cache-to-shared{promote=always method=ehc sets=4}" --split-input-file | filecheck %s --check-prefix=EHC
-// RUN: accopt %s -p "promote-cache-to-shared{promote=always renewal=communicating fetch=async block_x=64}" --split-input-file | filecheck %s --check-prefix=OTHER
+// RUN: accopt %s -p "promote-cache-to-shared{shared_limit=49152}" --split-input-file | filecheck %s
+// RUN: accopt %s -p "promote-cache-to-shared{shared_limit=49152 promote=always method=rbc}" --split-input-file | filecheck %s --check-prefix=RBC
+// RUN: accopt %s -p "promote-cache-to-shared{shared_limit=49152 promote=always method=ehc sets=4}" --split-input-file | filecheck %s --check-prefix=EHC
+// RUN: accopt %s -p "promote-cache-to-shared{shared_limit=49152 promote=always renewal=communicating fetch=async block_x=64}" --split-input-file | filecheck %s --check-prefix=OTHER
 // RUN: accopt %s -p "promote-cache-to-shared{shared_limit=232448}" --split-input-file | filecheck %s --check-prefix=LARGE
-// RUN: accopt %s -p "promote-cache-to-shared{width=synchronisation}" --split-input-file | filecheck %s --check-prefix=WIDTH
+// RUN: accopt %s -p "promote-cache-to-shared{shared_limit=49152 width=synchronisation}" --split-input-file | filecheck %s --check-prefix=WIDTH
 // RUN: accopt %s -p "promote-cache-to-shared{target=host}" --split-input-file | filecheck %s --check-prefix=HOST
 
 // A wide window: the loop runs over blocks of 256 iterations, whose threads fill a tile of 256 + 60

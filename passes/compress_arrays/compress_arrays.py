@@ -57,6 +57,7 @@ from ...compiler.base.packed import Code, PackedFormat, check_format
 from ...dialects.accx_compress import ESTIMATE, PACKED, PackedType
 from ..decisions.compression import Access, estimate, read_once
 from ..decisions.schedule import Target
+from ..ir.machine import machine_of
 from ..ir.outline import DATA_ENTRY
 from ..ir.packed_arrays import packed_arrays
 from ..ir.region_values import RegionSymbols
@@ -154,7 +155,7 @@ class CompressArraysPass(ModulePass):
 
     float: int = 16
     double: int = 32
-    target: Target = "nvptx"
+    target: Target | None = None
     wide: bool = True
     group: int = Widths.bytes
     rows: int = Widths.rows
@@ -173,6 +174,7 @@ class CompressArraysPass(ModulePass):
                 )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = self.target or machine_of(op).target
         constructs: list[acc.ParallelOp] = []
         for inner in op.walk():
             packed = inner.attributes.get(PACKED)
@@ -180,7 +182,7 @@ class CompressArraysPass(ModulePass):
                 inner.attributes[PACKED] = self._complete(packed)
             elif isinstance(inner, acc.ParallelOp):
                 constructs.append(inner)
-        wide = self.wide and self.target == "nvptx"
+        wide = self.wide and target == "nvptx"
         widths = Widths(self.group, self.rows, self.threads) if wide else None
         for construct in constructs:
             compress_construct(construct, widths, count=self.count)

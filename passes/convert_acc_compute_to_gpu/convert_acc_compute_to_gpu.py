@@ -42,6 +42,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..decisions.reduction_strategy import ExchangeOption, StrategyOption
+from ..ir.machine import machine_of
 from .launch import ModuleLowering, Options
 
 
@@ -52,9 +53,9 @@ class ConvertAccComputeToGpuPass(ModulePass):
     name = "convert-acc-compute-to-gpu"
 
     reduction_strategy: StrategyOption = "auto"
-    redux: bool = False
+    redux: bool | None = None
     exchange: ExchangeOption = "shuffle"
-    watch: bool = False
+    watch: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
@@ -64,9 +65,10 @@ class ConvertAccComputeToGpuPass(ModulePass):
         )
         if not constructs and not declared:
             return
-        lowering = ModuleLowering(
-            op, Options(self.reduction_strategy, self.redux, self.exchange, self.watch)
-        )
+        machine = machine_of(op)
+        redux = machine.has_redux if self.redux is None else self.redux
+        watch = machine.simulated if self.watch is None else self.watch
+        lowering = ModuleLowering(op, Options(self.reduction_strategy, redux, self.exchange, watch))
         lowering.declare_variables()
         for construct in constructs:
             lowering.construct(construct)

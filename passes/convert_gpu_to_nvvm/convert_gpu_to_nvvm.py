@@ -58,6 +58,7 @@ from ...dialects import llvm_ext, nvvm
 from ...dialects.dense import integers
 from ..decisions.device_math import LLVM_OPERATIONS, MATH_OPERATIONS
 from ..ir.building import Cursor, erase
+from ..ir.machine import machine_of
 from .dynamic_shared import place_dynamic_tiles
 from .gpu_library_calls import LibraryCalls
 from .warp_convergence import bring_lanes_together
@@ -304,9 +305,12 @@ class ConvertGpuToNvvmPass(ModulePass):
 
     name = "convert-gpu-to-nvvm"
 
-    approximate_math: bool = False
+    approximate_math: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        approximate = self.approximate_math
+        if approximate is None:
+            approximate = machine_of(op).fast_math
         for module in op.ops:
             if isinstance(module, gpu.ModuleOp):
-                convert_module(module, approximate=self.approximate_math)
+                convert_module(module, approximate=approximate)

@@ -39,6 +39,7 @@ from ...dialects.accx_compress import COUNTED, CoefficientsOp
 from ...dialects.llvm_ext import AtomicBinOp, AtomicRMWOp
 from ..decisions.schedule import Target
 from ..ir.building import Cursor
+from ..ir.machine import machine_of
 from ..ir.packed_arrays import packed_arrays
 from .saturation import distance, is_saturated
 
@@ -132,15 +133,16 @@ class CountSaturatedStoresPass(ModulePass):
 
     name = "count-saturated-stores"
 
-    target: Target = "nvptx"
+    target: Target | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = self.target or machine_of(op).target
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
             arrays = counted_arrays(construct)
             if not arrays:
                 continue
             found = stores_of(construct)
-            if self.target == "nvptx":
+            if target == "nvptx":
                 for (_, number), stores in found.items():
                     count_at_once(stores, arrays[number])
                 continue

@@ -43,6 +43,7 @@ from xdsl.passes import ModulePass
 from ..decisions.shared_sections import PIECE, constant_side
 from ..ir.acc_ops import is_defined_inside
 from ..ir.building import Cursor, constant_value
+from ..ir.machine import machine_of
 from ..ir.notes import note
 from ..ir.products import Terms, bounds_of, find_terms, free_constructs
 from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
@@ -125,11 +126,12 @@ class FindSharedSectionsPass(ModulePass):
 
     name = "find-shared-sections"
 
-    target: Literal["nvptx", "host"] = "nvptx"
+    target: Literal["nvptx", "host"] | None = None
     enabled: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target == "host" or not self.enabled:
+        target = self.target or machine_of(op).target
+        if target == "host" or not self.enabled:
             return
         for construct in free_constructs(op):
             name_sections(construct)

@@ -83,6 +83,7 @@ from ..ir.acc_ops import has_level, loops_in
 from ..ir.addresses import AddressOp
 from ..ir.building import Cursor, constant_value
 from ..ir.jamming import Declined, body_of, check_body, explain, only_reads
+from ..ir.machine import machine_of
 from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.trip_counts import Arithmetic, distance
 from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
@@ -263,28 +264,31 @@ class GroupCombinedSubscriptsPass(ModulePass):
 
     name = "group-combined-subscripts"
 
-    target: Target = "nvptx"
-    reassociate: bool = False
+    target: Target | None = None
+    reassociate: bool | None = None
     side: Literal[0, 1, 4, 8] = 0
     lanes: Literal[0, 1, 2, 4, 8, 16, 32] = 0
     elements: int = 0
     versions: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target != "nvptx" or self.side == 1:
+        machine = machine_of(op)
+        target = self.target or machine.target
+        reassociate = machine.fast_math if self.reassociate is None else self.reassociate
+        if target != "nvptx" or self.side == 1:
             return
         sides = (self.side,) if self.side else SIDES
         for construct in list(_constructs(op)):
             try:
-                self._rewrite(construct, sides)
+                self._rewrite(construct, sides, reassociate)
             except Declined:
                 continue
 
-    def _rewrite(self, construct: acc.ParallelOp, sides: Sequence[int]) -> None:
+    def _rewrite(self, construct: acc.ParallelOp, sides: Sequence[int], reassociate: bool) -> None:
         """Groups the iterations of one construct. Raises `Declined`, without a change."""
         made = _take_lanes(construct)
         try:
-            found = _find(construct, self.reassociate or bool(made), sides)
+            found = _find(construct, reassociate or bool(made), sides)
             least = SHORTEST_SHARED if made else SHORTEST
             condition = _long_enough(found, least) if self.versions else True
             if condition is False:
@@ -296,7 +300,7 @@ class GroupCombinedSubscriptsPass(ModulePass):
             _undo(made)
             _leave_short_loops(construct, condition)
             made = _take_lanes(construct)
-            found = _find(construct, self.reassociate or bool(made), sides)
+            found = _find(construct, reassociate or bool(made), sides)
         for loop in made:
             loop.settle()
         lanes, elements = SHARED_OUT[found.side]

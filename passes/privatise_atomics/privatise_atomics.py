@@ -72,6 +72,7 @@ from ..decisions.schedule import Target
 from ..ir.acc_ops import NONE, has_level, loops_in, set_operand_groups, variable_name
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.layout import size_of
+from ..ir.machine import machine_of
 from ..ir.versions import (
     branches,
     can_have_versions,
@@ -384,12 +385,13 @@ class PrivatiseAtomicsPass(ModulePass):
 
     name = "privatise-atomics"
 
-    target: Target = "nvptx"
+    target: Target | None = None
     copies: int = 0
     gangs: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target != "nvptx":
+        target = self.target or machine_of(op).target
+        if target != "nvptx":
             return
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
             privatise(construct, self.copies, self.gangs)

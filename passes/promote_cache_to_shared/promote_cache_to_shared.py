@@ -62,13 +62,13 @@ from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import error
 from ...dialects.accx import WHY
-from ..decisions.cache_plan import SHARED_LIMIT, Tuning
+from ..decisions.cache_plan import Tuning, largest_shared
 from ..decisions.cache_shapes import MULTIPROCESSORS
 from ..ir.acc_ops import has_level, source_loc
 from ..ir.cached_accesses import Declined
 from ..ir.cached_sections import drop, join_written
+from ..ir.machine import machine_of
 from ..ir.notes import note
-from .bulk import BULK_SM
 from .choose import Choices, Fetch, plan_nest
 from .gang import promote_in_gang
 from .launch_choice import Version, make_versions
@@ -158,7 +158,7 @@ class PromoteCacheToSharedPass(ModulePass):
 
     name = "promote-cache-to-shared"
 
-    target: Literal["nvptx", "host"] = "nvptx"
+    target: Literal["nvptx", "host"] | None = None
     method: Literal["auto", "rbi", "rbc", "ehc"] = "auto"
     trust: bool = False
     promote: Literal["auto", "always", "never"] = "auto"
@@ -175,18 +175,20 @@ class PromoteCacheToSharedPass(ModulePass):
     stages: int = 0
     width: Width = "auto"
     transpose: bool = True
-    shared_limit: int = SHARED_LIMIT
-    sm: int = BULK_SM
+    shared_limit: int | None = None
+    sm: int | None = None
     multiprocessors: int = MULTIPROCESSORS
     strict: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target == "host":
+        machine = machine_of(op)
+        target = self.target or machine.target
+        if target == "host":
             return
         choices = Choices(
             Tuning(self.block_x, self.block_y, self.rows, self.columns, self.padding),
             self.method,
-            self.trust,
+            self.trust and not machine.check_cache,
             self.promote,
             self.renewal == "communicating",
             self.fetch,
@@ -196,8 +198,8 @@ class PromoteCacheToSharedPass(ModulePass):
             self.stages,
             self.width,
             self.transpose,
-            self.shared_limit,
-            self.sm,
+            largest_shared(machine.sm) if self.shared_limit is None else self.shared_limit,
+            machine.sm if self.sm is None else self.sm,
             self.multiprocessors,
             self.strict,
         )

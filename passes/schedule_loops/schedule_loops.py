@@ -84,6 +84,7 @@ from ..ir.acc_ops import (
 )
 from ..ir.levels import routine_level
 from ..ir.loop_facts import LoopForest, gang_argument, loop_forest
+from ..ir.machine import machine_of
 from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.trip_counts import Arithmetic, Count, trip_count
 from .schedule_choices import construct_keys, parse_choices
@@ -448,7 +449,7 @@ class ScheduleLoopsPass(ModulePass):
 
     name = "schedule-loops"
 
-    target: Target = "nvptx"
+    target: Target | None = None
     strategy: Strategy = "auto"
     rows: int = 0
     elements: int = 0
@@ -459,6 +460,7 @@ class ScheduleLoopsPass(ModulePass):
     sizes: Literal["advice", "as-written"] = "advice"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = self.target or machine_of(op).target
         levels = {
             inner.func_name.string_value(): routine_level(inner)
             for inner in op.body.block.ops
@@ -468,12 +470,12 @@ class ScheduleLoopsPass(ModulePass):
         def level_of(name: str) -> Level:
             return levels.get(name, Level.SEQ)
 
-        done = _schedule_routines(op, self.target, self.strategy, level_of)
+        done = _schedule_routines(op, target, self.strategy, level_of)
         tuning = Tuning(self.rows, self.elements, self.lanes)
         keys = construct_keys(op)
         choices = parse_choices("choose", self.choose, keys.values())
         most = parse_choices("most", self.most, keys.values())
-        policy = Policy(self.target, self.strategy, tuning, choices, most, self.space)
+        policy = Policy(target, self.strategy, tuning, choices, most, self.space)
         for construct, key in keys.items():
             schedule_construct(construct, key, policy, level_of)
             done.update(loops_in(construct))

@@ -73,6 +73,7 @@ from ..ir.jamming import (
     trip_count,
 )
 from ..ir.layout import size_of
+from ..ir.machine import machine_of
 from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.trip_counts import Arithmetic, Count
 from ..ir.trip_counts import trip_count as host_trip_count
@@ -438,10 +439,11 @@ class StageTransposedAccessesPass(ModulePass):
 
     name = "stage-transposed-accesses"
 
-    target: Literal["nvptx", "host"] = "nvptx"
+    target: Literal["nvptx", "host"] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target == "host":
+        target = self.target or machine_of(op).target
+        if target == "host":
             return
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
             try:

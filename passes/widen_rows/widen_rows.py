@@ -78,6 +78,7 @@ from ..decisions.wide_rows import (
 from ..ir.acc_ops import NONE, has_level, loops_in, set_operand_groups, set_prop
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.jamming import NSW, Declined, explain
+from ..ir.machine import machine_of
 from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.trip_counts import Arithmetic, trip_count
 from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
@@ -405,7 +406,7 @@ class WidenRowsPass(ModulePass):
 
     name = "widen-rows"
 
-    target: Target = "nvptx"
+    target: Target | None = None
     most_words: int = MOST_WORDS
     threads: int = WIDE_THREADS
     lanes: int = BlockShape.lanes
@@ -413,7 +414,8 @@ class WidenRowsPass(ModulePass):
     row_lanes: int = BlockShape.row_lanes
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target != "nvptx":
+        target = self.target or machine_of(op).target
+        if target != "nvptx":
             return
         shape = BlockShape(self.lanes, self.workers, self.row_lanes)
         for construct in [o for o in op.walk() if isinstance(o, acc.ParallelOp)]:

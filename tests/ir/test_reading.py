@@ -8,6 +8,7 @@ import pytest
 from accopt.compiler.base.diagnostics import CompileError, Diagnostic
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.reading import parse_ir, read_ir_text
+from accopt.dialects.accx import IR_VERSION
 
 
 def mistake(text: str) -> Diagnostic:
@@ -50,3 +51,22 @@ def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
 )
 def test_operations_outside_of_functions(text: str) -> None:
     assert "is in no function" in mistake(text).message
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ("accx.version = 1 : i32", "saved in version 1 of its form"),
+        ('accx.version = 1 : i32, accx.stage = "data"', "saved in version 1 of its form"),
+        ('accx.stage = "data"', "saved in a version before they had numbers"),
+        ("accx.version = 99 : i32", f"this compiler reads version {IR_VERSION}"),
+    ],
+)
+def test_ir_of_another_version_is_refused(attributes: str, said: str) -> None:
+    with pytest.raises(CompileError, match=said):
+        parse_ir(make_context(), f"module attributes {{{attributes}}} {{}}", "old.mlir")
+
+
+@pytest.mark.parametrize("attributes", ["", f"attributes {{accx.version = {IR_VERSION} : i32}}"])
+def test_ir_of_this_version_and_by_hand_is_read(attributes: str) -> None:
+    parse_ir(make_context(), f"module {attributes} {{}}", "new.mlir")
