@@ -72,7 +72,7 @@ llvm.func @gangs(%n: i32, %s: !llvm.ptr) {
 // Workers and lanes: the operator is max, which compares as the combiner does.
 // GPU:         "gpu.func"
 // GPU-NOT:     arith.addi %partial
-// GPU:         arith.maxui %partial
+// GPU:         nvvm.redux.sync umax
 // GPU:         arith.maxui %of_warp
 // HOST-LABEL: llvm.func @lanes_0_host
 // HOST:         arith.maxui
