@@ -35,6 +35,13 @@ llvm.func @operations(%p: !llvm.ptr, %gangs: i32, %queue: i64, %lo: f64, %hi: f6
   accx.watch "begin" 2 : i32 {line = 3 : i64, variables = [0 : i64]}
   // CHECK: accx.watch "write" 0 : i32 of %p, %gangs : !llvm.ptr, i32 {name = "t"}
   accx.watch "write" 0 : i32 of %p, %gangs : !llvm.ptr, i32 {name = "t"}
+  // CHECK: accx.team threads(%gangs) several(%gangs) place(%p : !llvm.ptr) {
+  accx.team threads(%gangs) several(%gangs) place(%p : !llvm.ptr) {
+    // CHECK: accx.task deferred(%gangs) {
+    accx.task deferred(%gangs) {
+      llvm.store %gangs, %p : i32, !llvm.ptr
+    }
+  }
   // CHECK: accx.range %p from %lo to %hi : !llvm.ptr
   accx.range %p from %lo to %hi : !llvm.ptr
   // CHECK: = accx.coefficients %p : !llvm.ptr -> f32, f32, f32, f32
