@@ -91,6 +91,11 @@ def open_library(name: str, folders: Sequence[str]) -> ctypes.CDLL:
     )
 
 
+def is_of_runtime(name: str) -> bool:
+    """Whether a name is a routine that the runtime gives to programs."""
+    return _is_ours(name) and name not in _FROM_US
+
+
 def _is_ours(name: str) -> bool:
     from ..runtime.api import COMPRESSION_ROUTINES, ROUTINES
 

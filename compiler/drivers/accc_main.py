@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 _REFUSED = {
     "-S": "there is no assembly of one file: 'accopt --emit=ptx' prints the kernels of a program",
-    "-shared": "compile the sources of the library together with those of the program",
     "-r": "give all object files to the last link, or put them into an archive with ar",
 }
 
@@ -65,6 +64,9 @@ def _argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-c", dest="compile", action="store_true", help="make object files only")
     parser.add_argument("-E", dest="preprocess", action="store_true", help="preprocess only")
+    parser.add_argument(
+        "-shared", action="store_true", help="link a shared library (needs the system's ld)"
+    )
     parser.add_argument(
         "-dM", dest="macros_only", action="store_true", help="with -E: print all macros"
     )
@@ -214,9 +216,16 @@ class _Command:
             _print(sink, {message for compiled in objects for message in compiled.messages})
         foreign = self._foreign(executable, inputs)
         defined = set[str](exported_names(executable.host_ir)).union(*(f.defined for f in foreign))
-        if "main" not in defined:
+        if "main" not in defined and not args.shared:
             raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
         self._check_references(executable, sources, foreign)
+        if args.shared:
+            from .shared_library import link_library
+
+            others = [(each.name, each.data) for each in foreign]
+            code = link_library(executable, others, args.libraries, args.library_dirs)
+            write_output(args.output or Path("a.out"), code)
+            return
         cache = DiskCache.default("host")
         compile_host(executable.host_ir, options.opt_level, cache)
         if here.target == "host":
