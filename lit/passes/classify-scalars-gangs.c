@@ -35,6 +35,21 @@ void needed(int n)
     }
 }
 
+// The loop around brings the first after the second again.
+void repeated(int n)
+{
+#pragma acc parallel
+    for (int t = 0; t < 9; t++) {
+        // CHECK: 44:13: warning: gangs do not wait {{.*}} elements of 'y'
+#pragma acc loop
+        for (int i = 1; i < n; i++)
+            x[i] = y[i - 1];
+#pragma acc loop
+        for (int i = 1; i < n; i++)
+            y[i] = x[i];
+    }
+}
+
 // CHECK-NOT: warning
 void same_gang(int n, int m, const int *place)
 {

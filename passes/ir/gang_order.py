@@ -9,13 +9,20 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from xdsl.dialects import acc, llvm
+from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation
 
 from ..decisions.levels import Level
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
-from .acc_ops import PRIVATIZING_OPS, constant_value, has_level, loops_in, variable_name
+from .acc_ops import (
+    PRIVATIZING_OPS,
+    constant_value,
+    has_level,
+    is_inside,
+    loops_in,
+    variable_name,
+)
 from .carried_arrays import ArrayAccess, array_accesses
 from .levels import loop_levels
 from .loop_symbols import LoopSymbols
@@ -49,7 +56,9 @@ def unordered_loops(construct: acc.ParallelOp) -> Iterator[Unordered]:
         known for loop in loops_in(construct) if (known := _known(loop, construct)) is not None
     ]
     told: set[tuple[acc.LoopOp, Hashable]] = set()
-    for first, later in combinations(loops, 2):
+    pairs = list(combinations(loops, 2))
+    pairs += [(b, a) for a, b in pairs if _repeat_together(a.loop, b.loop, construct)]
+    for first, later in pairs:
         for store in first.accesses:
             if not isinstance(store.op, llvm.StoreOp) or (later.loop, store.key) in told:
                 continue
@@ -80,6 +89,16 @@ def _known(loop: acc.LoopOp, construct: Operation) -> _Loop | None:
     for access in found:
         ranges |= {known.variable: known for known in symbols.inner_ranges(access.op)}
     return _Loop(loop, own.variable, own, ranges, found)
+
+
+def _repeat_together(one: Operation, other: Operation, construct: Operation) -> bool:
+    """Whether a loop in order is around both, so that the first comes after the second again."""
+    parent = one.parent_op()
+    while parent is not None and parent is not construct:
+        if isinstance(parent, acc.LoopOp | scf.ForOp | scf.WhileOp) and is_inside(other, parent):
+            return True
+        parent = parent.parent_op()
+    return False
 
 
 def _is_private(access: ArrayAccess) -> bool:
