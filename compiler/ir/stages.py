@@ -33,10 +33,12 @@ LEGAL_DIALECTS: dict[str, frozenset[str]] = {
 }
 """Stage → dialects whose operations may occur in it."""
 
+_ATOMICS = (acc.AtomicReadOp, acc.AtomicWriteOp, acc.AtomicUpdateOp, acc.AtomicCaptureOp)
 _GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (
     ("data", (acc.SerialOp, acc.KernelsOp), "legalize-serial and split-kernels"),
     ("data", (TeamOp, TaskOp), "outline-teams"),
     ("transformed", (ElementOp,), "lower-elements"),
+    ("transformed", _ATOMICS, "lower-acc-atomics"),
     ("gpu", (acc.ParallelOp,), "convert-acc-compute-to-gpu"),
     ("host", (acc.ParallelOp,), "convert-acc-compute-to-host"),
     ("runtime", (gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),
@@ -63,6 +65,26 @@ def _illegal(module: ModuleOp, stage: str) -> Iterator[tuple[Operation, str]]:
             yield from ((op, why) for why in _misplaced_marks(op))
             if stage == "scheduled" and isinstance(op, acc.LoopOp) and not is_scheduled(op):
                 yield op, "it has neither seq nor a level of parallelism"
+            if stage in ("scheduled", "transformed") and isinstance(op, acc.ParallelOp):
+                yield from ((op, why) for why in _missing_sizes(op))
+            if stage in _WITH_RECIPES and isinstance(op, _PRIVATISING) and op.recipe is None:
+                yield op, "it names no recipe"
+
+
+_WITH_RECIPES = ("acc", "data", "scheduled", "transformed")
+_PRIVATISING = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
+
+
+def _missing_sizes(construct: acc.ParallelOp) -> Iterator[str]:
+    """What the launch of a scheduled construct lacks: 1 to 3 numbers of gangs, and one of each other size."""
+    sizes = (
+        ("num_gangs", construct.num_gangs, 3),
+        ("num_workers", construct.num_workers, 1),
+        ("vector_length", construct.vector_length, 1),
+    )
+    for name, values, most in sizes:
+        if not 1 <= len(values) <= most:
+            yield f"it has {len(values)} values of {name}, not {'one' if most == 1 else '1 to 3'}"
 
 
 _LOOP_MARKS = (BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL)

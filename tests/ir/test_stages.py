@@ -72,3 +72,37 @@ def test_a_mark_of_loops_elsewhere_is_named(name: str) -> None:
     constant.attributes[name] = UnitAttr()
     with pytest.raises(CompileError, match=f"'{name}' is a mark of acc.loop"):
         check_stage(ModuleOp([constant]), "scheduled")
+
+
+def _sizes(gangs: str, workers: str, lanes: str) -> str:
+    return (
+        "llvm.func @f(%n: i32) { acc.parallel"
+        f" {gangs and f'num_gangs({{{gangs}}})'} {workers and f'num_workers({workers})'}"
+        f" {lanes and f'vector_length({lanes})'} {{ acc.yield }} llvm.return }}"
+    )
+
+
+PROMISES = {
+    ("scheduled", "0 values of num_gangs"): _sizes("", "%n : i32", "%n : i32"),
+    ("scheduled", "0 values of num_workers"): _sizes("%n : i32", "", "%n : i32"),
+    ("transformed", "0 values of vector_length"): _sizes("%n : i32", "%n : i32", ""),
+    ("transformed", "removed by lower-acc-atomics"): (
+        "llvm.func @f(%p: !llvm.ptr, %n: i32) {"
+        " acc.atomic.write %p = %n : !llvm.ptr, i32 llvm.return }"
+    ),
+    ("data", "it names no recipe"): (
+        "llvm.func @f(%p: !llvm.ptr) {"
+        " %x = acc.private varPtr(%p : !llvm.ptr) varType(i32) -> !llvm.ptr llvm.return }"
+    ),
+}
+
+
+@pytest.mark.parametrize(("stage", "why"), PROMISES)
+def test_a_broken_promise_of_a_level_is_named(stage: str, why: str) -> None:
+    with pytest.raises(CompileError, match=why):
+        check_stage(parse(PROMISES[stage, why]), stage)
+
+
+@pytest.mark.parametrize("gangs", ["%n : i32", "%n : i32, %n : i32, %n : i32"])
+def test_sizes_of_a_launch(gangs: str) -> None:
+    check_stage(parse(_sizes(gangs, "%n : i32", "%n : i32")), "scheduled")
