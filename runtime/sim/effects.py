@@ -9,6 +9,7 @@ from xdsl.dialects import gpu, llvm
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext, nvvm
 from ...dialects.accx_watch import WatchOp
 from ...dialects.llvm_ext.atomics import AtomicOrdering
@@ -408,7 +409,12 @@ def call(f: FunctionCompiler, op: Operation) -> None:
             f.uniform.add(op.results[0])
         text = f"math_function({name!r})({', '.join(args)}).astype(np.{result})"
     else:
-        raise Unsupported(f"a call of '{symbol}'")
+        raise error(
+            SourceLoc.from_attr(op.location),
+            f"'{symbol}' is called in device code; no file of the program defines it, and the simulated GPU"
+            " has no such function",
+            "define it in one of the source files",
+        )
     if op.results:
         _result(f, op, text)
     else:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
+from accopt.compiler.base.diagnostics import CompileError
 from sim_programs import call, from_text
 
 CHOOSE = """
@@ -64,3 +66,15 @@ def test_a_call_of_no_function_ends_the_program(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "prog.c:17: error: in kernel f_13_kernel: call of no function: 0x0" in done.stderr
     assert "thread (0,0,0)" in done.stderr
+
+
+def test_a_routine_that_nobody_defines_is_named(tmp_path: Path) -> None:
+    text = """#pragma acc routine seq
+long nowhere(long);
+void f(long *a) {
+#pragma acc parallel loop copyout(a[0:10])
+    for (int i = 0; i < 10; i++) a[i] = nowhere(i);
+}
+"""
+    with pytest.raises(CompileError, match="'nowhere' is called in device code; no file"):
+        call(from_text(tmp_path, text), "f", np.zeros(10, dtype=np.int64))
