@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...compiler.base.names import value_name
-from ...dialects.accx import CACHE_BLOCKS, COVERS, ELEMENTS, GANG_DIM, RESIDENT, WHY
+from ...dialects.accx import CACHE_BLOCKS, COVERS, ELEMENTS, GANG_DIM, NOTE, RESIDENT, WHY
 from ..decisions.cache_shapes import resident_blocks
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import NONE, set_operand_groups
@@ -204,6 +204,9 @@ def _gang_loop(
     )
     loop.location = anchor.loc
     loop.attributes[CACHE_BLOCKS] = UnitAttr()
+    note = plan.nest.loops[0].attributes.get(NOTE)
+    if isinstance(note, StringAttr):
+        why += f"; {note.data}"
     loop.attributes[WHY] = StringAttr(why)
     return loop
 

@@ -338,7 +338,7 @@ def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
         loop.attributes[COVERS] = UnitAttr()
     if plan.by_clause:
         loop.attributes[BY_CLAUSE] = UnitAttr()
-    note = loop.attributes.pop(NOTE, None)
+    note = loop.attributes.get(NOTE)
     if WHY not in loop.attributes or plan.levels:
         after = f"; {note.data}" if isinstance(note, StringAttr) else ""
         loop.attributes[WHY] = StringAttr(plan.why + after)
