@@ -2,8 +2,8 @@
 Programs that check themselves, one per family of directives and clauses (OpenACC 3.4).
 
 Those in `serial` print what a C compiler that knows no OpenACC makes them print, which is kept beside
-them. Each runs on the host target and in the simulator, becomes PTX that ptxas assembles, and runs on a
-GPU where there is one.
+them. Each runs on the host target and in the simulator, and on a GPU where there is one; becomes PTX that
+ptxas assembles (a quarter of them, all with `--slow`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ from accopt.compiler.backend.toolkit import find_ptxas
 PROGRAMS = sorted(Path(__file__).parent.glob("*.c"))
 SERIAL = sorted((Path(__file__).parent / "serial").glob("*.c"))
 HOST_ONLY = sorted((Path(__file__).parent / "host_only").glob("*.c"))
+
+ASSEMBLED = [
+    pytest.param(program, marks=[pytest.mark.slow] if number % 4 else [])
+    for number, program in enumerate(PROGRAMS)
+]
 
 
 def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
@@ -48,7 +53,7 @@ def test_as_in_serial(program: Path, target: str) -> None:
     assert done.stdout == program.with_suffix(".txt").read_text()
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("program", ASSEMBLED, ids=lambda path: path.stem)
 def test_assembles(program: Path, tmp_path: Path) -> None:
     ptx = tmp_path / "kernels.ptx"
     command = [
