@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -56,8 +57,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--fast"):
         config.hook.pytest_deselected(items=[item for item in items if not is_fast(item)])
         items[:] = filter(is_fast, items)
+    seen: Counter[str] = Counter()
     for item in items:
-        if item.get_closest_marker("slow") and not config.getoption("--slow"):
+        sampled = item.get_closest_marker("sampled")
+        left_out = item.get_closest_marker("slow") is not None
+        if sampled is not None:
+            function = item.nodeid.partition("[")[0]
+            left_out |= seen[function] % sampled.args[0] != 0
+            seen[function] += 1
+        if left_out and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="long; run with --slow"))
         several = item.get_closest_marker("gpus")
         wanted = several.args[0] if several else int(item.get_closest_marker("gpu") is not None)

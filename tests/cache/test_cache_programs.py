@@ -169,13 +169,15 @@ def compare(case: Case, options: str, defines: tuple[str, ...] = (), target: str
 TARGETS = ("sim", pytest.param("nvptx", marks=pytest.mark.gpu))
 OPTIONS = (
     "promote=always rows=1 columns=1",
-    "promote=always method=rbc write=mask",
+    pytest.param("promote=always method=rbc write=mask", marks=pytest.mark.slow),
     "promote=always renewal=communicating fetch=async padding=1 write=back block_x=64",
-    "promote=always block_x=32 block_y=4 rows=2 columns=3",
+    pytest.param("promote=always block_x=32 block_y=4 rows=2 columns=3", marks=pytest.mark.slow),
     "promote=always method=ehc sets=4 ways=2",
 )
 AHEAD = (
-    "promote=always rows=8 columns=8 block_x=8 block_y=8 stages=2",
+    pytest.param(
+        "promote=always rows=8 columns=8 block_x=8 block_y=8 stages=2", marks=pytest.mark.slow
+    ),
     "promote=always rows=4 columns=4 stages=2 fetch=async",
 )
 RENEWED = ("gemm", "gemm_flat", "nbody", "nbody_struct")

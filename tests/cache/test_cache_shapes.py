@@ -146,10 +146,10 @@ def test_remarks_say_what_became_of_each(case: tuple[str, list[Argument], str]) 
     "options",
     [
         "promote=always",
-        "promote=always method=rbc rows=1",
+        pytest.param("promote=always method=rbc rows=1", marks=pytest.mark.slow),
         "promote=always write=back",
-        "width=synchronisation",
-        "",
+        pytest.param("width=synchronisation", marks=pytest.mark.slow),
+        pytest.param("", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c[0])

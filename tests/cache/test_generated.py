@@ -46,6 +46,7 @@ def test_on_the_host(tmp_path: Path) -> None:
     check("host", [*QUICK[::4], *range(PRODUCTS, PRODUCTS + 3)], tmp_path)
 
 
+@pytest.mark.slow
 def test_products(tmp_path: Path) -> None:
     check("sim", range(PRODUCTS, PRODUCTS + 12), tmp_path)
 

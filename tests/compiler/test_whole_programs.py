@@ -84,6 +84,7 @@ def test_upstream_parses(name: str, stage: str) -> None:
 
 @pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
 @pytest.mark.skipif(find_libdevice() is None, reason="libdevice is not installed")
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "sm"),
     [

@@ -45,6 +45,7 @@ int main(void) {
         ("double", "centred, bits40", 20.1 / 2**40),
     ],
 )
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", ["host", "nvptx", "sim"])
 def test_streams(tmp_path: Path, real: str, modifiers: str, step: float, target: str):
     """Loads, stores and transfers agree; the error is that of 20 degrees, not of 343."""
@@ -135,6 +136,7 @@ int main(void) {
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("fmt", "bounds"),
     [

@@ -110,6 +110,7 @@ formats = pytest.mark.parametrize("fmt", FORMATS)
 N = 1003
 
 
+@pytest.mark.sampled(3)
 @both
 @formats
 def test_streaming(fmt: str, wide: bool):

@@ -2,8 +2,8 @@
 Programs that check themselves, one per family of directives and clauses (OpenACC 3.4).
 
 Those in `serial` print what a C compiler that knows no OpenACC makes them print, which is kept beside
-them. Each runs on the host target and in the simulator, and on a GPU where there is one; becomes PTX that
-ptxas assembles (a quarter of them, all with `--slow`).
+them. Each runs on the host target, and on a GPU where there is one; every second one in the simulator, and
+every sixth becomes PTX that ptxas assembles (all with `--slow`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,6 @@ PROGRAMS = sorted(Path(__file__).parent.glob("*.c"))
 SERIAL = sorted((Path(__file__).parent / "serial").glob("*.c"))
 HOST_ONLY = sorted((Path(__file__).parent / "host_only").glob("*.c"))
 
-ASSEMBLED = [
-    pytest.param(program, marks=[pytest.mark.slow] if number % 4 else [])
-    for number, program in enumerate(PROGRAMS)
-]
-
 
 def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
@@ -39,6 +34,7 @@ def test_on_host(program: Path) -> None:
     assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_in_the_simulator(program: Path) -> None:
     done = accrun(program, "sim")
@@ -53,7 +49,8 @@ def test_as_in_serial(program: Path, target: str) -> None:
     assert done.stdout == program.with_suffix(".txt").read_text()
 
 
-@pytest.mark.parametrize("program", ASSEMBLED, ids=lambda path: path.stem)
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_assembles(program: Path, tmp_path: Path) -> None:
     ptx = tmp_path / "kernels.ptx"
     command = [
