@@ -96,7 +96,7 @@ def test_values_with_other_numbers_are_shown_only_where_nothing_else_changed() -
 def test_times_add_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert accopt("--emit=ptx", "--timing", *SILENT) == 0
     rows = re.findall(
-        r"^ +([\d.]+) +(-?[\d.]+) +[\d.]+ %  ( *)(.+)$", capsys.readouterr().err, re.MULTILINE
+        r"^ *([\d.]+) +(-?[\d.]+) +[\d.]+ %  ( *)(.+)$", capsys.readouterr().err, re.MULTILINE
     )
     own = {name: float(time) for _, time, _, name in rows}
     passes = pipeline_passes(CompileOptions(target="nvptx")).values()
