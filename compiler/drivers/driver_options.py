@@ -70,14 +70,23 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         default=3,
         help="LLVM's optimisation level, of host code and kernels (default 3)",
     )
-    repeated: dict[str, Any] = {"action": "append", "default": []}
+    _add_preprocessing(group)
+    _add_code_generation(group)
+    _add_passes(group)
+
+
+_REPEATED: dict[str, Any] = {"action": "append", "default": []}
+
+
+def _add_preprocessing(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    """What a file is made of before it is parsed: headers, macros, OpenMP."""
     group.add_argument(
         "-I",
         dest="include_dirs",
         metavar="DIR",
         type=Path,
         help="folder of #include files",
-        **repeated,
+        **_REPEATED,
     )
     for flag, what in (
         ("-isystem", "searched after those of -I"),
@@ -85,22 +94,26 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         ("-idirafter", "searched last"),
     ):
         group.add_argument(
-            flag, dest=f"{flag[1:]}_dirs", metavar="DIR", type=Path, help=what, **repeated
+            flag, dest=f"{flag[1:]}_dirs", metavar="DIR", type=Path, help=what, **_REPEATED
         )
     group.add_argument(
-        "-include", dest="includes", metavar="FILE", help="include it before every file", **repeated
+        "-include",
+        dest="includes",
+        metavar="FILE",
+        help="include it before every file",
+        **_REPEATED,
     )
     group.add_argument(
-        "-imacros", dest="macros", metavar="FILE", help="take its macros only", **repeated
+        "-imacros", dest="macros", metavar="FILE", help="take its macros only", **_REPEATED
     )
     group.add_argument(
         "-nostdinc", dest="no_standard_dirs", action="store_true", help="no headers of the system"
     )
     group.add_argument("-x", dest="language", metavar="LANGUAGE", help="what all files are: c")
     group.add_argument(
-        "-D", dest="defines", metavar="NAME[=VALUE]", help="define a macro", **repeated
+        "-D", dest="defines", metavar="NAME[=VALUE]", help="define a macro", **_REPEATED
     )
-    group.add_argument("-U", dest="undefines", metavar="NAME", help="forget a macro", **repeated)
+    group.add_argument("-U", dest="undefines", metavar="NAME", help="forget a macro", **_REPEATED)
     group.add_argument(
         "--system-cpp",
         action="store_true",
@@ -111,6 +124,10 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         action="store_true",
         help="run host code with directives of OpenMP by threads (also -fopenmp, -mp)",
     )
+
+
+def _add_code_generation(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    """What code is made, and what is checked and said of it."""
     group.add_argument("--no-fma", action="store_true", help="never fuse a multiply and an add")
     group.add_argument(
         "--host-fma",
@@ -158,6 +175,10 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         " where no program can tell and the compiler would decide (default: advice)",
     )
     group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
+
+
+def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+    """Changes of the pipeline."""
     group.add_argument(
         "--pass-option",
         action="append",
@@ -170,13 +191,13 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         dest="added_passes",
         metavar="STAGE:PASS",
         help="run another pass (also a plugin's) when the pipeline has reached a stage",
-        **repeated,
+        **_REPEATED,
     )
     group.add_argument(
         "--skip-pass",
         metavar="PASS",
         help="leave a pass out of the pipeline (what it is worth: time the program without it)",
-        **repeated,
+        **_REPEATED,
     )
 
 
