@@ -135,7 +135,8 @@ class LibraryCalls:
                 erase(declaration)
 
     def declare(self, name: str, inputs: Sequence[Attribute], result: Attribute | None) -> None:
-        """Declares an external function in the module, once."""
+        """Declares an external function in the module, once; what expands to a call of itself keeps it."""
+        self._replaced.discard(name)
         if name not in self._symbols:
             type = llvm.LLVMFunctionType(inputs, result)
             func = llvm.FuncOp(name, type, llvm.LinkageAttr("external"))
@@ -200,6 +201,23 @@ def _memset(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
     return dst
 
 
+_TOO_LARGE = 1 << 62
+"""A size that no device has, and that GPUs' `malloc` rounds up without leaving 64 bits."""
+
+
+def _allocated(calls: LibraryCalls, cursor: Cursor, size: SSAValue) -> SSAValue:
+    """A block of `size` bytes (i64) of the device's heap; null where there is none so large."""
+    limited = cursor.value(arith.MinUIOp(size, cursor.constant(_TOO_LARGE, i64)), "bytes")
+    calls.declare("malloc", [i64], PTR)
+    found = cursor.insert(llvm.CallOp("malloc", limited, return_type=PTR)).returned
+    assert found is not None
+    return found
+
+
+def _malloc(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+    return _allocated(calls, cursor, call.args[0])
+
+
 def _calloc(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
     """`malloc` and zeros; null where the product of the arguments is no size (C17 7.22.3.2)."""
     count, size = call.args
@@ -211,9 +229,7 @@ def _calloc(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
     fits = cursor.value(arith.CmpiOp(cursor.value(arith.DivUIOp(bytes, divisor)), size, "eq"))
     fits = cursor.value(arith.OrIOp(fits, empty), "fits")
     wanted = cursor.value(arith.SelectOp(fits, bytes, cursor.constant(-1, i64)))
-    calls.declare("malloc", [i64], PTR)
-    found = cursor.insert(llvm.CallOp("malloc", wanted, return_type=PTR)).returned
-    assert found is not None
+    found = _allocated(calls, cursor, wanted)
     address = cursor.value(llvm.PtrToIntOp(found, i64))
     failed = cursor.value(arith.CmpiOp(address, zero, "eq"))
     cleared = cursor.value(arith.SelectOp(failed, zero, bytes))
@@ -315,6 +331,7 @@ _EXPANSIONS: dict[Expansion, Callable[[LibraryCalls, Cursor, llvm.CallOp], SSAVa
     Expansion.MEMCPY: _copy(llvm_ext.MemcpyOp),
     Expansion.MEMMOVE: _copy(llvm_ext.MemmoveOp),
     Expansion.MEMSET: _memset,
+    Expansion.MALLOC: _malloc,
     Expansion.CALLOC: _calloc,
     Expansion.PRINTF: _printf,
     Expansion.TRAP: _trap,

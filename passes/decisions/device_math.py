@@ -37,6 +37,7 @@ class Expansion(Enum):
     MEMCPY = auto()
     MEMMOVE = auto()
     MEMSET = auto()
+    MALLOC = auto()
     CALLOC = auto()
     PRINTF = auto()
     TRAP = auto()
@@ -88,6 +89,7 @@ _EXPANSIONS = {
     "memcpy": Expansion.MEMCPY,
     "memmove": Expansion.MEMMOVE,
     "memset": Expansion.MEMSET,
+    "malloc": Expansion.MALLOC,
     "calloc": Expansion.CALLOC,
     "printf": Expansion.PRINTF,
     "abort": Expansion.TRAP,
