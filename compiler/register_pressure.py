@@ -35,19 +35,16 @@ def side_by_side(module: ModuleOp) -> dict[str, int]:
     The largest number of iterations side by side in the constructs of each place (`file.c:7`) of a
     module at stage `scheduled`.
     """
-    from xdsl.dialects import acc
-    from xdsl.dialects.builtin import IntegerAttr
-
-    from ..dialects.accx import ELEMENTS
+    from ..passes.ir.schedules import schedule_of
     from ..passes.schedule_loops.schedule_choices import construct_keys
 
     counts: dict[str, int] = {}
     for construct, key in construct_keys(module).items():
         place = key.partition("#")[0]
         for op in construct.walk():
-            elements = op.attributes.get(ELEMENTS)
-            if isinstance(op, acc.LoopOp) and isinstance(elements, IntegerAttr):
-                counts[place] = max(counts.get(place, 1), elements.value.data)
+            elements = schedule_of(op).elements
+            if elements > 1:
+                counts[place] = max(counts.get(place, 1), elements)
     return counts
 
 

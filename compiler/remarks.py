@@ -14,8 +14,9 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.accx import DATA_REGION, GANG_DIM, REMARKS, WHY
+from ..dialects.accx import DATA_REGION, REMARKS, WHY
 from ..dialects.accx_compress import ESTIMATE
+from ..passes.ir.schedules import schedule_of
 from .base.diagnostics import Diagnostic, Severity, SourceLoc
 from .base.options import TargetName
 
@@ -55,9 +56,9 @@ def _loop_remark(op: acc.LoopOp, axes: Mapping[str, str]) -> str:
         text = "loop runs in order (seq)"
     else:
         text = "loop mapped to " + ", ".join(f"{n} ({axes[n]})" for n in levels)
-    dim = op.attributes.get(GANG_DIM)
-    if isinstance(dim, IntegerAttr):
-        text += f", gang dimension {dim.value.data}"
+    dim = schedule_of(op).gang_dim
+    if dim > 1:
+        text += f", gang dimension {dim}"
     why = op.attributes.get(WHY)
     return f"{text}: {why.data}" if isinstance(why, StringAttr) else text
 

@@ -6,10 +6,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 
 | name | on | meaning |
 |---|---|---|
-| `accx.gang_dim` | `acc.loop` | gang dimension 2 or 3 (default 1) |
-| `accx.elements` | `acc.loop` | elements per thread of a loop partitioned over lanes |
-| `accx.covers` | `acc.loop` | the launch covers the iteration space: guard instead of a loop over tiles |
-| `accx.by_clause` | `acc.loop` | the levels are those of the user's clauses, not chosen by `schedule-loops` |
+| `accx.schedule` | `acc.loop` | how it runs: `#accx.schedule` (`accx_schedule.py`) |
 | `accx.cache_blocks` | `acc.loop` | of `promote-cache-to-shared`: over blocks of iterations sharing tiles |
 | `accx.conditional` | `acc.loop` | independent if arrays do not overlap: to be guarded by a test |
 | `accx.why` | loops, `acc.cache` | reason for what was decided, for remarks; no pass decides by its text |
@@ -62,15 +59,13 @@ from . import (
     accx_element,
     accx_machine,
     accx_scan,
+    accx_schedule,
     accx_teams,
     accx_watch,
 )
 from .accx_compress import COMPRESSION_OPS, PackedType
 
-GANG_DIM = "accx.gang_dim"
-ELEMENTS = "accx.elements"
-COVERS = "accx.covers"
-BY_CLAUSE = "accx.by_clause"
+SCHEDULE = "accx.schedule"
 CACHE_BLOCKS = "accx.cache_blocks"
 WHY = "accx.why"
 NOTE = "accx.note"
@@ -88,7 +83,7 @@ STAGE = "accx.stage"
 NEXT_PASS = "accx.next_pass"
 VERSION = "accx.version"
 MACHINE = "accx.machine"
-IR_VERSION = 2
+IR_VERSION = 3
 """Goes up when saved IR comes to mean something else, or what passes need to know is said in another way."""
 KERNEL = "accx.kernel"
 ENTRY = "accx.entry"
@@ -158,5 +153,5 @@ ACCX = Dialect(
         *accx_watch.OPERATIONS,
         *COMPRESSION_OPS,
     ],
-    [PackedType, accx_machine.MachineAttr],
+    [PackedType, accx_machine.MachineAttr, accx_schedule.ScheduleAttr],
 )

@@ -35,15 +35,15 @@ Options: `target`: only `nvptx` does anything. `elements`: entries that a lane l
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, StringAttr, i32, i64
+from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import ELEMENTS, NOTE, VOLATILE
+from ..dialects.accx import NOTE, VOLATILE
 from .decisions.lane_choice import ELEMENTS as SIDE_BY_SIDE
 from .decisions.lane_choice import LaneVersion, lane_versions
 from .decisions.launch_shape import Sizes
@@ -59,6 +59,7 @@ from .ir.levels import routine_level
 from .ir.loop_facts import LoopForest, loop_forest
 from .ir.machine import machine_of
 from .ir.region_values import HostEmitter, RegionSymbols
+from .ir.schedules import schedule_of, set_schedule
 from .ir.trip_counts import Arithmetic, trip_count
 from .ir.versions import branches, can_have_versions, copy_construct, erase_original, queue_outside
 
@@ -231,7 +232,7 @@ def _version(construct: acc.ParallelOp, version: LaneVersion, elements: int, at:
     for loop in copy.walk():
         if isinstance(loop, acc.LoopOp) and isinstance(loop.parent_op(), acc.LoopOp):
             loop.attributes[NOTE] = StringAttr(f"the version for {rows}")
-            loop.attributes[ELEMENTS] = IntegerAttr(elements, i32)
+            set_schedule(loop, replace(schedule_of(loop), elements=elements))
 
 
 def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:

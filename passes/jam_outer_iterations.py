@@ -3,10 +3,10 @@ Give every thread several iterations of an outer gang loop, side by side (unroll
 
 A stencil's neighbouring rows share most of their loads, and the rows of a matrix product share a
 whole column: with n rows in one thread the shared values stay in registers. The schedule asks for it by
-`accx.elements = n` on a gang loop without lanes; this pass carries it out where it can.
+`elements = n` on a gang loop without lanes; this pass carries it out where it can.
 
 Takes:  scheduled IR.
-Leaves: no `accx.elements` on a gang-only loop whose lanes are on a loop below it. Such a loop runs over
+Leaves: no `elements` on a gang-only loop whose lanes are on a loop below it. Such a loop runs over
         tiles of n iterations; the innermost loop's body holds the n iterations operation by
         operation (loads of all rows before the stores of any), with a second copy, row after row,
         for the tile that is not full. Sequential loops whose bounds are the same for all rows
@@ -20,7 +20,7 @@ Before:
     acc.loop vector control(%j : i32) = (%c0 : i32) to (%m : i32) step (%c1 : i32) {
       body(%i, %j)
     }
-  } attributes {accx.elements = 4 : i32}
+  } attributes {accx.schedule = #accx.schedule<elements = 4>}
 After:
   acc.loop gang control(%tile : i32) = (%c0 : i32) to (%tiles : i32) step (%c1 : i32) {
     %first = 4 * %tile
@@ -41,7 +41,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import ELEMENTS, UNROLL
+from ..dialects.accx import UNROLL
 from .ir.acc_ops import loops_in
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
@@ -58,6 +58,7 @@ from .ir.jamming import (
     trip_count,
 )
 from .ir.row_gangs import settle_rows
+from .ir.schedules import schedule_of, take_elements
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,7 @@ def _between(loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation]) -> ac
 
 def find_nest(outer: acc.LoopOp) -> Nest:
     """What has to be known to jam `outer`. Raises `Declined` with the reason if it cannot be."""
-    count = outer.attributes[ELEMENTS]
-    assert isinstance(count, IntegerAttr)
+    count = schedule_of(outer).elements
     if outer.reduction_operands or outer.private_operands or outer.firstprivate_operands:
         raise Declined("the loop has variables of its own")
     rows: set[SSAValue] = set(body_of(outer).args)
@@ -110,7 +110,7 @@ def find_nest(outer: acc.LoopOp) -> Nest:
     while inner.vector is None:
         inner = _between(inner, rows, sunk)
     check_body(inner)
-    return Nest(outer, inner, tuple(sunk), count.value.data)
+    return Nest(outer, inner, tuple(sunk), count)
 
 
 def _row_values(nest: Nest, row: SSAValue, cursor: Cursor) -> dict[SSAValue, SSAValue]:
@@ -180,7 +180,7 @@ def jam(nest: Nest) -> None:
     for op in reversed(originals):
         erase(op)
     set_bounds(before, outer, tiles)
-    del outer.attributes[ELEMENTS]
+    take_elements(outer)
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class JamOuterIterationsPass(ModulePass):
             for construct in op.walk()
             if isinstance(construct, acc.ParallelOp)
             for loop in loops_in(construct)
-            if ELEMENTS in loop.attributes and loop.vector is None
+            if schedule_of(loop).elements > 1 and loop.vector is None
         ]
         for construct, loop in loops:
             try:

@@ -4,10 +4,10 @@ Give every thread several iterations of a loop whose iterations read the same me
 In `for i: for j: f(a[j], x[i])` every iteration of i reads all of a. With n iterations of i in one
 thread a[j] is loaded once for n uses and n independent sums hide each other's latency. The iterations
 of one thread lie a block's lanes apart, so neighbouring lanes still access neighbouring elements.
-The schedule asks for it by `accx.elements = n` on a gang and vector loop that holds sequential loops.
+The schedule asks for it by `elements = n` on a gang and vector loop that holds sequential loops.
 
 Takes:  scheduled IR.
-Leaves: no `accx.elements` on a gang and vector loop whose body holds sequential loops. Such a loop runs
+Leaves: no `elements` on a gang and vector loop whose body holds sequential loops. Such a loop runs
         over ceil(trips / n); its body holds n iterations operation by operation, with a second copy,
         iteration after iteration, where fewer are left. The construct stands in an `scf.if` on the
         trip count, where that is not constant: short loops need all their iterations on threads of
@@ -20,7 +20,7 @@ Before:
   acc.parallel num_gangs({%gangs : i32}) vector_length(%c128 : i32) {
     acc.loop gang vector control(%i : i32) = (%lb : i32) to (%ub : i32) step (%c1 : i32) {
       body(%i)
-    } attributes {accx.elements = 2 : i32, accx.covers}
+    } attributes {accx.schedule = #accx.schedule<elements = 2, covers>}
   }
 After:
   %many = arith.cmpi sge, %trips, %c540672
@@ -51,11 +51,10 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, scf
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import COVERS, ELEMENTS
 from .decisions.shared_work import FULL_DEVICE, enough_iterations
 from .ir.acc_ops import PRIVATIZING_OPS, loops_in, set_operand_groups
 from .ir.building import Cursor, constant_value, erase
@@ -73,6 +72,7 @@ from .ir.jamming import (
 )
 from .ir.jamming import trip_count as device_trip_count
 from .ir.region_values import HostEmitter, RegionSymbols
+from .ir.schedules import schedule_of, take_elements
 from .ir.trip_counts import Arithmetic, trip_count
 
 
@@ -86,12 +86,6 @@ class Strided:
     lanes: int
 
 
-def _count(loop: acc.LoopOp) -> int:
-    attr = loop.attributes[ELEMENTS]
-    assert isinstance(attr, IntegerAttr)
-    return attr.value.data
-
-
 def _find(construct: acc.ParallelOp, loop: acc.LoopOp) -> Strided:
     """What has to be known to jam `loop`. Raises `Declined` if it cannot be."""
     if len(body_of(loop).args) != 1:
@@ -103,7 +97,7 @@ def _find(construct: acc.ParallelOp, loop: acc.LoopOp) -> Strided:
     workers = [constant_value(v) for v in construct.num_workers]
     if loop.worker is not None or workers not in ([], [1]) or len(lanes) != 1 or lanes[0] is None:
         raise Declined("the number of lanes is not constant")
-    return Strided(construct, loop, _count(loop), lanes[0])
+    return Strided(construct, loop, schedule_of(loop).elements, lanes[0])
 
 
 def jam(found: Strided) -> None:
@@ -154,7 +148,7 @@ def jam(found: Strided) -> None:
     for op in reversed(originals):
         erase(op)
     set_bounds(before, loop, before.to_integer(threads, type))
-    del loop.attributes[ELEMENTS]
+    take_elements(loop)
     explain(loop, f"{count} iterations side by side in each thread")
 
 
@@ -162,11 +156,10 @@ def jam(found: Strided) -> None:
 
 
 def _single_iterations(construct: acc.ParallelOp, loop: acc.LoopOp, reason: str) -> None:
-    """Takes `accx.elements` back: more gangs instead, where the grid was made to fit."""
-    count = _count(loop)
-    del loop.attributes[ELEMENTS]
+    """Takes `elements` back: more gangs instead, where the grid was made to fit."""
+    count = take_elements(loop)
     explain(loop, reason)
-    if COVERS in loop.attributes:
+    if schedule_of(loop).covers:
         cursor = Cursor.before(construct)
         gangs = list(construct.num_gangs)
         gangs[0] = cursor.mul(gangs[0], cursor.i32(count), gangs[0].name_hint)
@@ -232,7 +225,7 @@ def _candidates(module: ModuleOp) -> Iterator[tuple[acc.ParallelOp, acc.LoopOp]]
         if not isinstance(construct, acc.ParallelOp):
             continue
         for loop in loops_in(construct):
-            wanted = ELEMENTS in loop.attributes and loop.gang is not None
+            wanted = schedule_of(loop).elements > 1 and loop.gang is not None
             if wanted and loop.vector is not None and _holds_loops(loop):
                 yield construct, loop
 

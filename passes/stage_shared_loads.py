@@ -58,7 +58,6 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, i8, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import ELEMENTS
 from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from .decisions.device_functions import PURE_FUNCTIONS
 from .decisions.schedule import Target
@@ -82,6 +81,7 @@ from .ir.jamming import (
 )
 from .ir.layout import size_of
 from .ir.machine import machine_of
+from .ir.schedules import schedule_of
 
 Values = dict[SSAValue, SSAValue]
 
@@ -397,7 +397,7 @@ def _candidates(module: ModuleOp) -> Iterator[tuple[acc.ParallelOp, acc.LoopOp]]
         if not isinstance(construct, acc.ParallelOp) or len(construct.region.blocks) != 1:
             continue
         for op in construct.region.block.ops:
-            if isinstance(op, acc.LoopOp) and _is_mapped(op) and ELEMENTS not in op.attributes:
+            if isinstance(op, acc.LoopOp) and _is_mapped(op) and schedule_of(op).elements == 1:
                 yield construct, op
 
 

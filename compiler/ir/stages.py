@@ -13,7 +13,7 @@ from xdsl.dialects import acc, gpu
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, UnrealizedConversionCastOp
 from xdsl.ir import Operation
 
-from ...dialects.accx import BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL
+from ...dialects.accx import CACHE_BLOCKS, CONDITIONAL
 from ...dialects.accx_element import ElementOp
 from ...dialects.accx_teams import TaskOp, TeamOp
 from ..base.diagnostics import SourceLoc, error
@@ -87,7 +87,7 @@ def _missing_sizes(construct: acc.ParallelOp) -> Iterator[str]:
             yield f"it has {len(values)} values of {name}, not {'one' if most == 1 else '1 to 3'}"
 
 
-_LOOP_MARKS = (BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL)
+_LOOP_MARKS = (CACHE_BLOCKS, CONDITIONAL)
 
 
 def _misplaced_marks(op: Operation) -> Iterator[str]:

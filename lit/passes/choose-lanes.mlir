@@ -16,7 +16,7 @@
 // CHECK:           acc.parallel dataOperands(%o : !llvm.ptr) async(%[[Q]] : i64) num_workers(%c64 : i32) vector_length(%c4{{.*}} : i32)
 // CHECK:             acc.loop gang worker
 // CHECK:             acc.loop vector
-// CHECK:             accx.note = "the version for rows of at most 48 iterations on average", accx.elements = 4 : i32
+// CHECK:             accx.note = "the version for rows of at most 48 iterations on average", accx.schedule = #accx.schedule<elements = 4>
 // CHECK:         } else {
 // CHECK:           scf.if %fits_1 {
 // CHECK:             acc.parallel {{.*}}num_workers(%c32 : i32) vector_length(%c8{{.*}} : i32)
@@ -28,7 +28,7 @@
 // CHECK:               accx.note = "the version for rows of any length"
 // CHECK:         acc.delete accPtr(%o
 // HOST-NOT: __accopt_mean_trip
-// TWO: accx.elements = 2 : i32
+// TWO: accx.schedule = #accx.schedule<elements = 2>
 llvm.func @sparse(%rows: i32, %offsets: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -42,7 +42,7 @@
 // CHECK:             accx.why = "8 neighbouring results in 2 rows per thread, elements decoded once"
 // CHECK:         } else {
 // CHECK:           acc.loop gang vector control(%j{{.*}} : i64)
-// CHECK:           accx.elements = 4
+// CHECK:           #accx.schedule<gang_dim = 2, elements = 4>
 // ROW-LABEL: llvm.func @stencil
 // ROW:           accx.why = "8 neighbouring results per thread, elements decoded once"
 llvm.func @stencil(%n: i64, %a: !llvm.ptr, %b: !llvm.ptr) {
@@ -72,7 +72,7 @@ llvm.func @stencil(%n: i64, %a: !llvm.ptr, %b: !llvm.ptr) {
         acc.yield
       } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
       acc.yield
-    } attributes {accx.elements = 4 : i32, accx.gang_dim = 2 : i32, independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    } attributes {accx.schedule = #accx.schedule<gang_dim = 2, elements = 4>, independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
     acc.yield
   }
   acc.delete accPtr(%b_dev : !llvm.ptr) {name = "b"}
@@ -108,7 +108,7 @@ llvm.func @odd_rows(%n: i64, %a: !llvm.ptr, %b: !llvm.ptr) {
         acc.yield
       } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
       acc.yield
-    } attributes {accx.elements = 4 : i32, accx.gang_dim = 2 : i32, independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    } attributes {accx.schedule = #accx.schedule<gang_dim = 2, elements = 4>, independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
     acc.yield
   }
   acc.delete accPtr(%b_dev : !llvm.ptr) {name = "b"}

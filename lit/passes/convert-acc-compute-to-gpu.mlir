@@ -42,7 +42,7 @@ llvm.func @stream(%n: i32, %x: !llvm.ptr {llvm.noalias}, %y: !llvm.ptr {llvm.noa
       %q = llvm.getelementptr %dy[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
       llvm.store %v, %q : f32, !llvm.ptr
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>, accx.elements = 2 : i32}
+    } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>, accx.schedule = #accx.schedule<elements = 2>}
     acc.yield
   }
   llvm.return

@@ -49,7 +49,7 @@
 // CHECK-COUNT-16:        arith.mulf
 // CHECK-NOT:             arith.mulf
 // CHECK:                 acc.yield
-// CHECK-NEXT:          } attributes {accx.elements = 2 : i32
+// CHECK-NEXT:          } attributes {accx.schedule = #accx.schedule<elements = 2>
 // CHECK:             } else {
 // CHECK:               acc.loop vector reduction
 // CHECK-NOT:             alignment = 16
@@ -82,7 +82,7 @@ llvm.func @products(%n: i32, %m: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr,
       %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
       llvm.store %sum, %r : f32, !llvm.ptr
       acc.yield
-    } attributes {accx.covers, independent = [#acc.device_type<none>]}
+    } attributes {accx.schedule = #accx.schedule<covers>, independent = [#acc.device_type<none>]}
     acc.yield
   }
   llvm.return
@@ -237,7 +237,7 @@ llvm.func @reductions(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
       %sum = llvm.load %t : !llvm.ptr -> f64
       llvm.store %sum, %r : f64, !llvm.ptr
       acc.yield
-    } attributes {accx.covers, independent = [#acc.device_type<none>]}
+    } attributes {accx.schedule = #accx.schedule<covers>, independent = [#acc.device_type<none>]}
     acc.yield
   }
   acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
@@ -254,7 +254,7 @@ llvm.func @reductions(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
         acc.yield
       } attributes {independent = [#acc.device_type<none>]}
       acc.yield
-    } attributes {accx.covers, independent = [#acc.device_type<none>]}
+    } attributes {accx.schedule = #accx.schedule<covers>, independent = [#acc.device_type<none>]}
     acc.yield
   }
   llvm.return

@@ -46,7 +46,7 @@ llvm.func @product(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
       acc.yield
     // CHECK: accx.why = "2 iterations side by side in each thread"
-    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.elements = 2 : i32}
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
     acc.yield
   }
   llvm.return
@@ -79,7 +79,7 @@ llvm.func @column_sum(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         acc.yield
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.elements = 2 : i32}
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
     acc.yield
   }
   llvm.return
@@ -98,7 +98,7 @@ llvm.func @triangle(%n: i32) {
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
       acc.yield
     // CHECK: accx.why = "rows not kept side by side: an inner loop's bounds change from row to row"
-    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.elements = 2 : i32}
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
     acc.yield
   }
   llvm.return
@@ -118,7 +118,7 @@ llvm.func @temporary(%n: i32) {
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
       acc.yield
     // CHECK: the body stores to a variable that lives outside of it
-    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.elements = 4 : i32}
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 4>}
     acc.yield
   }
   llvm.return
@@ -130,8 +130,8 @@ llvm.func @temporary(%n: i32) {
 // CHECK:         %[[LIMITED:.*]] = arith.minsi %[[ROWS]], %c65535 : i64
 // CHECK:         %[[GANGS:.*]] = arith.trunci %[[LIMITED]] : i64 to i32
 // CHECK:         acc.parallel num_gangs({%c1{{.*}} : i32, %[[GANGS]] : i32})
-// CHECK-NOT:     accx.elements
-// CHECK:         accx.covers
+// CHECK-NOT:     elements =
+// CHECK:         #accx.schedule<gang_dim = 2, covers>
 // CHECK-SAME:    rows not kept side by side
 llvm.func @apart() {
   %c0 = arith.constant 0 : i32
@@ -144,7 +144,7 @@ llvm.func @apart() {
         acc.yield
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.gang_dim = 2 : i32, accx.elements = 3 : i32, accx.covers}
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2, elements = 3, covers>}
     acc.yield
   }
   llvm.return

@@ -21,11 +21,11 @@
 // CHECK:             llvm.store %sum_1,
 // CHECK:           } else {
 // CHECK:             scf.for %number = %first to %{{.*}} step %{{.*}} : i64 {
-// CHECK:         attributes {accx.covers, accx.why = "2 iterations side by side in each thread"
+// CHECK:         attributes {accx.schedule = #accx.schedule<covers>, accx.why = "2 iterations side by side in each thread"
 // CHECK:       } else {
 // CHECK:         %gangs_1 = arith.muli %gangs, %{{.*}} : i32
 // CHECK-NEXT:    acc.parallel num_gangs({%gangs_1 : i32})
-// CHECK:         attributes {accx.covers, accx.why = "for few iterations: one per thread"
+// CHECK:         attributes {accx.schedule = #accx.schedule<covers>, accx.why = "for few iterations: one per thread"
 
 // ALWAYS-LABEL: llvm.func @pairs
 // ALWAYS-NOT:   scf.if %many
@@ -49,7 +49,7 @@ llvm.func @pairs(%n: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
       llvm.store %sum, %q : f32, !llvm.ptr
       acc.yield
-    } attributes {accx.elements = 2 : i32, accx.covers, independent = [#acc.device_type<none>]}
+    } attributes {accx.schedule = #accx.schedule<elements = 2, covers>, independent = [#acc.device_type<none>]}
     acc.yield
   }
   llvm.return
@@ -74,7 +74,7 @@ llvm.func @running(%n: i32, %gangs: i32, %a: !llvm.ptr, %x: !llvm.ptr) {
         llvm.store %v, %t : f32, !llvm.ptr
       }
       acc.yield
-    } attributes {accx.elements = 2 : i32, accx.covers, independent = [#acc.device_type<none>]}
+    } attributes {accx.schedule = #accx.schedule<elements = 2, covers>, independent = [#acc.device_type<none>]}
     acc.yield
   }
   llvm.return
@@ -102,7 +102,7 @@ llvm.func @short(%gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         "test.op"(%i, %j) : (i32, i32) -> ()
       }
       acc.yield
-    } attributes {accx.elements = 2 : i32, independent = [#acc.device_type<none>]}
+    } attributes {accx.schedule = #accx.schedule<elements = 2>, independent = [#acc.device_type<none>]}
     acc.yield
   }
   llvm.return

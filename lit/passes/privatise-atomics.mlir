@@ -23,7 +23,7 @@
 // CHECK:                 llvm.load %{{.*}} : !llvm.ptr -> i8
 // CHECK:                 %copy_{{.*}} = arith.andi %group, %c31{{.*}} : i64
 // CHECK:                 acc.atomic.update %bins_{{.*}} : !llvm.ptr {
-// CHECK-NOT:       accx.covers
+// CHECK-NOT:       covers
 // CHECK:           accx.why = "a stream; groups of 16 iterations read 16 bytes at once; updates of bins in shared memory, 32 copies in each gang"
 // CHECK:           acc.loop worker vector control(%element_{{.*}} : i32) = (%{{.*}} : i32) to (%c256{{.*}} : i32)
 // CHECK:             %total = scf.for
@@ -61,7 +61,7 @@ llvm.func @histogram(%n: i64, %g: i32, %data: !llvm.ptr, %hist: !llvm.ptr) {
         acc.yield %new : i32
       }
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], accx.covers, accx.elements = 4 : i32, accx.why = "a stream"}
+    } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 4, covers>, accx.why = "a stream"}
     acc.yield
   }
   acc.delete accPtr(%b : !llvm.ptr) bounds(%section) {name = "bins"}

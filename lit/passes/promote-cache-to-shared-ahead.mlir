@@ -45,7 +45,7 @@
 // ONE:         scf.for %q =
 // ONE:         accx.resident = 2 : i32
 
-builtin.module attributes {accx.version = 2 : i32, accx.stage = "scheduled"} {
+builtin.module attributes {accx.version = 3 : i32, accx.stage = "scheduled"} {
   llvm.func @gemm(%n: i32, %a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias}, %c: !llvm.ptr {llvm.noalias}) {
     %n_1 = arith.extsi %n : i32 to i64
     %c0 = arith.constant 0 : i32
@@ -138,9 +138,9 @@ builtin.module attributes {accx.version = 2 : i32, accx.stage = "scheduled"} {
           %c_i = llvm.getelementptr inbounds %c_2[%j_3] : (!llvm.ptr, i64) -> !llvm.ptr, f32
           llvm.store %sum, %c_i : f32, !llvm.ptr
           acc.yield
-        } attributes {accx.covers, accx.why = "tightly nested loops, schedule 2_2: contiguous accesses on lanes", inclusiveUpperbound = array<i1: false>, independent = [#acc.device_type<none>]}
+        } attributes {accx.schedule = #accx.schedule<covers>, accx.why = "tightly nested loops, schedule 2_2: contiguous accesses on lanes", inclusiveUpperbound = array<i1: false>, independent = [#acc.device_type<none>]}
         acc.yield
-      } attributes {accx.gang_dim = 2 : i32, accx.elements = 8 : i32, accx.why = "tightly nested loops, schedule 2_2: contiguous accesses on lanes", inclusiveUpperbound = array<i1: false>, independent = [#acc.device_type<none>]}
+      } attributes {accx.schedule = #accx.schedule<gang_dim = 2, elements = 8>, accx.why = "tightly nested loops, schedule 2_2: contiguous accesses on lanes", inclusiveUpperbound = array<i1: false>, independent = [#acc.device_type<none>]}
       acc.yield
     }
     acc.delete accPtr(%c_1 : !llvm.ptr) bounds(%bounds_2) {dataClause = #acc<data_clause acc_present>, name = "c"}

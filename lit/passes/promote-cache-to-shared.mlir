@@ -28,7 +28,7 @@
 // CHECK:           } {accx.unroll = 61 : i32}
 // CHECK:           scf.if %active {
 // CHECK-NEXT:        llvm.store %sum, %q
-// CHECK:       accx.covers
+// CHECK:       #accx.schedule<{{.*}}covers>
 // CHECK:       accx.remarks = [{text = "cache(a) in shared memory: tile of 316 elements (1264 bytes), shared by 256 threads along i; range-based intelligent: every index lies in the section"
 
 // The threads count the iterations that the block has.

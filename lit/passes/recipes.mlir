@@ -8,7 +8,7 @@
 // PTX: .visible .entry
 // PTX: abs.f32
 
-module attributes {accx.version = 2 : i32, accx.stage = "transformed"} {
+module attributes {accx.version = 3 : i32, accx.stage = "transformed"} {
 acc.reduction.recipe @odd : !llvm.ptr reduction_operator <add> init {
 ^bb0(%v: !llvm.ptr):
   %one = arith.constant 1 : i32

@@ -7,11 +7,11 @@
 // CHECK: accx.schedules = ["1x256: gang(dim:2) x4 / gang vector", "1x128: gang / vector",
 // CHECK: accx.schedules = ["1x256: gang vector x4", "1x256: gang vector", "1x256: gang vector x2"
 // CHOSEN: vector_length(%c128
-// CHOSEN-NOT: accx.elements
+// CHOSEN-NOT: elements =
 // CHOSEN: vector_length(%c256
-// CHOSEN: accx.elements = 8 : i32
-// MOST: accx.elements = 2 : i32
-// MOST: accx.elements = 2 : i32
+// CHOSEN: elements = 8
+// MOST: elements = 2
+// MOST: elements = 2
 void f(int n, float (*restrict a)[1024], const float *restrict b)
 {
 #pragma acc kernels copy(a[0:n]) copyin(b[0:n])

@@ -8,7 +8,7 @@
 // CHECK:         %num_gangs = arith.trunci
 // CHECK:         acc.parallel num_gangs({%num_gangs : i32}) num_workers(%{{.*}}) vector_length(%c256 : i32) {
 // CHECK:         acc.loop gang vector
-// CHECK:         attributes {accx.elements = 4 : i32, accx.covers, accx.why = "one parallel loop
+// CHECK:         attributes {accx.schedule = #accx.schedule<elements = 4, covers>, accx.why = "one parallel loop
 // HOST-LABEL: llvm.func @stream
 // HOST:         arith.constant 256 : i64
 // HOST:         vector_length(%c1_{{.*}} : i32) {
@@ -33,7 +33,7 @@ llvm.func @stream(%n: i32, %x: !llvm.ptr, %v: f32) {
 // CHECK:         acc.parallel num_gangs({%{{.*}} : i32, %{{.*}} : i32})
 // CHECK:         acc.loop gang control(%i
 // CHECK:         acc.loop gang vector control(%j
-// CHECK:         accx.gang_dim = 2 : i32
+// CHECK:         #accx.schedule<gang_dim = 2
 // S21-LABEL: llvm.func @nest
 // S21:         acc.loop gang control(%i
 // S21:         acc.loop vector control(%j
@@ -62,7 +62,7 @@ llvm.func @nest(%n: i32, %x: !llvm.ptr, %v: f32) {
 // CHECK:         acc.parallel num_gangs({%c8 : i32}) num_workers(%{{.*}} : i32) vector_length(%c64_1 : i32) {
 // CHECK:         acc.loop gang control(%i
 // CHECK:         acc.loop vector control(%j
-// CHECK-NOT:     accx.covers
+// CHECK-NOT:     covers
 // CHECK:         llvm.return
 llvm.func @explicit(%n: i32) {
   %c1 = arith.constant 1 : i32

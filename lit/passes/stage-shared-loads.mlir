@@ -48,7 +48,7 @@ llvm.func @pairs(%n: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       %r = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
       llvm.store %sum, %r : f32, !llvm.ptr
       acc.yield
-    } attributes {accx.covers, independent = [#acc.device_type<none>]}
+    } attributes {accx.schedule = #accx.schedule<covers>, independent = [#acc.device_type<none>]}
     acc.yield
   }
   llvm.return
@@ -87,7 +87,7 @@ llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       }
       llvm.store %u, %own : f32, !llvm.ptr
       acc.yield
-    } attributes {accx.covers, independent = [#acc.device_type<none>]}
+    } attributes {accx.schedule = #accx.schedule<covers>, independent = [#acc.device_type<none>]}
     acc.yield
   }
   llvm.return

@@ -41,12 +41,12 @@ llvm.func @transpose(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         %v = llvm.load %at : !llvm.ptr -> f32
         llvm.store %v, %bt : f32, !llvm.ptr
         acc.yield
-      // CHECK: accx.covers
+      // CHECK: #accx.schedule<covers>
       // CHECK-SAME: accx.why = "at read through tiles in shared memory"
       } attributes {independent = [#acc.device_type<none>]}
       acc.yield
-    // CHECK: accx.gang_dim = 2
-    } attributes {independent = [#acc.device_type<none>], accx.gang_dim = 2 : i32, accx.elements = 4 : i32}
+    // CHECK: #accx.schedule<gang_dim = 2>
+    } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2, elements = 4>}
     acc.yield
   }
   llvm.return
@@ -71,11 +71,11 @@ llvm.func @outward(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         %v = llvm.load %at : !llvm.ptr -> f64
         llvm.store %v, %bt : f64, !llvm.ptr
         acc.yield
-      // CHECK: accx.gang_dim = 2
+      // CHECK: #accx.schedule<gang_dim = 2>
       } attributes {independent = [#acc.device_type<none>]}
       acc.yield
-    // CHECK: accx.covers
-    } attributes {independent = [#acc.device_type<none>], accx.gang_dim = 2 : i32}
+    // CHECK: #accx.schedule<covers>
+    } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2>}
     acc.yield
   }
   llvm.return
@@ -103,7 +103,7 @@ llvm.func @stored_before(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         acc.yield
       } attributes {independent = [#acc.device_type<none>]}
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], accx.gang_dim = 2 : i32}
+    } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2>}
     acc.yield
   }
   llvm.return
@@ -131,7 +131,7 @@ llvm.func @declined(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         acc.yield
       } attributes {independent = [#acc.device_type<none>]}
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], accx.gang_dim = 2 : i32}
+    } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2>}
     acc.yield
   } attributes {accx.given_sizes = ["vector_length"]}
   acc.parallel {
@@ -148,7 +148,7 @@ llvm.func @declined(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         acc.yield
       } attributes {independent = [#acc.device_type<none>]}
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], accx.gang_dim = 2 : i32}
+    } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2>}
     acc.yield
   }
   llvm.return

@@ -79,9 +79,9 @@ llvm.func @three(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         llvm.store %s, %q : f32, !llvm.ptr
         acc.yield
-      } attributes {independent = [#acc.device_type<none>], accx.covers}
+      } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<covers>}
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], accx.gang_dim = 2 : i32}
+    } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2>}
     acc.yield
   }
   llvm.return
@@ -137,11 +137,11 @@ llvm.func @cube(%a: !llvm.ptr, %b: !llvm.ptr) {
           %o = llvm.getelementptr %b_dev[%i64, %j64, %k64] : (!llvm.ptr, i64, i64, i64) -> !llvm.ptr, !llvm.array<32 x !llvm.array<32 x f64>>
           llvm.store %t, %o : f64, !llvm.ptr
           acc.yield
-        } attributes {independent = [#acc.device_type<none>], accx.covers}
+        } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<covers>}
         acc.yield
-      } attributes {independent = [#acc.device_type<none>], accx.covers, accx.gang_dim = 2 : i32}
+      } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2, covers>}
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], accx.gang_dim = 3 : i32}
+    } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 3>}
     acc.yield
   }
   llvm.return

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i32
+from xdsl.dialects.builtin import i32
 
-from ...dialects.accx import COVERS, ELEMENTS, GIVEN_SIZES
 from ..decisions.launch_shape import MAX_GRID
 from ..decisions.polynomials import Polynomial
 from ..ir.acc_ops import has_level, set_operand_groups
 from ..ir.building import Cursor, constant_value
 from ..ir.region_values import HostEmitter
-from ..ir.row_gangs import gang_dimension, is_alone, settle_rows
+from ..ir.row_gangs import is_alone, settle_rows
+from ..ir.schedules import drop_covers, gang_dimension, given_sizes, schedule_of, take_elements
 
 
 def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> None:
     """One group per thread, and no more gangs than groups need."""
-    elements = loop.attributes.pop(ELEMENTS, None)
-    known = elements.value.data if isinstance(elements, IntegerAttr) else 1
+    known = take_elements(loop)
     gangs = list(construct.num_gangs)
     at = Cursor.before(construct)
     number = gang_dimension(loop)
     if not is_alone(loop, construct, len(gangs)):
         # Fewer iterations per gang than the schedule had in mind: gangs may have to come back.
-        loop.attributes.pop(COVERS, None)
-    elif COVERS in loop.attributes:
+        drop_covers(loop)
+    elif schedule_of(loop).covers:
         assert number is not None
         scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(size - 1))
         fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
@@ -33,7 +32,7 @@ def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> N
     if (
         isinstance(outer, acc.LoopOp)
         and not has_level(outer.vector)
-        and ELEMENTS in outer.attributes
+        and schedule_of(outer).elements > 1
     ):
         # Several rows per gang are for threads that would have too little to do.
         set_operand_groups(construct, num_gangs=gangs)
@@ -49,8 +48,7 @@ def narrow_blocks(construct: acc.ParallelOp, lanes: int) -> int:
     a multiprocessor. Which part of its lanes the construct keeps: 1 / the result. Nothing changes where
     the user gave the number, or several loops are shared out to the lanes.
     """
-    given = construct.attributes.get(GIVEN_SIZES)
-    if isinstance(given, ArrayAttr) and StringAttr("vector_length") in given.data:
+    if "vector_length" in given_sizes(construct):
         return 1
     loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp) and has_level(op.vector)]
     known = [constant_value(value) for value in construct.vector_length]
@@ -74,14 +72,12 @@ def scale_gangs(
     construct) need, where groups begin at iterations j with j + `phase` a multiple of `size`.
     The schedule's gangs had `narrowed` times the threads.
     """
-    elements = loop.attributes.pop(ELEMENTS, None)
-    known = elements.value.data if isinstance(elements, IntegerAttr) else 1
-    known *= narrowed
+    known = take_elements(loop) * narrowed
     gangs = list(construct.num_gangs)
     number = gang_dimension(loop)
     if not is_alone(loop, construct, len(gangs)):
-        loop.attributes.pop(COVERS, None)
-    if COVERS not in loop.attributes:
+        drop_covers(loop)
+    if not schedule_of(loop).covers:
         return
     assert number is not None
     at = Cursor.before(construct)

@@ -4,7 +4,7 @@ Rewrites a loop so that each thread computes a window of a stencil (`windows.py`
 Before:
   acc.loop gang control(%i : i32) = (%c1 : i32) to (%m : i32) step (%c1 : i32) {
     acc.loop gang vector control(%j : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) { ... }
-  } attributes {accx.elements = 4 : i32}
+  } attributes {accx.schedule = #accx.schedule<elements = 4>}
 After:
   acc.loop gang control(%tile : i32) = (%c0 : i32) to (%tiles : i32) step (%c1 : i32) {
     acc.loop gang vector control(%group : i32) = (%c0 : i32) to (%groups : i32) step (%c1 : i32) {

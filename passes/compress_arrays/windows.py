@@ -20,7 +20,6 @@ from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.accx import ELEMENTS
 from ..decisions.polynomials import ZERO, Polynomial, product
 from ..ir.acc_ops import has_level
 from ..ir.addresses import ADDRESS_OPS, steps_of
@@ -29,6 +28,7 @@ from ..ir.groups import body_operations, is_plain, reads_late
 from ..ir.jamming import Declined
 from ..ir.layout import size_of
 from ..ir.region_values import RegionSymbols
+from ..ir.schedules import schedule_of
 from ..jam_outer_iterations import Nest, find_nest
 
 MAX_REGISTERS = 144
@@ -154,7 +154,7 @@ def _rows(inner: acc.LoopOp) -> Nest | Declined | None:
     """The nest whose rows the schedule puts side by side in a thread; None if it does not."""
     around = inner.parent_op()
     while isinstance(around, acc.LoopOp):
-        if ELEMENTS in around.attributes and around.vector is None:
+        if schedule_of(around).elements > 1 and around.vector is None:
             try:
                 nest = find_nest(around)
             except Declined as reason:

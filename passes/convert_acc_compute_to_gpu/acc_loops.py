@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...compiler.base.diagnostics import SourceLoc, error
-from ...dialects import accx
 from ..decisions.loop_partition import Mode, Partition, Unit, partition_loop
 from ..ir.acc_ops import has_level
+from ..ir.schedules import schedule_of
 from . import loops, privatise
 from .barriers import ANY_INTERNAL, EffectTracker, accesses
 from .context import Kernel
@@ -164,12 +163,11 @@ class LoopLowering:
     def _once_per_gang(self, op: acc.LoopOp) -> bool:
         """Whether a gang has at most one iteration of the loop, so that none precedes another."""
         alone = has_level(op.gang) and not has_level(op.worker) and not has_level(op.vector)
-        return alone and accx.COVERS in op.attributes and self.k.shape.at_least_requested
+        return alone and schedule_of(op).covers and self.k.shape.at_least_requested
 
     def _elements(self, op: acc.LoopOp, partition: Partition) -> tuple[int, bool]:
         """Iterations per thread and turn, and whether they run side by side."""
-        attribute = op.attributes.get(accx.ELEMENTS)
-        elements = attribute.value.data if isinstance(attribute, IntegerAttr) else 1
+        elements = schedule_of(op).elements
         if partition.inside is not Mode.THREAD:
             return 1, False
         lengths = (
@@ -205,7 +203,7 @@ class LoopLowering:
                 self._side_by_side(op, groups, partials, copies)
 
         space = loops.iteration_space(k, *loops.loop_bounds(k, op))
-        covers = accx.COVERS in op.attributes and k.shape.at_least_requested
+        covers = schedule_of(op).covers and k.shape.at_least_requested
         if watch is not None:
             watch.event("begin")
         loops.partitioned_loop(
@@ -270,8 +268,7 @@ class LoopLowering:
 def _gang_dim(op: acc.LoopOp) -> int | None:
     if not has_level(op.gang):
         return None
-    dim = op.attributes.get(accx.GANG_DIM)
-    return dim.value.data if isinstance(dim, IntegerAttr) else 1
+    return schedule_of(op).gang_dim
 
 
 def _check_loop(op: acc.LoopOp) -> None:

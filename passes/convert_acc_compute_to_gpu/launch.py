@@ -50,6 +50,7 @@ from ..ir.outline import (
     kernel_name,
     outline_region,
 )
+from ..ir.schedules import schedule_of
 from ..ir.sites import DeclaredVariable, SiteTable, SiteVariable, construct_name
 from .context import TICKET_BYTES, Kernel
 from .device_module import DeviceModule
@@ -280,12 +281,8 @@ def _launch_sizes(
 ) -> _Launch:
     """Grid and block of the launch, as values on the host."""
     gangs = [_at_least_one(cursor, cursor.to_integer(g, i32)) for g in outlined.num_gangs]
-    covered = {
-        attr.value.data
-        for loop in construct.walk()
-        if accx.COVERS in loop.attributes
-        and isinstance(attr := loop.attributes.get(accx.GANG_DIM), IntegerAttr)
-    }
+    schedules = [schedule_of(op) for op in construct.walk()]
+    covered = {schedule.gang_dim for schedule in schedules if schedule.covers}
     for dim, number in enumerate(gangs[1:], 2):
         if dim not in covered and not 0 < (constant_value(number) or 0) <= MAX_GRID_YZ:
             gangs[dim - 1] = _at_most(cursor, number, cursor.i32(MAX_GRID_YZ))

@@ -58,17 +58,14 @@ from typing import Literal
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     Float32Type,
     Float64Type,
     IntegerType,
     ModuleOp,
-    StringAttr,
 )
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.accx import GANG_DIM, GIVEN_SIZES
 from ..decisions.device_functions import PURE_FUNCTIONS
 from ..decisions.schedule import Target
 from ..decisions.spread import (
@@ -85,6 +82,7 @@ from ..ir.building import Cursor, constant_value
 from ..ir.jamming import Declined, body_of, check_body, explain, only_reads
 from ..ir.machine import machine_of
 from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.schedules import given_sizes, schedule_of
 from ..ir.trip_counts import Arithmetic, distance
 from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 from .group_loads import Pair, Spreads
@@ -154,13 +152,6 @@ def _side(pair: Pair, reassociate: bool, sides: Sequence[int]) -> int:
     return 1
 
 
-def _given(construct: acc.ParallelOp) -> set[str]:
-    given = construct.attributes.get(GIVEN_SIZES)
-    if not isinstance(given, ArrayAttr):
-        return set()
-    return {name.data for name in given.data if isinstance(name, StringAttr)}
-
-
 def _check_construct(construct: acc.ParallelOp) -> acc.LoopOp:
     """The one loop directly in a construct whose shape may be changed. Raises `Declined`."""
     loops = list(loops_in(construct))
@@ -171,11 +162,11 @@ def _check_construct(construct: acc.ParallelOp) -> acc.LoopOp:
         raise Declined("the construct is not one loop")
     if outer.parent_op() is not construct or len(body_of(outer).args) != 1:
         raise Declined("it is not one loop of one variable")
-    if not has_level(outer.gang) or GANG_DIM in outer.attributes:
+    if not has_level(outer.gang) or schedule_of(outer).gang_dim > 1:
         raise Declined("the loop is not shared out to gangs")
     if constant_value(outer.step[0]) != 1:
         raise Declined("the loop's step is not 1")
-    if _given(construct) & {"num_workers", "vector_length"}:
+    if given_sizes(construct) & {"num_workers", "vector_length"}:
         raise Declined("the program sizes the gangs")
     if outer.reduction_operands or outer.private_operands or outer.firstprivate_operands:
         raise Declined("the loop has variables of its own")

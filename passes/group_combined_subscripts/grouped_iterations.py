@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.accx import COVERS, ELEMENTS, UNROLL
+from ...dialects.accx import UNROLL
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import NONE, enclosing_module, is_defined_inside, set_operand_groups
 from ..ir.addresses import base_of
@@ -28,6 +28,7 @@ from ..ir.jamming import NSW, Jam, explain, if_full, set_bounds
 from ..ir.layout import size_of
 from ..ir.recipes import reduction_recipe
 from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.schedules import LoopSchedule, drop_covers, schedule_of, set_schedule, take_elements
 from ..ir.trip_counts import Arithmetic, trip_count
 from .group_copies import WIDE_BYTES, GroupCopies, Values
 from .group_loads import Pair, Spreads
@@ -233,8 +234,7 @@ class _Iterations:
             vector=NONE,
             reduction_operands=[v for row in variables for v in row],
         )
-        if self.elements > 1:
-            loop.attributes[ELEMENTS] = IntegerAttr(self.elements, i32)
+        set_schedule(loop, LoopSchedule(elements=self.elements))
         at.insert(loop)
 
     def _reduction(self, variable: SSAValue, at: Cursor) -> SSAValue:
@@ -360,7 +360,7 @@ def group(found: Found, lanes: int, elements: int) -> None:
         erase(op)
     set_bounds(before, outer, _narrow(count, type, before))
     outer.vector, outer.worker = None, NONE
-    outer.attributes.pop(ELEMENTS, None)
+    take_elements(outer)
     variable.name_hint = "group"
     explain(
         outer,
@@ -390,11 +390,11 @@ def _resize(found: Found, lanes: int) -> None:
     at = Cursor.before(construct)
     workers = THREADS // lanes
     gangs = list(construct.num_gangs)
-    if COVERS in outer.attributes:
+    if schedule_of(outer).covers:
         emit = HostEmitter(construct)
         counted = trip_count(outer, RegionSymbols(construct), Arithmetic(emit))
         if counted is None:
-            del outer.attributes[COVERS]
+            drop_covers(outer)
         else:
             trips = counted[0]
             value = at.i64(trips) if isinstance(trips, int) else at.to_i64(trips)

@@ -22,7 +22,7 @@ from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
-from ...dialects.accx import ACCESS_GROUPS, GANG_DIM, LANES, SIMD
+from ...dialects.accx import ACCESS_GROUPS, LANES, SIMD
 from .building import Cursor, constant_value, erase
 from .combiners import Kind
 from .host_copies import Reduction, private_copy, reduction_copy
@@ -41,6 +41,7 @@ from .private_storage import (
     hoist_allocas,
 )
 from .recipe_reading import Recipes
+from .schedules import schedule_of
 
 SIMD_OPERATIONS = (
     *(op for op in arith.Arith.operations if op not in (arith.DivSIOp, arith.RemSIOp)),
@@ -171,9 +172,7 @@ class LoopLowering:
         """The gangs of a loop's dimension; None if one runs it all: a construct may lack the dimension."""
         if self.gangs is None or select_device_type(loop.gang) is None:
             return None
-        attr = loop.attributes.get(GANG_DIM)
-        dim = attr.value.data if isinstance(attr, IntegerAttr) else 1
-        return self.gangs.get(dim)
+        return self.gangs.get(schedule_of(loop).gang_dim)
 
     def _nest(
         self, loop: acc.LoopOp, dims: list[Dimension], gang: GangRange | None, at: Cursor

@@ -19,7 +19,7 @@ Before:
     acc.loop gang vector control(%i : i32) = … {
       %p = llvm.getelementptr %bins_1[%k] : (!llvm.ptr, i64) -> !llvm.ptr, i32
       acc.atomic.update %p : !llvm.ptr { ^bb0(%old : i32): … %old + 1 … }
-    } attributes {accx.covers}
+    } attributes {accx.schedule = #accx.schedule<covers>}
   }
 After:
   acc.parallel … {
@@ -46,9 +46,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseArrayBase,
-    IntegerAttr,
     IntegerType,
     ModuleOp,
     StringAttr,
@@ -59,7 +57,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.accx import COVERS, ELEMENTS, GIVEN_SIZES, WHY
+from ...dialects.accx import WHY
 from ..decisions.launch_shape import WARP
 from ..decisions.private_counters import (
     LARGEST_ARRAY,
@@ -73,6 +71,7 @@ from ..ir.acc_ops import NONE, has_level, loops_in, set_operand_groups, variable
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.layout import size_of
 from ..ir.machine import machine_of
+from ..ir.schedules import drop_covers, given_sizes, schedule_of
 from ..ir.versions import (
     branches,
     can_have_versions,
@@ -241,8 +240,7 @@ def _merge(plan: Plan, copy: SSAValue, at: Cursor) -> None:
 
 def _tile(loop: acc.LoopOp, construct: acc.ParallelOp) -> int:
     """Iterations of `loop` that a gang takes at a time, as far as they are constant."""
-    elements = loop.attributes.get(ELEMENTS)
-    tile = elements.value.data if isinstance(elements, IntegerAttr) else 1
+    tile = schedule_of(loop).elements
     for level, sizes in (
         (loop.worker, construct.num_workers),
         (loop.vector, construct.vector_length),
@@ -257,8 +255,7 @@ def cap_grid(construct: acc.ParallelOp, counters: int, shared_bytes: int, limit:
     Limits the grid, whose gangs each set up and merge `counters` elements that take `shared_bytes`
     together, to `limit` gangs (0: what the device holds at once), unless the user gave it.
     """
-    given = construct.attributes.get(GIVEN_SIZES)
-    if isinstance(given, ArrayAttr) and StringAttr("num_gangs") in given.data:
+    if "num_gangs" in given_sizes(construct):
         return
     gang_loops = [loop for loop in loops_in(construct) if has_level(loop.gang)]
     sizes = [constant_value(v[0]) for v in (construct.num_workers, construct.vector_length) if v]
@@ -283,7 +280,7 @@ def cap_grid(construct: acc.ParallelOp, counters: int, shared_bytes: int, limit:
             left = at.value(arith.MaxSIOp(left, at.i32(1)), "left")
     set_operand_groups(construct, num_gangs=grid)
     for loop in gang_loops:
-        loop.attributes.pop(COVERS, None)
+        drop_covers(loop)
 
 
 def _explain(construct: acc.ParallelOp, text: str) -> None:

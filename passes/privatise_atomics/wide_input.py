@@ -16,11 +16,11 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.accx import ELEMENTS
 from ..ir.acc_ops import is_defined_inside
 from ..ir.building import Cursor
 from ..ir.groups import WIDE_BYTES, Frame, body_operations, copy_all, direction, is_plain
 from ..ir.layout import size_of
+from ..ir.schedules import take_elements
 
 WORD_BYTES = 8
 MAX_OPERATIONS = 40
@@ -79,7 +79,7 @@ def group_iterations(grouping: Grouping) -> None:
     _emit_whole(grouping, frame, addresses, then)
     frame.one_by_one(otherwise)
     frame.finish()
-    grouping.loop.attributes.pop(ELEMENTS, None)
+    take_elements(grouping.loop)
 
 
 def _emit_whole(

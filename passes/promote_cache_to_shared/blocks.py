@@ -24,12 +24,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...compiler.base.names import value_name
-from ...dialects.accx import CACHE_BLOCKS, COVERS, ELEMENTS, GANG_DIM, NOTE, RESIDENT, WHY
+from ...dialects.accx import CACHE_BLOCKS, NOTE, RESIDENT, WHY
 from ..decisions.cache_shapes import resident_blocks
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import NONE, set_operand_groups
 from ..ir.building import Cursor, constant_value
 from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.schedules import LoopSchedule, drop_covers, set_schedule, take_elements
 from ..ir.trip_counts import Arithmetic, Count, trip_count
 from .nest import in_front
 from .plan import NestPlan
@@ -173,10 +174,7 @@ def _grid(
         why = f"{_WHY}, along '{name}'" if shares else f"{_WHY}; '{name}' shares none"
         loop = _gang_loop(plan, anchor, block, [bound.of_blocks(anchor)], why)
         dim = len(plan.nest.axes) - position
-        if dim > 1:
-            loop.attributes[GANG_DIM] = IntegerAttr(dim, i32)
-        if covers[position]:
-            loop.attributes[COVERS] = UnitAttr()
+        set_schedule(loop, LoopSchedule(gang_dim=dim, covers=covers[position]))
         inside = [loop]
     outermost = inside[0]
     assert isinstance(outermost, acc.LoopOp)
@@ -283,9 +281,9 @@ def launch(plan: NestPlan, grid: Grid) -> None:
     construct = plan.nest.construct
     for op in construct.walk():
         if isinstance(op, acc.LoopOp) and not _is_ours(op):
-            op.attributes.pop(COVERS, None)
+            drop_covers(op)
     for loop in plan.nest.outer:
-        loop.attributes.pop(ELEMENTS, None)
+        take_elements(loop)
     emit = HostEmitter(construct)
     math = Arithmetic(emit)
 

@@ -8,10 +8,8 @@ from math import prod
 from typing import Literal
 
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Operation
 
-from ...dialects.accx import GIVEN_SIZES
 from ...dialects.accx_bulk import BULK_BYTES
 from ..decisions import cache_plan as plans
 from ..decisions import cache_shapes as shapes
@@ -20,6 +18,7 @@ from ..decisions.cache_plan import Axis, Sharing, TilePlan, Tuning
 from ..decisions.cache_shapes import MULTIPROCESSORS, Shape
 from ..ir.acc_ops import constant_value, has_level
 from ..ir.cached_accesses import Cached, Declined, read_accesses, read_section
+from ..ir.schedules import given_sizes
 from .bulk import BULK_SM, why_not
 from .elsewhere import look_elsewhere
 from .extents import check_extent
@@ -311,7 +310,7 @@ def _outside(nest: Nest) -> Iterator[Operation]:
 
 def _given(construct: acc.ParallelOp, *, every: bool) -> tuple[int, int]:
     """The user's num_workers and vector_length, 0 for what is left open; `every`: the construct's."""
-    names = {"num_workers", "vector_length"} if every else _given_names(construct)
+    names = {"num_workers", "vector_length"} if every else given_sizes(construct)
     sizes: list[int] = []
     for name, values in (
         ("num_workers", construct.num_workers),
@@ -327,15 +326,8 @@ def _given(construct: acc.ParallelOp, *, every: bool) -> tuple[int, int]:
     return sizes[0], sizes[1]
 
 
-def _given_names(construct: acc.ParallelOp) -> set[str]:
-    attr = construct.attributes.get(GIVEN_SIZES)
-    if not isinstance(attr, ArrayAttr):
-        return set()
-    return {name.data for name in attr if isinstance(name, StringAttr)}
-
-
 def _gives_gangs(construct: acc.ParallelOp) -> bool:
-    return "num_gangs" in _given_names(construct)
+    return "num_gangs" in given_sizes(construct)
 
 
 def _check_threads(threads: Sequence[int]) -> None:

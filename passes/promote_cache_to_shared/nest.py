@@ -12,7 +12,6 @@ from itertools import pairwise
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from ...dialects.accx import BY_CLAUSE
 from ..decisions.cache_plan import Axis
 from ..decisions.levels import Level
 from ..ir.acc_ops import has_level, is_defined_inside, is_inside
@@ -23,6 +22,7 @@ from ..ir.layout import size_of
 from ..ir.levels import loop_levels
 from ..ir.private_storage import extent_of
 from ..ir.recipe_reading import Recipes
+from ..ir.schedules import schedule_of
 from .uniformity import is_repeatable, written_variables
 
 MAX_AXES = 3
@@ -153,7 +153,7 @@ def _nest(
 
 
 def _gang_by_clause(loop: acc.LoopOp) -> bool:
-    return BY_CLAUSE in loop.attributes and loop_levels(loop) == {Level.GANG}
+    return schedule_of(loop).by_clause and loop_levels(loop) == {Level.GANG}
 
 
 def _constant_trips(low: SSAValue, high: SSAValue, step: SSAValue) -> int | None:

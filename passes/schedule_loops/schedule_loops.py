@@ -3,8 +3,7 @@ Map loops to gangs, workers and lanes, and give every construct a launch shape (
 
 Takes:  data level; every construct an acc.parallel.
 Leaves: the scheduled level of docs/design.md: sizes on every construct, `seq` or levels on every
-        loop (`accx.gang_dim`, `accx.elements`, `accx.covers`, `accx.by_clause`, `accx.why`). Loops outside of
-        constructs and routines are `seq`.
+        loop (`accx.schedule`, `accx.why`). Loops outside of constructs and routines are `seq`.
 Fails:  levels nested against the specification; a size that is only known inside the construct.
 
 The decisions are in `decisions/schedule.py`. Options: `target` is `nvptx` or `host`; `strategy` is
@@ -24,8 +23,8 @@ Before:
 After:
   %gangs = ... ceil(%n / (256 * 4)), at least 1 ...
   acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c256 : i32) {
-    acc.loop gang vector control(%i : i32) = ... attributes {accx.elements = 4 : i32, accx.covers,
-        accx.why = "..."}
+    acc.loop gang vector control(%i : i32) = ... attributes {
+        accx.schedule = #accx.schedule<elements = 4, covers>, accx.why = "..."}
   }
 """
 
@@ -43,7 +42,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
-    UnitAttr,
     i32,
 )
 from xdsl.ir import SSAValue
@@ -51,10 +49,6 @@ from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import error
 from ...dialects.accx import (
-    BY_CLAUSE,
-    COVERS,
-    ELEMENTS,
-    GANG_DIM,
     GIVEN_SIZES,
     NOTE,
     SCHEDULES,
@@ -86,6 +80,7 @@ from ..ir.levels import routine_level
 from ..ir.loop_facts import LoopForest, gang_argument, loop_forest
 from ..ir.machine import machine_of
 from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.schedules import LoopSchedule, schedule_of, set_schedule
 from ..ir.trip_counts import Arithmetic, Count, trip_count
 from .schedule_choices import construct_keys, parse_choices
 
@@ -330,14 +325,15 @@ def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
         if level in plan.levels:
             set_prop(loop, name, NONE)
     set_prop(loop, "independent" if plan.levels else "seq", NONE)
-    if Level.GANG in plan.levels and plan.gang_dim > 1:
-        loop.attributes[GANG_DIM] = IntegerAttr(plan.gang_dim, i32)
-    if plan.elements > 1:
-        loop.attributes[ELEMENTS] = IntegerAttr(plan.elements, i32)
-    if covered:
-        loop.attributes[COVERS] = UnitAttr()
-    if plan.by_clause:
-        loop.attributes[BY_CLAUSE] = UnitAttr()
+    set_schedule(
+        loop,
+        LoopSchedule(
+            plan.gang_dim if Level.GANG in plan.levels else 1,
+            plan.elements if plan.elements > 1 else schedule_of(loop).elements,
+            covered,
+            plan.by_clause,
+        ),
+    )
     note = loop.attributes.get(NOTE)
     if WHY not in loop.attributes or plan.levels:
         after = f"; {note.data}" if isinstance(note, StringAttr) else ""

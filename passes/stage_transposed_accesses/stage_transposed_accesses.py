@@ -49,13 +49,12 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     ModuleOp,
-    UnitAttr,
     i32,
 )
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES, VOLATILE
+from ...dialects.accx import VOLATILE
 from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import has_level, set_operand_groups, variable_name
@@ -75,6 +74,7 @@ from ..ir.jamming import (
 from ..ir.layout import size_of
 from ..ir.machine import machine_of
 from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.schedules import LoopSchedule, given_sizes, set_schedule
 from ..ir.trip_counts import Arithmetic, Count
 from ..ir.trip_counts import trip_count as host_trip_count
 from .transposed import Access, choose_lanes, direction_of
@@ -133,7 +133,7 @@ def _check_free(loop: acc.LoopOp) -> None:
 
 def find_nest(construct: acc.ParallelOp) -> Nest:
     """The nest of `construct` with its loads to stage. Raises `Declined`."""
-    if GIVEN_SIZES in construct.attributes or len(construct.region.blocks) != 1:
+    if given_sizes(construct) or len(construct.region.blocks) != 1:
         raise Declined("the launch is the user's")
     if (
         construct.private_operands
@@ -397,12 +397,9 @@ def rewrite(nest: Nest) -> None:
 def _map_levels(nest: Nest) -> None:
     """Both loops are gang loops now, the lanes' one in the first dimension of the grid."""
     for loop in (nest.outer, nest.inner):
-        loop.attributes.pop(ELEMENTS, None)
-        loop.attributes.pop(COVERS, None)
-        loop.attributes.pop(GANG_DIM, None)
         loop.vector = None
-    nest.rows.attributes[GANG_DIM] = IntegerAttr(2, i32)
-    nest.lanes.attributes[COVERS] = UnitAttr()
+    set_schedule(nest.rows, LoopSchedule(gang_dim=2))
+    set_schedule(nest.lanes, LoopSchedule(covers=True))
     names = ", ".join(dict.fromkeys(variable_name(op.ptr) for op in nest.staged))
     explain(nest.inner, f"{names} read through tiles in shared memory")
 

@@ -45,25 +45,21 @@ Options: `target` (`host`: nothing to do). `most_words`: of 32 bits that a group
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseArrayBase,
-    IntegerAttr,
     IntegerType,
     ModuleOp,
-    UnitAttr,
     i32,
     i64,
 )
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.accx import COVERS, ELEMENTS, GANG_DIM, GIVEN_SIZES
 from ..decisions.launch_shape import MAX_GRID
 from ..decisions.polynomials import Polynomial
 from ..decisions.schedule import Target
@@ -80,6 +76,14 @@ from ..ir.building import Cursor, constant_value, erase
 from ..ir.jamming import NSW, Declined, explain
 from ..ir.machine import machine_of
 from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.schedules import (
+    drop_covers,
+    gang_dimension,
+    given_sizes,
+    schedule_of,
+    set_schedule,
+    take_elements,
+)
 from ..ir.trip_counts import Arithmetic, trip_count
 from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 from .row_accesses import Row, Survey, strides, survey
@@ -205,18 +209,18 @@ class Grid:
 def _grid(columns: Columns, shape: BlockShape, emit: HostEmitter) -> Grid | None:
     """The grid of the wide version, if that is ours to choose."""
     construct, loop = columns.construct, columns.loop
-    if not _is_free(construct) or COVERS not in loop.attributes:
+    if not _is_free(construct) or not schedule_of(loop).covers:
         return None
     math = Arithmetic(emit)
     around = [other for other in loops_in(construct) if other is not loop]
     workers = shape.workers if len(around) > 1 else 1
     counts: list[tuple[acc.LoopOp, int, SSAValue]] = []
     for other in around:
-        dimension = _dimension(other)
+        dimension = gang_dimension(other)
         found = trip_count(other, columns.found.symbols, math)
         if dimension is None or has_level(other.worker) or found is None or not found[1]:
             return None
-        if ELEMENTS in other.attributes:
+        if schedule_of(other).elements > 1:
             return None
         share = workers if other is around[-1] else 1
         gangs = math.maximum(math.ceil_divide(found[0], share), 1)
@@ -227,8 +231,7 @@ def _grid(columns: Columns, shape: BlockShape, emit: HostEmitter) -> Grid | None
 def _iterations(columns: Columns, at: Cursor) -> SSAValue:
     """How many columns, of as many rows as a thread has, the construct's launch covers (i64)."""
     construct = columns.construct
-    elements = columns.loop.attributes.get(ELEMENTS)
-    total = at.i64(elements.value.data if isinstance(elements, IntegerAttr) else 1)
+    total = at.i64(schedule_of(columns.loop).elements)
     for value in (*construct.num_gangs, *construct.num_workers, *construct.vector_length):
         total = at.mul(total, at.to_i64(value))
     return total
@@ -290,20 +293,11 @@ def _groups(columns: Columns, first: Polynomial, emit: HostEmitter) -> SSAValue:
     return at.value(arith.DivUIOp(span, at.i64(columns.count)), "groups")
 
 
-def _dimension(loop: acc.LoopOp) -> int | None:
-    """The gang dimension (from 0) that a loop is shared out to."""
-    if not has_level(loop.gang):
-        return None
-    dim = loop.attributes.get(GANG_DIM)
-    return dim.value.data - 1 if isinstance(dim, IntegerAttr) else 0
-
-
 def _is_free(construct: acc.ParallelOp) -> bool:
     """Whether the launch's shape is ours: none of it given, each dimension that of one loop."""
-    given = construct.attributes.get(GIVEN_SIZES)
-    if isinstance(given, ArrayAttr) and given.data:
+    if given_sizes(construct):
         return False
-    dimensions = [_dimension(loop) for loop in loops_in(construct)]
+    dimensions = [gang_dimension(loop) for loop in loops_in(construct)]
     known = [d for d in dimensions if d is not None]
     return (
         len(known) == len(set(known)) == len(construct.num_gangs)
@@ -319,11 +313,11 @@ def _reshape(columns: Columns, groups: SSAValue, grid: Grid, shape: BlockShape) 
     gangs = list(construct.num_gangs)
     for loop, dimension, count in grid.counts:
         gangs[dimension] = at.value(arith.TruncIOp(count, i32), "num_gangs")
-        loop.attributes[COVERS] = UnitAttr()
+        set_schedule(loop, replace(schedule_of(loop), covers=True))
     if grid.workers > 1:
         set_prop(grid.counts[-1][0], "worker", NONE)
     lanes = shape.lanes if grid.workers > 1 else shape.row_lanes
-    dimension = _dimension(columns.loop)
+    dimension = gang_dimension(columns.loop)
     assert dimension is not None
     rounded = at.value(arith.DivUIOp(at.add(groups, at.i64(lanes - 1)), at.i64(lanes)))
     rounded = at.value(arith.MaxSIOp(rounded, at.i64(1)))
@@ -373,7 +367,7 @@ def widen(columns: Columns, emit: HostEmitter) -> SSAValue:
         upperbound=[before.to_integer(groups, type)],
     )
     loop.properties["inclusiveUpperbound"] = DenseArrayBase.from_list(IntegerType(1), [False])
-    loop.attributes.pop(ELEMENTS, None)
+    take_elements(loop)
     return groups
 
 
@@ -391,7 +385,7 @@ def make_versions(columns: Columns, threads: int, shape: BlockShape) -> None:
     move_construct(construct, then)
     groups = widen(columns, emit)
     if grid is None:
-        loop.attributes.pop(COVERS, None)
+        drop_covers(loop)
     else:
         _reshape(columns, groups, grid, shape)
     explain(

@@ -13,7 +13,7 @@ from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.ir.stages import check_stage
 from accopt.compiler.pipeline import run_to_stage, stage_names
-from accopt.dialects.accx import BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL
+from accopt.dialects.accx import CACHE_BLOCKS, CONDITIONAL
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, i32
 from xdsl.parser import Parser
@@ -66,7 +66,7 @@ def test_high_level_operations_are_gone_at_the_end() -> None:
         check_stage(module, "nvvm")
 
 
-@pytest.mark.parametrize("name", [BY_CLAUSE, CACHE_BLOCKS, CONDITIONAL])
+@pytest.mark.parametrize("name", [CACHE_BLOCKS, CONDITIONAL])
 def test_a_mark_of_loops_elsewhere_is_named(name: str) -> None:
     constant = arith.ConstantOp.from_int_and_width(1, i32)
     constant.attributes[name] = UnitAttr()

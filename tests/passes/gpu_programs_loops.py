@@ -26,7 +26,7 @@ def loops(found: Cases) -> None:
                 c0,
                 "%n",
                 c1,
-                attrs=f"accx.elements = {e} : i32" + (", accx.covers" if covers else ""),
+                attrs=f"accx.schedule = #accx.schedule<elements = {e}{', covers' if covers else ''}>",
             ) as (i,):
                 v = b.load(x, i, "f32")
                 u = b.load(y, i, "f32")
@@ -71,7 +71,9 @@ def loops(found: Cases) -> None:
         with b.parallel([x, y], gangs, workers, lanes):
             with b.loop(levels[0], c0, "%n", c1) as (i,):
                 base = b.op("muli", i, "%m")
-                with b.loop(levels[1], c0, "%m", c1, attrs=f"accx.elements = {e} : i32") as (j,):
+                with b.loop(
+                    levels[1], c0, "%m", c1, attrs=f"accx.schedule = #accx.schedule<elements = {e}>"
+                ) as (j,):
                     k = b.op("addi", base, j)
                     v = b.load(x, k, "f32")
                     b.store(b.op("addf", v, v, "f32"), y, k, "f32")
@@ -105,7 +107,7 @@ def loops(found: Cases) -> None:
                 [nn, "%m"],
                 [c1, o],
                 type=ty,
-                attrs=f"accx.elements = {e} : i32",
+                attrs=f"accx.schedule = #accx.schedule<elements = {e}>",
             ) as (i, j):
                 k = b.op("addi", b.op("muli", i, "%m", ty), j, ty)
                 a = b.address(y, k, "i32", ty)

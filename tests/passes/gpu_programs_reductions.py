@@ -83,7 +83,12 @@ def reductions(found: Cases) -> None:
         r = b.reduction(sd, ty, kind)
         with b.parallel([x, sd], gangs, workers, lanes):
             with b.loop(
-                levels, c0, "%n", c1, reduction=[r], attrs=f"accx.elements = {e} : i32"
+                levels,
+                c0,
+                "%n",
+                c1,
+                reduction=[r],
+                attrs=f"accx.schedule = #accx.schedule<elements = {e}>",
             ) as (i,):
                 v = b.load(x, i, ty)
                 if kind in ("land", "lor"):

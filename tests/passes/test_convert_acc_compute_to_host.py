@@ -100,7 +100,7 @@ def test_gang_dimensions():
             + INCREMENT.replace("%i :", "%k2 :"),
             variables="j",
         ),
-        attrs=", accx.gang_dim = 2 : i32",
+        attrs=", accx.schedule = #accx.schedule<gang_dim = 2>",
     )
     run = HostRun(module(body, 11 * 11 * 4, gangs="%c3,%c2"))
     x = np.zeros(121, dtype=np.int32)

@@ -169,7 +169,8 @@ def test_interleaving_keeps_a_variable_that_outlives_the_iteration_apart() -> No
     zero, one = b.const(0), b.const(1)
     with b.parallel([x], 4, 1, 128):
         t = b.value(f"llvm.alloca {one} x i32 : (i32) -> !llvm.ptr")
-        with b.loop("gang vector", zero, "%n", one, attrs="accx.elements = 4 : i32") as (i,):
+        four = "accx.schedule = #accx.schedule<elements = 4>"
+        with b.loop("gang vector", zero, "%n", one, attrs=four) as (i,):
             b.store(i, t, None, "i32")
             b.store(b.load(t, None, "i32"), x, i, "i32")
     module = lower(b.text(X_AND_N))

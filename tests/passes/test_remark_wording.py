@@ -16,8 +16,9 @@ from accopt.compiler.emit import emit_text
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.pipeline import run_to_stage
-from accopt.dialects.accx import DATA_REGION, GANG_DIM, NOTE, REMARKS, WHY
+from accopt.dialects.accx import DATA_REGION, NOTE, REMARKS, WHY
 from accopt.dialects.accx_compress import ESTIMATE
+from accopt.passes.ir.schedules import schedule_of
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
@@ -92,7 +93,7 @@ def _shape(path: Path, q: str) -> list[tuple[str, ...]]:
     construct = next(op for op in module.walk() if isinstance(op, acc.ParallelOp))
     loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp) and op.gang]
     sizes = [*construct.num_gangs, *construct.num_workers, *construct.vector_length]
-    dims = tuple(str(loop.attributes.get(GANG_DIM)) for loop in loops)
+    dims = tuple(str(schedule_of(loop).gang_dim) for loop in loops)
     return [dims, tuple(str(getattr(size.owner, "value", "")) for size in sizes)]
 
 
