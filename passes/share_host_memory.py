@@ -7,10 +7,12 @@ is copied for every launch. For a construct without `async` nothing can look at 
 but its own kernel, so the copy can be left out for an array in
 
 - `copy`, and `copyout`, whose elements that the kernel leaves alone are undefined afterwards anyway;
-- `copyin`, if the kernel provably does not write it: what it writes there must not come back.
+- `copyin`, if the kernel provably does not write it: what it writes there must not come back. Pointers that
+  a kernel loads from what a clause maps lead to the rows of that clause, if it has rows; else to anything
+  that is attached.
 
 The runtime makes use of that (`DataFlag.IN_PLACE`) where nothing of the array is present and nothing else
-of the construct overlaps with it (`runtime/data/quick_entry.py`).
+of the construct overlaps with it (`runtime/data/in_place.py`). What points at each other shares together.
 
 Takes:  the data level, data operations final.
 Leaves: `accx.in_place` on entry operations, a remark on the construct.
@@ -30,14 +32,14 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import IN_PLACE
 from .decisions.schedule import Target
 from .ir.acc_ops import variable_name
 from .ir.accesses import root_of
-from .ir.data_spans import Clause, clause_of
+from .ir.data_spans import Clause, clause_with_pointers, has_rows
 from .ir.machine import machine_of
 from .ir.notes import note
 from .ir.region_values import variable_key
@@ -75,33 +77,78 @@ def _may_write(writes: Writes, operand: SSAValue, construct: acc.ParallelOp) -> 
     Whether code may write what the data operation of `operand` maps: anything that is not a variable of
     its own, or mapped by another data operation. (The runtime sees to it that those do not overlap.)
     """
-    others = {_key(o) for o in construct.data_clause_operands} - {_key(operand)}
-    return writes.unknown or any(
-        _key(root) not in others
-        and (not isinstance(root.owner, llvm.AllocaOp) or _key(root) == _key(operand))
-        for root, _ in writes.stores
-    )
+    mapped = {_key(o): o.owner for o in construct.data_clause_operands}
+    return writes.unknown or any(_may_be(root, operand, mapped) for root, _ in writes.stores)
 
 
-def _shared_names(construct: acc.ParallelOp) -> list[str]:
-    """Marks the data operations of a construct; the names of their variables."""
+def _may_be(root: SSAValue, operand: SSAValue, mapped: dict[Hashable, Operation | Block]) -> bool:
+    """Whether a store through `root` may reach what `operand`, one of those `mapped` (by key), maps."""
+    loaded = False
+    while _key(root) not in mapped and isinstance(root.owner, llvm.LoadOp):
+        loaded, root = True, root_of(root.owner.ptr)
+    entry = mapped.get(_key(root))
+    if entry is None:
+        return loaded or not isinstance(root.owner, llvm.AllocaOp)
+    if not loaded or _maps_rows(entry):
+        return _key(root) == _key(operand)
+    own = operand.owner
+    return _maps_rows(own) or not isinstance(own, acc.CopyinOp) or own.var_ptr_ptr is not None
+
+
+def _maps_rows(entry: Operation | Block) -> bool:
+    return isinstance(entry, acc.CopyinOp | acc.CreateOp) and has_rows(entry)
+
+
+def _shareable(construct: acc.ParallelOp) -> list[SSAValue]:
+    """The data operations of a construct that need no copy of their own accord."""
     writes: Writes | None = None
-    names: list[str] = []
+    found: list[SSAValue] = []
     for operand in construct.data_clause_operands:
         entry = operand.owner
-        if not isinstance(entry, acc.CopyinOp | acc.CreateOp) or clause_of(entry) not in _SHARED:
+        if not isinstance(entry, acc.CopyinOp | acc.CreateOp):
+            continue
+        clause = clause_with_pointers(entry)
+        if clause not in _SHARED:
             continue
         constructs = _constructs_of(entry)
         if constructs is None or not all(map(_is_synchronous, constructs)):
             continue
-        if clause_of(entry) is Clause.COPYIN:
+        if clause is Clause.COPYIN:
             if writes is None:
                 writes = writes_of(op for c in constructs for b in c.region.blocks for op in b.ops)
             if _may_write(writes, operand, construct):
                 continue
-        entry.attributes[IN_PLACE] = UnitAttr()
-        names.append(f"'{variable_name(operand)}'")
-    return names
+        found.append(operand)
+    return found
+
+
+def _with_partners(shared: list[SSAValue], construct: acc.ParallelOp) -> list[SSAValue]:
+    """Those of `shared` that point at nothing else of the construct, and are pointed at by nothing else."""
+    pairs = [
+        (holder, operand)
+        for operand in construct.data_clause_operands
+        if (pointer := _pointer_object(operand)) is not None
+        for holder in construct.data_clause_operands
+        if holder is not operand and _key(holder) == _key(pointer)
+    ]
+    found = set(shared)
+    while broken := {v for pair in pairs if not found.issuperset(pair) for v in pair} & found:
+        found -= broken
+    return [operand for operand in shared if operand in found]
+
+
+def _pointer_object(operand: SSAValue) -> SSAValue | None:
+    entry = operand.owner
+    return entry.var_ptr_ptr if isinstance(entry, acc.CopyinOp | acc.CreateOp) else None
+
+
+def _share(construct: acc.ParallelOp) -> list[str]:
+    """Marks the data operations of a construct; the names of their variables."""
+    operands = _with_partners(_shareable(construct), construct)
+    for operand in operands:
+        assert isinstance(operand.owner, Operation)
+        operand.owner.attributes[IN_PLACE] = UnitAttr()
+    return [f"'{variable_name(operand)}'" for operand in operands]
 
 
 @dataclass(frozen=True)
@@ -117,7 +164,7 @@ class ShareHostMemoryPass(ModulePass):
         if target != "host":
             return
         for construct in [c for c in op.walk() if isinstance(c, acc.ParallelOp)]:
-            names = _shared_names(construct)
+            names = _share(construct)
             if names:
                 text = f"works in host memory on {', '.join(names)} where not present: no copies"
                 note(construct, [(construct, text)])

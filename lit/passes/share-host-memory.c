@@ -48,5 +48,42 @@ void not_alone(int n, float *a, float *b, float *c)
     }
 }
 
+typedef struct {
+    int n;
+    double *v, *w;
+} vec;
+
+// What points at each other is in place together; rows through pointers are, with their pointers.
+// REMARK: works in host memory on 'a', 'a->v', 'b', 'b->v' where not present: no copies
+// CHECK-LABEL: @members
+// CHECK: acc.copyin {{.*}}accx.in_place{{.*}}name = "a->v"
+void members(int n, vec *a, vec *b)
+{
+#pragma acc parallel loop copyin(a[0:1], a->v[0:n]) copyin(b[0:1]) copyout(b->v[0:n])
+    for (int i = 0; i < n; i++)
+        b->v[i] = a->v[i] + a->n;
+}
+
+// REMARK: works in host memory on 'a', 'b' where not present: no copies
+void rows(int n, double **a, double **b)
+{
+#pragma acc parallel loop copyin(a[0:n][0:n]) copy(b[0:n][0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            b[i][j] = a[i][j];
+}
+
+// A pointer that is loaded may lead to whatever is attached, whose change must not come back.
+// REMARK: works in host memory on 'c' where not present: no copies
+void loaded(int n, vec *a, double *c)
+{
+#pragma acc parallel loop copyin(a[0:1], a->v[0:n], c[0:n])
+    for (int i = 0; i < n; i++) {
+        vec *g = a;
+        double *p = g->v;
+        p[i] = c[i];
+    }
+}
+
 // CHECK-LABEL: @end
 void end(void) {}

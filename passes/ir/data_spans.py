@@ -162,21 +162,37 @@ def _sites_of_blocks(op: Operation, certain: bool) -> Iterator[Site]:
 
 
 def clause_of(entry: MappingOp) -> Clause | None:
-    """The clause behind an operation that does nothing but what its clause says; None for others."""
+    """
+    The clause behind an operation that does nothing but what its clause says to memory known before the
+    construct; None for others: pointers are attached, rows are found through pointers.
+    """
+    return clause_with_pointers(entry) if not (is_attached(entry) or has_rows(entry)) else None
+
+
+def is_attached(entry: MappingOp) -> bool:
+    """Whether a pointer object is attached to what the operation maps."""
+    return isinstance(entry, acc.CopyinOp | acc.CreateOp) and entry.var_ptr_ptr is not None
+
+
+def has_rows(entry: MappingOp) -> bool:
+    """Whether the operation maps rows that are found through an array of pointers."""
+    return any(
+        POINTERS in bound.owner.attributes
+        for bound in entry.bounds
+        if isinstance(bound.owner, Operation)
+    )
+
+
+def clause_with_pointers(entry: MappingOp) -> Clause | None:
+    """The clause behind an operation, which may attach pointers and map rows; None if it has modifiers."""
     exits = exits_of(entry)
     plain = (
         isinstance(entry, acc.CopyinOp | acc.CreateOp)
-        and entry.var_ptr_ptr is None
         and len(exits) == 1
         and not any(name in entry.attributes for name in (CELL, PACKED, DECODES))
         and not any(isinstance(use.operation, COMPRESSION_OPS) for use in entry.acc_var.uses)
         and not entry.async_operands
         and not entry.modifiers.data
-        and not any(
-            POINTERS in bound.owner.attributes
-            for bound in entry.bounds
-            if isinstance(bound.owner, Operation)
-        )
     )
     if not plain:
         return None

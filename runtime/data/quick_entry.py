@@ -24,6 +24,7 @@ from ..device import Queue
 from ..native.data import DeviceSlots, Region, Served
 from .cells import Cell, Cells
 from .coming_and_going import may_go, only_counts_or_maps
+from .in_place import InPlace, records_in_place
 from .mapping import POINTER_BYTES, Request, read_host_pointer
 from .pointer_rows import Part, expand
 from .present import Entry, PresentTable
@@ -60,6 +61,8 @@ class _Found:
     """What a section through an array of pointers maps besides the array (`entry`)."""
     watched: Sequence[tuple[int, bytes]] = ()
     """Addresses of the pointers and sizes of such a section, and what they held."""
+    tied: bool = False
+    """Whether it is in place, and only if other records of the construct are (`in_place.py`)."""
 
     def all(self) -> tuple[_Found, ...]:
         """This and its rows."""
@@ -205,7 +208,7 @@ class QuickEntry:
     ) -> int:
         after = bytearray(raw)
         all_found: list[_Found] = []
-        shared = self._shared(raw, count) if queue is None and self._works_in_place else {}
+        shared = self._shared(raw) if queue is None and self._works_in_place else {}
         claimed = queue is None and _has_cells(raw) and self._claim(site)
         for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
             found = shared.get(at) or self._find(raw, at, site if claimed else None)
@@ -222,7 +225,7 @@ class QuickEntry:
             all_found.append(found)
             _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, found.device)
         if len(all_found) < count:
-            # What is left may map a pointer object, to be attached by a record before it.
+            # What is left may map a pointer object, to be attached by a record before it, or what is tied.
             keep = next((i for i, f in enumerate(all_found) if _may_attach(f)), len(all_found))
             for found in all_found[keep:]:
                 _count(found, -1)
@@ -265,30 +268,11 @@ class QuickEntry:
                 return index + 1
         return 0
 
-    def _shared(self, raw: bytes, count: int) -> dict[int, _Found]:
-        """
-        The records, by their places in `raw`, for which the construct may work in the program's memory:
-        nothing of them is present, and neither sections nor pointer objects of the others lie in them.
-        """
-        records = [_unpack(raw, at) for at in range(0, RECORD_BYTES * count, RECORD_BYTES)]
-        if any(dims for *_, dims, _ in records):
-            return {}
-        spans = [
-            [(base + offset, base + offset + max(size, 0)), (pointer, pointer + POINTER_BYTES)]
-            for base, offset, size, pointer, *_ in records
-        ]
-        found: dict[int, _Found] = {}
-        for index, (base, offset, size, pointer, _, kind, flags, *_) in enumerate(records):
-            if not flags & _IN_PLACE or flags & _NOT_SIMPLE or size <= 0 or not base or pointer:
-                continue
-            start = base + offset
-            others = (span for i, pair in enumerate(spans) if i != index for span in pair)
-            if kind > _LAST_SIMPLE_KIND or self._table.overlapping(start, size):
-                continue
-            if all(end <= start or begin >= start + size for begin, end in others):
-                entry = Entry(start, size, start, pinned=True)
-                found[index * RECORD_BYTES] = _Found(entry, None, 0, base)
-        return found
+    def _shared(self, raw: bytes) -> dict[int, _Found]:
+        """The records, by their places in `raw`, for which the construct may work in the program's memory."""
+        return {
+            at: _found_in_place(known) for at, known in records_in_place(raw, self._table).items()
+        }
 
     def _leave_cell(self, site: int, raw: bytes, index: int) -> bool:
         """Fetches the value of a record whose variable is in a cell; false if it is in none."""
@@ -359,6 +343,13 @@ class QuickEntry:
         return _Found(entry, attachments, part.pointer, entry.device_address(part.base))
 
 
+def _found_in_place(known: InPlace) -> _Found:
+    entries = [Entry(start, end - start, start, pinned=True) for start, end in known.spans]
+    parts = [_Found(entry, None, 0, known.base) for entry in entries]
+    parts[0].rows, parts[0].watched, parts[0].tied = parts[1:], known.watched, known.tied
+    return parts[0]
+
+
 def is_in_place(records: bytes, at: int) -> bool:
     """Whether the record at `at`, entered before, stands for host memory itself: nothing is to be done."""
     base, _, _, _, device, _, flags, *_ = _unpack(records, at)
@@ -398,7 +389,7 @@ def _attached(found: _Found) -> bool:
 
 
 def _may_attach(found: _Found) -> bool:
-    return found.pointer != 0 and found.attachments is None
+    return found.tied or (found.pointer != 0 and found.attachments is None)
 
 
 def _count_all(known: _Remembered, step: int) -> None:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from accopt.compiler.base.abi import DataFlag, DataKind
+from accopt.runtime.data.in_place import records_in_place
+from accopt.runtime.data.present import PresentTable
 from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from runtime_harness import DYNAMIC, Program, record
@@ -71,6 +73,65 @@ def test_pointer_objects_are_attached_in_a_copy(case):
     values = record(target.ctypes.data, target.nbytes, DataKind.COPY, pointer=holder)
     assert case.shared(case.record(), values) == [False, False]
     assert case.array[10] == target.ctypes.data
+
+
+def test_what_points_at_each_other_is_in_place_together(case):
+    target, other = np.zeros(4), np.zeros(4)
+    case.array[10] = target.ctypes.data
+    holder = case.array.ctypes.data + 80
+
+    def values(flags=FLAG, pointer=holder):
+        return record(target.ctypes.data, target.nbytes, DataKind.COPY, flags, pointer=pointer)
+
+    scratch = record(other.ctypes.data, other.nbytes, DataKind.CREATE)
+    for _ in range(4):  # by Python, then by native code
+        assert case.shared(case.record(), values()) == [True, True]
+        assert case.shared(values(pointer=other.ctypes.data), site=1) == [
+            True
+        ]  # it attaches nothing
+    assert case.runtime.current.quick.native.armed == 2
+    assert case.shared(case.record(flags=0), values()) == [False, False]
+    assert case.shared(values(), case.record(flags=0)) == [False, False]
+    # All of them have copies where something after them needs one, whatever their order.
+    for listed in ([case.record(), scratch, values()], [values(), scratch, case.record()]):
+        assert case.shared(*listed) == [False] * 3
+    assert case.array[10] == target.ctypes.data
+    case.program.data("data_enter", [values(flags=DYNAMIC)], site=2)
+    case.present = 1
+    assert case.shared(case.record(), values()) == [False, False]
+
+
+def rows_record(pointers, columns, kind=DataKind.COPY):
+    shape = np.array([0, len(pointers), -8, 0, columns, 8], dtype=np.int64)
+    made = record(pointers.ctypes.data, 8 * len(pointers), kind, FLAG | DataFlag.ROWS)
+    made.dims, made.shape = 2, shape.ctypes.data
+    return made, shape
+
+
+def test_rows_are_in_place_with_their_pointers(case):
+    memory = np.arange(12, dtype=np.int64)
+    first = memory.ctypes.data
+    pointers = np.array([first, first + 64, 0, first], dtype=np.int64)
+    listed, _shape = rows_record(pointers, 4)
+    for _ in range(3):
+        assert case.shared(listed, case.record()) == [True, True]
+    between = record(first + 32, 32, DataKind.COPY, FLAG)
+    assert case.shared(listed, between) == [True, True]
+    pointers[2] = first + 32  # seen although the record is the same
+    assert case.shared(listed, between) == [False, False]
+    case.program.data("data_enter", [record(first + 64, 8, DataKind.COPYIN, DYNAMIC)], site=1)
+    case.present = 1
+    pointers[1] = 0
+    assert case.shared(listed) == [True]
+
+
+def test_rows_that_overlap_in_part_have_no_place(case):
+    memory = np.arange(12, dtype=np.int64)
+    pointers = memory.ctypes.data + np.array([0, 8])
+    listed, _shape = rows_record(pointers, 4)
+    assert not records_in_place(bytes(listed), PresentTable())
+    pointers[1] += 24
+    assert records_in_place(bytes(listed), PresentTable())
 
 
 def test_present_data_is_used(case):

@@ -1,0 +1,148 @@
+"""
+Which records of a construct may stand for the program's own memory (`DataFlag.IN_PLACE`), on a device whose
+kernels reach it.
+
+The compiler has seen that only the construct could tell. What is left to see at run time: that nothing of
+the memory is present, and that no other record's memory lies in it. A pointer object that a record attaches
+would hold, in a copy of it, the device's address of the data: of data in place that is the pointer as the
+program has it. So the structure or the rows of pointers that it lies in may be in place too if all that they
+point at is; these records are *tied*: all of them are in place or none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...compiler.base.abi import RECORD_BYTES, RECORD_FORMAT, DataFlag, DataKind
+from .mapping import POINTER_BYTES, read_host_pointer
+from .pointer_rows import Part, expand
+from .present import PresentTable
+
+Span = tuple[int, int]
+"""First address and the one past the last."""
+
+_IN_PLACE = int(DataFlag.IN_PLACE)
+_ROWS = int(DataFlag.ROWS)
+_LAST_KIND = int(DataKind.NO_CREATE)
+_NOT_SIMPLE = int(
+    DataFlag.ALWAYS_IN
+    | DataFlag.ALWAYS_OUT
+    | DataFlag.FINALIZE
+    | DataFlag.DYNAMIC
+    | DataFlag.INFERRED
+)
+_TRIPLE = struct.Struct("=qqq")
+_unpack = RECORD_FORMAT.unpack_from
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """
+    A record in place: its `base`, the memory it means, what all this depends on (`watched`: addresses and
+    what they held), and whether other records must be in place for it to be (`tied`).
+    """
+
+    base: int
+    spans: Sequence[Span]
+    watched: Sequence[tuple[int, bytes]]
+    tied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A record: the memory it means (each row on its own) and the pointer object that it may attach."""
+
+    base: int
+    spans: Sequence[Span]
+    pointer: int
+    may_share: bool
+    watched: Sequence[tuple[int, bytes]] = ()
+
+
+def records_in_place(raw: bytes, table: PresentTable) -> dict[int, InPlace]:
+    """The records of `raw` that may be in place, by their offsets in it."""
+    if not any(_unpack(raw, at)[6] & _IN_PLACE for at in range(0, len(raw), RECORD_BYTES)):
+        return {}
+    records = [_read(raw, at) for at in range(0, len(raw), RECORD_BYTES)]
+    if any(record is None for record in records):
+        return {}
+    known = [record for record in records if record is not None]
+    shared = {i for i, r in enumerate(known) if r.may_share and _is_absent(r, table)}
+    shared -= _overlapping(known)
+    ties = _ties(known)
+    while broken := {i for i in shared if not ties[i] <= shared}:
+        shared -= broken
+    return {
+        i * RECORD_BYTES: InPlace(known[i].base, known[i].spans, known[i].watched, bool(ties[i]))
+        for i in sorted(shared)
+    }
+
+
+def _read(raw: bytes, at: int) -> _Record | None:
+    """The record at `at`; None if what it means cannot be told."""
+    base, offset, size, pointer, _, kind, flags, _, dims, shape = _unpack(raw, at)
+    may_share = bool(flags & _IN_PLACE) and not flags & _NOT_SIMPLE and kind <= _LAST_KIND
+    if dims:
+        return _read_rows(base, pointer, shape, dims, may_share) if flags & _ROWS else None
+    start = base + offset
+    spans = [(start, start + size)] if base and size > 0 else []
+    return _Record(base, spans, pointer, may_share and bool(spans))
+
+
+def _read_rows(base: int, pointer: int, shape: int, dims: int, may_share: bool) -> _Record | None:
+    triples = ctypes.string_at(shape, _TRIPLE.size * dims)
+    watched = [(shape, triples)]
+    spans: set[Span] = set()
+    parts: list[Part] = list(
+        expand(base, pointer, list(_TRIPLE.iter_unpack(triples)), read_host_pointer)
+    )
+    for part in parts:
+        start = part.base + part.offset
+        if part.shape:
+            return None
+        if part.base and part.bytes > 0:
+            spans.add((start, start + part.bytes))  # rows that are the same one are one
+            if part.is_block:
+                watched.append((start, ctypes.string_at(start, part.bytes)))
+    return _Record(base, sorted(spans), pointer, may_share and bool(spans), watched)
+
+
+def _is_absent(record: _Record, table: PresentTable) -> bool:
+    """Whether nothing of its memory is present, nor the pointer object that would be attached to it."""
+    if not len(table):
+        return True
+    if record.pointer and table.overlapping(record.pointer, POINTER_BYTES):
+        return False
+    return not any(table.overlapping(start, end - start) for start, end in record.spans)
+
+
+def _overlapping(records: Sequence[_Record]) -> set[int]:
+    """Those with memory that another record means too, or they themselves twice."""
+    spans = sorted((*span, i) for i, record in enumerate(records) for span in record.spans)
+    found: set[int] = set()
+    last = (0, 0, 0)
+    for span in spans:
+        if span[0] < last[1]:
+            found |= {last[2], span[2]}
+        if span[1] > last[1]:
+            last = span
+    return found
+
+
+def _ties(records: Sequence[_Record]) -> list[set[int]]:
+    """For each record, those that must be in place if it is: pointer objects and what they point at."""
+    ties: list[set[int]] = [set() for _ in records]
+    for i, record in enumerate(records):
+        if not record.pointer:
+            continue
+        for k, other in enumerate(records):
+            if k != i and any(
+                start < record.pointer + POINTER_BYTES and record.pointer < end
+                for start, end in other.spans
+            ):
+                ties[i].add(k)
+                ties[k].add(i)
+    return ties
