@@ -75,6 +75,7 @@ _SCHEDULED = Stage(
         "tile-loops",
         "split-static-gangs",
         "split-collapsed-loops",
+        "join-reduced-loops",
         "order-cached-loops",
         "order-product-loops",
         "lower-seq-loops",
@@ -87,7 +88,8 @@ _SCHEDULED = Stage(
     "and bounds move out of it, as those of collapsed loops have. "
     "Tiles are loops like others from here on, and so are the chunks of static gang loops. "
     "Collapsed loops without levels are split first, so "
-    "that the schedule sees which loop walks along memory. Loops that reduce what threads cache, or the "
+    "that the schedule sees which loop walks along memory; those that gangs reduce are joined where "
+    "they stream. Loops that reduce what threads cache, or the "
     "terms of products, are marked seq here, before levels are chosen. Loops marked seq become plain ones, "
     "like those without a directive, among which those over the terms of products get sections to cache, "
     "and an inner loop's common work can move "

@@ -26,6 +26,7 @@ PASS_CLASSES = {
     "tile-loops": "TileLoopsPass",
     "split-static-gangs": "SplitStaticGangsPass",
     "split-collapsed-loops": "SplitCollapsedLoopsPass",
+    "join-reduced-loops": "JoinReducedLoopsPass",
     "order-cached-loops": "OrderCachedLoopsPass",
     "order-product-loops": "OrderProductLoopsPass",
     "lower-seq-loops": "LowerSeqLoopsPass",

@@ -105,7 +105,7 @@ def _routine_need(loop: acc.LoopOp, level_of: Callable[[str], Level]) -> Level:
     return need
 
 
-def _is_long(op: Operation) -> bool:
+def is_long(op: Operation) -> bool:
     """Whether an operation may stand for many: a loop, or a call that is not just arithmetic."""
     if isinstance(op, llvm.CallOp):
         return op.callee is None or op.callee.string_value() not in PURE_FUNCTIONS
@@ -189,7 +189,7 @@ def inner_work(loop: acc.LoopOp, symbols: RegionSymbols) -> InnerWork:
                 changing.add(block.args[1:] if is_fixed else block.args)
         if is_fixed and op.parent_op() in fixed:
             fixed.add(op)
-            if not any(_is_long(inner) for inner in op.regions[0].block.ops):
+            if not any(is_long(inner) for inner in op.regions[0].block.ops):
                 innermost.add(op)
         if op.parent_op() not in innermost or op.regions:
             continue
@@ -240,7 +240,7 @@ def _visit(
         contiguous=counts.contiguous if counts else 0,
         strided=counts.strided if counts else 0,
         element_bytes=counts.element_bytes if counts else 0,
-        streaming=not any(_is_long(op) for op in operations),
+        streaming=not any(is_long(op) for op in operations),
         fixed_inner=_holds_fixed_loop(loop),
         routine=_routine_need(loop, level_of),
         work=inner_work(loop, symbols) if not children else InnerWork(),

@@ -1,0 +1,102 @@
+// RUN: accopt %s --stop-before order-cached-loops | filecheck %s
+// RUN: accopt %s --stop-before order-cached-loops --target host | filecheck %s --check-prefix HOST
+#include <math.h>
+
+// Rows that stream through memory are one loop with one reduction.
+// CHECK-LABEL: llvm.func @rows
+// CHECK: %[[R:.*]] = acc.reduction
+// CHECK-NEXT: acc.loop {{.*}}reduction(%[[R]] : !llvm.ptr) control(%i : i32, %j : i32)
+// CHECK-NOT: acc.loop
+// CHECK: llvm.store {{.*}}, %[[R]] : f64
+// CHECK-LABEL: llvm.func @cube
+// CHECK: acc.loop {{.*}}control(%{{.*}} : i32, %{{.*}} : i32, %{{.*}} : i32)
+// CHECK-NOT: acc.loop
+// HOST-LABEL: llvm.func @rows
+// HOST: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+// HOST: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+double rows(int n, int m, const double *restrict a)
+{
+    double sum = 0.0;
+#pragma acc parallel loop gang reduction(+:sum) copyin(a[0:n * m])
+    for (int i = 0; i < n; i++) {
+        int row = i * m;
+#pragma acc loop vector
+        for (int j = 0; j < m; j++)
+            sum += fabs(a[row + j]);
+    }
+    return sum;
+}
+
+double cube(int n, double (*restrict a)[n][n])
+{
+    double largest = 0.0;
+#pragma acc parallel loop reduction(max:largest) present(a[0:n])
+    for (int i = 0; i < n; i++)
+#pragma acc loop
+        for (int j = 0; j < n; j++)
+#pragma acc loop
+            for (int k = 0; k < n; k++)
+                largest = fmax(largest, a[i][j][k]);
+    return largest;
+}
+
+// Pairs keep what belongs to a row in registers; triangles, other variables, code between, and levels that are kept: two loops.
+// CHECK-LABEL: llvm.func @pairs
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+double pairs(int n, const double *restrict x)
+{
+    double energy = 0.0;
+#pragma acc parallel loop reduction(+:energy) copyin(x[0:n])
+    for (int i = 0; i < n; i++)
+#pragma acc loop
+        for (int j = 0; j < n; j++)
+            energy += 1.0 / (1.0 + (x[i] - x[j]) * (x[i] - x[j]));
+    return energy;
+}
+
+// CHECK-LABEL: llvm.func @triangle
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+double triangle(int n, double (*restrict a)[n])
+{
+    double sum = 0.0;
+#pragma acc parallel loop reduction(+:sum) present(a[0:n])
+    for (int i = 0; i < n; i++)
+#pragma acc loop
+        for (int j = 0; j < i; j++)
+            sum += a[i][j];
+    return sum;
+}
+
+// CHECK-LABEL: llvm.func @first_of_row
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+double first_of_row(int n, double (*restrict a)[n])
+{
+    double sum = 0.0;
+#pragma acc parallel loop reduction(+:sum) present(a[0:n])
+    for (int i = 0; i < n; i++) {
+        double first = a[i][0];
+#pragma acc loop
+        for (int j = 0; j < n; j++) {
+            sum += a[i][j] * first;
+            a[i][j] = 0.0;
+        }
+    }
+    return sum;
+}
+
+// CHECK-LABEL: llvm.func @one_gang
+// CHECK: acc.loop {{.*}}gang {{.*}}control(%{{[^,]*}} : i32) =
+// CHECK: acc.loop vector {{.*}}control(%{{[^,]*}} : i32) =
+double one_gang(int n, double (*restrict a)[n])
+{
+    double sum = 0.0;
+#pragma acc parallel loop gang num_gangs(1) reduction(+:sum) present(a[0:n])
+    for (int i = 0; i < n; i++)
+#pragma acc loop vector
+        for (int j = 0; j < n; j++)
+            sum += a[i][j];
+    return sum;
+}

@@ -1,0 +1,176 @@
+"""
+Make one loop of a nest whose iterations are reduced over gangs, as `collapse` does.
+
+Takes:  data level, collapsed loops without reductions split.
+Leaves: an outermost loop of a construct, which gangs share, and the loops directly in it as one loop of
+        several variables, where all are parallel and name no level, the inner ones reduce the variables
+        of the outer one and nothing else, their bounds do not change, what stands between them only
+        computes, and `decisions/joined_loops.py` says that it pays. Computations between them move into
+        the body.
+Fails:  never.
+
+Before:
+  %outer = acc.reduction varPtr(%error) …
+  acc.loop reduction(%outer) control(%i : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) {
+    %inner = acc.reduction varPtr(%outer) …
+    acc.loop reduction(%inner) control(%j : i32) = (%c1 : i32) to (%m : i32) step (%c1 : i32) { … %inner … }
+  }
+After:
+  %outer = acc.reduction varPtr(%error) …
+  acc.loop reduction(%outer) control(%i : i32, %j : i32) = (%c1, %c1 : i32, i32) to (%n, %m : i32, i32)
+      step (%c1, %c1 : i32, i32) { … %outer … }
+
+Options: `target` (`host`: nothing to do, a CPU thread takes rows).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i1
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from .decisions.joined_loops import ReducedNest, pays_as_one
+from .ir.acc_ops import has_level, is_defined_inside
+from .ir.building import Cursor, constant_value, erase
+from .ir.cached_accesses import Symbols
+from .ir.jamming import is_pure
+from .ir.levels import loop_levels
+from .ir.loop_facts import is_long
+from .ir.machine import machine_of
+from .ir.notes import note
+from .ir.product_loads import offset_of
+from .ir.products import free_constructs
+
+
+def _is_plain(loop: Operation | None) -> bool:
+    """Whether `loop` is a parallel loop that reduces, and whose mapping is open."""
+    return (
+        isinstance(loop, acc.LoopOp)
+        and len(loop.region.blocks) == 1
+        and not has_level(loop.seq)
+        and not has_level(loop.auto_)
+        and not loop_levels(loop)
+        and bool(loop.reduction_operands)
+        and not (loop.tile_operands or loop.cache_operands or loop.unstructured)
+    )
+
+
+def _reductions(outer: acc.LoopOp, inner: acc.LoopOp) -> dict[acc.ReductionOp, SSAValue] | None:
+    """What the inner loop reduces by the outer loop's variables; None if those are not the same."""
+    found: dict[acc.ReductionOp, SSAValue] = {}
+    wanted = list(outer.reduction_operands)
+    for value in inner.reduction_operands:
+        entry = value.owner
+        if not isinstance(entry, acc.ReductionOp) or entry.var not in wanted:
+            return None
+        source = entry.var.owner
+        if not isinstance(source, acc.ReductionOp) or source.recipe != entry.recipe:
+            return None
+        found[entry] = entry.var
+    same = len(found) == len(wanted) == len(set(found.values()))
+    return found if same else None
+
+
+def _inside(outer: acc.LoopOp, construct: acc.ParallelOp) -> acc.LoopOp | None:
+    """The loop directly in `outer` that may be one with it."""
+    ops = [op for op in outer.region.block.ops if not isinstance(op, acc.YieldOp)]
+    inner = next((op for op in ops if isinstance(op, acc.LoopOp)), None)
+    if inner is None or not _is_plain(inner):
+        return None
+    entries = _reductions(outer, inner)
+    if entries is None or outer.private_operands or outer.firstprivate_operands:
+        return None
+    others = [op for op in ops if op is not inner and op not in entries]
+    bounds = (*inner.lowerbound, *inner.upperbound, *inner.step)
+    fixed = all(
+        constant_value(v) is not None or not is_defined_inside(v, construct) for v in bounds
+    )
+    pure = all(not op.regions and is_pure(op) for op in others)
+    return inner if fixed and pure else None
+
+
+def _nest(outer: acc.LoopOp, construct: acc.ParallelOp) -> list[acc.LoopOp]:
+    """`outer` and the loops in it that may be one with it."""
+    found = [outer]
+    while (inner := _inside(found[-1], construct)) is not None:
+        found.append(inner)
+    return found
+
+
+def _pays(loops: Sequence[acc.LoopOp]) -> bool:
+    symbols = Symbols(loops[0])
+    variables = {argument for loop in loops for argument in loop.region.block.args}
+    body = list(loops[-1].region.walk())
+    accesses = [op for op in body if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
+    moving = sum(variables <= offset_of(op.ptr, symbols)[1].symbols for op in accesses)
+    return pays_as_one(ReducedNest(moving, streaming=not any(map(is_long, body))))
+
+
+def join(outer: acc.LoopOp, inner: acc.LoopOp) -> acc.LoopOp:
+    """Replaces both loops by one."""
+    entries = _reductions(outer, inner)
+    assert entries is not None
+    before, body = outer.region.block, inner.region.block
+    loops = outer, inner
+    variables = [argument for loop in loops for argument in loop.region.block.args]
+    block = Block(arg_types=[argument.type for argument in variables])
+    for old, new in zip(variables, block.args, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    for op in list(before.ops):
+        if op is not inner and not isinstance(op, acc.YieldOp) and op not in entries:
+            op.detach()
+            block.add_op(op)
+    for op in list(body.ops):
+        op.detach()
+        block.add_op(op)
+    for entry, variable in entries.items():
+        entry.results[0].replace_uses_with_if(variable, lambda use: use.operation is not inner)
+    new = acc.LoopOp(
+        region=Region(block),
+        lowerbound=[value for loop in loops for value in loop.lowerbound],
+        upperbound=[value for loop in loops for value in loop.upperbound],
+        step=[value for loop in loops for value in loop.step],
+        inclusive_upperbound=DenseArrayBase.from_list(i1, [0] * len(variables)),
+        reduction_operands=list(outer.reduction_operands),
+        private_operands=list(inner.private_operands),
+        firstprivate_operands=list(inner.firstprivate_operands),
+        independent=outer.independent,
+        combined=outer.combined,
+    )
+    new.attributes |= outer.attributes
+    Cursor.before(outer).insert(new)
+    new.location = outer.location
+    erase(outer)
+    return new
+
+
+@dataclass(frozen=True)
+class JoinReducedLoopsPass(ModulePass):
+    """See the module's description."""
+
+    name = "join-reduced-loops"
+
+    target: Literal["nvptx", "host"] | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = self.target or machine_of(op).target
+        if target == "host":
+            return
+        for construct in free_constructs(op):
+            for loop in [each for each in construct.region.walk() if isinstance(each, acc.LoopOp)]:
+                if loop.parent_op() is not construct or not _is_plain(loop):
+                    continue
+                loops = _nest(loop, construct)
+                if len(loops) > 1 and _pays(loops):
+                    joined = reduce(join, loops)
+                    note(
+                        construct, [(joined, "loops numbered through: all gangs reduce one stream")]
+                    )
