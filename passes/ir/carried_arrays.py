@@ -6,121 +6,184 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 
-from xdsl.dialects import acc, llvm, scf
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects import acc, llvm
+from xdsl.ir import Operation, SSAValue
 
 from ..decisions.certain_dependence import EVERY, is_met, iterations_apart
-from ..decisions.dependence import Subscripts
-from .acc_ops import constant_value, is_defined_inside, variable_name
-from .accesses import Unit, is_scalar_variable, root_of, subscripts_of
-from .loop_dependence import root_key
-from .loop_symbols import LoopSymbols
+from ..decisions.certain_meeting import Place, meeting
+from ..decisions.ranges import LoopRange
+from .acc_ops import PRIVATIZING_OPS, constant_value, is_defined_inside, variable_name
+from .array_accesses import ArrayAccess, array_accesses
+from .loop_symbols import LoopSymbols, bounds_of
+from .region_values import Expression, HostLoad
+from .varying_values import VaryingValues
+
+MOST_TRIES = 128
+"""Pairs of accesses of one loop that are solved as equations."""
+
+
+class Carried(Enum):
+    """How iterations depend on each other."""
+
+    PASSED = 0
+    """One reads what another assigns."""
+    COMBINED = 1
+    """All read and assign one element."""
+    SHARED = 2
+    """Each assigns, and reads back, elements that the others assign too."""
+    OVERWRITTEN = 3
+    """All assign the same elements."""
 
 
 @dataclass(frozen=True)
 class CarriedArray:
-    """An array, and a load of an element that another iteration (`EVERY` one, if `every`) stores."""
+    """An array, and a load of an element that another iteration stores, if any."""
 
     name: str
-    load: Operation
+    load: Operation | None
     store: Operation
-    every: bool
+    kind: Carried
 
 
-@dataclass(frozen=True)
-class ArrayAccess:
-    """An access to an array from outside of a loop; `key` identifies the array."""
-
-    op: llvm.LoadOp | llvm.StoreOp
-    key: Hashable
-    root: SSAValue
-    subscripts: Subscripts
-    units: tuple[Unit, ...]
-    type: Attribute
-
-
-def carried_array(loop: acc.LoopOp) -> CarriedArray | None:
+def carried_array(loop: acc.LoopOp, *, lanes: bool) -> CarriedArray | None:
     """
-    The first array that iterations of `loop` pass on values of: every iteration loads what another one has
-    stored or will store, under no condition, and has not stored to the array itself before.
+    The first array through which iterations of `loop` certainly depend on each other: each loads, under no
+    condition, what another one has stored or will store, or all store to the same elements. Where no
+    iteration sees what it stores differ from what others do, that does not count. `lanes`: threads of one
+    gang share the iterations, so that a gang's private array is theirs in common.
     """
-    symbols = LoopSymbols(loop, None)
+    finder = _Finder(loop, lanes)
     stores: dict[Hashable, list[ArrayAccess]] = {}
-    loads: list[ArrayAccess] = []
-    for access in array_accesses(loop, symbols):
+    loads: list[tuple[ArrayAccess, bool]] = []
+    for access in array_accesses(loop, finder.symbols):
         if isinstance(access.op, llvm.StoreOp):
             stores.setdefault(access.key, []).append(access)
-        elif access.key not in stores:
-            loads.append(access)
-    for load in loads:
+        else:
+            loads.append((access, access.key in stores))
+    for load, has_stored in loads:
         for store in stores.get(load.key, ()):
-            apart = _apart(loop, symbols, store, load)
-            if apart is not None:
-                return CarriedArray(variable_name(load.root), load.op, store.op, apart == EVERY)
+            kind = finder.kind(store, load, has_stored)
+            if kind is not None:
+                return CarriedArray(variable_name(load.root), load.op, store.op, kind)
+    for store in (store for found in stores.values() for store in found):
+        if finder.is_overwritten(store):
+            return CarriedArray(variable_name(store.root), None, store.op, Carried.OVERWRITTEN)
     return None
 
 
-def array_accesses(loop: acc.LoopOp, symbols: LoopSymbols) -> Iterator[ArrayAccess]:
-    """The accesses that every iteration makes, in order, but for what inner loops run."""
-    if len(loop.region.blocks) == 1:
-        for op in _certain(loop.region.block):
-            access = _access(op, loop, symbols)
-            if access is not None:
-                yield access
+class _Finder:
+    """Compares accesses of one loop."""
 
+    def __init__(self, loop: acc.LoopOp, lanes: bool):
+        self.loop = loop
+        self.lanes = lanes
+        self.symbols = LoopSymbols(loop, None)
+        self.varying = VaryingValues(loop)
+        self.tried: set[Hashable] = set()
 
-def _certain(block: Block) -> Iterator[Operation]:
-    """What an iteration executes under no condition but that inner loops run."""
-    for op in block.ops:
-        if isinstance(op, scf.ForOp | acc.LoopOp):
-            (region,) = op.regions
-            if len(region.blocks) == 1:
-                yield from _certain(region.block)
-        elif isinstance(op, llvm.LoadOp | llvm.StoreOp):
-            yield op
-
-
-def _access(op: Operation, loop: acc.LoopOp, symbols: LoopSymbols) -> ArrayAccess | None:
-    """A load or store of an array from outside of the loop."""
-    assert isinstance(op, llvm.LoadOp | llvm.StoreOp)
-    type_ = op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
-    root = root_of(op.ptr)
-    own = (*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands)
-    if root in own or is_scalar_variable(root):
-        return None
-    if is_defined_inside(root, loop) and not isinstance(root.owner, llvm.LoadOp | llvm.AddressOfOp):
-        return None
-    key = root_key(root, loop, symbols)
-    if key is None:
-        return None
-    subscripts, units = subscripts_of(op.ptr, symbols)
-    return ArrayAccess(op, key, root, subscripts, units, type_)
-
-
-def _apart(
-    loop: acc.LoopOp, symbols: LoopSymbols, store: ArrayAccess, load: ArrayAccess
-) -> int | None:
-    if store.units != load.units or store.type != load.type or not store.subscripts:
-        return None
-    inner = (*symbols.inner_ranges(store.op), *symbols.inner_ranges(load.op))
-    if symbols.inner_ranges(store.op) != symbols.inner_ranges(load.op):
-        return None
-
-    def invariant(symbol: Hashable) -> bool:
-        return isinstance(symbol, SSAValue) and not is_defined_inside(symbol, loop)
-
-    for variable in loop.region.block.args:
-        step = constant_value(symbols.step_of(variable))
-        if step is None or step <= 0:
+    def kind(self, store: ArrayAccess, load: ArrayAccess, has_stored: bool) -> Carried | None:
+        """How a load needs what other iterations store; None if that is not certain."""
+        if store.units != load.units or store.type != load.type:
             return None
-        own, later, earlier = symbols.own_ranges(variable)
-        extent = (own.last - own.lower).as_constant
-        trip = None if extent is None else extent // step + 1
-        ranges = {known.variable: known for known in (*inner, *later, *earlier)}
-        apart = iterations_apart(
-            store.subscripts, load.subscripts, variable, step, ranges, invariant
+        apart = self._apart(store, load)
+        if apart is not None and not has_stored:
+            return Carried.COMBINED if apart == EVERY else Carried.PASSED
+        if not self._is_common(store) or not self._varies(store):
+            return None
+        if apart is None and not self._meet(store, load):
+            return None
+        return Carried.SHARED if has_stored and not apart else Carried.PASSED
+
+    def is_overwritten(self, store: ArrayAccess) -> bool:
+        """Whether all iterations store to the same elements, which then have the last one's value."""
+        same = self._is_common(store) and self._apart(store, store) == EVERY
+        return same and self._varies(store)
+
+    def _is_common(self, store: ArrayAccess) -> bool:
+        """Whether iterations that run at once store to one array, not to copies."""
+        return self.lanes or not isinstance(store.root.owner, PRIVATIZING_OPS)
+
+    def _varies(self, store: ArrayAccess) -> bool:
+        assert isinstance(store.op, llvm.StoreOp)
+        return self.varying.varies(store.op.value)
+
+    def _invariant(self, symbol: Hashable) -> bool:
+        match symbol:
+            case SSAValue():
+                return not is_defined_inside(symbol, self.loop)
+            case HostLoad():
+                return True
+            case Expression():
+                return all(self._invariant(s) for poly in symbol.operands for s in poly.symbols)
+            case _:
+                return False
+
+    def _apart(self, store: ArrayAccess, load: ArrayAccess) -> int | None:
+        """After how many iterations the element stored is certainly loaded, inner loops being the same."""
+        inner = self.symbols.inner_ranges(store.op)
+        if inner != self.symbols.inner_ranges(load.op):
+            return None
+        for own, step, trip, others in self._variables():
+            ranges = {known.variable: known for known in (*inner, *others)}
+            apart = iterations_apart(
+                store.subscripts, load.subscripts, own.variable, step, ranges, self._invariant
+            )
+            if apart is not None and is_met(apart, trip):
+                return apart
+        return None
+
+    def _variables(self) -> Iterator[tuple[LoopRange, int, int | None, tuple[LoopRange, ...]]]:
+        """The loop's variables up to one of unknown step, with step, number of iterations and the others."""
+        for variable in self.loop.region.block.args:
+            step = constant_value(self.symbols.step_of(variable))
+            if step is None or step <= 0:
+                return
+            own, later, earlier = self.symbols.own_ranges(variable)
+            extent = (own.last - own.lower).as_constant
+            yield own, step, None if extent is None else extent // step + 1, (*later, *earlier)
+
+    def _meet(self, store: ArrayAccess, load: ArrayAccess) -> bool:
+        """Whether two iterations certainly meet, wherever inner loops are."""
+        inner = self.symbols.inner_ranges(store.op), self.symbols.inner_ranges(load.op)
+        pair = store.key, store.subscripts, load.subscripts, inner
+        if pair in self.tried or len(self.tried) >= MOST_TRIES or _are_apart(store, load):
+            return False
+        self.tried.add(pair)
+        if not all(self._is_known(access) for access in (store, load)):
+            return False
+        for own, step, trip, others in self._variables():
+            places = [
+                Place(access.subscripts, (*around, *others))
+                for access, around in zip((store, load), inner, strict=True)
+            ]
+            if meeting(places[0], places[1], own, step, trip, self._invariant) is not None:
+                return True
+        return False
+
+    def _is_known(self, access: ArrayAccess) -> bool:
+        """Whether subscripts are made of loop variables that take every value, and what does not change."""
+        variables: set[SSAValue] = set(self.loop.region.block.args)
+        parent = access.op.parent_op()
+        while parent is not None and parent is not self.loop:
+            for variable, _, _, step in bounds_of(parent):
+                if constant_value(step) != 1:
+                    return False
+                variables.add(variable)
+            parent = parent.parent_op()
+        return all(
+            poly is not None and all(s in variables or self._invariant(s) for s in poly.symbols)
+            for poly in access.subscripts
         )
-        if apart is not None and is_met(apart, trip):
-            return apart
-    return None
+
+
+def _are_apart(store: ArrayAccess, load: ArrayAccess) -> bool:
+    """Whether a subscript is another constant: other elements in all iterations."""
+    return any(
+        stored is not None
+        and loaded is not None
+        and None not in (stored.as_constant, loaded.as_constant)
+        and stored.as_constant != loaded.as_constant
+        for stored, loaded in zip(store.subscripts, load.subscripts, strict=True)
+    )

@@ -23,7 +23,7 @@ from .acc_ops import (
     loops_in,
     variable_name,
 )
-from .carried_arrays import ArrayAccess, array_accesses
+from .array_accesses import ArrayAccess, array_accesses
 from .levels import loop_levels
 from .loop_symbols import LoopSymbols
 

@@ -20,7 +20,7 @@ from .acc_ops import (
     source_loc,
     variable_name,
 )
-from .carried_arrays import carried_array
+from .carried_arrays import Carried, carried_array
 from .function_scalars import FunctionScalars, construct_of
 from .levels import loop_levels
 from .loop_order import run_in_order
@@ -30,6 +30,13 @@ from .scalar_classes import ORDERED, ScalarClass
 from .scalar_uses import Decision
 from .scans import scan_step
 from .shared_arrays import give_own_arrays
+
+_CARRIED = {
+    Carried.PASSED: "pass on elements of",
+    Carried.COMBINED: "pass on elements of",
+    Carried.SHARED: "assign and read back the same elements of",
+    Carried.OVERWRITTEN: "all assign the same elements of",
+}
 
 
 @dataclass
@@ -58,23 +65,25 @@ class LoopClassifier:
 
     def _arrays(self, loop: acc.LoopOp, inside: bool) -> None:
         """An array that iterations certainly pass on values of, though the program says they do not."""
-        found = (
-            None if not is_parallel(loop) or scan_step(loop) is not None else carried_array(loop)
-        )
+        if not is_parallel(loop) or scan_step(loop) is not None:
+            return
+        levels = loop_levels(loop)
+        within_gang = inside and Level.GANG not in levels
+        lanes = within_gang or Level.WORKER in levels or Level.VECTOR in levels
+        found = carried_array(loop, lanes=lanes)
         if found is None:
             return
-        text = f"iterations of this loop pass on elements of '{found.name}'"
-        within_gang = inside and Level.GANG not in loop_levels(loop)
+        text = f"iterations of this loop {_CARRIED[found.kind]} '{found.name}'"
         if within_gang or _is_alone(loop) or isinstance(construct_of(loop), acc.KernelsOp):
             text += ", so it runs in order"
-            run_in_order(loop, f"iterations pass on elements of '{found.name}'")
+            run_in_order(loop, f"iterations {_CARRIED[found.kind]} '{found.name}'")
         remedy = "write 'loop seq'"
-        if found.every:
+        if found.kind is Carried.COMBINED:
             remedy += ", or combine the values in a scalar with a reduction clause, or use atomic"
-        notes = [
-            (source_loc(found.load), "it is read here"),
-            (source_loc(found.store), "it is assigned here"),
-        ]
+        elif found.kind is Carried.SHARED:
+            remedy += ", or use a variable that is declared in the loop or private"
+        notes = [] if found.load is None else [(source_loc(found.load), "it is read here")]
+        notes.append((source_loc(found.store), "it is assigned here"))
         self.messages.warn(source_loc(loop), text, remedy, notes)
 
     def _check_reductions(self, loop: acc.LoopOp) -> None:

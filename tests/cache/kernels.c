@@ -300,7 +300,7 @@ void others_copy(int n, int *restrict a, int *restrict seen)
 /* Coherence: all iterations write one element that they all hold. */
 void common_copy(int n, int *restrict a, int *restrict seen)
 {
-#pragma acc parallel loop copy(a[0:4]) copyout(seen[0:n])
+#pragma acc parallel loop num_gangs(8) copy(a[0:4]) copyout(seen[0:n])
     for (int i = 0; i < n; i++) {
         CACHE(a[0:4])
         for (int s = 0; s < 3; s++)

@@ -1,0 +1,162 @@
+"""
+Is it certain that two iterations of a loop access one element, wherever inner loops lead them?
+
+`certain_dependence.py` compares subscripts as they stand. Where inner loops choose the elements (triangular
+loops, or two inner loops over one array), this tries the first iterations: with numbers for the loop's
+variable, the subscripts are equations for the variables of the inner loops, and a solution within their
+ranges is a meeting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from .certain_dependence import NEAR
+from .dependence import Subscripts
+from .polynomials import Polynomial
+from .ranges import LoopRange
+
+PAIRS = ((0, 1), (1, 0), (1, 2), (2, 1), (0, 2), (2, 0))
+"""The iterations tried, of the store and of the other access."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Subscripts, and the loops inside of the one asked about that are around them, innermost first."""
+
+    subscripts: Subscripts
+    ranges: tuple[LoopRange, ...]
+
+
+@dataclass(frozen=True)
+class _Own:
+    """An inner loop's variable in one of the two iterations."""
+
+    first: bool
+    variable: Hashable
+
+
+@dataclass
+class _Equations:
+    """What must be 0, and the ranges of the variables in it, outermost first."""
+
+    zeros: list[Polynomial]
+    ranges: list[LoopRange]
+
+    def put(self, variable: Hashable, value: Polynomial) -> bool:
+        """Replaces a variable everywhere; False if something is not linear in it."""
+        zeros = [poly.substitute(variable, value) for poly in self.zeros]
+        ranges = [_replaced(known, variable, value) for known in self.ranges]
+        self.zeros = [poly for poly in zeros if poly is not None]
+        self.ranges = [known for known in ranges if known is not None]
+        return None not in zeros and None not in ranges
+
+
+def meeting(
+    store: Place,
+    other: Place,
+    own: LoopRange,
+    step: int,
+    trip: int | None,
+    invariant: Callable[[Hashable], bool],
+) -> tuple[int, int] | None:
+    """
+    Two iterations of the loop over `own`, of `trip` iterations `step` apart (None: not known), that certainly
+    access one element, by their numbers; None if none are found. `invariant`: whether a symbol other than
+    loop variables has one value throughout. Symbols that bound loops are taken to be large enough for a few
+    iterations.
+    """
+    if len(store.subscripts) != len(other.subscripts):
+        return None
+    for pair in PAIRS:
+        if trip is not None and max(pair) >= trip:
+            continue
+        left = _in_iteration(store, True, own, own.lower + pair[0] * step)
+        right = _in_iteration(other, False, own, own.lower + pair[1] * step)
+        if left is None or right is None:
+            return None
+        zeros = [a - b for a, b in zip(left[0], right[0], strict=True)]
+        if _has_solution(_Equations(zeros, left[1] + right[1]), invariant):
+            return pair
+    return None
+
+
+def _in_iteration(
+    place: Place, first: bool, own: LoopRange, value: Polynomial
+) -> tuple[list[Polynomial], list[LoopRange]] | None:
+    """Subscripts and ranges (outermost first) of an access in one iteration."""
+    names = {known.variable: _Own(first, known.variable) for known in place.ranges}
+
+    def renamed(poly: Polynomial | None) -> Polynomial | None:
+        for old, new in (
+            (own.variable, value),
+            *((v, Polynomial.symbol(n)) for v, n in names.items()),
+        ):
+            poly = None if poly is None else poly.substitute(old, new)
+        return poly
+
+    subscripts = [renamed(poly) for poly in place.subscripts]
+    ranges: list[LoopRange] = []
+    for known in reversed(place.ranges):
+        lower, last = renamed(known.lower), renamed(known.last)
+        if lower is None or last is None:
+            return None
+        ranges.append(LoopRange(names[known.variable], lower, last))
+    found = [poly for poly in subscripts if poly is not None]
+    return (found, ranges) if len(found) == len(subscripts) else None
+
+
+def _replaced(known: LoopRange, variable: Hashable, value: Polynomial) -> LoopRange | None:
+    lower, last = known.lower.substitute(variable, value), known.last.substitute(variable, value)
+    return None if lower is None or last is None else LoopRange(known.variable, lower, last)
+
+
+def _has_solution(system: _Equations, invariant: Callable[[Hashable], bool]) -> bool:
+    """Whether values are found that are in the ranges and make all zeros 0; each variable is set once."""
+    values: dict[Hashable, Polynomial] = {}
+
+    def put(variable: Hashable, value: Polynomial) -> bool:
+        for known in values:
+            replaced = values[known].substitute(variable, value)
+            if replaced is None:
+                return False
+            values[known] = replaced
+        values[variable] = value
+        return system.put(variable, value)
+
+    open_ = [known.variable for known in system.ranges]
+    for index in range(len(system.zeros)):
+        solved = _solved(system.zeros[index], [v for v in open_ if v not in values])
+        if solved is not None and not put(*solved):
+            return False
+    for index, variable in enumerate(open_):
+        if variable not in values and not put(variable, system.ranges[index].lower):
+            return False
+    within = [
+        poly
+        for known in system.ranges
+        for poly in (values[known.variable] - known.lower, known.last - values[known.variable])
+    ]
+    return all(not zero.terms for zero in system.zeros) and all(
+        _is_likely(poly, invariant) for poly in within
+    )
+
+
+def _solved(zero: Polynomial, variables: Sequence[Hashable]) -> tuple[Hashable, Polynomial] | None:
+    """A variable of an equation, and what it has to be; None if none stands alone with factor 1 or -1."""
+    for variable in variables:
+        parts = zero.split(variable)
+        factor = None if parts is None else parts[1].as_constant
+        if parts is not None and factor in (1, -1):
+            return variable, parts[0] * -factor
+    return None
+
+
+def _is_likely(poly: Polynomial, invariant: Callable[[Hashable], bool]) -> bool:
+    """Whether a polynomial is at least 0, where symbols are sizes that are not tiny."""
+    constant = poly.as_constant
+    if constant is not None:
+        return constant >= 0
+    grows = all(factor > 0 for monomial, factor in poly.terms.items() if monomial)
+    return grows and poly.terms.get((), 0) >= -NEAR and all(invariant(s) for s in poly.symbols)
