@@ -43,7 +43,8 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import NOTE, VOLATILE
+from ..dialects.accx import NOTE
+from ..dialects.volatility import is_ordered
 from .decisions.lane_choice import ELEMENTS as SIDE_BY_SIDE
 from .decisions.lane_choice import LaneVersion, lane_versions
 from .decisions.launch_shape import Sizes
@@ -132,7 +133,7 @@ def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound 
     load = value.owner
     if not isinstance(load, llvm.LoadOp) or load.parent_block() is not outer.region.block:
         return None
-    if load.ordering.value.data != 0 or VOLATILE in load.attributes:
+    if is_ordered(load):
         return None
     array, type = base_of(load.ptr), value.type
     if not isinstance(array.owner, MAPPING_OPS) or isinstance(array.owner, acc.NoCreateOp):

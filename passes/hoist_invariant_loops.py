@@ -50,7 +50,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import is_side_effect_free
 
-from ..dialects.accx import NOTE, UNROLL, VOLATILE
+from ..dialects.accx import NOTE, UNROLL
+from ..dialects.volatility import is_ordered
 from .decisions.invariant_loops import Invariant, keep_inside, unroll_factor
 from .ir.acc_ops import MAPPING_OPS, has_level, is_defined_inside
 from .ir.addresses import base_of
@@ -77,8 +78,7 @@ def _only_reads(op: Operation) -> bool:
     """Whether `op` with all that is in it computes values from values and shared memory."""
     for inner in op.walk():
         if isinstance(inner, llvm.LoadOp):
-            plain = inner.ordering.value.data == 0 and VOLATILE not in inner.attributes
-            if not plain or not _is_shared(inner.ptr):
+            if is_ordered(inner) or not _is_shared(inner.ptr):
                 return False
         elif not (
             isinstance(inner, _READING)

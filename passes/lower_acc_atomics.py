@@ -41,8 +41,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.base.diagnostics import SourceLoc, error
-from ..dialects.accx import ATOMIC, VOLATILE
+from ..dialects.accx import ATOMIC
 from ..dialects.llvm_ext import AtomicBinOp, AtomicOrdering, AtomicRMWOp, CmpXchgOp
+from ..dialects.volatility import set_volatile
 from .ir.building import Cursor, erase
 from .ir.layout import size_of
 
@@ -134,7 +135,7 @@ def _load(at: Cursor, op: Operation, pointer: SSAValue, type: Attribute, atomic:
     load = llvm.LoadOp(pointer, type, alignment=size, ordering=int(_ORDERING))
     # Volatile, so that LLVM does not find out that a kernel only reads its argument: its NVPTX
     # backend fails on an atomic load that the read-only cache could serve.
-    load.attributes[VOLATILE] = UnitAttr()
+    set_volatile(load)
     return at.value(load, "old")
 
 

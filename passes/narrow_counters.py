@@ -43,7 +43,7 @@ from xdsl.dialects.builtin import ModuleOp, i32, i64
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import VOLATILE
+from ..dialects.volatility import is_ordered
 from .ir.acc_ops import PRIVATIZING_OPS, is_inside
 from .ir.building import Cursor, constant_value, erase
 
@@ -72,7 +72,7 @@ def fits(steps: int, trip: int | None) -> bool:
 def _step(load: llvm.LoadOp, variable: SSAValue) -> Step | None:
     """The step that begins with `load`, if it is one and nothing else uses its values."""
     value = load.dereferenced_value
-    if value.type != i64 or load.ordering.value.data != 0 or VOLATILE in load.attributes:
+    if value.type != i64 or is_ordered(load):
         return None
     add = value.get_user_of_unique_use()
     if not isinstance(add, arith.AddiOp):
@@ -81,7 +81,7 @@ def _step(load: llvm.LoadOp, variable: SSAValue) -> Step | None:
     store = add.result.get_user_of_unique_use()
     if amount is None or not isinstance(store, llvm.StoreOp) or store.ptr is not variable:
         return None
-    if store.value is not add.result or "volatile_" in store.properties:
+    if store.value is not add.result or is_ordered(store):
         return None
     blocks = {op.parent_block() for op in (load, add, store)}
     return Step(load, add, store, amount) if len(blocks) == 1 else None

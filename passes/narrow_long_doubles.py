@@ -48,6 +48,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ..compiler.base.diagnostics import SourceLoc, error
+from ..dialects.volatility import is_volatile
 from .decisions.device_functions import MATH_F80
 from .ir.building import Cursor, erase
 from .ir.messages import Messages
@@ -123,7 +124,7 @@ def _store(op: llvm.StoreOp) -> None:
     for symbol, type, offset in ((SIGNIFICAND, i64, 0), (SIGN_EXPONENT, i16, 8)):
         part = cursor.value(llvm.CallOp(symbol, op.value, return_type=type))
         address = _second_half(cursor, op.ptr) if offset else op.ptr
-        store = llvm.StoreOp(part, address, volatile=op.volatile_ is not None)
+        store = llvm.StoreOp(part, address, volatile=is_volatile(op))
         store.attributes.update(op.attributes)
         cursor.insert(store)
     erase(op)

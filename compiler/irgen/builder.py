@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
-    UnitAttr,
     f64,
     f80,
     i1,
@@ -23,8 +22,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from ...dialects.accx import VOLATILE
 from ...dialects.llvm_ext import MemcpyOp, MemsetOp
+from ...dialects.volatility import set_volatile
 from ..base.diagnostics import UNKNOWN_LOC, SourceLoc
 from ..base.names import value_name
 from .layout import PTR, is_integer_type
@@ -123,7 +122,7 @@ class Builder:
     ) -> SSAValue:
         op = llvm.LoadOp(address, t)
         if volatile:
-            op.attributes[VOLATILE] = UnitAttr()
+            set_volatile(op)
         return self.value(op, hint)
 
     def store(self, value: SSAValue, address: SSAValue, *, volatile: bool = False) -> None:

@@ -22,8 +22,9 @@ from xdsl.dialects.llvm import GEP_USE_SSA_VAL, LLVMFunctionType
 from xdsl.ir import Operation
 
 from ...dialects import llvm_ext
-from ...dialects.accx import ACCESS_GROUPS, VOLATILE
+from ...dialects.accx import ACCESS_GROUPS
 from ...dialects.llvm_ext import AtomicOrdering
+from ...dialects.volatility import is_volatile
 from .attributes import parameter_attributes
 from .intrinsics import INTRINSIC_EMITTERS
 from .types import escape, identifier
@@ -183,7 +184,7 @@ def _access_suffix(p: FunctionPrinter, op: Operation) -> str:
 
 def _load(p: FunctionPrinter, op: Operation) -> None:
     before, after = _atomic(op, cast(llvm.LoadOp, op).ordering.value.data)
-    volatile = " volatile" if VOLATILE in op.attributes else ""
+    volatile = " volatile" if is_volatile(op) else ""
     type = p.types(op.results[0].type)
     p.define(
         op,
@@ -193,7 +194,7 @@ def _load(p: FunctionPrinter, op: Operation) -> None:
 
 def _store(p: FunctionPrinter, op: Operation) -> None:
     before, after = _atomic(op, _integer(op, "ordering") or 0)
-    volatile = " volatile" if _has(op, "volatile_") else ""
+    volatile = " volatile" if is_volatile(op) else ""
     value, ptr = op.operands
     p.line(
         op,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Operation, Region, SSAValue
 
 from ...dialects import accx_cache, llvm_ext
 from ...dialects.accx_scan import ScanOp
+from ...dialects.volatility import is_ordered
 from ..ir.acc_ops import PRIVATIZING_OPS, has_level
 from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
 from .context import Kernel
@@ -33,15 +33,6 @@ class Effects:
     own_writes: set[SSAValue] = field(default_factory=set[SSAValue])
     once: bool = False
     collective: bool = False
-
-
-def is_ordered(op: llvm.LoadOp | llvm.StoreOp) -> bool:
-    """Whether a load or store is atomic or volatile."""
-    ordering = op.ordering
-    if isinstance(ordering, IntegerAttr) and ordering.value.data != 0:
-        return True
-    volatile = op.properties.get("volatile_") or op.attributes.get("volatile_")
-    return isinstance(volatile, UnitAttr)
 
 
 def object_of(k: Kernel, pointer: SSAValue) -> tuple[Root | None, SSAValue]:

@@ -22,6 +22,7 @@ from xdsl.traits import IsTerminator
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import accx_bulk, accx_cache, llvm_ext
 from ...dialects.accx_scan import ScanOp
+from ...dialects.volatility import is_ordered
 from ..decisions.loop_partition import Mode
 from ..ir.building import PTR, Cursor
 from . import bulk, cache, privatise
@@ -34,7 +35,6 @@ from .effects import (
     COPIES,
     Effects,
     Summary,
-    is_ordered,
     repeated,
     slot_of,
     slots,

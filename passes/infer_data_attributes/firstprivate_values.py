@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.dialects import acc, llvm
 
-from ...dialects.accx import VOLATILE
+from ...dialects.volatility import is_ordered
 from ..ir.acc_ops import ComputeOp, is_inside, is_scalar, set_operand_groups
 from ..ir.recipe_reading import Recipes
 
@@ -45,8 +45,7 @@ def _forward(construct: ComputeOp, entry: acc.FirstprivateOp) -> bool:
             continue
         if not isinstance(op, llvm.LoadOp) or not is_inside(op, construct):
             return False
-        plain = op.ordering.value.data == 0 and VOLATILE not in op.attributes
-        if not plain or op.dereferenced_value.type != entry.var_type:
+        if is_ordered(op) or op.dereferenced_value.type != entry.var_type:
             return False
         loads.append(op)
     if not loads:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, cf, llvm, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ...dialects.volatility import is_plain_load, is_volatile
 from ..decisions.device_functions import PURE_FUNCTIONS
 from ..ir.acc_ops import is_inside
-from ..ir.hoisting import CONSTANTS, is_plain_load, is_pure
+from ..ir.hoisting import CONSTANTS, is_pure
 from ..ir.host_memory import callee_name
 
 
@@ -238,7 +239,7 @@ class Spine:
         owner = store.value.owner
         op = owner.parent_op() if isinstance(owner, Block) else owner
         known = isinstance(op, CONSTANTS) or not is_inside(op, self.loop)
-        return known and isinstance(store.ptr.owner, llvm.AllocaOp) and store.volatile_ is None
+        return known and isinstance(store.ptr.owner, llvm.AllocaOp) and not is_volatile(store)
 
     @staticmethod
     def _leaves(block: Block) -> bool:

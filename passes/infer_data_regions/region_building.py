@@ -11,11 +11,12 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i64
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
 from ...dialects.accx import INFERRED
+from ...dialects.volatility import is_plain_load
 from ..decisions.data_region_plan import Clause
 from ..decisions.device_functions import PURE_FUNCTIONS
 from ..ir.acc_ops import constant_i32, constant_value, enclosing_function, entry_block
 from ..ir.data_spans import RegionArray, Section
-from ..ir.hoisting import Hoister, insert, is_plain_load, is_pure
+from ..ir.hoisting import Hoister, insert, is_pure
 from ..ir.host_memory import callee_name
 from .host_cfg import Spine
 

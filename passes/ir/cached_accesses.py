@@ -11,11 +11,11 @@ from itertools import product
 from math import gcd
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.accx import VOLATILE
 from ...dialects.accx_element import Index
+from ...dialects.volatility import is_ordered
 from ..decisions.cache_section import Element, Section, SectionDim, Subscript, element_of, offsets
 from ..decisions.cache_section import is_inside as offset_is_inside
 from ..decisions.cache_section import is_outside as offset_is_outside
@@ -179,11 +179,10 @@ class Use:
     def access(self) -> llvm.LoadOp | llvm.StoreOp | None:
         """The plain load or store that this use is; None for any other."""
         match self.op:
-            case llvm.LoadOp() if not self.op.ordering.value.data:
-                return None if VOLATILE in self.op.attributes else self.op
+            case llvm.LoadOp():
+                return None if is_ordered(self.op) else self.op
             case llvm.StoreOp() if self.index == 1:
-                volatile = isinstance(self.op.properties.get("volatile_"), UnitAttr)
-                return None if volatile else self.op
+                return None if is_ordered(self.op) else self.op
             case _:
                 return None
 

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import SymbolTable
 
-from ...dialects.accx import VOLATILE
+from ...dialects.volatility import is_volatile
 from .acc_ops import (
     COMPUTE_OPS,
     MAPPING_OPS,
@@ -202,7 +202,4 @@ def construct_of(op: Operation) -> Operation | None:
 
 
 def _is_volatile(uses: Sequence[Operation]) -> bool:
-    return any(
-        VOLATILE in op.attributes or "volatile_" in op.properties or "volatile_" in op.attributes
-        for op in uses
-    )
+    return any(is_volatile(op) for op in uses)

@@ -14,7 +14,8 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.accx import UNROLL, VOLATILE
+from ...dialects.accx import UNROLL
+from ...dialects.volatility import is_ordered
 from ..decisions.device_functions import PURE_FUNCTIONS
 from .acc_ops import is_defined_inside, set_operand_groups
 from .addresses import ADDRESS_OPS
@@ -44,9 +45,7 @@ def body_operations(loop: acc.LoopOp, most: int) -> list[Operation] | None:
 def is_plain(op: Operation) -> bool:
     """Whether `op` computes, or loads or stores as C does without `volatile` and atomics."""
     if isinstance(op, llvm.LoadOp | llvm.StoreOp):
-        ordering = op.ordering
-        plain = ordering is None or ordering.value.data == 0
-        return plain and VOLATILE not in op.attributes
+        return not is_ordered(op)
     if isinstance(op, llvm.CallOp):
         name = op.callee.string_value() if op.callee is not None else ""
         return name in PURE_FUNCTIONS

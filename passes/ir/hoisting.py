@@ -16,7 +16,7 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ...dialects.accx import VOLATILE
+from ...dialects.volatility import is_plain_load
 from .acc_ops import constant_value
 from .addresses import ADDRESS_OPS
 from .host_memory import HostMemory, Root
@@ -34,15 +34,6 @@ _DIVISIONS = (
 )
 _CONVERSIONS = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
 CONSTANTS = (arith.ConstantOp, llvm.ConstantOp, llvm.ZeroOp, llvm.AddressOfOp)
-
-
-def is_plain_load(op: Operation) -> bool:
-    """Whether `op` is a load that is neither volatile nor atomic."""
-    return (
-        isinstance(op, llvm.LoadOp)
-        and op.ordering.value.data == 0
-        and VOLATILE not in op.attributes
-    )
 
 
 def is_pure(op: Operation) -> bool:

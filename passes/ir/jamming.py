@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import IntegerType, StringAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ...dialects.accx import VOLATILE, WHY
+from ...dialects.accx import WHY
+from ...dialects.volatility import is_ordered
 from .acc_ops import is_inside
 from .addresses import base_of
 from .building import Cursor, constant_value
@@ -108,7 +109,7 @@ class Jam:
 def only_reads(op: Operation) -> bool:
     """Whether `op` itself writes nothing and has no other effect."""
     if isinstance(op, llvm.LoadOp):
-        return op.ordering.value.data == 0 and VOLATILE not in op.attributes
+        return not is_ordered(op)
     return is_pure(op) or isinstance(op, scf.ForOp | scf.IfOp | scf.YieldOp)
 
 

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...compiler.base.host_mathematics import FAST_PREFIX, PREFIX
-from ...dialects.accx import VOLATILE
+from ...dialects.volatility import is_ordered
 from .acc_ops import constant_value
 from .host_memory import callee_name
 from .layout import size_of
@@ -164,11 +164,6 @@ def _root(pointer: SSAValue) -> SSAValue:
     return pointer
 
 
-def _is_plain(op: llvm.LoadOp | llvm.StoreOp) -> bool:
-    volatile = VOLATILE in op.attributes or op.properties.get("volatile_") is not None
-    return not volatile and (op.ordering is None or op.ordering.value.data == 0)
-
-
 def _can_interchange(block: Block, varying: VaryingValues) -> bool:
     """Whether the body is made of what `interchange-lanes` can take apart."""
     return all(_is_known(op, varying) for op in block.ops)
@@ -189,11 +184,11 @@ def _is_known(op: Operation, varying: VaryingValues) -> bool:
                 _can_interchange(inner, varying) for region in op.regions for inner in region.blocks
             )
         case llvm.LoadOp():
-            return _is_plain(op)
+            return not is_ordered(op)
         case llvm.StoreOp():
             # Private variables, and what several iterations write, have one place for all lanes.
             private = isinstance(_root(op.ptr).owner, llvm.AllocaOp)
-            return _is_plain(op) and not private and op.ptr in varying
+            return not is_ordered(op) and not private and op.ptr in varying
         case scf.YieldOp():
             return True
         case _:

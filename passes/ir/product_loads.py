@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.accx import VOLATILE
 from ...dialects.accx_compress import DECODES
+from ...dialects.volatility import is_ordered
 from ..decisions.polynomials import ZERO, Polynomial
 from ..decisions.shared_sections import Place, place_of
 from .acc_ops import MAPPING_OPS, is_defined_inside, variable_name
@@ -66,7 +66,7 @@ def read_loads(loop: scf.ForOp | acc.LoopOp, outer: SSAValue, inner: SSAValue) -
             if not is_pure(op) and not isinstance(op, scf.YieldOp | acc.YieldOp):
                 return None
             continue
-        if op.ordering.value.data != 0 or VOLATILE in op.attributes:
+        if is_ordered(op):
             return None
         _classify(op, symbols, loop, (outer, inner, term), found)
     return found

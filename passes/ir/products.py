@@ -14,6 +14,7 @@ from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.volatility import is_ordered
 from ..decisions.polynomials import Polynomial
 from ..decisions.shared_sections import Product, constant_side, why_not
 from .acc_ops import has_level, is_defined_inside
@@ -50,12 +51,7 @@ def find_accumulators(loop: scf.ForOp | acc.LoopOp) -> list[llvm.StoreOp] | None
         base, offset = places[store]
         fixed = all(isinstance(s, SSAValue) and not _inside(s, loop) for s in offset.symbols)
         scalar = isinstance(store.value.type, IntegerType | AnyFloat)
-        if (
-            not fixed
-            or not scalar
-            or (store.ordering is not None and store.ordering.value.data != 0)
-            or "volatile_" in store.properties
-        ):
+        if not fixed or not scalar or is_ordered(store):
             return None
         # What no turn reads first is not there to be read.
         first = next(op for op in accesses if places[op] == (base, offset))

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from ...dialects.accx import VOLATILE
 from ...dialects.accx_element import Index
+from ...dialects.volatility import is_ordered
 from .addresses import ADDRESS_OPS, base_of, steps_to
 from .building import Cursor, constant_value
 from .combiners import Expression, Kind, ScalarOperator
@@ -112,8 +112,7 @@ def _updates(
             case llvm.LoadOp() | llvm.StoreOp():
                 place = _place_of(op.ptr)
                 known = {variable for variable, _ in loops}
-                ordered = op.ordering is not None and op.ordering.value.data != 0
-                if place.base not in objects or ordered or VOLATILE in op.attributes:
+                if place.base not in objects or is_ordered(op):
                     raise NotElementwise
                 if not {variable for variable, _ in place.strides} <= known:
                     raise NotElementwise

@@ -18,7 +18,8 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from ...dialects.accx import UNROLL, VOLATILE
+from ...dialects.accx import UNROLL
+from ...dialects.volatility import is_ordered
 from ..ir.building import Cursor, constant_value
 from ..ir.cached_accesses import Declined, Symbols, usual_turns
 from ..ir.cached_code import zero
@@ -161,7 +162,7 @@ class BlockBody:
         if not op.results or not self._same(*op.operands):
             return False
         if isinstance(op, llvm.LoadOp):
-            return op.ordering.value.data == 0 and VOLATILE not in op.attributes
+            return not is_ordered(op)
         return is_pure(op) and not isinstance(op, llvm.AllocaOp)
 
     def _once(self, op: Operation, at: Cursor) -> None:

@@ -11,7 +11,7 @@ from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ...dialects.accx import VOLATILE
+from ...dialects.volatility import is_ordered
 from ..decisions.device_functions import PURE_FUNCTIONS
 from ..ir.acc_ops import MAPPING_OPS, is_inside
 from ..ir.addresses import AddressOp, base_of
@@ -69,7 +69,7 @@ def is_repeatable(op: Operation, outermost: acc.LoopOp, written: Sequence[SSAVal
     match op:
         case llvm.AllocaOp():
             return not isinstance(op.elem_type, llvm.LLVMArrayType)
-        case llvm.LoadOp() if op.ordering.value.data == 0 and VOLATILE not in op.attributes:
+        case llvm.LoadOp() if not is_ordered(op):
             own = isinstance(_root(op.ptr).owner, llvm.AllocaOp)
             return own or _is_constant_memory(op.ptr, written)
         case llvm.StoreOp():

@@ -15,7 +15,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType, LocationAttr
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.accx import VOLATILE
+from ...dialects.volatility import is_volatile
 from ..ir.acc_ops import (
     constant_i32,
     constant_value,
@@ -120,7 +120,7 @@ def drop_dead_stores(kernels: acc.KernelsOp) -> None:
         root = root_of(op.ptr)
         if op.ptr is not root or not isinstance(root.owner, llvm.AllocaOp):
             continue
-        if VOLATILE in op.attributes:
+        if is_volatile(op):
             continue
         if not is_scalar_variable(root) or address_escapes(root):
             continue

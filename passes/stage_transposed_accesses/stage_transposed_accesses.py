@@ -54,8 +54,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.accx import VOLATILE
 from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
+from ...dialects.volatility import is_ordered
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import has_level, set_operand_groups, variable_name
 from ..ir.building import Cursor, constant_value, erase
@@ -195,7 +195,7 @@ def _staged(
             continue
         if stored:
             raise Declined("a store stands before a load across memory")
-        if op.ordering.value.data != 0 or VOLATILE in op.attributes:
+        if is_ordered(op):
             raise Declined("a load across memory is volatile or atomic")
         staged.append(op)
     tile_bytes = sum(WIDTH * PITCH * size_of(op.dereferenced_value.type) for op in staged)

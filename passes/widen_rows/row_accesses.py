@@ -15,7 +15,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from ...dialects.accx import VOLATILE
+from ...dialects.volatility import is_ordered
 from ..decisions.device_functions import PURE_FUNCTIONS
 from ..decisions.polynomials import ZERO, Monomial, Polynomial, product
 from ..decisions.wide_rows import WIDE_BYTES
@@ -121,9 +121,7 @@ def _check_plain(op: Operation, changes: bool) -> None:
 
 
 def _access(op: llvm.LoadOp | llvm.StoreOp, changes: bool, found: Survey) -> None:
-    ordering = op.ordering
-    volatile = VOLATILE in op.attributes or op.properties.get("volatile_") is not None
-    if volatile or (ordering is not None and ordering.value.data != 0):
+    if is_ordered(op):
         raise Declined("the body has volatile or atomic accesses")
     moves = op.ptr in found.changing
     if not moves and isinstance(op, llvm.LoadOp):
