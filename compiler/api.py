@@ -40,7 +40,7 @@ class RunOptions:
     """
     How a program is run. `device_number` chooses among several devices; `devices`: how many the program
     sees, separate ones on the targets host and sim, the first ones of the GPUs there are (None: one, or
-    all GPUs); `device_queues`: the host goes on after constructs with `deviceid` where it cannot tell;
+    all GPUs); `device_queues`: the host goes on after constructs on a GPU where it cannot tell;
     `libraries` are names for the dynamic loader (`-l`) or paths, looked for in `library_folders` (`-L`)
     too; `threads` (host target): CPU threads per launch, 0 for all;
     `shared_memory` (host target): no separate device memory; `checks` (sim target): look for data

@@ -156,11 +156,14 @@ Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
 class NativeDriver:
     """
     A driver that compiled code may call: addresses of functions with the signatures of
-    `cuLaunchKernel` and `cuStreamSynchronize`.
+    `cuLaunchKernel`, `cuStreamSynchronize`, `cuEventRecord` and `cuStreamWaitEvent`. The last two are 0 where
+    kernels are done when their launch returns.
     """
 
     launch_kernel: int
     stream_synchronize: int
+    event_record: int = 0
+    stream_wait_event: int = 0
 
 
 class DevicePacker(Protocol):
@@ -344,6 +347,10 @@ class Device(Protocol):
 
     def native_context(self) -> int:
         """The same for native code: what `enter_function` takes; 0 if there is nothing to do."""
+        ...
+
+    def native_event(self) -> int:
+        """The event of the synchronous queue, for `NativeDriver.event_record`; 0 if there is none."""
         ...
 
     def enter_function(self) -> int:

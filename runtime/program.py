@@ -170,6 +170,7 @@ class Runtime:
         row = state.native = self._native_devices.rows[state.row]
         row.waits = int(not self._device_queues or state.device.tells)
         row.context = state.device.native_context()
+        row.event = state.device.native_event()
         row.opened = 1
 
     def settle(self) -> None:
@@ -650,7 +651,7 @@ class Runtime:
         state = self.thread.state
         if isinstance(error, AccRuntimeError) and _is_late(error, state):
             error.remedy += (
-                "; the construct at fault may be an earlier one with deviceid:"
+                "; the construct at fault may be an earlier one:"
                 " ACCOPT_DEVICE_QUEUES=0 waits for each"
             )
         if isinstance(error, AccRuntimeError) and self.profile.active:

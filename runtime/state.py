@@ -106,7 +106,7 @@ class DeviceState:
         self.native.present += 1
 
     def _after_constructs(self, queue: Queue) -> None:
-        """Puts a queue's next work after the constructs with `deviceid` that nobody has waited for."""
+        """Puts a queue's next work after the synchronous constructs that nobody has waited for."""
         epoch = self.native.epoch
         if epoch != self._ordered.get(queue, 0):
             self._ordered[queue] = epoch

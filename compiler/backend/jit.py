@@ -148,10 +148,11 @@ class HostProgram:
     """
     A host module in memory, ready to be called. Must live as long as its code is used.
 
-    `symbols` (name → address) go before those of libraries; the callbacks behind them must be
-    kept alive by the caller. `libraries` are names as after `-l`, or paths; `library_folders` as
-    after `-L`; `objects` is an object file of other compilers' code (`foreign_objects.merged`). Raises
-    `CompileError` for undefined symbols and libraries that cannot be loaded.
+    `symbols` (name → address) go before those of libraries, and the program's own before them; the callbacks
+    behind them must be kept alive by the caller. `libraries` are names as after `-l`, or paths;
+    `library_folders` as after `-L`; `objects` is an object file of other compilers' code
+    (`foreign_objects.merged`). Raises `CompileError` for undefined symbols and libraries that cannot be
+    loaded.
     """
 
     def __init__(
@@ -178,7 +179,8 @@ class HostProgram:
             self.names |= ForeignObject("objects", objects).exported
         symbols = {_ATEXIT: self._atexit_address(), **(symbols or {})}
         for name, address in symbols.items():
-            builder.import_symbol(name, address)
+            if name not in self.names:
+                builder.import_symbol(name, address)
         for name in self.names:
             builder.export_symbol(name)
         self._jit = llvm.create_lljit_compiler(None, use_jit_link=True, suppress_errors=True)

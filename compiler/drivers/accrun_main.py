@@ -87,7 +87,7 @@ def _argument_parser() -> argparse.ArgumentParser:
     group.add_argument(
         "--no-device-queues",
         action="store_true",
-        help="wait for every construct with deviceid (also: ACCOPT_DEVICE_QUEUES=0)",
+        help="wait for every synchronous construct on a GPU (also: ACCOPT_DEVICE_QUEUES=0)",
     )
     group.add_argument(
         "--threads", type=int, default=0, metavar="N", help="CPU threads (host target; 0: all)"

@@ -155,7 +155,7 @@ def device_count() -> int | None:
 
 
 def device_queues() -> bool:
-    """Whether the host may go on after constructs with `deviceid`: unless ACCOPT_DEVICE_QUEUES is 0."""
+    """Whether the host may go on after synchronous constructs on a GPU: unless ACCOPT_DEVICE_QUEUES is 0."""
     text = os.environ.get("ACCOPT_DEVICE_QUEUES", "")
     if text not in ("", "0", "1"):
         raise error(UNKNOWN_LOC, f"ACCOPT_DEVICE_QUEUES is '{text}'", "set it to 0 or 1")

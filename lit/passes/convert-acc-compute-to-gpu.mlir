@@ -23,11 +23,12 @@ acc.private.recipe @private_tmp : !llvm.ptr init {
 }
 
 // A streaming loop: the construct becomes a launch with the gangs as grid and the lanes as block.
-// Full tiles run two elements side by side, loads before stores; the rest has a guarded loop.
+// It is on the queue of the device, for which the host need not wait. Full tiles run two elements side by side, loads before stores; the rest has a guarded loop.
 
 // CHECK-LABEL: llvm.func @stream
 // CHECK:         %[[X:[a-z_0-9]+]] = acc.present varPtr(%x : !llvm.ptr)
-// CHECK:         "gpu.launch_func"(%{{.*}}, %n, %[[X]], %{{.*}}) <{kernel = @accopt_kernels::@stream_0_kernel
+// CHECK:         %[[QUEUE:[a-z_0-9]+]] = arith.constant -1073741824 : i64
+// CHECK-NEXT:    "gpu.launch_func"(%{{.*}}, %n, %[[X]], %{{.*}}, %[[QUEUE]]) <{kernel = @accopt_kernels::@stream_0_kernel
 llvm.func @stream(%n: i32, %x: !llvm.ptr {llvm.noalias}, %y: !llvm.ptr {llvm.noalias}) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Region, SSAValue
 
+from ...compiler.base.abi import ASYNC_ON_DEVICE
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import accx, nvvm
 from ..decisions.block_shape import (
@@ -150,7 +151,7 @@ class ModuleLowering:
         k, function = self._kernel(outlined, launch)
         if (resident := construct.attributes.get(accx.RESIDENT)) is not None:
             function.attributes[nvvm.MINCTASM] = resident
-        queue = construct_queue(construct, cursor)
+        queue = construct_queue(construct, cursor, ASYNC_ON_DEVICE)
         operands = [
             *outlined.args,
             *_scratch_operands(self.module, cursor, k, outlined, launch, site),

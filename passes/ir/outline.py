@@ -351,24 +351,31 @@ def queue_value(
     async_operands: Sequence[SSAValue],
     operand_types: Attribute | None,
     async_only: Attribute | None,
+    synchronous: int = ASYNC_SYNC,
 ) -> SSAValue:
-    """The OpenACC queue (i64) of an async clause given as upstream's operations hold it."""
+    """
+    The OpenACC queue (i64) of an async clause given as upstream's operations hold it; `synchronous` where
+    there is none.
+    """
     if async_operands:
         position = select_device_type(operand_types) if operand_types is not None else 0
         if position is not None:
             return cursor.to_i64(async_operands[position])
     if select_device_type(async_only) is not None:
         return cursor.i64(ASYNC_NOVAL)
-    return cursor.i64(ASYNC_SYNC)
+    return cursor.i64(synchronous)
 
 
-def construct_queue(construct: acc.ParallelOp, cursor: Cursor) -> SSAValue:
-    """The OpenACC queue (i64) of a compute construct."""
+def construct_queue(
+    construct: acc.ParallelOp, cursor: Cursor, synchronous: int = ASYNC_SYNC
+) -> SSAValue:
+    """The OpenACC queue (i64) of a compute construct; `synchronous` for one without `async`."""
     return queue_value(
         cursor,
         list(construct.async_operands),
         construct.async_operands_device_type,
         construct.async_only,
+        synchronous,
     )
 
 

@@ -79,17 +79,22 @@ class CudaQueue:
         self._device.make_current()
         driver.check(driver.stream_wait_event(self.stream, event, 0), "cuStreamWaitEvent")
 
+    def event(self) -> int:
+        """The queue's event, made once; its device's context is current afterwards."""
+        api = self._driver.api
+        self._device.make_current()
+        if self._event is None:
+            flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+            self._event = self._driver.call(api.cuEventCreate, flags)
+        return int(self._event)
+
     def record(self) -> int:
         """
         The queue's event, which stands for all work so far; for a later moment once it is asked for again,
         which does no harm to who waits for it already.
         """
-        driver, api = self._driver, self._driver.api
-        self._device.make_current()  # an event is recorded on streams of its own context only
-        if self._event is None:
-            flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
-            self._event = driver.call(api.cuEventCreate, flags)
-        event = int(self._event)
+        event = self.event()  # recorded on streams of its own context only, which is current now
+        driver = self._driver
         driver.check(driver.event_record(event, self.stream), "cuEventRecord")
         return event
 
@@ -160,6 +165,9 @@ class CudaDevice:
 
     def native_context(self) -> int:
         return self._context_handle
+
+    def native_event(self) -> int:
+        return self.sync_queue.event()
 
     def enter_function(self) -> int:
         return self.driver.address("cuCtxSetCurrent")
@@ -388,6 +396,8 @@ class CudaDevice:
         return NativeDriver(
             self.driver.address("cuLaunchKernel"),
             self.driver.address("cuStreamSynchronize"),
+            self.driver.address("cuEventRecord"),
+            self.driver.address("cuStreamWaitEvent"),
         )
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:

@@ -30,9 +30,10 @@ ROW_BYTES = 3 * _LINE
 class DeviceRow(ctypes.Structure):
     """
     What native code knows of a device. `opened`: it has been used. `context`: what `enter_context` takes to
-    make it current, 0 if there is nothing to do. `waits`: constructs with `deviceid` are waited for.
-    `epoch`: how many there have been. `present` changes with the present table and the queues. The tables,
-    and `lock`, are those of `NativeLauncher` and `NativeData`.
+    make it current, 0 if there is nothing to do. `waits`: synchronous constructs are waited for. `event`: the
+    event of the synchronous queue. `epoch`: how many synchronous constructs there have been. `present`
+    changes with the present table and the queues. The tables, and `lock`, are those of `NativeLauncher`
+    and `NativeData`.
     """
 
     _fields_ = (
@@ -48,7 +49,8 @@ class DeviceRow(ctypes.Structure):
         ("busy", ctypes.c_int64),
         ("ordered", ctypes.c_int64),
         ("waits", ctypes.c_int64),
-        ("unused", ctypes.c_int64 * 4),
+        ("event", ctypes.c_int64),
+        ("unused", ctypes.c_int64 * 3),
         ("lock", ctypes.c_int64),
         ("epoch", ctypes.c_int64),
         ("present", ctypes.c_int64),

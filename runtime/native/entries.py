@@ -11,6 +11,7 @@ from typing import Any
 
 from ..device import NativeDriver, Queue
 from ..state import DeviceState
+from .clocks import NativeClocks
 from .data import NativeData
 from .devices import NativeDevices
 from .launch import NativeLauncher
@@ -29,6 +30,7 @@ class NativeEntries:
         self._launcher: NativeLauncher | None = None
         self._data: NativeData | None = None
         self._peers: NativePeers | None = None
+        self._clocks: NativeClocks | None = None
         self._keep: list[Any] = []
 
     def addresses(
@@ -65,6 +67,11 @@ class NativeEntries:
             entries["__accopt_scratch"] = launcher.scratch_address
             launcher.slow_waits[:] = [slow["acc_wait"], slow["__accopt_wait"]]
             entries |= launcher.wait_addresses
+            if self._clocks is None and driver.event_record:
+                enter = states[0].device.enter_function()
+                self._clocks = NativeClocks(self._devices, driver, enter)
+            if self._clocks is not None:
+                entries |= self._clocks.addresses
         peers = states[0].device.peer_driver()
         if peers is not None and self._devices.count > 1:
             if self._peers is None:

@@ -98,9 +98,28 @@ find:
   %newer = icmp ne i64 %epoch, %known_epoch
   %other_queue = xor i1 %in_order, true
   %behind = and i1 %newer, %other_queue
-  %to_wait = or i1 %to_order, %behind
-  %unknown = or i1 %missing, %to_wait
-  br i1 %unknown, label %slow, label %go
+  %unknown = or i1 %missing, %to_order
+  br i1 %unknown, label %slow, label %known
+known:
+  br i1 %behind, label %order, label %go
+order:
+  %event_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 0
+  %event = load i64, ptr %event_at
+  %first_at = getelementptr i64, ptr %streams, i64 {sync_slot}
+  %first = load i64, ptr %first_at
+  %no_event = icmp eq i64 %event, 0
+  %no_first = icmp eq i64 %first, 0
+  %cannot = or i1 %no_event, %no_first
+  br i1 %cannot, label %slow, label %mark
+mark:
+  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %first)
+  %held = call i32 inttoptr (i64 {stream_wait_event} to ptr)(i64 %stream, i64 %event, i32 0)
+  %either = or i32 %marked, %held
+  %put = icmp eq i32 %either, 0
+  br i1 %put, label %after_constructs, label %slow
+after_constructs:
+  store i64 %epoch, ptr %ordered_at
+  br label %go
 go:
   %gx = load i32, ptr %launch
   %p1 = getelementptr i32, ptr %launch, i64 1
@@ -229,6 +248,8 @@ class NativeLauncher:
                 **devices.addresses,
                 "launch_kernel": driver.launch_kernel,
                 "synchronize": driver.stream_synchronize,
+                "event_record": driver.event_record,
+                "stream_wait_event": driver.stream_wait_event,
                 "failed": failed,
                 "slow": slow,
                 "slow_scratch": slow_scratch,

@@ -248,6 +248,9 @@ class SimDevice:
     def native_context(self) -> int:
         return 0
 
+    def native_event(self) -> int:
+        return 0
+
     def enter_function(self) -> int:
         return 0
 

@@ -1,5 +1,5 @@
 """
-Constructs with `deviceid` that nobody waits for: the host goes on, and nothing else can tell. The fake
+Synchronous constructs that nobody waits for: the host goes on, and nothing else can tell. The fake
 driver does a stream's work as late as it may, so what is not ordered would be seen.
 """
 

@@ -2,10 +2,12 @@
 
 import ctypes
 import threading
+import time
 
 import pytest
 from accopt.compiler.base.abi import ASYNC_ON_DEVICE, Launch
 from accopt.runtime.device import NativeDriver
+from accopt.runtime.native.clocks import NativeClocks
 from accopt.runtime.native.devices import NativeDevices
 from accopt.runtime.native.launch import MAX_QUEUES, NativeLauncher
 
@@ -25,7 +27,13 @@ class Driver:
             ctypes.CFUNCTYPE(_q, _i, _q)(lambda *a: -1),
         ]
         launch, wait, slow, failed, scratch = (ctypes.cast(f, _p).value for f in self.keep)
-        native = NativeDriver(launch, wait)
+        self.events = [
+            ctypes.CFUNCTYPE(_i, _q, _q)(lambda *a: self.log.append(("record", *a)) or 0),
+            ctypes.CFUNCTYPE(_i, _q, _q, _u)(lambda *a: self.log.append(("after", *a)) or 0),
+        ]
+        self.native = native = NativeDriver(
+            launch, wait, *(ctypes.cast(f, _p).value for f in self.events)
+        )
         self.devices = NativeDevices(2, 0)
         self.code = NativeLauncher(3, self.devices, native, slow, failed, scratch)
         self.launcher = self.code.of(0)
@@ -129,7 +137,36 @@ def test_a_construct_of_a_device_is_not_waited_for_unless_the_program_could_tell
     assert row.epoch == 2
 
 
-def test_other_queues_come_to_python_after_constructs_that_nobody_waited_for(driver):
+def test_other_queues_are_put_after_constructs_that_nobody_waited_for(driver):
+    driver.launcher.remember(1, 77, 600, -2)
+    driver.launcher.remember(1, 77, 500, 3)
+    driver.devices.rows[0].event = 40
+    driver.run(1, ASYNC_ON_DEVICE)
+    log = driver.run(1, 3)
+    assert log[:2] == [("record", 40, 600), ("after", 500, 40, 0)] and log[2][0] == "launch"
+    assert [event[0] for event in driver.run(1, 3)] == ["launch"], "once for each construct"
+
+
+def test_who_reads_a_clock_finds_synchronous_constructs_done(driver):
+    driver.launcher.remember(1, 77, 600, -2)
+    driver.code.of(1).remember(1, 88, 900, -2)
+    native = NativeClocks(driver.devices, driver.native, 0)
+    now = ctypes.CFUNCTYPE(_q, _p)(native.addresses["time"])
+    ticks = ctypes.CFUNCTYPE(ctypes.c_double)(native.addresses["MPI_Wtime"])
+    assert abs(now(None) - time.time()) < 60 and driver.log == []
+    driver.run(1, ASYNC_ON_DEVICE)
+    first = ticks()
+    assert driver.log == [("wait", 600)] and 0 <= ticks() - first < 60
+    driver.devices.become(1)
+    driver.log.clear()
+    driver.run(1, ASYNC_ON_DEVICE)
+    driver.devices.become(0)
+    now(None)
+    now(None)
+    assert driver.log == [("wait", 900)], "each device with work, once"
+
+
+def test_other_queues_come_to_python_where_there_are_no_events(driver):
     driver.launcher.remember(1, 77, 600, -2)
     driver.launcher.remember(1, 77, 500, 3)
     assert driver.run(1, 3)[0][0] == "launch"

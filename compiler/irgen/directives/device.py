@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
 from ....dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp
-from ...base.abi import ASYNC_ON_DEVICE
 from ...c import ast as c
 from ...c.types import INT, QualType
 from ...directives.records import Directive, DirectiveKind, ExprClause, ExprSlot
@@ -42,8 +41,6 @@ def emit(
     number = fn.b.resize(slot_i32(fn, clause.args[0]), i64, signed=True)
     rest = [other for other in directive.clauses if other.name != CLAUSE]
     directive = replace(directive, clauses=rest)
-    if directive.is_compute and not directive.has("async"):
-        directive = _queued(directive)
     condition = condition_of(fn, directive, "if")
     if condition is not None:
         directive = _with_condition(fn, directive, condition)
@@ -70,15 +67,6 @@ def _body(
     statements.emit_body(fn, body)
     fn.b.at(directive.loc)
     fn.b.add(EnterDeviceOp(number))
-
-
-def _queued(directive: Directive) -> Directive:
-    """The construct with the async value by which the host need not wait for it."""
-    loc = directive.loc
-    value = c.IntConst(type=INT, loc=loc, value=ASYNC_ON_DEVICE)
-    slot = ExprSlot("async", loc, value)
-    clause = ExprClause(name="async", spelling="async", loc=loc, args=[slot])
-    return replace(directive, clauses=[*directive.clauses, clause])
 
 
 def _with_condition(fn: FunctionState, directive: Directive, condition: SSAValue) -> Directive:

@@ -1,0 +1,134 @@
+"""
+Reading a clock: a program that asks for the time finds synchronous constructs done, as if each had been
+waited for (docs/devices.md, "When the host waits"). Its calls of these functions come here first:
+
+    i64 NAME(i64, ptr)      waits for the synchronous queues that have work, then calls C's function
+    double MPI_Wtime()      the same with the monotonic clock (MPI 4.1, 9.6)
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+
+from ..device import NativeDriver
+from .code import NativeCode
+from .devices import ROW_BYTES, ROW_IR, NativeDevices
+from .launch import SYNC_SLOT
+
+CLOCKS = (
+    "clock",
+    "clock_gettime",
+    "getrusage",
+    "gettimeofday",
+    "time",
+    "times",
+    "timespec_get",
+)
+"""Functions with up to two arguments; these and the result are integers or addresses."""
+
+_IR = """
+define internal void @enter_context(ptr %row) {{
+entry:
+  %context_at = getelementptr %row, ptr %row, i32 0, i32 2
+  %context = load i64, ptr %context_at
+  %some = icmp ne i64 %context, 0
+  br i1 %some, label %switch, label %done
+switch:
+  %status = call i32 inttoptr (i64 {enter_context} to ptr)(i64 %context)
+  br label %done
+done:
+  ret void
+}}
+
+; waits for a device's synchronous constructs, if there are any that nobody has waited for
+define internal void @settle(ptr %row) {{
+entry:
+  %streams = call ptr @table(ptr %row, i32 4)
+  %served = icmp ne ptr %streams, null
+  br i1 %served, label %look, label %done
+look:
+  %stream_at = getelementptr i64, ptr %streams, i64 {sync_slot}
+  %stream = load i64, ptr %stream_at
+  %ordered = call ptr @table(ptr %row, i32 10)
+  %settled_at = getelementptr i64, ptr %ordered, i64 {sync_slot}
+  %settled = load i64, ptr %settled_at
+  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %epoch = load i64, ptr %epoch_at
+  %newer = icmp ne i64 %settled, %epoch
+  %known = icmp ne i64 %stream, 0
+  %some = and i1 %newer, %known
+  br i1 %some, label %wait, label %done
+wait:
+  call void @enter_context(ptr %row)
+  %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %own = call ptr @row()
+  call void @enter_context(ptr %own)
+  store i64 %epoch, ptr %settled_at
+  br label %done
+done:
+  ret void
+}}
+
+define internal void @settle_all() {{
+entry:
+  br label %each
+each:
+  %number = phi i64 [ 0, %entry ], [ %next, %each ]
+  %at = mul i64 %number, {row_bytes}
+  %row = getelementptr i8, ptr inttoptr (i64 {rows} to ptr), i64 %at
+  call void @settle(ptr %row)
+  %next = add i64 %number, 1
+  %more = icmp ult i64 %next, {count}
+  br i1 %more, label %each, label %done
+done:
+  ret void
+}}
+
+define double @settled_MPI_Wtime() {{
+  %time = alloca [2 x i64]
+  %status = call i64 @settled_clock_gettime(i64 1, ptr %time)
+  %seconds = load i64, ptr %time
+  %part_at = getelementptr i64, ptr %time, i64 1
+  %part = load i64, ptr %part_at
+  %whole = sitofp i64 %seconds to double
+  %nanoseconds = sitofp i64 %part to double
+  %fraction = fdiv double %nanoseconds, 1.0e9
+  %sum = fadd double %whole, %fraction
+  ret double %sum
+}}
+"""
+
+_CLOCK_IR = """
+define i64 @settled_{name}(i64 %first, ptr %second) {{{{
+  call void @settle_all()
+  %result = call i64 inttoptr (i64 {{{name}}} to ptr)(i64 %first, ptr %second)
+  ret i64 %result
+}}}}
+"""
+
+
+class NativeClocks:
+    """The functions (`addresses`, by C's names) for devices that are entered by `enter_context(context)`."""
+
+    def __init__(self, devices: NativeDevices, driver: NativeDriver, enter_context: int):
+        libc = ctypes.CDLL(None)
+        real = {name: ctypes.cast(libc[name], ctypes.c_void_p).value or 0 for name in CLOCKS}
+        self._code = NativeCode(
+            ROW_IR + _IR + "".join(_CLOCK_IR.format(name=name) for name in CLOCKS),
+            {
+                **devices.addresses,
+                **real,
+                "synchronize": driver.stream_synchronize,
+                "enter_context": enter_context,
+            },
+            {
+                **devices.constants,
+                "count": devices.count,
+                "row_bytes": ROW_BYTES,
+                "sync_slot": SYNC_SLOT,
+            },
+        )
+        self.addresses: Mapping[str, int] = {
+            name: self._code.address(f"settled_{name}") for name in (*CLOCKS, "MPI_Wtime")
+        }
