@@ -34,6 +34,10 @@ _NOT_DONE = (
     ),
     (r"-m96bit-long-double|-mno-sse\d*|-mabi=ms", _OWN_TYPES),
     (r"-fwrapv|-ftrapv", "signed arithmetic does not overflow in a valid program"),
+    (
+        r"-fno-strict-aliasing",
+        "loops may take data of different types, but bytes and members of unions, for different memory",
+    ),
     (r"-static", "programs use shared libraries"),
 )
 """Patterns of options that would change what a program does, and what holds instead."""

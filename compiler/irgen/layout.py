@@ -164,6 +164,11 @@ class TypeLowering:
         self._names[name] = types
         return name
 
+    @property
+    def has_unions(self) -> bool:
+        """Whether any type so far is a union, or has one in it."""
+        return any(t.is_union for t in self._records)
+
     def _union(self, t: RecordType) -> tuple[list[Attribute], dict[int, int]]:
         unit = next((IntegerType(8 * a) for a in (8, 4, 2) if a == t.align), i8)
         if t.align == 16:

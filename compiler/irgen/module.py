@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import Block, BlockArgument, Region
 
+from ...dialects.accx import PUNS
 from ...passes.ir.recipes import add_recipes
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from ..base.names import value_name
@@ -83,6 +84,8 @@ def _generate(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> Modul
         op.attributes["acc.declare"] = acc.DeclareAttr(clause)
         op.linkage = EXTERNAL  # also of statics: the runtime finds the host copy by name
     add_recipes(state.module, state.recipes)
+    if state.types.has_unions:
+        state.module.attributes[PUNS] = UnitAttr()
     return state.module
 
 

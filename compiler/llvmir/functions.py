@@ -16,7 +16,7 @@ from xdsl.dialects.llvm import CallingConventionAttr, FuncOp, LLVMFunctionType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ...dialects import llvm_ext, nvvm
-from ...dialects.accx import KERNEL
+from ...dialects.accx import KERNEL, TYPED
 from ..base.diagnostics import SourceLoc, error
 from .attributes import function_attributes, parameter_attributes
 from .constants import attribute_text, zero_text
@@ -111,6 +111,7 @@ class FunctionPrinter:
         self._labels: dict[Block, str] = {}
         self._edges: dict[tuple[Operation, int], str] = {}
         self._counter = 0
+        self.typed_accesses = False
 
     # What the emitters of operations use.
 
@@ -193,6 +194,7 @@ class FunctionPrinter:
         defined = bool(func.body.blocks)
         kernel = nvvm.KERNEL in func.attributes
         computes = KERNEL in func.attributes
+        self.typed_accesses = TYPED in func.attributes
         self._contract = self._contract_kernels if computes else self._contract_sequential
         self._names.clear()
         self._labels.clear()

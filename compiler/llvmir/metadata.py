@@ -74,6 +74,13 @@ class Metadata:
         reference = f"!{len(self._nodes)}"
         return self.distinct(f"!{{{', '.join([reference, *properties])}}}")
 
+    def scalar_type(self, name: str) -> str:
+        """The `!tbaa` node of a scalar type of C: no two of them share memory; bytes may be anything."""
+        root = self.node('!{!"accopt"}')
+        byte = self.node(f'!{{!"bytes", {root}, i64 0}}')
+        scalar = self.node(f'!{{!"{name}", {byte}, i64 0}}')
+        return self.node(f"!{{{scalar}, {scalar}, i64 0}}")
+
     def access_groups(self, groups: Attribute) -> list[str]:
         """The nodes of the loops whose parallel accesses an operation belongs to."""
         out: list[str] = []

@@ -13,13 +13,16 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
+    Float32Type,
+    Float64Type,
     IntegerAttr,
     IntegerType,
     StringAttr,
     SymbolRefAttr,
+    i8,
 )
 from xdsl.dialects.llvm import GEP_USE_SSA_VAL, LLVMFunctionType
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
 from ...dialects.accx import ACCESS_GROUPS
@@ -182,13 +185,43 @@ def _access_suffix(p: FunctionPrinter, op: Operation) -> str:
     return out
 
 
+_SCALARS = (IntegerType, Float32Type, Float64Type, llvm.LLVMPointerType)
+
+
+def _element_type(gep: llvm.GEPOp) -> Attribute | None:
+    """What the address points at: the source's element, after all indices but the first."""
+    found: Attribute = gep.elem_type
+    for index in list(gep.rawConstantIndices.iter_values())[1:]:
+        match found:
+            case llvm.LLVMArrayType():
+                found = found.type
+            case llvm.LLVMStructType() if index >= 0:
+                found = found.types.data[index]
+            case _:
+                return None
+    return found
+
+
+def _scalar_tag(p: FunctionPrinter, pointer: SSAValue, type_: Attribute) -> str:
+    """
+    The type of an access to an element or member in a kernel whose memory is what it is declared. Others,
+    bit-fields among them, may be anything.
+    """
+    if not p.typed_accesses or not isinstance(pointer.owner, llvm.GEPOp):
+        return ""
+    if type_ == i8 or not isinstance(type_, _SCALARS) or _element_type(pointer.owner) != type_:
+        return ""
+    return f", !tbaa {p.metadata.scalar_type(p.types(type_))}"
+
+
 def _load(p: FunctionPrinter, op: Operation) -> None:
     before, after = _atomic(op, cast(llvm.LoadOp, op).ordering.value.data)
     volatile = " volatile" if is_volatile(op) else ""
     type = p.types(op.results[0].type)
     p.define(
         op,
-        f"load{before}{volatile} {type}, {p.typed(op.operands[0])}{after}{_access_suffix(p, op)}",
+        f"load{before}{volatile} {type}, {p.typed(op.operands[0])}{after}{_access_suffix(p, op)}"
+        f"{_scalar_tag(p, op.operands[0], op.results[0].type)}",
     )
 
 
@@ -198,7 +231,8 @@ def _store(p: FunctionPrinter, op: Operation) -> None:
     value, ptr = op.operands
     p.line(
         op,
-        f"store{before}{volatile} {p.typed(value)}, {p.typed(ptr)}{after}{_access_suffix(p, op)}",
+        f"store{before}{volatile} {p.typed(value)}, {p.typed(ptr)}{after}{_access_suffix(p, op)}"
+        f"{_scalar_tag(p, ptr, value.type)}",
     )
 
 

@@ -68,7 +68,7 @@ llvm.func @sum(%n: i32, %s: !llvm.ptr, %q: i32) {
   llvm.return
 }
 
-// CHECK-LABEL: llvm.func @scale_{{.*}}_host(%gang_begin: i64, %gang_end: i64, %num_gangs: i64, %args: !llvm.ptr) attributes {accx.kernel} {
+// CHECK-LABEL: llvm.func @scale_{{.*}}_host(%gang_begin: i64, %gang_end: i64, %num_gangs: i64, %args: !llvm.ptr) attributes {accx.kernel, accx.typed} {
 // CHECK:         %low = arith.minsi
 // CHECK:         %high = arith.minsi
 // CHECK:         scf.for %i = %{{.*}} to %{{.*}} step %{{.*}} : i32 {

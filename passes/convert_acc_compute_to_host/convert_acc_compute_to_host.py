@@ -38,7 +38,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import SourceLoc
-from ...dialects.accx import KERNEL, SITE, LaunchHostOp
+from ...dialects.accx import KERNEL, PUNS, SITE, TYPED, LaunchHostOp
+from ...dialects.accx_compress import DECODES, PACKED
 from ..ir.acc_ops import PRIVATIZING_OPS
 from ..ir.building import PTR, Cursor, constant_value, erase
 from ..ir.device_symbols import DeviceSymbols, Gangs
@@ -91,6 +92,8 @@ class _Kernels:
     )
     blocks: dict[Block, None] = field(default_factory=dict[Block, None])
     """Where constructs stood."""
+    typed: bool = False
+    """Whether memory is accessed as what it is declared: no unions, nothing compressed."""
 
     def convert(self, construct: acc.ParallelOp) -> None:
         """Replaces `construct` by a launch."""
@@ -135,7 +138,7 @@ class _Kernels:
             llvm.LLVMFunctionType([i64, i64, i64, PTR], llvm.LLVMVoidType()),
             llvm.LinkageAttr("external"),
             body=Region(entry),
-            extra_attrs={KERNEL: UnitAttr()},
+            extra_attrs={KERNEL: UnitAttr(), **({TYPED: UnitAttr()} if self.typed else {})},
         )
         func.location = kernel.loc
         end = llvm.ReturnOp()
@@ -291,8 +294,13 @@ class ConvertAccComputeToHostPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         symbols = symbol_table(op)
         sites = SiteTable.of(op)
-        kernels = _Kernels(op, symbols, Recipes(op), sites)
-        constructs = [c for c in op.walk() if isinstance(c, acc.ParallelOp)]
+        constructs: list[acc.ParallelOp] = []
+        typed = PUNS not in op.attributes
+        for inner in op.walk():
+            if isinstance(inner, acc.ParallelOp):
+                constructs.append(inner)
+            typed &= not (PACKED in inner.attributes or DECODES in inner.attributes)
+        kernels = _Kernels(op, symbols, Recipes(op), sites, typed=typed)
         for construct in constructs:
             kernels.convert(construct)
         for block in kernels.blocks:

@@ -129,6 +129,30 @@ def test_volatile_and_invariant_accesses():
     assert "store volatile i32" in text
 
 
+def test_scalar_types_of_elements_and_members():
+    body = """
+    llvm.func @NAME(%p: !llvm.ptr, %i: i64) attributes {WORDS} {
+      %n = llvm.getelementptr %p[%i, 0] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.struct<(i32, f64)>
+      %a = llvm.load %n : !llvm.ptr -> i32
+      %bits = llvm.load %n : !llvm.ptr -> i16
+      %x = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+      %b = llvm.load %x : !llvm.ptr -> f64
+      llvm.store %b, %p : f64, !llvm.ptr
+      %c = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %d = llvm.load %c : !llvm.ptr -> i8
+      llvm.return
+    }"""
+    kernel = body.replace("NAME", "k").replace("WORDS", "accx.kernel, accx.typed")
+    other = body.replace("NAME", "h").replace("WORDS", "accx.kernel")
+    text = print_llvm_module(parse(kernel + other), target="host")
+    tagged = [line.split(",")[0].split("= ")[1] for line in text.splitlines() if "!tbaa" in line]
+    assert tagged == ["load i32", "load double"], (
+        "of one kernel, neither bytes nor parts of members"
+    )
+    int_tag, double_tag = (line.split("!tbaa ")[1] for line in text.splitlines() if "!tbaa" in line)
+    assert int_tag != double_tag
+
+
 def test_kernels_are_convergent_and_carry_launch_bounds():
     module = parse("""
     "gpu.module"() <{sym_name = "m"}> ({
