@@ -8,17 +8,16 @@ Python happens to have loaded.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .backend.foreign_objects import ForeignObject
-from .backend.jit import exported_names
+from .backend.jit import LINKED_IN, exported_names
+from .backend.library_files import load_library
 from .backend.symbols import DECLARATION, declared_names
-from .base.diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc, error
+from .base.diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc
 
 if TYPE_CHECKING:
     from .c.ast import TranslationUnit
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _C_LIBRARY = ("libc.so.6", "libm.so.6")
 _WITHOUT_FILE = frozenset(("c", "m", "gcc"))
 """Libraries of every program: what they hold is in the C library, or comes with LLVM's code."""
-_FROM_US = frozenset(("exit", "fork", "atexit"))
+_FROM_US = frozenset(("exit", "fork", "atexit", *LINKED_IN))
 """Functions of the C library that a program gets from the runtime (`backend/jit.py`)."""
 _FUNCTION = re.compile(
     r'^define (internal |private )?[^@\n]*@("[^"]*"|[\w.$-]+)\(.*?^}', re.MULTILINE | re.DOTALL
@@ -47,7 +46,11 @@ def check_references(
     after `-l`, or paths) that are in none of the `folders` (as after `-L`) nor where the system has its
     own. `objects` of other compilers define names and use others, too.
     """
-    opened = [open_library(name, folders) for name in libraries if name not in _WITHOUT_FILE]
+    opened = [
+        load_library(name, folders, ctypes.CDLL, OSError)
+        for name in libraries
+        if name not in _WITHOUT_FILE
+    ]
     missing = [name for name in declared_names(host_ir) if not _is_ours(name)]
     handles = [ctypes.CDLL(name) for name in _C_LIBRARY] + opened
     missing = [name for name in missing if not any(_has(handle, name) for handle in handles)]
@@ -69,26 +72,6 @@ def check_references(
     ]
     if missing or lost:
         raise CompileError([*(_messages(missing, units()) if missing else ()), *lost])
-
-
-def open_library(name: str, folders: Sequence[str]) -> ctypes.CDLL:
-    """The library of `-l<name>`, or at a path. Raises `CompileError` if there is none."""
-    paths = [name] if "/" in name else [str(Path(f).absolute() / f"lib{name}.so") for f in folders]
-    candidates = [path for path in paths if Path(path).exists()]
-    if "/" not in name:
-        found = ctypes.util.find_library(name)
-        candidates += [found] if found else []
-    reason = "no such file"
-    for candidate in candidates:
-        try:
-            return ctypes.CDLL(candidate)
-        except OSError as e:
-            reason = str(e)
-    raise error(
-        UNKNOWN_LOC,
-        f"cannot find the library '{name}': {reason}",
-        "install its shared library, or give its folder with -L",
-    )
 
 
 def is_of_runtime(name: str) -> bool:

@@ -11,13 +11,11 @@ and finished object code can be linked without LLVM IR.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 import re
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -38,10 +36,13 @@ from .cache import DiskCache, content_key
 from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
 from .host_code import initialize, object_code
+from .library_files import load_library
 from .symbols import declared_names
 
 _LIBRARY_NAME = "program"
 _ATEXIT = "__accopt_atexit"
+LINKED_IN = {"pthread_atfork": "__register_atfork", "at_quick_exit": "__cxa_at_quick_exit"}
+"""What glibc has for linkers only, and the function behind it, whose last parameter does not matter here."""
 
 _DEFINITION = re.compile(
     r'^(?:define (?!internal |private )[^@]*@("[^"]*"|[\w.$-]+)\('
@@ -87,30 +88,6 @@ def _as_program(ir: str) -> str:
     return with_own_heap(re.sub(r"@atexit\b", f"@{_ATEXIT}", ir))
 
 
-def _load_library(name: str, folders: Sequence[str]) -> None:
-    """Makes the symbols of `-l<name>` (or of a path) visible to the JIT."""
-    candidates = (
-        [name] if "/" in name else [str(Path(f).absolute() / f"lib{name}.so") for f in folders]
-    )
-    candidates = [path for path in candidates if Path(path).exists()]
-    if "/" not in name:
-        found = ctypes.util.find_library(name)
-        candidates += [found] if found else []
-    reason = "no such file"
-    for candidate in candidates:
-        try:
-            llvm.load_library_permanently(candidate)
-        except RuntimeError as exc:
-            reason = str(exc)
-        else:
-            return
-    raise error(
-        UNKNOWN_LOC,
-        f"cannot load the library '{name}': {reason}",
-        "install its shared library, or give its folder with -L",
-    )
-
-
 def _load_c_library() -> None:
     """
     libc and libm, for all symbols they define. The Python process has them already, but not
@@ -144,6 +121,15 @@ def _link_error(exc: RuntimeError, ir: str, symbols: Mapping[str, int]) -> Excep
     )
 
 
+def _linked_in(defined: Collection[str], ir: str) -> dict[str, int]:
+    """The addresses of `LINKED_IN` that a program uses and does not define."""
+    found: dict[str, int] = {}
+    for name, behind in LINKED_IN.items():
+        if name not in defined and f"@{name}" in ir:
+            found[name] = ctypes.cast(ctypes.CDLL(None)[behind], ctypes.c_void_p).value or 0
+    return found
+
+
 class HostProgram:
     """
     A host module in memory, ready to be called. Must live as long as its code is used.
@@ -170,14 +156,15 @@ class HostProgram:
         initialize()
         _load_c_library()
         for name in libraries:
-            _load_library(name, library_folders)
+            load_library(name, library_folders, llvm.load_library_permanently, RuntimeError)
         self.code = code = compile_object(llvm_ir, opt_level=opt_level, cache=cache)
         self.names = frozenset(exported_names(llvm_ir))
         builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
         if objects:
             builder.add_object_img(objects)
             self.names |= ForeignObject("objects", objects).exported
-        symbols = {_ATEXIT: self._atexit_address(), **(symbols or {})}
+        given = {_ATEXIT: self._atexit_address(), **_linked_in(self.names, llvm_ir)}
+        symbols = {**given, **(symbols or {})}
         for name, address in symbols.items():
             if name not in self.names:
                 builder.import_symbol(name, address)

@@ -31,7 +31,9 @@ from .preprocess_headers import (
 from .preprocess_macros import MacroPreprocessor, read_source
 from .preprocess_output import OutputWriter
 from .preprocess_predefined import (
+    FOR_IDENTIFICATION,
     FOR_SYSTEM_HEADERS,
+    IDENTIFYING_FILE,
     OPENACC_VERSION,
     OPENMP_VERSION,
     PREDEFINED,
@@ -138,6 +140,9 @@ def _preprocess_with(
 ) -> PreprocessedSource:
     output = OutputWriter(name)
     cpp = _started(output, options, said := DiagnosticSink(), system=system)
+    if path.name == IDENTIFYING_FILE:
+        for macro, body in FOR_IDENTIFICATION:
+            cpp.predefine(macro, body)
     try:
         cpp.process(text, name, path)
     except CompileError:

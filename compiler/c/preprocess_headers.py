@@ -41,6 +41,11 @@ def system_folders() -> list[Path]:
     return [folder for folder in folders if folder.is_dir()]
 
 
+def searched_folders(include_dirs: Sequence[Path]) -> list[Path]:
+    """Where headers are looked for, in order, as `-v` tells it."""
+    return [*include_dirs, INCLUDE_DIR, OPENACC_INCLUDE_DIR, *system_folders()]
+
+
 class NeedsSystemHeaders(Exception):
     """The file includes, or uses, what only the system's headers have."""
 

@@ -80,6 +80,14 @@ What the system's headers ask a compiler about, added with them: the version of 
 It is clang's, which libraries know as the oldest with attributes and statement expressions.
 """
 
+IDENTIFYING_FILE = "CMakeCCompilerId.c"
+"""The file by which CMake learns what a compiler is, from the macros that it has."""
+FOR_IDENTIFICATION: tuple[tuple[str, str], ...] = (("__GNUC__", "12"), ("__GNUC_MINOR__", "2"))
+"""
+CMake is told of GCC 12: what it then writes on command lines (`-std=gnu11`, `-MD -MF`, `-fopenacc`,
+`-Wl,-soname`) we have, and of unknown compilers it asks less than of known ones.
+"""
+
 PREDEFINED: tuple[tuple[str, str], ...] = (
     ("_OPENACC", OPENACC_VERSION),
     ("__STDC_VERSION__", "201112L"),

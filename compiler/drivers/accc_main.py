@@ -12,6 +12,7 @@ Options of other compilers that mean nothing here are ignored (`customary_option
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
@@ -28,12 +29,13 @@ from ..base.diagnostics import (
     render,
 )
 from ..internal_error import guarded
-from .c_options import answer, command_error, prepared_or_leave
+from .c_options import answer, command_error, prepared_or_leave, tell_search
 from .customary_options import translated_or_leave
 from .dependencies import add_dependency_arguments, write_dependencies
 from .driver_options import add_compile_arguments, add_version, compile_options
 from .object_file import ObjectFile, read_objects
 from .outputs import print_output, write_output
+from .readable_strings import readable_strings
 from .reporting import report, reporting_options, require_no_failing
 
 if TYPE_CHECKING:
@@ -65,6 +67,9 @@ def _argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("-c", dest="compile", action="store_true", help="make object files only")
     parser.add_argument("-E", dest="preprocess", action="store_true", help="preprocess only")
     parser.add_argument(
+        "-P", dest="without_lines", action="store_true", help="with -E: no line numbers"
+    )
+    parser.add_argument(
         "-shared", action="store_true", help="link a shared library (needs the system's ld)"
     )
     parser.add_argument(
@@ -74,10 +79,14 @@ def _argument_parser() -> argparse.ArgumentParser:
         "-save-temps", "--save-temps", action="store_true", help="keep the preprocessed files"
     )
     parser.add_argument("-fsyntax-only", dest="check", action="store_true", help="check only")
+    parser.add_argument("--verbose", action="store_true", help="-v: tell what is searched")
     parser.add_argument("-o", dest="output", metavar="FILE", type=Path, help="file to write")
     repeated: dict[str, Any] = {"action": "append", "default": []}
     parser.add_argument("-l", dest="libraries", metavar="NAME", help="shared library", **repeated)
     parser.add_argument("-L", dest="library_dirs", metavar="DIR", help="its folder", **repeated)
+    parser.add_argument(
+        "--linker-word", dest="linker_words", help=argparse.SUPPRESS, **repeated
+    )  # what -Wl, says to the linker of a shared library
     add_version(parser)
     add_dependency_arguments(parser)
     add_compile_arguments(parser, auto_target=True)
@@ -109,6 +118,10 @@ class _Command:
 
     def run(self) -> int:
         args = self.args
+        if args.verbose:
+            tell_search(args)
+            if not args.inputs:
+                return 0
         if not args.inputs:
             raise command_error("there are no input files", "name C or object files")
         if args.output is not None and len(args.inputs) > 1 and (args.compile or args.preprocess):
@@ -143,7 +156,10 @@ class _Command:
         _print(sink)
         if self.args.depend_only:
             return
-        self._write("".join(texts))
+        text = "".join(texts)
+        if self.args.without_lines:
+            text = re.sub(r"^(?:#[ \t]*(?:line[ \t]+)?\d.*)?\n", "", text, flags=re.MULTILINE)
+        self._write(text)
 
     def _write(self, text: str) -> None:
         if self.args.output is None:
@@ -197,7 +213,7 @@ class _Command:
         from ..backend.foreign_objects import merged
         from ..backend.jit import compile_host, exported_names
         from ..executable import build_sources
-        from .linked_program import LinkedProgram
+        from .linked_program import ORIGIN, LinkedProgram
         from .run_program import device_number, for_this_machine
 
         inputs = self._objects()
@@ -223,14 +239,18 @@ class _Command:
             from .shared_library import link_library
 
             others = [(each.name, each.data) for each in foreign]
-            code = link_library(executable, others, args.libraries, args.library_dirs)
+            words = args.linker_words
+            code = link_library(executable, others, args.libraries, args.library_dirs, words)
             write_output(args.output or Path("a.out"), code)
             return
         cache = DiskCache.default("host")
         compile_host(executable.host_ir, options.opt_level, cache)
         if here.target == "host":
             compile_team(cache)
-        folders = tuple(str(Path(folder).resolve()) for folder in args.library_dirs)
+        folders = tuple(
+            folder if folder.startswith(ORIGIN) else str(Path(folder).resolve())
+            for folder in args.library_dirs
+        )
         program = LinkedProgram(
             sources,
             args.target,
@@ -239,6 +259,7 @@ class _Command:
             tuple(args.libraries),
             folders,
             merged(foreign) if foreign else b"",
+            readable_strings(executable.host_ir),
         )
         output = args.output or Path("a.out")
         write_output(output, program.to_bytes())
@@ -268,12 +289,13 @@ class _Command:
     ) -> None:
         from ..c.program import check_program
         from ..references import check_references
+        from .linked_program import with_origin
 
         target = executable.options.target
         check_references(
             executable.host_ir,
             self.args.libraries,
-            self.args.library_dirs,
+            with_origin(self.args.library_dirs, self.args.output or Path("a.out")),
             lambda: check_program(sources, DiagnosticSink(), target),
             foreign,
         )
@@ -298,11 +320,15 @@ class _Command:
 
     def _archive(self, name: str) -> Path | None:
         """The archive that `-lNAME` means: where a folder of `-L` has one, and no shared library."""
+        exact = name.startswith(":")
+        if exact and not name.endswith(".a"):
+            return None
         for folder in map(Path, self.args.library_dirs):
-            if (folder / f"lib{name}.so").exists():
+            if not exact and (folder / f"lib{name}.so").exists():
                 return None
-            if (folder / f"lib{name}.a").exists():
-                return folder / f"lib{name}.a"
+            archive = folder / (name[1:] if exact else f"lib{name}.a")
+            if archive.exists():
+                return archive
         return None
 
     def _with_options_of(self, objects: Sequence[ObjectFile]) -> argparse.Namespace:
@@ -345,6 +371,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     arguments = translated_or_leave(given, sink)
     _print(sink)
+    if "-v" in given:
+        arguments.insert(0, "--verbose")
     return guarded(lambda: _main(arguments))
 
 

@@ -6,6 +6,7 @@ changes a program's meaning and is not done is a warning; values that do not exi
 
 from __future__ import annotations
 
+import argparse
 import platform
 import re
 import shlex
@@ -45,8 +46,15 @@ _LINKER_MEANS = re.compile(
     r"--?(?:wrap|defsym|version-script|script|dynamic-list|entry|e|T|u|undefined)(?:=.*)?"
 )
 _WITH_VALUE = re.compile(
-    r"--?(?:soname|h|rpath-link|z|O|m|wrap|defsym|entry|e|T|u|undefined|y|Map)"
+    r"--?(?:soname|h|rpath-link|z|m|wrap|defsym|entry|e|T|u|undefined|y|Map|rpath|R|L|l|library-path|"
+    r"version-script|script|dynamic-list|init|fini|retain-symbols-file|dynamic-linker|I|F|f|G|A)"
 )
+"""Words of the linker whose value may be the next word."""
+_BARE_LINKER_WORDS = (
+    "--whole-archive", "--no-whole-archive", "-export-dynamic", "--export-dynamic"
+)  # fmt: skip
+"""Besides `-soname` and `-rpath`, what libtool gives to compilers that it does not know without `-Wl,`."""
+_LINKER_VERSION = "--linker-version"
 
 
 def command_error(message: str, remedy: str) -> CommandLineError:
@@ -60,18 +68,28 @@ def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
     `CommandLineError` for values that do not exist.
     """
     found: list[str] = []
-    rest = iter(list(_with_files(arguments, 0)))
+    given = list(_with_files(arguments, 0))
+    words: list[str] = []
+    rest = iter(given)
     for argument in rest:
+        if argument == "-Xlinker":
+            words.append(_next(rest, argument))
+            continue
+        if argument.startswith("-Wl,"):
+            words += argument[4:].split(",")
+            continue
+        found += _linker(words, given, sink)
+        words = []
         if argument == "--":
             return [*found, argument, *rest]
         if argument in ("-o", "-D", "-U", "-I", "-L", "-l", "-MF", "-MT", "-MQ", *_SEPARATE):
             found += [argument, _next(rest, argument)]
-        elif argument == "-Xlinker":
-            found += _linker([_next(rest, argument)], sink)
+        elif argument in ("-soname", "-rpath"):
+            words = [argument, _next(rest, argument)]
+        elif argument in _BARE_LINKER_WORDS:
+            words = [argument]
         elif argument == "-Xpreprocessor":
             found += prepared([_next(rest, argument)], sink)
-        elif argument.startswith("-Wl,"):
-            found += _linker(argument[4:].split(","), sink)
         elif argument.startswith("-Wp,"):
             found += _preprocessor(argument[4:].split(","), sink)
         elif argument in ("-tp", "--param", "-aux-info"):
@@ -80,7 +98,7 @@ def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
             found += ["-x", _language(argument[2:] or _next(rest, argument))]
         else:
             found += _one(argument, sink)
-    return found
+    return found + _linker(words, given, sink)
 
 
 def prepared_or_leave(arguments: Sequence[str]) -> list[str]:
@@ -139,23 +157,29 @@ def _language(name: str) -> str:
     return name
 
 
-def _linker(words: Sequence[str], sink: DiagnosticSink) -> list[str]:
-    """Our options for what `-Wl,` gives to a linker."""
+def _linker(words: Sequence[str], given: Sequence[str], sink: DiagnosticSink) -> list[str]:
+    """
+    Our options for what `-Wl,` and `-Xlinker` say to a linker. Shared libraries are linked by the system's,
+    which gets the words as they are; of programs, linked by accopt, those that mean something are done.
+    """
     found: list[str] = []
+    shared = "-shared" in given
     rest = iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
-        if name in ("-rpath", "--rpath", "-R"):
-            found.append(f"-L{value if equals else next(rest, '.')}")
-        elif word in ("-L", "--library-path", "-l"):
-            found.append(f"{word[:2]}{next(rest, '')}")
+        apart = [next(rest, "")] if not equals and _WITH_VALUE.fullmatch(word) else []
+        if word in ("-L", "--library-path", "-l"):
+            found.append(f"{word[:2] if word != '--library-path' else '-L'}{apart[0]}")
         elif re.match(r"-[lL].", word) or not word.startswith("-"):
             found.append(word)
-        else:
-            if _LINKER_MEANS.fullmatch(word):
-                sink.warn(UNKNOWN_LOC, f"-Wl,{word} is not done: programs are linked by accopt")
-            if not equals and _WITH_VALUE.fullmatch(word):
-                next(rest, None)
+        elif shared:
+            found += [f"--linker-word={each}" for each in (word, *apart)]
+        elif name in ("-rpath", "--rpath", "-R"):
+            found.append(f"-L{value if equals else apart[0]}")
+        elif word in ("--version", "-v", "-V"):
+            found.append(_LINKER_VERSION)
+        elif _LINKER_MEANS.fullmatch(word):
+            sink.warn(UNKNOWN_LOC, f"-Wl,{word} is not done: programs are linked by accopt")
     return found
 
 
@@ -188,11 +212,35 @@ def answer(arguments: Sequence[str]) -> str | None:
                 return f"install: {Path(__file__).parents[2]}\nprograms: =\nlibraries: ={folders}"
             case "-print-sysroot" | "-print-multi-directory" | "-print-multi-os-directory":
                 return "" if "sysroot" in name else "."
+            case "--linker-version":
+                return f"accc {version('accopt')}, with the options of GNU ld for shared libraries"
             case "-print-multi-lib":
                 return ".;"
             case _:
                 pass
     return None
+
+
+def tell_search(args: argparse.Namespace) -> None:
+    """
+    What `-v` prints: where headers and libraries are looked for, in the form in which gcc tells it and
+    CMake and Meson read it (they learn the name of the machine's folder from it).
+    """
+    from ..c.preprocess_headers import searched_folders
+
+    machine = f"{platform.machine()}-linux-gnu"
+    print(f"Target: {machine}", '#include "..." search starts here:', sep="\n", file=sys.stderr)
+    headers = [f" {folder}" for folder in searched_folders(args.include_dirs)]
+    print(
+        "#include <...> search starts here:",
+        *headers,
+        "End of search list.",
+        sep="\n",
+        file=sys.stderr,
+    )
+    if not (args.compile or args.preprocess or args.check):
+        folders = [f"-L{folder}" for folder in (*args.library_dirs, *_folders(machine))]
+        print(" ld", *folders, *args.inputs, "-lc", file=sys.stderr)
 
 
 def _folders(machine: str) -> list[str]:

@@ -37,6 +37,19 @@ _ROOM = (
     f'*) [ "$(ulimit -s)" -ge {STACK_BYTES >> 10} ] || ulimit -S -s {STACK_BYTES >> 10} 2>/dev/null ;; esac\n'
 )
 """Asks for a large stack before the process begins, so that the kernel keeps the room below it free (KiB)."""
+PYTHON_VARIABLE = "ACCOPT_PYTHON"
+"""The environment variable that names the Python for executables, where theirs has moved."""
+_START = """\
+python=${{{variable}:-{python}}}
+if [ ! -x "$python" ]; then
+    echo "$0: error: there is no Python at $python, which had accopt when this program was linked" >&2
+    echo "    help: link it again, or set {variable} to the path of a Python that has accopt" >&2
+    exit 127
+fi
+exec "$python" -P -m {module} "$0" "$@"
+"""
+ORIGIN = "$ORIGIN"
+"""What a folder for libraries begins with that stands where the program's file does."""
 _END = b"#accopt program 1\n"
 
 
@@ -55,10 +68,14 @@ class LinkedProgram:
     library_folders: tuple[str, ...]
     objects: bytes = b""
     """The code of other compilers' objects, as one object file."""
+    comments: bytes = b""
+    """Lines of shell comments to be found in the file (`readable_strings.py`)."""
 
     def to_bytes(self) -> bytes:
         """The contents of the executable file."""
-        command = f'exec {shlex.quote(sys.executable)} -P -m {__name__} "$0" "$@"\n'
+        command = _START.format(
+            python=shlex.quote(sys.executable), variable=PYTHON_VARIABLE, module=__name__
+        )
         fields = [
             [[s.file, s.text] for s in self.sources],
             self.target,
@@ -72,9 +89,15 @@ class LinkedProgram:
             b"#!/bin/sh\n"
             + _ROOM.encode()
             + command.encode()
+            + self.comments
             + _END
             + zlib.compress(json.dumps(fields).encode())
         )
+
+
+def with_origin(folders: Sequence[str], program: Path) -> tuple[str, ...]:
+    """The folders of a program's libraries, in which `$ORIGIN` stands for that of its own file."""
+    return tuple(folder.replace(ORIGIN, str(program.resolve().parent)) for folder in folders)
 
 
 def read_program(path: Path) -> LinkedProgram:
@@ -122,7 +145,7 @@ def _run(argv: Sequence[str]) -> int:
         device_queues=device_queues(),
         shared_memory=options.managed,
         libraries=program.libraries,
-        library_folders=program.library_folders,
+        library_folders=with_origin(program.library_folders, Path(argv[0])),
         objects=program.objects,
         trace=TraceOptions.from_environment(os.environ),
         profile_libraries=profile_libraries(),

@@ -17,6 +17,8 @@ from ..c.preprocess import PreprocessedSource
 
 _MAGIC = b"accopt object 1\n"
 _ARCHIVE = b"!<arch>\n"
+_THIN = b"!<thin>\n"
+"""What archives begin with whose members stay files of their own (`ar T`, as Meson makes them)."""
 _HEADER = 60
 """Bytes before a member of an archive: name (16), date, owner, group, mode, size (10, at 48), end mark."""
 
@@ -40,17 +42,27 @@ class ObjectFile:
 
 def read_objects(path: Path) -> list[ObjectFile | ForeignObject]:
     """The object in a file, or those in an archive. Raises `CompileError` if it holds anything else."""
-    try:
-        data = path.read_bytes()
-    except OSError as e:
-        raise error(UNKNOWN_LOC, f"cannot read '{path}': {e.strerror}", "check its name") from e
+    data = _contents(path)
+    if data.startswith(_THIN):
+        names = [name for name, _ in _members(data, thin=True)]
+        return [_read(f"{path}({name})", _contents(path.parent / name)) for name in names]
     if not data.startswith(_ARCHIVE):
         return [_read(str(path), data)]
     return [_read(f"{path}({name})", member) for name, member in _members(data)]
 
 
-def _members(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of an archive's members, without its index and table of long names."""
+def _contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as e:
+        raise error(UNKNOWN_LOC, f"cannot read '{path}': {e.strerror}", "check its name") from e
+
+
+def _members(data: bytes, *, thin: bool = False) -> Iterator[tuple[str, bytes]]:
+    """
+    Names and contents of an archive's members, without its index and table of long names. Of thin archives
+    the contents are empty.
+    """
     at = len(_ARCHIVE)
     long_names = b""
     while at + _HEADER <= len(data):
@@ -59,11 +71,11 @@ def _members(data: bytes) -> Iterator[tuple[str, bytes]]:
         at += _HEADER
         if name == "//":
             long_names = data[at : at + size]
-        elif name.startswith("/") and name[1:].isdigit():
-            start = int(name[1:])
-            end = long_names.find(b"/\n", start)
-            yield long_names[start:end].decode(errors="replace"), data[at : at + size]
         elif name not in ("/", "/SYM64/", "__.SYMDEF"):
+            size = 0 if thin else size
+            if name.startswith("/") and name[1:].isdigit():
+                start = int(name[1:])
+                name = long_names[start : long_names.find(b"/\n", start)].decode(errors="replace")
             yield name.rstrip("/"), data[at : at + size]
         at += size + size % 2
 

@@ -86,9 +86,11 @@ def link_library(
     foreign: Sequence[tuple[str, bytes]],
     libraries: Sequence[str],
     folders: Sequence[str],
+    words: Sequence[str] = (),
 ) -> bytes:
     """
-    The contents of the library. `foreign`: other compilers' objects, by name. Raises `CompileError` where
+    The contents of the library. `foreign`: other compilers' objects, by name; `words` are for the linker
+    (`-soname=…`). Raises `CompileError` where
     the system's linker is missing or finds a fault.
     """
     linker = shutil.which("ld")
@@ -118,6 +120,7 @@ def link_library(
             "noexecstack",
             "-o",
             str(output),
+            *words,
             *paths,
         ]
         command += [f"-L{f}" for f in folders]

@@ -38,7 +38,7 @@ def test_undefined_symbols_are_named():
 
 
 def test_missing_libraries_are_named():
-    with pytest.raises(CompileError, match="cannot load the library 'nowhere'"):
+    with pytest.raises(CompileError, match="cannot find the library 'nowhere'"):
         HostProgram(CALLS_BACK, libraries=["nowhere"])
 
 
