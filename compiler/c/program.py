@@ -63,9 +63,19 @@ def check_program(
 
         for unit in units:
             check_unit(unit, sink)
-    if any(unit.has_openmp or _declares(unit, "omp_get_num_procs") for unit in units):
-        units.append(_openmp_runtime(target))
+    openmp = _openmp_file(units)
+    if openmp is not None:
+        units.append(_openmp_unit(openmp, target))
     return units
+
+
+def _openmp_file(units: Sequence[TranslationUnit]) -> str | None:
+    """Which of our files defines what the program uses of `omp.h`, or what its directives need."""
+    if any(unit.has_openmp or _declares(unit, "__accopt_omp_threads") for unit in units):
+        return "runtime.c"
+    if any(_declares(unit, "omp_get_num_procs") for unit in units):
+        return "serial.c"
+    return None
 
 
 def _declares(unit: TranslationUnit, name: str) -> bool:
@@ -73,11 +83,11 @@ def _declares(unit: TranslationUnit, name: str) -> bool:
     return any(f.name == name and f.body is None and not f.is_static for f in unit.functions)
 
 
-def _openmp_runtime(target: str) -> TranslationUnit:
-    """OpenMP's runtime, a file of every program that refers to it."""
+def _openmp_unit(name: str, target: str) -> TranslationUnit:
+    """A file of OpenMP's routines."""
     from .sema import check_translation_unit
 
-    path = Path(__file__).parent / "openmp" / "runtime.c"
+    path = Path(__file__).parent / "openmp" / name
     source = preprocess(path, PreprocessOptions(), DiagnosticSink())
     return check_translation_unit(source, DiagnosticSink(), target)
 

@@ -1,10 +1,12 @@
 /*
- * OpenMP's routines: those of compiler/c/openmp/runtime.c under -fopenmp, else as they are in a program whose `omp`
- * directives are comments: one thread, no devices.
+ * OpenMP's routines: those of compiler/c/openmp/runtime.c under -fopenmp, else those of compiler/c/openmp/serial.c, as in
+ * a program whose `omp` directives are comments: one thread, no devices. All are declarations, which may stand in a function.
  */
 #pragma once
 typedef enum { omp_sched_static = 1, omp_sched_dynamic, omp_sched_guided, omp_sched_auto } omp_sched_t;
 #ifdef _OPENMP
+void __accopt_omp_threads(void);
+#endif
 typedef struct { long words[8]; } omp_lock_t;
 typedef struct { long words[10]; } omp_nest_lock_t;
 typedef enum { omp_proc_bind_false, omp_proc_bind_true, omp_proc_bind_master, omp_proc_bind_close,
@@ -26,41 +28,3 @@ int omp_test_lock(omp_lock_t *);
 void omp_init_nest_lock(omp_nest_lock_t *), omp_destroy_nest_lock(omp_nest_lock_t *);
 void omp_set_nest_lock(omp_nest_lock_t *), omp_unset_nest_lock(omp_nest_lock_t *);
 int omp_test_nest_lock(omp_nest_lock_t *);
-#else
-#include <bits/posix_types.h>
-#include <bits/time_types.h>
-typedef int omp_lock_t, omp_nest_lock_t;
-int clock_gettime(clockid_t, struct timespec *);
-static inline double omp_get_wtime(void)
-{
-  struct timespec t;
-  clock_gettime(1, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-static inline double omp_get_wtick(void) { return 1e-9; }
-static inline int omp_get_num_threads(void) { return 1; }
-static inline int omp_get_max_threads(void) { return 1; }
-static inline int omp_get_thread_num(void) { return 0; }
-static inline int omp_get_num_procs(void) { return 1; }
-static inline int omp_get_thread_limit(void) { return 1; }
-static inline int omp_in_parallel(void) { return 0; }
-static inline int omp_get_dynamic(void) { return 0; }
-static inline int omp_get_nested(void) { return 0; }
-static inline int omp_get_level(void) { return 0; }
-static inline int omp_get_num_teams(void) { return 1; }
-static inline int omp_get_team_num(void) { return 0; }
-static inline int omp_get_num_devices(void) { return 0; }
-static inline int omp_get_default_device(void) { return 0; }
-static inline int omp_get_initial_device(void) { return 0; }
-static inline int omp_is_initial_device(void) { return 1; }
-static inline void omp_set_num_threads(int n) { (void)n; }
-static inline void omp_set_dynamic(int on) { (void)on; }
-static inline void omp_set_nested(int on) { (void)on; }
-static inline void omp_set_default_device(int n) { (void)n; }
-static inline void omp_set_schedule(omp_sched_t kind, int chunk) { (void)kind, (void)chunk; }
-static inline void omp_init_lock(omp_lock_t *lock) { *lock = 0; }
-static inline void omp_destroy_lock(omp_lock_t *lock) { (void)lock; }
-static inline void omp_set_lock(omp_lock_t *lock) { *lock = 1; }
-static inline void omp_unset_lock(omp_lock_t *lock) { *lock = 0; }
-static inline int omp_test_lock(omp_lock_t *lock) { return *lock ? 0 : (*lock = 1); }
-#endif
