@@ -11,7 +11,9 @@
 // Four sums of four groups: four elements of a, four of b, sixteen products. What is not in a whole group
 // runs on workers of its own, or after the lanes' sums.
 // ORDER-LABEL: llvm.func @products
-// ORDER-NOT:   accx.why
+// ORDER:         acc.loop gang vector control(%group
+// ORDER-NOT:       acc.loop
+// ORDER:         a thread adds up each in order
 // LANES-LABEL: llvm.func @products
 // LANES:       acc.parallel num_gangs({%{{.*}} : i32}) num_workers(%c16{{[_0-9]*}} : i32) vector_length(%c8{{[_0-9]*}} : i32)
 // LANES:         acc.loop vector
@@ -119,7 +121,40 @@ llvm.func @integers(%n: i32, %m: i32, %lower: i32, %gangs: i32, %a: !llvm.ptr, %
   llvm.return
 }
 
-// Left alone: a gather, a loop that carries more than sums, one that stores, sizes given by the user.
+// What is no sum, and sums of numbers whose order is kept: a thread computes four in the program's order, and has
+// loaded groups before their turn.
+// ORDER-LABEL: llvm.func @factors
+// ORDER:       acc.parallel num_gangs({%gangs{{[_0-9]*}} : i32}) num_workers(%c1{{[_0-9]*}} : i32) vector_length(%c128{{[_0-9]*}} : i32)
+// ORDER:       acc.loop gang vector control(%group
+// ORDER-COUNT-4: llvm.freeze
+// ORDER:         scf.for {{.*}} iter_args({{.*}} -> (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) : i32 {
+// ORDER:           llvm.freeze
+// ORDER-COUNT-16:  %u{{[_0-9]*}} = arith.muli
+// ORDER:         {accx.unroll = 4 : i32}
+// ORDER:       accx.why = "groups of 4 iterations and 4 of the loops inside share what they read; a thread adds up each in order"
+llvm.func @factors(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %last = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
+        %x = arith.xori %i, %j : i32
+        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %w = llvm.load %q : !llvm.ptr -> i32
+        %u = arith.muli %s, %w : i32
+        scf.yield %u : i32
+      }
+      %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      llvm.store %last, %r : i32, !llvm.ptr
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// Left alone: a gather, a loop that stores, sizes given by the user.
 // CHECK-LABEL: llvm.func @left_alone
 // CHECK-NOT:   accx.why
 // CHECK:       llvm.return
@@ -136,13 +171,6 @@ llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
         %p = llvm.getelementptr %a[%w] : (!llvm.ptr, i32) -> !llvm.ptr, i32
         %v = llvm.load %p : !llvm.ptr -> i32
         %u = arith.addi %s, %v : i32
-        scf.yield %u : i32
-      }
-      %last = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
-        %x = arith.xori %i, %j : i32
-        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
-        %w = llvm.load %q : !llvm.ptr -> i32
-        %u = arith.muli %s, %w : i32
         scf.yield %u : i32
       }
       %stored = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {

@@ -146,6 +146,11 @@ def _each(f: Callable[[int, int], int], a: Sequence[int], b: Sequence[int]) -> t
 
 SIDES = (8, 4)
 """Iterations of each of the two loops that a group may have: the more, the fewer loads per product."""
+SIDES_ALONE = (4,)
+"""
+The same where a thread adds up alone, in the program's order: four sums hide each other's latency, and more
+would leave too few threads for every scheduler of a device.
+"""
 MOST_COPIES = 384
 """Operations of all copies of a body: instructions, and values that wait in registers."""
 SHORTEST = 256

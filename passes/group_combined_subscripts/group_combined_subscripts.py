@@ -18,7 +18,10 @@ Leaves: a construct that is one gang and vector loop, which holds a sequential l
         body share is there once. Where arrays start at multiples of 16 bytes, loads say so,
         which makes them wide. The construct has the launch shape this needs. It stands in an
         `scf.if` on the inner loops' trip counts, where those are not constant: the other
-        version, for short ones, is the construct as it was. Other constructs are untouched.
+        version, for short ones, is the construct as it was.
+        Where the order has to be kept (sums of floating-point numbers without `reassociate`, what is no sum)
+        and the loop is one gang and vector loop, a lane takes a group of four alone, in the program's order,
+        and loads groups before their turn. Other constructs are untouched.
 Fails:  never.
 
 Before:
@@ -73,6 +76,7 @@ from ..decisions.spread import (
     SHORTEST,
     SHORTEST_SHARED,
     SIDES,
+    SIDES_ALONE,
     GroupedLoads,
     is_worthwhile,
 )
@@ -123,19 +127,36 @@ def _sums(loop: scf.ForOp, reassociate: bool) -> bool:
     return len(body.args) > 1
 
 
+Order = Literal["any", "integers", "kept"]
+"""Which sums may be added up in any order: all, those of integers, none."""
+
+
+def _attempts(reassociate: bool, sides: Sequence[int]) -> Iterator[tuple[Order, Sequence[int]]]:
+    """What to try in turn: lanes that share sums, then threads that add up alone."""
+    yield "any" if reassociate else "integers", sides
+    if alone := [side for side in sides if side in SIDES_ALONE]:
+        yield "kept", alone
+
+
+def _is_of_lanes(loop: acc.LoopOp) -> bool:
+    return has_level(loop.vector) and not has_level(loop.worker)
+
+
 def _differs(value: SSAValue, pair: Pair) -> bool:
     """Whether `value` may change from one iteration of the outer loop to the next."""
     known = Spreads(pair, 2, 1).of(value)
     return known is None or any(known.distances)
 
 
-def _side(pair: Pair, reassociate: bool, sides: Sequence[int]) -> int:
+def _side(pair: Pair, order: Order, sides: Sequence[int]) -> int:
     """The largest side of a group that pays for the two loops; 1 if none does."""
     inner = pair.inner
     if constant_value(inner.step) != 1 or any(_differs(v, pair) for v in (inner.lb, inner.ub)):
         return 1
     ops = [op for op in inner.body.block.ops if not isinstance(op, scf.YieldOp)]
-    if not all(_is_plain(op) for op in ops) or not _sums(inner, reassociate):
+    if not all(_is_plain(op) for op in ops):
+        return 1
+    if order != "kept" and not _sums(inner, reassociate=order == "any"):
         return 1
     operations = sum(
         1 for op in ops if not isinstance(op, arith.ConstantOp | AddressOp | arith.ExtSIOp)
@@ -173,19 +194,20 @@ def _check_construct(construct: acc.ParallelOp) -> acc.LoopOp:
     return outer
 
 
-def _find(construct: acc.ParallelOp, reassociate: bool, sides: Sequence[int]) -> Found:
+def _find(construct: acc.ParallelOp, order: Order, sides: Sequence[int]) -> Found:
     """
-    What has to be known to rewrite a construct of one gang and vector loop, or of one gang loop with
-    `reassociate`. Raises `Declined`.
+    What has to be known to rewrite a construct of one gang and vector loop, or of one gang loop if sums may
+    be added up in any order. Raises `Declined`.
     """
     outer = _check_construct(construct)
     check_body(outer)
     pairs = [Pair(outer, op) for op in body_of(outer).ops if isinstance(op, scf.ForOp)]
-    wanted = {pair: _side(pair, reassociate, sides) for pair in pairs}
+    wanted = {pair: _side(pair, order, sides) for pair in pairs}
     side = min((side for side in wanted.values() if side > 1), default=1)
     if side == 1:
         raise Declined("no subscript combines the variables of two loops")
-    return Found(construct, outer, tuple(p for p in pairs if wanted[p] > 1), side)
+    used = tuple(p for p in pairs if wanted[p] > 1)
+    return Found(construct, outer, used, side, ordered=order == "kept")
 
 
 def _take_lanes(construct: acc.ParallelOp) -> list[SumLoop]:
@@ -270,16 +292,21 @@ class GroupCombinedSubscriptsPass(ModulePass):
             return
         sides = (self.side,) if self.side else SIDES
         for construct in list(_constructs(op)):
-            try:
-                self._rewrite(construct, sides, reassociate)
-            except Declined:
-                continue
+            for order, each in _attempts(reassociate, sides):
+                try:
+                    self._rewrite(construct, each, order)
+                    break
+                except Declined:
+                    continue
 
-    def _rewrite(self, construct: acc.ParallelOp, sides: Sequence[int], reassociate: bool) -> None:
+    def _rewrite(self, construct: acc.ParallelOp, sides: Sequence[int], order: Order) -> None:
         """Groups the iterations of one construct. Raises `Declined`, without a change."""
-        made = _take_lanes(construct)
+        made = [] if order == "kept" else _take_lanes(construct)
+        if order == "kept" and not _is_of_lanes(_check_construct(construct)):
+            raise Declined("the loop is not shared out to lanes alone")
+        sums: Order = "any" if made else order
         try:
-            found = _find(construct, reassociate or bool(made), sides)
+            found = _find(construct, sums, sides)
             least = SHORTEST_SHARED if made else SHORTEST
             condition = _long_enough(found, least) if self.versions else True
             if condition is False:
@@ -290,9 +317,9 @@ class GroupCombinedSubscriptsPass(ModulePass):
         if condition is not True:
             _undo(made)
             _leave_short_loops(construct, condition)
-            made = _take_lanes(construct)
-            found = _find(construct, reassociate or bool(made), sides)
+            made = [] if order == "kept" else _take_lanes(construct)
+            found = _find(construct, sums, sides)
         for loop in made:
             loop.settle()
-        lanes, elements = SHARED_OUT[found.side]
-        group(found, self.lanes or lanes, self.elements or elements)
+        lanes, elements = (1, 1) if found.ordered else SHARED_OUT[found.side]
+        group(found, lanes if found.ordered else self.lanes or lanes, self.elements or elements)

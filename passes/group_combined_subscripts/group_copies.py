@@ -28,16 +28,26 @@ WIDE_BYTES = 16
 class GroupCopies:
     """
     Emits at `at` the copies of the body of a loop whose variable is `step` in the first of them. `rows`
-    maps what is defined outside of that loop, row by row.
+    maps what is defined outside of that loop, row by row. `loaded`: what the copies' shared loads have read
+    before, in the order of `loads()`.
     """
 
-    def __init__(self, spreads: Spreads, rows: Sequence[Values], step: SSAValue, at: Cursor):
+    def __init__(
+        self,
+        spreads: Spreads,
+        rows: Sequence[Values],
+        step: SSAValue,
+        at: Cursor,
+        loaded: Sequence[SSAValue] | None = None,
+    ):
         self._spreads, self._rows, self._at = spreads, rows, at
         self._body = spreads.pair.inner.body.block
         self._first: Values = {spreads.pair.step: step}
         self._moved: dict[tuple[SSAValue, int], SSAValue] = {}
         self._made: dict[tuple[Operation, tuple[SSAValue, ...]], Sequence[SSAValue]] = {}
         self._copies: list[Values] = [{} for _ in range(spreads.copies)]
+        self._before = None if loaded is None else iter(loaded)
+        self._loaded: list[SSAValue] = []
 
     def emit(self, carried: Sequence[Sequence[SSAValue]]) -> list[list[SSAValue]]:
         """
@@ -48,9 +58,7 @@ class GroupCopies:
         end = body.last_op
         assert end is not None
         late = self._late()
-        for op in body.ops:
-            if op is not end and op not in late:
-                self._early(op)
+        self.loads()
         now = [list(values) for values in carried]
         for step in range(spreads.steps):
             copies = range(step * spreads.rows, (step + 1) * spreads.rows)
@@ -62,6 +70,14 @@ class GroupCopies:
                         self._once(op, copy)
             now = [[self._get(v, copy) for v in end.operands] for copy in copies]
         return now
+
+    def loads(self) -> list[SSAValue]:
+        """What does not depend on the values that the loop carries; the values of the shared loads."""
+        late = self._late()
+        for op in self._body.ops:
+            if op is not self._body.last_op and op not in late:
+                self._early(op)
+        return self._loaded
 
     def _late(self) -> set[Operation]:
         """What depends on the values that the loop carries."""
@@ -92,12 +108,16 @@ class GroupCopies:
         loaded: dict[int, SSAValue] = {}
         result = op.dereferenced_value
         for distance in sorted(set(known.distances)):
+            if self._before is not None:
+                loaded[distance] = next(self._before)
+                continue
             load = llvm.LoadOp(self._at_distance(op.ptr, distance), result.type)
             alignment = _alignment(known.low[0] + distance, known.multiple)
             if alignment > size_of(result.type):
                 load.properties["alignment"] = IntegerAttr(alignment, 64)
             load.attributes |= op.attributes
             loaded[distance] = self._at.value(load, result.name_hint)
+        self._loaded += loaded.values()
         for copy, distance in enumerate(known.distances):
             self._copies[copy][result] = loaded[distance]
         return True

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import UNROLL
+from ...dialects.llvm_ext import FreezeOp
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import NONE, enclosing_module, is_defined_inside, set_operand_groups
 from ..ir.addresses import base_of
@@ -35,6 +36,11 @@ from .group_loads import Pair, Spreads
 
 THREADS = 128
 """Of a gang."""
+AHEAD = 2
+"""
+Groups of the inner loop that a thread which adds up alone has loaded before their turn: a scheduler has
+few such warps, and a group of 16 products takes one 16 cycles, less than a load.
+"""
 IN_FLIGHT = 8
 """Iterations of the inner loop that a lane takes side by side for a sum that is in no group."""
 SUMS: tuple[type[Operation], ...] = (arith.AddfOp, arith.AddiOp)
@@ -42,12 +48,16 @@ SUMS: tuple[type[Operation], ...] = (arith.AddfOp, arith.AddiOp)
 
 @dataclass(frozen=True)
 class Found:
-    """A construct that is one loop, and the sequential loops in it to take in groups of `side`."""
+    """
+    A construct that is one loop, and the sequential loops in it to take in groups of `side`. `ordered`: what
+    they carry is computed in the program's order, by one thread for each row.
+    """
 
     construct: acc.ParallelOp
     outer: acc.LoopOp
     pairs: tuple[Pair, ...]
     side: int
+    ordered: bool = False
 
 
 # Ranges ---------------------------------------------------------------------------------------------
@@ -125,7 +135,9 @@ class _Iterations:
         sums = [[m.get(v, v) for v in inner.iter_args] for m in self.maps]
         lower, upper = (self.maps[0].get(v, v) for v in (inner.lb, inner.ub))
         assert isinstance(inner.lb.type, IntegerType)
-        if len(self.maps) == 1:
+        if len(self.maps) == 1 and self.found.ordered:
+            sums = self._in_order(pair, lower, upper, sums, at, few=False)
+        elif len(self.maps) == 1:
             self._together(pair, 1, lower, upper, sums, at)
             sums = self._totals(pair, at)
         else:
@@ -151,14 +163,17 @@ class _Iterations:
         upper: SSAValue,
         sums: list[list[SSAValue]],
         at: Cursor,
+        *,
+        few: bool = True,
     ) -> list[list[SSAValue]]:
-        """The few iterations of the inner loop outside of whole groups."""
+        """Iterations of the inner loop one by one; `few`: those outside of whole groups."""
         body = pair.inner.body.block
         flat = [v for row in sums for v in row]
         block = Block(arg_types=[lower.type, *(v.type for v in flat)])
         block.args[0].name_hint = body.args[0].name_hint
         loop = at.insert(scf.ForOp(lower, upper, at.constant(1, lower.type), flat, Region(block)))
-        loop.attributes[UNROLL] = IntegerAttr(1, i32)
+        if few:
+            loop.attributes[UNROLL] = IntegerAttr(1, i32)
         inside = Cursor.at_end(block, at.loc)
         spreads = Spreads(pair, len(self.maps), 1)
         copies = GroupCopies(spreads, self.maps, block.args[0], inside)
@@ -177,19 +192,82 @@ class _Iterations:
         at: Cursor,
     ) -> None:
         """
-        The inner loop from `lower` shared out to lanes; adds to `sums`. If `steps` is more than one,
-        it is `upper` groups of so many iterations, otherwise the iterations up to `upper`.
+        The inner loop from `lower`, shared out to lanes unless its order is kept; adds to `sums`. If
+        `steps` is more than one, it is `upper` groups of so many iterations, otherwise the iterations up
+        to `upper`.
         """
         for row, values in zip(self.variables[pair.inner], sums, strict=False):
             for variable, value in zip(row, values, strict=True):
                 at.store(value, variable)
-        if self.aligned is None:
-            self._vector_loop(pair, steps, frozenset(), lower, upper, at)
-            return
-        wide, narrow = if_full(at, self.aligned)
-        arrays = frozenset(_arrays(pair))
-        self._vector_loop(pair, steps, arrays, lower, upper, wide)
-        self._vector_loop(pair, steps, frozenset(), lower, upper, narrow)
+        places: list[tuple[Cursor, frozenset[SSAValue]]] = [(at, frozenset())]
+        if self.aligned is not None:
+            wide, narrow = if_full(at, self.aligned)
+            places = [(wide, frozenset(_arrays(pair))), (narrow, frozenset())]
+        for place, arrays in places:
+            emit = self._one_thread if self.found.ordered else self._vector_loop
+            emit(pair, steps, arrays, lower, upper, place)
+
+    def _one_thread(
+        self,
+        pair: Pair,
+        steps: int,
+        arrays: frozenset[SSAValue],
+        lower: SSAValue,
+        upper: SSAValue,
+        at: Cursor,
+    ) -> None:
+        """The groups of the inner loop in order, on the variables of the sums."""
+        some = at.value(arith.CmpiOp(upper, at.constant(0, upper.type), "sgt"), "some")
+        inside = at.if_then(some)
+        sums = self._ahead(pair, steps, arrays, lower, upper, self._totals(pair, inside), inside)
+        rows = self.variables[pair.inner][: len(self.maps)]
+        for row, values in zip(rows, sums, strict=True):
+            for variable, value in zip(row, values, strict=True):
+                inside.store(value, variable)
+
+    def _ahead(
+        self,
+        pair: Pair,
+        steps: int,
+        arrays: frozenset[SSAValue],
+        lower: SSAValue,
+        groups: SSAValue,
+        sums: list[list[SSAValue]],
+        at: Cursor,
+    ) -> list[list[SSAValue]]:
+        """
+        At least one group in order, each loaded while those before it are computed; the sums after them.
+        """
+        spreads = Spreads(pair, len(self.maps), steps, arrays, WIDE_BYTES if arrays else 1)
+        type = lower.type
+        last = at.value(arith.SubiOp(groups, at.constant(1, type), overflow=NSW), "last")
+
+        def load(number: SSAValue, place: Cursor) -> list[SSAValue]:
+            known = place.value(arith.MinSIOp(number, last))
+            step = _first_step(pair, steps, lower, known, place)
+            loads = GroupCopies(spreads, self.maps, step, place).loads()
+            # LLVM would carry addresses instead and load when the values are wanted.
+            return [place.value(FreezeOp(v), v.name_hint) for v in loads]
+
+        width = len(pair.inner.iter_args)
+        ready = [load(at.constant(number, type), at) for number in range(AHEAD)]
+        carried = [v for values in (*sums, *ready) for v in values]
+        block = Block(arg_types=[type, *(v.type for v in carried)])
+        zero, one = at.constant(0, type), at.constant(1, type)
+        loop = at.insert(scf.ForOp(zero, groups, one, carried, Region(block)))
+        loop.attributes[UNROLL] = IntegerAttr(2 * AHEAD, i32)
+        inside = Cursor.at_end(block, at.loc)
+        number = block.args[0]
+        ahead = inside.value(arith.AddiOp(number, inside.constant(AHEAD, type), overflow=NSW))
+        later = load(ahead, inside)
+        count = len(self.maps) * width
+        values = block.args[1 + count :]
+        step = _first_step(pair, steps, lower, number, inside)
+        now = values[: len(later)]
+        copies = GroupCopies(spreads, self.maps, step, inside, now)
+        out = copies.emit(_rows(block.args[1 : 1 + count], width))
+        inside.insert(scf.YieldOp(*(v for row in out for v in row), *values[len(later) :], *later))
+        return _rows(loop.results[:count], width)
 
     def _vector_loop(
         self,
@@ -208,12 +286,7 @@ class _Iterations:
         ]
         body = Block(arg_types=[type])
         inside = Cursor.at_end(body, at.loc)
-        step: SSAValue = body.args[0]
-        if steps > 1:
-            step.name_hint = "group"
-            distance = inside.value(arith.MuliOp(step, inside.constant(steps, type), overflow=NSW))
-            step = inside.value(arith.AddiOp(lower, distance, overflow=NSW))
-        step.name_hint = pair.step.name_hint
+        step = _first_step(pair, steps, lower, body.args[0], inside)
         spreads = Spreads(pair, rows, steps, arrays, WIDE_BYTES)
         copies = GroupCopies(spreads, self.maps, step, inside)
         old = [
@@ -258,6 +331,17 @@ class _Iterations:
             [at.load(v, a.type, a.name_hint) for v, a in zip(row, _carried(pair), strict=True)]
             for row in rows
         ]
+
+
+def _first_step(pair: Pair, steps: int, lower: SSAValue, number: SSAValue, at: Cursor) -> SSAValue:
+    """The inner variable in the first of `steps` iterations, of which `number` groups lie before them."""
+    step = number
+    if steps > 1:
+        number.name_hint = "group"
+        distance = at.value(arith.MuliOp(number, at.constant(steps, lower.type), overflow=NSW))
+        step = at.value(arith.AddiOp(lower, distance, overflow=NSW))
+    step.name_hint = pair.step.name_hint
+    return step
 
 
 def _carried(pair: Pair) -> Sequence[SSAValue]:
@@ -311,7 +395,7 @@ def group(found: Found, lanes: int, elements: int) -> None:
     type = variable.type
     assert isinstance(type, IntegerType) and block.first_op is not None
     _resize(found, lanes)
-    for pair in found.pairs:
+    for pair in found.pairs if not found.ordered else ():
         _let_wrap(pair)
     originals = [op for op in block.ops if not isinstance(op, acc.YieldOp)]
     before = Cursor.before(outer)
@@ -359,13 +443,14 @@ def group(found: Found, lanes: int, elements: int) -> None:
     for op in reversed(originals):
         erase(op)
     set_bounds(before, outer, _narrow(count, type, before))
-    outer.vector, outer.worker = None, NONE
+    if not found.ordered:
+        outer.vector, outer.worker = None, NONE
     take_elements(outer)
     variable.name_hint = "group"
+    adding = "a thread adds up each in order" if found.ordered else f"{lanes} lanes add up each"
     explain(
         outer,
-        f"groups of {size} iterations and {size} of the loops inside share what they read; "
-        f"{lanes} lanes add up each",
+        f"groups of {size} iterations and {size} of the loops inside share what they read; {adding}",
     )
 
 
@@ -385,7 +470,10 @@ def _variables(found: Found, at: Cursor) -> dict[Operation, list[list[SSAValue]]
 
 
 def _resize(found: Found, lanes: int) -> None:
-    """A worker per group, and gangs for all of them where there were gangs for all iterations."""
+    """
+    A worker per group, a lane where the order is kept, and gangs for all groups where there were gangs for
+    all iterations.
+    """
     construct, outer, side = found.construct, found.outer, found.side
     at = Cursor.before(construct)
     workers = THREADS // lanes
@@ -405,6 +493,7 @@ def _resize(found: Found, lanes: int) -> None:
             needed = at.value(arith.DivUIOp(rounded, at.i64(workers)))
             limited = at.value(arith.MinSIOp(needed, at.i64(MAX_GRID[1])))
             gangs[0] = at.value(arith.TruncIOp(limited, i32), "num_gangs")
+    shape = (lanes, workers) if found.ordered else (workers, lanes)
     set_operand_groups(
-        construct, num_gangs=gangs, num_workers=[at.i32(workers)], vector_length=[at.i32(lanes)]
+        construct, num_gangs=gangs, num_workers=[at.i32(shape[0])], vector_length=[at.i32(shape[1])]
     )

@@ -66,6 +66,11 @@ def test_options_change_nothing_but_speed(name: str, option: str):
     assert done.stdout == (PROGRAMS / f"{name}.out").read_text()
 
 
+def test_sums_in_order_have_every_bit():
+    done = _run("combined_in_order", "sim", [])
+    assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stdout + done.stderr
+
+
 def _ptx(name: str, *options: str) -> str:
     command = [
         sys.executable,
@@ -96,9 +101,10 @@ def test_lanes_of_a_row_shuffle_in_segments_without_barriers():
 
 
 def test_groups_load_sixteen_bytes_at_a_time():
-    def loads(*options: str) -> int:
-        kernel = _ptx("combined", *options).split(".entry products")[1].split(".entry")[0]
-        return len(re.findall(r"ld\.global(\.nc)?\.v4\.b32", kernel))
+    def kernel(*options: str) -> str:
+        return _ptx("combined", *options).split(".entry products")[1].split(".entry")[0]
 
-    assert loads("--fast-math") >= 2
-    assert loads() == 0, "a sum of floats is in order unless the user lets it be otherwise"
+    shared, alone = kernel("--fast-math"), kernel()
+    assert all(len(re.findall(r"ld\.global(\.nc)?\.v4\.b32", k)) >= 2 for k in (shared, alone))
+    assert "shfl" in shared
+    assert "shfl" not in alone, "a sum of floats is in order unless the user lets it be otherwise"

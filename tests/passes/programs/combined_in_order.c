@@ -1,0 +1,69 @@
+/*
+ * Sums over subscripts that combine two loops' variables, in the order that the program gives: every bit as a
+ * loop on the host has it. Prints how many differ.
+ */
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 700 };
+static float a[2 * MOST + 8], b[2 * MOST + 8], c[MOST], w[MOST];
+
+static void fill(void)
+{
+    for (int i = 0; i < 2 * MOST + 8; i++) {
+        a[i] = 0.1f * (float)((i * 7919) % 251 - 125);
+        b[i] = 0.3f * (float)((i * 104729) % 199 - 99);
+    }
+}
+
+static int differ(const char *name, int n)
+{
+    int wrong = 0;
+    for (int i = 0; i < n; i++)
+        wrong += memcmp(&c[i], &w[i], sizeof c[i]) != 0;
+    if (wrong)
+        printf("%s, %d: %d differ\n", name, n, wrong);
+    return wrong;
+}
+
+#define XOR(i, k) ((i) ^ (k))
+#define SUM(i, k) ((i) + (k))
+#define CASE(name, directive, at, first, start)                                                     \
+    static void name(int n, int m, int lo, const float *restrict p, const float *restrict q,       \
+                     float *restrict r)                                                              \
+    {                                                                                                \
+        directive for (int k = lo; k < n; k++)                                              \
+        {                                                                                            \
+            float sum = start;                                                                       \
+            for (int i = first; i < m; i++)                                                          \
+                sum += p[i] * q[at(i, k)];                                                           \
+            r[k] = sum;                                                                              \
+        }                                                                                            \
+    }
+#define GPU _Pragma("acc parallel loop copyin(p[0:1024], q[0:1408]) copy(r[0:n])")
+CASE(xor_device, GPU, XOR, 0, 1.5f)
+CASE(xor_host, , XOR, 0, 1.5f)
+CASE(sum_device, GPU, SUM, 3, p[k])
+CASE(sum_host, , SUM, 3, p[k])
+
+static int check(int n, int m, int lo, int shift)
+{
+    int wrong = 0;
+    const float *p = a + shift, *q = b;
+    memset(c, 0, sizeof c), memset(w, 0, sizeof w);
+    xor_device(n, m, lo, p, q, c);
+    xor_host(n, m, lo, p, q, w);
+    wrong += differ("xor", n);
+    memset(c, 0, sizeof c), memset(w, 0, sizeof w);
+    sum_device(n, m, lo, p, q, c);
+    sum_host(n, m, lo, p, q, w);
+    return wrong + differ("sum", n);
+}
+
+int main(void)
+{
+    fill();
+    int wrong = check(140, 300, 0, 0) + check(6, 517, 1, 1) + check(35, 256, 3, 0) + check(16, 40, 0, 0);
+    printf("%d wrong\n", wrong);
+    return wrong != 0;
+}
