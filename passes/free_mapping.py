@@ -183,7 +183,8 @@ def drop_mapping(construct: acc.ParallelOp) -> None:
 
 
 def _roots(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> list[LoopNode]:
-    return loop_forest(construct, RegionSymbols(construct), level_of).roots
+    symbols = RegionSymbols(construct)
+    return loop_forest(construct, symbols, level_of, measured=False).roots
 
 
 def free(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> None:

@@ -117,6 +117,16 @@ class Polynomial:
                 return None
         return Polynomial(rest), Polynomial(factor)
 
+    def slope(self, symbol: Hashable) -> int | None:
+        """What adding 1 to the symbol adds: 0 if it does not occur, None if that is no constant."""
+        found = 0
+        for monomial, coefficient in self.terms.items():
+            if symbol in monomial:
+                if len(monomial) > 1:
+                    return None
+                found = coefficient
+        return found
+
     def substitute(self, symbol: Hashable, value: Polynomial) -> Polynomial | None:
         """The polynomial with `value` for `symbol`; None if it is not linear in it."""
         parts = self.split(symbol)

@@ -17,6 +17,7 @@ from ..decisions.ranges import LoopRange
 from .acc_ops import PRIVATIZING_OPS, constant_value, is_defined_inside, variable_name
 from .array_accesses import ArrayAccess, array_accesses
 from .loop_symbols import LoopSymbols, bounds_of
+from .meeting_candidates import Candidate, MeetingCandidates
 from .region_values import Expression, HostLoad
 from .varying_values import VaryingValues
 
@@ -55,21 +56,25 @@ def carried_array(loop: acc.LoopOp, *, lanes: bool) -> CarriedArray | None:
     gang share the iterations, so that a gang's private array is theirs in common.
     """
     finder = _Finder(loop, lanes)
-    stores: dict[Hashable, list[ArrayAccess]] = {}
-    loads: list[tuple[ArrayAccess, bool]] = []
-    for access in array_accesses(loop, finder.symbols):
+    stores = MeetingCandidates(loop.region.blocks[0].args, finder.symbols)
+    stored: set[Hashable] = set()
+    loads: dict[Hashable, tuple[ArrayAccess, Hashable, bool]] = {}
+    for access in array_accesses(loop, finder.symbols, of_stored=True):
         if isinstance(access.op, llvm.StoreOp):
-            stores.setdefault(access.key, []).append(access)
+            stores.add(access, finder.varies(access))
+            stored.add(access.key)
         else:
-            loads.append((access, access.key in stores))
-    for load, has_stored in loads:
-        for store in stores.get(load.key, ()):
-            kind = finder.kind(store, load, has_stored)
+            kin, has_stored = stores.kin(access), access.key in stored
+            loads.setdefault((kin, access.subscripts, has_stored), (access, kin, has_stored))
+    for load, kin, has_stored in loads.values():
+        for store in stores.of(load):
+            kind = finder.kind(store, load, kin == store.kin, has_stored)
             if kind is not None:
-                return CarriedArray(variable_name(load.root), load.op, store.op, kind)
-    for store in (store for found in stores.values() for store in found):
+                return CarriedArray(variable_name(load.root), load.op, store.access.op, kind)
+    for store in stores.all():
         if finder.is_overwritten(store):
-            return CarriedArray(variable_name(store.root), None, store.op, Carried.OVERWRITTEN)
+            name = variable_name(store.access.root)
+            return CarriedArray(name, None, store.access.op, Carried.OVERWRITTEN)
     return None
 
 
@@ -83,29 +88,25 @@ class _Finder:
         self.varying = VaryingValues(loop)
         self.tried: set[Hashable] = set()
 
-    def kind(self, store: ArrayAccess, load: ArrayAccess, has_stored: bool) -> Carried | None:
+    def kind(
+        self, store: Candidate, load: ArrayAccess, akin: bool, has_stored: bool
+    ) -> Carried | None:
         """How a load needs what other iterations store; None if that is not certain."""
-        if store.units != load.units or store.type != load.type:
-            return None
-        apart = self._apart(store, load)
+        apart = self._apart(store.access, load) if akin else None
         if apart is not None and not has_stored:
             return Carried.COMBINED if apart == EVERY else Carried.PASSED
-        if not self._is_common(store) or not self._varies(store):
-            return None
-        if apart is None and not self._meet(store, load):
+        if not store.varies or (apart is None and not self._meet(store.access, load)):
             return None
         return Carried.SHARED if has_stored and not apart else Carried.PASSED
 
-    def is_overwritten(self, store: ArrayAccess) -> bool:
+    def is_overwritten(self, store: Candidate) -> bool:
         """Whether all iterations store to the same elements, which then have the last one's value."""
-        same = self._is_common(store) and self._apart(store, store) == EVERY
-        return same and self._varies(store)
+        return store.varies and self._apart(store.access, store.access) == EVERY
 
-    def _is_common(self, store: ArrayAccess) -> bool:
-        """Whether iterations that run at once store to one array, not to copies."""
-        return self.lanes or not isinstance(store.root.owner, PRIVATIZING_OPS)
-
-    def _varies(self, store: ArrayAccess) -> bool:
+    def varies(self, store: ArrayAccess) -> bool:
+        """Whether iterations that run at once store other values, and to one array, not to copies."""
+        if not self.lanes and isinstance(store.root.owner, PRIVATIZING_OPS):
+            return False
         assert isinstance(store.op, llvm.StoreOp)
         return self.varying.varies(store.op.value)
 
@@ -148,7 +149,7 @@ class _Finder:
         """Whether two iterations certainly meet, wherever inner loops are."""
         inner = self.symbols.inner_ranges(store.op), self.symbols.inner_ranges(load.op)
         pair = store.key, store.subscripts, load.subscripts, inner
-        if pair in self.tried or len(self.tried) >= MOST_TRIES or _are_apart(store, load):
+        if pair in self.tried or len(self.tried) >= MOST_TRIES:
             return False
         self.tried.add(pair)
         if not all(self._is_known(access) for access in (store, load)):
@@ -176,14 +177,3 @@ class _Finder:
             poly is not None and all(s in variables or self._invariant(s) for s in poly.symbols)
             for poly in access.subscripts
         )
-
-
-def _are_apart(store: ArrayAccess, load: ArrayAccess) -> bool:
-    """Whether a subscript is another constant: other elements in all iterations."""
-    return any(
-        stored is not None
-        and loaded is not None
-        and None not in (stored.as_constant, loaded.as_constant)
-        and stored.as_constant != loaded.as_constant
-        for stored, loaded in zip(store.subscripts, load.subscripts, strict=True)
-    )

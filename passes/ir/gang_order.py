@@ -52,9 +52,8 @@ def unordered_loops(construct: acc.ParallelOp) -> Iterator[Unordered]:
     gangs = construct.num_gangs
     if len(gangs) == 1 and constant_value(gangs[0]) == 1:
         return
-    loops = [
-        known for loop in loops_in(construct) if (known := _known(loop, construct)) is not None
-    ]
+    shared = [loop for loop in loops_in(construct) if _may_be_shared(loop, construct)]
+    loops = [_known(loop) for loop in shared] if len(shared) > 1 else []
     told: set[tuple[acc.LoopOp, Hashable]] = set()
     pairs = list(combinations(loops, 2))
     pairs += [(b, a) for a, b in pairs if _repeat_together(a.loop, b.loop, construct)]
@@ -69,21 +68,28 @@ def unordered_loops(construct: acc.ParallelOp) -> Iterator[Unordered]:
                     break
 
 
-def _known(loop: acc.LoopOp, construct: Operation) -> _Loop | None:
-    """A loop that gangs may share: an outermost parallel one of a single variable."""
+def _may_be_shared(loop: acc.LoopOp, construct: Operation) -> bool:
+    """Whether gangs may share a loop: an outermost parallel one of a single variable."""
     block = loop.region.blocks.first
     if has_level(loop.seq) or has_level(loop.auto_) or block is None or len(block.args) != 1:
-        return None
+        return False
     levels = loop_levels(loop)
     if levels and Level.GANG not in levels:
-        return None
+        return False
     parent = loop.parent_op()
     while parent is not None and parent is not construct:
         if isinstance(parent, acc.LoopOp) and not has_level(parent.seq):
-            return None
+            return False
         parent = parent.parent_op()
+    return True
+
+
+def _known(loop: acc.LoopOp) -> _Loop:
     symbols = LoopSymbols(loop, None)
-    own, _, _ = symbols.own_ranges(block.args[0])
+    block = loop.region.blocks.first
+    assert block is not None
+    (variable,) = block.args
+    own, _, _ = symbols.own_ranges(variable)
     found = tuple(a for a in array_accesses(loop, symbols) if not _is_private(a))
     ranges = {known.variable: known for known in symbols.outer_ranges}
     for access in found:

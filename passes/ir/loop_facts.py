@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
@@ -19,7 +19,7 @@ from .layout import size_of
 from .levels import loop_levels
 from .region_values import RegionSymbols
 from .scans import scan_step
-from .strides import count_accesses
+from .strides import AccessCounter
 
 
 @dataclass
@@ -97,9 +97,9 @@ def _pure_outside(value: SSAValue, symbols: RegionSymbols) -> bool:
     )
 
 
-def _routine_need(loop: acc.LoopOp, level_of: Callable[[str], Level]) -> Level:
+def _routine_need(operations: Sequence[Operation], level_of: Callable[[str], Level]) -> Level:
     need = Level.SEQ
-    for op in loop.region.walk():
+    for op in operations:
         if isinstance(op, llvm.CallOp) and op.callee is not None:
             need = max(need, level_of(op.callee.string_value()))
     return need
@@ -143,11 +143,13 @@ class _Dependents:
         return any(bound in self.values for bound in (loop.lb, loop.ub, loop.step))
 
 
-def _holds_fixed_loop(loop: acc.LoopOp) -> bool:
+def _holds_fixed_loop(loop: acc.LoopOp, operations: Sequence[Operation]) -> bool:
     """Whether the body holds a sequential loop that does not depend on the loop's variables."""
+    if not any(isinstance(op, scf.ForOp) for op in operations):
+        return False
     changing = _Dependents(loop)
     found = False
-    for op in loop.region.walk():
+    for op in operations:
         if op in changing:
             changing.add(op.results)
             if any(operand in changing.values for operand in op.operands):
@@ -168,19 +170,23 @@ def _strided(pointer: SSAValue, element: int, variable: SSAValue, symbols: Regio
     return False
 
 
-def inner_work(loop: acc.LoopOp, symbols: RegionSymbols) -> InnerWork:
+def inner_work(
+    loop: acc.LoopOp, operations: Sequence[Operation], symbols: RegionSymbols
+) -> InnerWork:
     """
     What the sequential loops directly in the body of `loop` do, if they take the same steps in all
-    of its iterations (others count as nothing).
+    of its iterations (others count as nothing). `operations` are those of the body.
     """
     if len(loop.region.blocks) != 1 or not loop.region.block.args:
+        return InnerWork()
+    if not any(isinstance(op, scf.ForOp) for op in loop.region.block.ops):
         return InnerWork()
     variable = loop.region.block.args[-1]
     changing = _Dependents(loop)
     fixed: set[Operation] = {loop}
     innermost: set[Operation] = set()
-    shared = own = strided = operations = 0
-    for op in loop.region.walk():
+    shared = own = strided = work = 0
+    for op in operations:
         depends = op in changing
         is_fixed = isinstance(op, scf.ForOp) and not changing.changes_bounds(op)
         if depends:
@@ -194,12 +200,12 @@ def inner_work(loop: acc.LoopOp, symbols: RegionSymbols) -> InnerWork:
         if op.parent_op() not in innermost or op.regions:
             continue
         if depends:
-            operations += 1
+            work += 1
         if isinstance(op, llvm.LoadOp):
             own, shared = own + depends, shared + (not depends)
             element = size_of(op.dereferenced_value.type)
             strided += depends and _strided(op.ptr, element, variable, symbols)
-    return InnerWork(shared, own, strided, operations)
+    return InnerWork(shared, own, strided, work)
 
 
 def _is_of_gang(reduced: SSAValue, construct: Operation) -> bool:
@@ -213,48 +219,74 @@ def _is_of_gang(reduced: SSAValue, construct: Operation) -> bool:
     return isinstance(owner, llvm.AllocaOp) and is_defined_inside(reduced, construct)
 
 
-def _visit(
-    loop: acc.LoopOp,
-    construct: Operation,
-    forest: LoopForest,
-    symbols: RegionSymbols,
-    level_of: Callable[[str], Level],
-) -> LoopNode:
-    children = child_loops(loop)
-    operations = list(loop.region.walk())
-    block = loop.region.blocks.first
-    assert block is not None
-    counts = count_accesses(operations, block.args[-1], symbols) if block.args else None
-    dim = gang_argument(loop, acc.GangArgType.DIM)
-    node = LoopNode(
-        parallel=not has_level(loop.seq) and not has_level(loop.auto_) and bool(block.args),
-        loc=source_loc(loop),
-        levels=frozenset(loop_levels(loop)),
-        gang_dim=constant_value(dim) if dim is not None else None,
-        trip=constant_trip(loop),
-        host_trip=_is_bound_of(loop, symbols),
-        tight=_is_tight(loop, children),
-        reduction=bool(loop.reduction_operands) or scan_step(loop) is not None,
-        scan=scan_step(loop) is not None,
-        gang_reduction=any(_is_of_gang(v, construct) for v in loop.reduction_operands),
-        contiguous=counts.contiguous if counts else 0,
-        strided=counts.strided if counts else 0,
-        element_bytes=counts.element_bytes if counts else 0,
-        streaming=not any(is_long(op) for op in operations),
-        fixed_inner=_holds_fixed_loop(loop),
-        routine=_routine_need(loop, level_of),
-        work=inner_work(loop, symbols) if not children else InnerWork(),
-        children=[_visit(child, construct, forest, symbols, level_of) for child in children],
-    )
-    forest.loops[node] = loop
-    return node
+@dataclass
+class _Reader:
+    """Reads the loops of one construct or function."""
+
+    construct: Operation
+    symbols: RegionSymbols
+    level_of: Callable[[str], Level]
+    measured: bool
+    forest: LoopForest = field(default_factory=LoopForest)
+
+    def __post_init__(self) -> None:
+        self.accesses = AccessCounter(self.symbols)
+
+    def visit(self, loop: acc.LoopOp) -> LoopNode:
+        children = child_loops(loop)
+        operations = list(loop.region.walk())
+        block = loop.region.blocks.first
+        assert block is not None
+        dim = gang_argument(loop, acc.GangArgType.DIM)
+        node = LoopNode(
+            parallel=not has_level(loop.seq) and not has_level(loop.auto_) and bool(block.args),
+            loc=source_loc(loop),
+            levels=frozenset(loop_levels(loop)),
+            gang_dim=constant_value(dim) if dim is not None else None,
+            routine=_routine_need(operations, self.level_of),
+            children=[self.visit(child) for child in children],
+        )
+        if self.measured:
+            self.measure(node, loop, operations, children)
+        self.forest.loops[node] = loop
+        return node
+
+    def measure(
+        self,
+        node: LoopNode,
+        loop: acc.LoopOp,
+        operations: Sequence[Operation],
+        children: list[acc.LoopOp],
+    ) -> None:
+        """What the iterations of a loop are and do."""
+        node.trip = constant_trip(loop)
+        node.host_trip = _is_bound_of(loop, self.symbols)
+        node.tight = _is_tight(loop, children)
+        node.scan = scan_step(loop) is not None
+        node.reduction = bool(loop.reduction_operands) or node.scan
+        node.gang_reduction = any(_is_of_gang(v, self.construct) for v in loop.reduction_operands)
+        node.streaming = not any(is_long(op) for op in operations)
+        node.fixed_inner = _holds_fixed_loop(loop, operations)
+        node.work = InnerWork() if children else inner_work(loop, operations, self.symbols)
+        node.element_bytes = 0
+        if args := loop.region.blocks[0].args:
+            counts = self.accesses.count(operations, args[-1])
+            node.contiguous, node.strided = counts.contiguous, counts.strided
+            node.element_bytes = counts.element_bytes
 
 
 def loop_forest(
-    parent: Operation, symbols: RegionSymbols, level_of: Callable[[str], Level]
+    parent: Operation,
+    symbols: RegionSymbols,
+    level_of: Callable[[str], Level],
+    *,
+    measured: bool = True,
 ) -> LoopForest:
-    """The loops in the regions of a construct or function. `level_of` gives a routine's level."""
-    forest = LoopForest()
+    """
+    The loops in the regions of a construct or function. `level_of` gives a routine's level. If they are not
+    `measured`, nodes say what the program says of them and not what their bodies do.
+    """
+    reader = _Reader(parent, symbols, level_of, measured)
     for loop in child_loops(parent):
-        forest.roots.append(_visit(loop, parent, forest, symbols, level_of))
-    return forest
+        reader.forest.roots.append(reader.visit(loop))
+    return reader.forest

@@ -68,6 +68,7 @@ class LoopSymbols(RegionSymbols):
         self.ranges_of: dict[Operation, tuple[LoopRange, ...]] = {}
         self.limits: list[Limit] = []
         """What the polynomials read since this was emptied rely on."""
+        self._limits_of: dict[SSAValue | Index, list[Limit]] = {}
         self.outer_ranges = self._ranges(loop, None)
 
     def symbol(self, value: SSAValue) -> Hashable | None:
@@ -79,7 +80,12 @@ class LoopSymbols(RegionSymbols):
         return super().symbol(value)
 
     def polynomial(self, value: SSAValue | Index) -> Polynomial | None:
-        return from_value(value, self.symbol, narrowed=self._note_limit)
+        if value not in self._limits_of:
+            others, self.limits = self.limits, []
+            self._polynomials[value] = from_value(value, self.symbol, narrowed=self._note_limit)
+            self._limits_of[value], self.limits = self.limits, others
+        self.limits += self._limits_of[value]
+        return self._polynomials[value]
 
     def _note_limit(self, poly: Polynomial, width: int) -> None:
         self.limits.append((poly, width))

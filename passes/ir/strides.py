@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.dialects import llvm
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from ..decisions.polynomials import Polynomial
 from .addresses import steps_to
 from .layout import size_of
 from .region_values import RegionSymbols
@@ -25,15 +26,22 @@ class AccessCounts:
     element_bytes: int = 0
 
 
+FlatStep = tuple[Polynomial | None, Attribute]
+"""A subscript, None if it is no polynomial, and the type of the elements that it counts."""
+
+
+def flat_steps(pointer: SSAValue, symbols: RegionSymbols) -> tuple[FlatStep, ...]:
+    """The subscripts of an address."""
+    return tuple(step.read_flat(symbols) for step in steps_to(pointer))
+
+
 def count_access(
-    pointer: SSAValue, element: int, variable: SSAValue, symbols: RegionSymbols, into: AccessCounts
+    steps: Iterable[FlatStep], element: int, variable: SSAValue, into: AccessCounts
 ) -> None:
-    """Classifies one load or store through `pointer` of `element` bytes."""
+    """Classifies one load or store of `element` bytes at an address of these subscripts."""
     contiguous = strided = False
-    for step in steps_to(pointer):
-        steps, type_ = step.read_flat(symbols)
-        parts = None if steps is None else steps.split(variable)
-        factor = None if parts is None else parts[1].as_constant
+    for poly, type_ in steps:
+        factor = None if poly is None else poly.slope(variable)
         if factor == 0:
             continue
         if factor in (1, -1) and size_of(type_) <= max(element, NEAR_BYTES):
@@ -47,14 +55,26 @@ def count_access(
         into.contiguous += 1
 
 
-def count_accesses(
-    ops: Iterable[Operation], variable: SSAValue, symbols: RegionSymbols
-) -> AccessCounts:
-    """All loads and stores among `ops`; loads weigh as stores."""
-    counts = AccessCounts()
-    for op in ops:
-        if isinstance(op, llvm.LoadOp):
-            count_access(op.ptr, size_of(op.dereferenced_value.type), variable, symbols, counts)
-        elif isinstance(op, llvm.StoreOp):
-            count_access(op.ptr, size_of(op.value.type), variable, symbols, counts)
-    return counts
+class AccessCounter:
+    """Counts the accesses of the loops of one construct; each address is read once for all loops around."""
+
+    def __init__(self, symbols: RegionSymbols):
+        self._symbols = symbols
+        self._steps: dict[SSAValue, tuple[FlatStep, ...]] = {}
+
+    def count(self, ops: Iterable[Operation], variable: SSAValue) -> AccessCounts:
+        """All loads and stores among `ops`; loads weigh as stores."""
+        counts = AccessCounts()
+        for op in ops:
+            if isinstance(op, llvm.LoadOp):
+                self._access(op.ptr, op.dereferenced_value.type, variable, counts)
+            elif isinstance(op, llvm.StoreOp):
+                self._access(op.ptr, op.value.type, variable, counts)
+        return counts
+
+    def _access(
+        self, pointer: SSAValue, type_: Attribute, variable: SSAValue, into: AccessCounts
+    ) -> None:
+        if pointer not in self._steps:
+            self._steps[pointer] = flat_steps(pointer, self._symbols)
+        count_access(self._steps[pointer], size_of(type_), variable, into)

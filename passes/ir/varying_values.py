@@ -15,7 +15,7 @@ class VaryingValues:
 
     def __init__(self, loop: acc.LoopOp):
         self.loop = loop
-        self.arguments = frozenset(loop.region.block.args)
+        self.arguments = frozenset(loop.region.blocks[0].args)
         self._known: dict[SSAValue, bool] = {}
         self._stored: dict[object, list[SSAValue]] | None = None
 
@@ -25,17 +25,20 @@ class VaryingValues:
         made of them, or from variables and arrays that the loop stores such values to.
         """
         if value not in self._known:
-            self._known[value] = self._search(value)
+            seen = {value}
+            self._known[value] = self._search(value, seen)
+            if not self._known[value]:
+                self._known |= dict.fromkeys(seen, False)
         return self._known[value]
 
-    def _search(self, value: SSAValue) -> bool:
-        seen = {value}
+    def _search(self, value: SSAValue, seen: set[SSAValue]) -> bool:
+        """Whether `value` varies; `seen` are then the values it was looked for in."""
         work = [value]
         while work:
             part = work.pop()
             if part in self.arguments or self._known.get(part, False):
                 return True
-            if not is_defined_inside(part, self.loop):
+            if part in self._known or not is_defined_inside(part, self.loop):
                 continue
             for source in self._sources(part):
                 if source not in seen:

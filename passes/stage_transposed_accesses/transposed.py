@@ -13,7 +13,7 @@ from enum import Enum
 from xdsl.ir import SSAValue
 
 from ..ir.region_values import RegionSymbols
-from ..ir.strides import AccessCounts, count_access
+from ..ir.strides import AccessCounts, count_access, flat_steps
 
 
 class Direction(Enum):
@@ -29,7 +29,7 @@ def direction_of(
 ) -> Direction:
     """How a load or store of `element` bytes through `pointer` moves with `variable`."""
     counts = AccessCounts()
-    count_access(pointer, element, variable, symbols, counts)
+    count_access(flat_steps(pointer, symbols), element, variable, counts)
     if counts.strided:
         return Direction.ACROSS
     return Direction.ALONG if counts.contiguous else Direction.STILL
