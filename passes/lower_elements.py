@@ -3,8 +3,9 @@ Compute the addresses of elements.
 
 Takes:  acc level.
 Leaves: for every `accx.element` one `llvm.getelementptr` for each subscript: by rows of a variable-length
-        array in bytes, else by the type stepped over. Subscripts are widened to i64 by their sign, once for
-        a block.
+        array in bytes, else by the type stepped over. Subscripts are widened to i64 by their sign. What
+        elements of one block have in common is there once: widened subscripts, sizes of rows, and addresses
+        by equal subscripts from one pointer.
 Fails:  never.
 
 Before:
@@ -20,7 +21,7 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -37,12 +38,17 @@ from .ir.layout import size_of
 _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 
+_Key = tuple[Hashable, ...]
+
+
 @dataclass
 class _Block:
     """What the elements of one block share."""
 
     constants: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
     widened: dict[Index, SSAValue] = field(default_factory=dict[Index, SSAValue])
+    products: dict[_Key, SSAValue] = field(default_factory=dict[_Key, SSAValue])
+    addresses: dict[_Key, SSAValue] = field(default_factory=dict[_Key, SSAValue])
 
     def constant(self, at: Cursor, value: int) -> SSAValue:
         if value not in self.constants:
@@ -67,8 +73,30 @@ class _Block:
         """The bytes of an array of these lengths."""
         size = self.constant(at, size_of(element))
         for length in reversed(lengths):
-            size = at.value(arith.MuliOp(length, size, overflow=_NSW))
+            size = self.product(at, length, size)
         return size
+
+    def product(self, at: Cursor, left: SSAValue, right: SSAValue) -> SSAValue:
+        key = left, right
+        if key not in self.products:
+            self.products[key] = at.value(arith.MuliOp(left, right, overflow=_NSW))
+        return self.products[key]
+
+    def address(
+        self,
+        at: Cursor,
+        pointer: SSAValue,
+        indices: Sequence[int | SSAValue],
+        type_: Attribute,
+        hint: str | None,
+    ) -> SSAValue:
+        """What one subscript leads to."""
+        key = pointer, type_, *indices
+        if key not in self.addresses:
+            result = cast(llvm.LLVMPointerType, pointer.type)
+            gep = llvm.GEPOp.from_mixed_indices(pointer, indices, type_, result, inbounds=True)
+            self.addresses[key] = at.value(gep, hint)
+        return self.addresses[key]
 
 
 def _resized(step: Index, width: int) -> arith.TruncIOp | arith.ExtUIOp | arith.ExtSIOp:
@@ -96,7 +124,7 @@ def _step(
     if not lengths:
         return [index], op.elem_type
     size = block.row_size(at, lengths, op.elem_type)
-    return [at.value(arith.MuliOp(index, size, overflow=_NSW))], i8
+    return [block.product(at, index, size)], i8
 
 
 def _lower(op: ElementOp, block: _Block) -> None:
@@ -109,10 +137,7 @@ def _lower(op: ElementOp, block: _Block) -> None:
     for position, step in enumerate(steps[first:], first):
         indices, type_ = _step(at, block, op, position, step, containers[position])
         hint = (op.result if position == len(steps) - 1 else op.ptr).name_hint
-        gep = llvm.GEPOp.from_mixed_indices(
-            pointer, indices, type_, cast(llvm.LLVMPointerType, op.ptr.type), inbounds=True
-        )
-        pointer = at.value(gep, hint)
+        pointer = block.address(at, pointer, indices, type_, hint)
     op.result.replace_all_uses_with(pointer)
     erase(op)
 

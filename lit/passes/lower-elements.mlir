@@ -9,12 +9,30 @@
 // CHECK-NEXT:    %[[ROW:.*]] = llvm.getelementptr inbounds %a[%[[AT]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 // CHECK-NEXT:    %[[U:.*]] = arith.extui %u : i32 to i64
 // CHECK-NEXT:    llvm.getelementptr inbounds %[[ROW]][%[[U]]] : (!llvm.ptr, i64) -> !llvm.ptr, f64
-// CHECK-NOT:     arith.extsi
-// CHECK:         llvm.getelementptr inbounds %a[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 // CHECK-NEXT:    llvm.return
 llvm.func @rows(%a: !llvm.ptr, %i: i32, %u: i32, %m: i64) {
   %x = accx.element %a[%i, %u] rows(%m) of f64 : i32, ui32
-  %row = accx.element %a[%i] rows(%m) of f64 : i32
+  llvm.return
+}
+// -----
+// What elements of a block have in common is computed once, and what others have by themselves.
+// CHECK-LABEL: @shared
+// CHECK:         %[[ROW:.*]] = llvm.getelementptr inbounds %a[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK:         llvm.getelementptr inbounds %[[ROW]][%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+// CHECK-NEXT:    %[[J:.*]] = arith.extsi %j : i32 to i64
+// CHECK-NEXT:    llvm.getelementptr inbounds %[[ROW]][%[[J]]] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+// CHECK-NEXT:    %[[B:.*]] = arith.muli
+// CHECK-NEXT:    llvm.getelementptr inbounds %a[%[[B]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK-NEXT:    scf.if
+// CHECK:           llvm.getelementptr inbounds %a[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+llvm.func @shared(%a: !llvm.ptr, %i: i32, %j: i32, %m: i64, %c: i1) {
+  %x = accx.element %a[%i, %i] rows(%m) of f64 : i32, i32
+  %y = accx.element %a[%i, %j] rows(%m) of f64 : i32, i32
+  %z = accx.element %a[%i] rows(%m) of f64 : i32
+  %w = accx.element %a[%j] rows(%m) of f64 : i32
+  scf.if %c {
+    %v = accx.element %a[%i] rows(%m) of f64 : i32
+  }
   llvm.return
 }
 // -----

@@ -36,6 +36,14 @@ def long_sequential_loop(n: int) -> str:
     return _loop("parallel loop copyin(a[0:100*m]) copy(b[0:m])", body)
 
 
+def elements_of_one_array(n: int) -> str:
+    """Of NPB's kind, too: blocks of a matrix that are eliminated by statements for each element."""
+    loads = "\n".join(f"double x{s} = t[i][{s}];" for s in range(n))
+    stores = "\n".join(f"t[i][{s}] = x{s} * 0.5 - x{(s + 1) % n};" for s in range(n))
+    source = _loop("parallel loop independent copy(b[0:m])", f"{loads}\n{stores}")
+    return f"double t[100][1000];\n#pragma acc declare create(t)\n{source}"
+
+
 def many_inner_loops(n: int) -> str:
     body = "\n".join(
         f"#pragma acc loop vector\nfor (int k = 0; k < c; k++) b[i*c + k] += a[i*c + k] * {s}.5;"
@@ -87,6 +95,7 @@ def functions_without_directives(n: int) -> str:
 
 FAMILIES: dict[Program, int] = {
     long_sequential_loop: 12,
+    elements_of_one_array: 16,
     many_inner_loops: 6,
     many_arrays: 12,
     many_constructs: 8,
