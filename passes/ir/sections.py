@@ -80,10 +80,12 @@ class _Place:
 
 def _next(place: _Place, step: AddressStep, symbols: RegionSymbols) -> _Place:
     """The place a subscript leads to."""
+    if place.inside:
+        return place
     steps, unit = step.read_flat(symbols)
     if place.unit is None:
         return _Place(unit, steps, False)
-    if place.inside or step.member or size_of(unit) < size_of(place.unit):
+    if step.member or size_of(unit) < size_of(place.unit):
         return _Place(place.unit, place.index, True)
     if steps is None or place.index is None:
         return _Place(place.unit, None, False)
@@ -176,7 +178,12 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> Section | str:
         accesses = [access.in_bytes() for access in accesses]
     bounds: Extremes | None = None
     known: dict[Block | None, tuple[list[LoopRange], Facts]] = {}
+    touched: set[tuple[Block | None, Polynomial | None, int]] = set()
     for access in accesses:
+        elements = access.op.parent, access.index, access.width
+        if elements in touched:
+            continue
+        touched.add(elements)
         if access.index is None:
             return "a subscript is not an affine expression of loop variables"
         ranges = symbols.loop_ranges(access.op)
