@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
-from .acc_ops import is_defined_inside
 from .accesses import root_of
 from .region_values import variable_key
 
@@ -15,56 +16,44 @@ class VaryingValues:
 
     def __init__(self, loop: acc.LoopOp):
         self.loop = loop
-        self.arguments = frozenset(loop.region.blocks[0].args)
-        self._known: dict[SSAValue, bool] = {}
-        self._stored: dict[object, list[SSAValue]] | None = None
 
     def varies(self, value: SSAValue) -> bool:
         """
         Whether `value` is computed from the loop's variables: from them, from what is loaded from addresses
         made of them, or from variables and arrays that the loop stores such values to.
         """
-        if value not in self._known:
-            seen = {value}
-            self._known[value] = self._search(value, seen)
-            if not self._known[value]:
-                self._known |= dict.fromkeys(seen, False)
-        return self._known[value]
+        return value in self._varying
 
-    def _search(self, value: SSAValue, seen: set[SSAValue]) -> bool:
-        """Whether `value` varies; `seen` are then the values it was looked for in."""
-        work = [value]
+    @cached_property
+    def _varying(self) -> set[SSAValue]:
+        """All such values: each use of one is followed once."""
+        found: set[SSAValue] = set(self.loop.region.blocks[0].args)
+        work = list(found)
+        loads = self._loads()
         while work:
-            part = work.pop()
-            if part in self.arguments or self._known.get(part, False):
-                return True
-            if part in self._known or not is_defined_inside(part, self.loop):
-                continue
-            for source in self._sources(part):
-                if source not in seen:
-                    seen.add(source)
-                    work.append(source)
-        return False
-
-    def _sources(self, value: SSAValue) -> list[SSAValue]:
-        """What a value is made of: operands, what its regions yield, what was stored where it is loaded."""
-        op = value.owner
-        if not isinstance(op, Operation):
-            return []
-        found = list(op.operands)
-        for region in op.regions:
-            for block in region.blocks:
-                if block.last_op is not None:
-                    found += block.last_op.operands
-        if isinstance(op, llvm.LoadOp):
-            found += self._stores().get(variable_key(root_of(op.ptr)), ())
+            for use in work.pop().uses:
+                for result in self._made_of(use.operation, use.index, loads):
+                    if result not in found:
+                        found.add(result)
+                        work.append(result)
         return found
 
-    def _stores(self) -> dict[object, list[SSAValue]]:
-        if self._stored is None:
-            self._stored = {}
-            for op in self.loop.walk():
-                if isinstance(op, llvm.StoreOp):
-                    key = variable_key(root_of(op.ptr))
-                    self._stored.setdefault(key, []).append(op.value)
-        return self._stored
+    def _made_of(
+        self, op: Operation, index: int, loads: dict[object, list[SSAValue]]
+    ) -> list[SSAValue]:
+        """What an operand goes into: results, those of what is around, loads of what is stored."""
+        made: list[SSAValue] = [*op.results]
+        around = op.parent_op()
+        if around is not None and around is not self.loop and op.next_op is None:
+            made += around.results
+        if isinstance(op, llvm.StoreOp) and index == 0:
+            made += loads.pop(variable_key(root_of(op.ptr)), ())
+        return made
+
+    def _loads(self) -> dict[object, list[SSAValue]]:
+        """What the loop loads, by variable or array."""
+        found: dict[object, list[SSAValue]] = {}
+        for op in self.loop.walk():
+            if isinstance(op, llvm.LoadOp):
+                found.setdefault(variable_key(root_of(op.ptr)), []).append(op.dereferenced_value)
+        return found
