@@ -5,7 +5,8 @@ Takes:  acc level.
 Leaves: each `llvm.func` with a body that is called, or whose address is taken, in a compute region
         or in a routine has an `acc.routine`; those made here are marked `accx.implicit_routine`,
         at the widest level of the loops in it and of the routines it calls, else `seq`; a routine
-        directive without a level gets that one too.
+        directive without a level gets that one too. Loops in the other functions, outside of
+        compute constructs, are warned about.
 Fails:  a call of a function that is neither defined, declared as a routine nor known on devices; a
         static local or an undeclared global variable in a routine; a call of a routine from a loop
         that is already partitioned at the routine's level or a narrower one; a call through a
@@ -49,6 +50,7 @@ from .ir.acc_ops import (
     variable_name,
 )
 from .ir.levels import bound_symbol, has_own_level, loop_levels, routine_level, set_level
+from .ir.messages import Messages
 
 HOST_DIRECTIVES = (
     *COMPUTE_OPS,
@@ -333,7 +335,7 @@ def _check_host_calls(program: _Program) -> None:
         if name in nohost:
             continue
         for call, callee in _references(function):
-            if callee in nohost and not _in_construct(call):
+            if callee in nohost and not _is_in(call, COMPUTE_OPS):
                 raise error(
                     source_loc(call),
                     f"'{callee}' is a routine for devices only (nohost), and host code calls it",
@@ -341,11 +343,32 @@ def _check_host_calls(program: _Program) -> None:
                 )
 
 
-def _in_construct(op: Operation) -> bool:
+def _is_in(op: Operation, kinds: tuple[type[Operation], ...]) -> bool:
     parent = op.parent_op()
-    while parent is not None and not isinstance(parent, COMPUTE_OPS):
+    while parent is not None and not isinstance(parent, kinds):
         parent = parent.parent_op()
     return parent is not None
+
+
+def _warn_of_host_loops(program: _Program, reached: list[str]) -> None:
+    """A loop directive in host code, outside of compute constructs, asks for what nothing does (2.9)."""
+    messages = Messages(program.module)
+    for name in program.functions:
+        if name in program.routines or name in reached:
+            continue
+        outer: acc.LoopOp | None = None
+        for loop in _loops(program, name):
+            inner = outer is not None and outer.is_ancestor(loop)
+            if loop.seq is None and not inner and not _is_in(loop, COMPUTE_OPS):
+                outer = loop
+                messages.warn(
+                    source_loc(loop),
+                    "this 'loop' is in no compute construct: it runs on the host, one iteration after"
+                    " another",
+                    f"write 'parallel loop', or give '{c_name(name)}' a 'routine' directive and call it in"
+                    " a compute construct",
+                )
+    messages.save()
 
 
 @dataclass(frozen=True)
@@ -359,6 +382,7 @@ class InferRoutinesPass(ModulePass):
         _check_indirect(op)
         _check_host_calls(program)
         reached = _reach(program)
+        _warn_of_host_loops(program, reached)
         levels = _infer_levels(program, reached)
         _check_nesting(levels, program)
         _check_bodies(levels, program)

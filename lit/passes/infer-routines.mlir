@@ -1,4 +1,10 @@
 // RUN: accopt %s -p infer-routines | filecheck %s
+// RUN: accopt %s -p infer-routines 2>&1 >/dev/null | filecheck %s --check-prefix=WARN
+
+// Loops that nobody runs in parallel are warned about, once for a nest; those of routines are not.
+// WARN:     this 'loop' is in no compute construct
+// WARN:     give 'lost' a 'routine' directive
+// WARN-NOT: this 'loop' is in no
 
 llvm.func @sqrtf(f32) -> f32
 
@@ -18,6 +24,22 @@ llvm.func @rows(%n: i32) {
   acc.loop vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
     acc.yield
   } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+  llvm.return
+}
+
+// CHECK-NOT:  func(@lost)
+llvm.func @lost(%n: i32) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  acc.loop control(%k : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    acc.yield
+  } attributes {seq = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
   llvm.return
 }
 

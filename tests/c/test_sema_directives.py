@@ -316,3 +316,8 @@ def test_a_section_of_a_global_pointer_cannot_be_declared() -> None:
     assert "what a global pointer points to" in found.message and "enter data" in (
         found.remedy or ""
     )
+
+
+def test_section_in_use_device() -> None:
+    text = "void f(int *x) {\n#pragma acc host_data use_device(x[0:3])\n{ } }"
+    assert "takes names of variables" in warnings(text)[0].message

@@ -112,6 +112,13 @@ class ClauseResolver:
         self._sections(item, base.type, clause)
         if item.sections and isinstance(base, VarRef) and directive.kind is DirectiveKind.DECLARE:
             self._declared_section(item, base, clause)
+        if item.sections and directive.kind is DirectiveKind.HOST_DATA:
+            self.unit.sink.warn(
+                item.loc,
+                f"a section of '{item.name}' in 'use_device', which takes names of variables (2.8): the"
+                f" address of '{item.name}' on the device is meant",
+                f"write use_device({item.name})",
+            )
         if not item.sections:
             self._whole(item, base.type, clause, directive)
 
