@@ -47,16 +47,36 @@ void memory(int n, const double *restrict a, const double *restrict b, double *r
                 c[i * n + j] += a[i * n + k] * b[k * n + j];
 }
 
-// Left alone: what is written may be what is read, or there is too little to share.
+// What is written may be what is read only if loops have one iteration: else others would read it too.
 // CHECK-LABEL: llvm.func @overlapping
-// CHECK-NOT:     acc.cache
-void overlapping(int n, const float *a, const float *b, float *c)
+// CHECK:         arith.cmpi sgt, %{{.*}}, %c1
+// CHECK:         scf.if %several {
+// CHECK:           scf.if %whole_pieces
+// CHECK:             acc.cache varPtr(%a{{.*}} -> !llvm.ptr {accx.restrict, name = "a"}
+// CHECK:           } else {
+// CHECK:             acc.cache varPtr(%b
+// CHECK:         } else {
+// CHECK:           acc.loop
+// CHECK-NOT:       acc.cache
+void overlapping(int m, int n, const float *a, const float *b, float *c)
 {
-#pragma acc parallel loop collapse(2) present(a[0:n*n], b[0:n*n], c[0:n*n])
-    for (int i = 0; i < n; i++)
+#pragma acc parallel loop collapse(2) present(a[0:m*n], b[0:n*n], c[0:m*n])
+    for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
             for (int k = 0; k < n; k++)
                 c[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+
+// Left alone: the sum's array is read in other places too, or there is too little to share.
+// CHECK-LABEL: llvm.func @same
+// CHECK-NOT:     acc.cache
+void same(int n, const float *a, float *c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:n*n], c[0:2*n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                c[i * n + j] += a[i * n + k] * c[(n + k) * n + j];
 }
 
 void narrow(int n, const float *restrict a, const float *restrict b, float *restrict c)

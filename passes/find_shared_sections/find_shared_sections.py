@@ -8,7 +8,9 @@ Takes:  data level, before the schedule. Looks at two free parallel loops of one
 Leaves: where `decisions/shared_sections.py` says that it pays, the sequential loop over pieces of 16 terms
         with an `acc.cache` for each such load, around a loop over the terms of a piece; then the original,
         for the terms that are left. Where only the host knows whether there are any, the construct has a
-        version for each case. Sums that the loop kept in memory are in registers; the parallel loops are
+        version for each case. Sums that the loop kept in memory are in registers. Where that is right only
+        because the parallel loops' iterations are independent (plain pointers, which might overlap), there
+        is a version for loops of several iterations, and the original for others. The parallel loops are
         swapped where the outer one runs along what is written. `promote-cache-to-shared` does the rest.
         `accx.remarks` of the construct says so.
 Fails:  never.
@@ -66,7 +68,7 @@ def _cut(construct: acc.ParallelOp, *, whole: bool) -> None:
         text = f"iterations share what they read of {', '.join(names)}: cached in pieces{rest}"
         note(construct, [(terms.loop, text)])
         loop = keep_in_registers(terms.loop, terms.sums) if terms.sums else terms.loop
-        in_pieces(loop, terms.factors, whole=whole)
+        in_pieces(loop, terms.factors, whole=whole, apart=terms.independent)
 
 
 def _has_whole_pieces(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue | bool:
@@ -91,6 +93,25 @@ def _has_whole_pieces(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAV
     return at.value(arith.CmpiOp(rest, at.i64(0), "eq"), "whole_pieces")
 
 
+def _has_several(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue | bool:
+    """Whether all parallel loops have several iterations: known, or a value before the construct."""
+    at = Cursor.before(construct)
+    total: SSAValue | None = None
+    for loop in dict.fromkeys(loop for terms in found for loop in (terms.outer, terms.inner)):
+        lower, upper, _ = bounds_of(loop)
+        turns = constant_side([constant_value(lower), constant_value(upper)])
+        if turns is not None and turns > 1:
+            continue
+        if any(
+            is_defined_inside(v, construct) and constant_value(v) is None for v in (lower, upper)
+        ):
+            return False
+        first, end = at.to_i64(_outside(at, lower)), at.to_i64(_outside(at, upper))
+        several = at.value(arith.CmpiOp(at.sub(end, first), at.i64(1), "sgt"))
+        total = several if total is None else at.value(arith.AndIOp(total, several), "several")
+    return True if total is None else total
+
+
 def _outside(at: Cursor, value: SSAValue) -> SSAValue:
     """A value from before the construct, or the same constant there."""
     known = constant_value(value)
@@ -100,11 +121,22 @@ def _outside(at: Cursor, value: SSAValue) -> SSAValue:
 def name_sections(construct: acc.ParallelOp) -> None:
     """
     Gives the products of a construct their sections: in two versions where only the host knows whether
-    the lengths of their sums are multiples of a piece.
+    the lengths of their sums are multiples of a piece. Where sums are kept in arrays that are apart from the
+    others only if the loops have several iterations, a version for those that do.
     """
     found = _terms_in(construct)
     if not found:
         return
+    if any(terms.independent for terms in found):
+        versions = can_have_versions(construct) and queue_outside(construct)
+        several = _has_several(construct, found)
+        if several is False or (several is not True and not versions):
+            return
+        if several is not True:
+            then, otherwise = branches(Cursor.before(construct), several)
+            copy = copy_construct(construct, then)
+            move_construct(construct, otherwise)
+            construct, found = copy, _terms_in(copy)
     for outer, inner in {terms.inner: (terms.outer, terms.inner) for terms in found}.values():
         if should_swap(outer, inner):
             swap(outer, inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import BoolAttr, IntegerType, StringAttr, i8
+from xdsl.dialects.builtin import BoolAttr, IntegerType, StringAttr, UnitAttr, i8
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects.accx import RESTRICT
@@ -51,8 +51,8 @@ def _bounds(at: Cursor, lower: SSAValue, length: int, stride: SSAValue) -> SSAVa
     return at.value(made, "bounds")
 
 
-def _view(at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue]) -> SSAValue:
-    """The `acc.cache` of a factor for the terms from the piece's first."""
+def _view(at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue], *, apart: bool) -> SSAValue:
+    """The `acc.cache` of a factor for the terms from the piece's first; `apart`: nothing writes its array."""
     place, along = factor.place, factor.place.terms_along
     rows = _bounds(
         at, _emit(at, place.row, piece), 1 if along else PIECE, _emit(at, place.stride, {})
@@ -67,7 +67,9 @@ def _view(at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue]) -> SSAVal
         var_name=StringAttr(factor.name),
     )
     owner = factor.base.owner
-    if (
+    if apart:
+        view.attributes[RESTRICT] = UnitAttr()
+    elif (
         isinstance(owner, acc.CopyinOp | acc.PresentOp | acc.CreateOp)
         and RESTRICT in owner.attributes
     ):
@@ -101,7 +103,9 @@ def _for(
     return loop, Cursor.at_end(block, at.loc)
 
 
-def _terms(at: Cursor, loop: scf.ForOp, factors: Sequence[Factor], piece: SSAValue) -> scf.ForOp:
+def _terms(
+    at: Cursor, loop: scf.ForOp, factors: Sequence[Factor], piece: SSAValue, *, apart: bool
+) -> scf.ForOp:
     """The loop over the terms of one piece, whose factors are read through views of their arrays."""
     type_ = piece.type
     assert isinstance(type_, IntegerType)
@@ -111,7 +115,7 @@ def _terms(at: Cursor, loop: scf.ForOp, factors: Sequence[Factor], piece: SSAVal
     for factor in factors:
         key = factor.base, factor.place.row, factor.place.column
         if key not in views:
-            views[key] = _view(at, factor, first)
+            views[key] = _view(at, factor, first, apart=apart)
     end = at.value(arith.AddiOp(piece, at.constant(PIECE, type_), overflow=NSW), "piece_end")
     carried = at.point.block.args[1:]
     inside, body = _for(at, (piece, end, loop.step), carried, variable.name_hint or "k")
@@ -133,10 +137,10 @@ def _terms(at: Cursor, loop: scf.ForOp, factors: Sequence[Factor], piece: SSAVal
     return inside
 
 
-def in_pieces(loop: scf.ForOp, factors: Sequence[Factor], *, whole: bool) -> None:
+def in_pieces(loop: scf.ForOp, factors: Sequence[Factor], *, whole: bool, apart: bool) -> None:
     """
     Puts the loop over whole pieces in front of `loop`, which keeps the terms that are left; `whole`: in
-    its place, as there are none.
+    its place, as there are none. `apart`: what the nest writes is not what it reads of the factors.
     """
     at = Cursor.before(loop)
     type_ = loop.lb.type
@@ -148,7 +152,7 @@ def in_pieces(loop: scf.ForOp, factors: Sequence[Factor], *, whole: bool) -> Non
         pieces = at.value(arith.DivSIOp(trips, piece))
         end = at.add(loop.lb, at.value(arith.MuliOp(pieces, piece, overflow=NSW)), "whole")
     outer, body = _for(at, (loop.lb, end, piece), loop.iter_args, "piece")
-    inside = _terms(body, loop, factors, outer.body.block.args[0])
+    inside = _terms(body, loop, factors, outer.body.block.args[0], apart=apart)
     body.insert(scf.YieldOp(*inside.results))
     for old, new in zip(loop.results, outer.results, strict=True):
         new.name_hint = old.name_hint

@@ -7,8 +7,8 @@ Products: nests of two parallel loops around a loop over terms, whose iterations
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
@@ -40,14 +40,30 @@ def _apart(left: SSAValue, right: SSAValue) -> bool:
     return any(distinct_arguments([left, right], loads_pointers=False))
 
 
-def find_accumulators(loop: scf.ForOp | acc.LoopOp) -> list[llvm.StoreOp] | None:
-    """The stores of a loop that may wait until it is done; None if one of its stores may not."""
+@dataclass
+class Accumulators:
+    """
+    The stores of a loop that may wait until it is done. `independent`: because other iterations of the
+    parallel loops around read the same as this one, and none may read what this one writes.
+    """
+
+    stores: list[llvm.StoreOp] = field(default_factory=list[llvm.StoreOp])
+    independent: bool = False
+
+
+def find_accumulators(
+    loop: scf.ForOp | acc.LoopOp, shared: Collection[Operation]
+) -> Accumulators | None:
+    """
+    The stores of a loop that may wait until it is done; None if one of its stores may not. `shared`: its
+    loads that several iterations of the parallel loops around do alike, if these loops have several.
+    """
     symbols = Symbols(loop)
     ops = list(loop.regions[0].block.ops)
     accesses = [op for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
     places = {op: place_in_array(op, symbols) for op in accesses}
-    stores = [op for op in accesses if isinstance(op, llvm.StoreOp)]
-    for store in stores:
+    found = Accumulators([op for op in accesses if isinstance(op, llvm.StoreOp)])
+    for store in found.stores:
         base, offset = places[store]
         fixed = all(isinstance(s, SSAValue) and not _inside(s, loop) for s in offset.symbols)
         scalar = isinstance(store.value.type, IntegerType | AnyFloat)
@@ -63,9 +79,13 @@ def find_accumulators(loop: scf.ForOp | acc.LoopOp) -> list[llvm.StoreOp] | None
             if places[other] == (base, offset) and isinstance(other, llvm.LoadOp):
                 if other.dereferenced_value.type != store.value.type:
                     return None
-            elif places[other][0] is base or not _apart(base, places[other][0]):
+            elif places[other][0] is base:
                 return None
-    return stores
+            elif not _apart(base, places[other][0]):
+                if other not in shared:
+                    return None
+                found.independent = True
+    return found
 
 
 def _inside(value: SSAValue, loop: Operation) -> bool:
@@ -76,7 +96,8 @@ def _inside(value: SSAValue, loop: Operation) -> bool:
 class Terms:
     """
     A loop over the terms of a product's sums, the parallel loops around it, what it loads, and the stores of
-    sums that it keeps in memory.
+    sums that it keeps in memory. `independent`: those are apart from what it loads because the parallel
+    loops' iterations are independent, if these loops have several.
     """
 
     outer: acc.LoopOp
@@ -84,6 +105,7 @@ class Terms:
     loop: scf.ForOp | acc.LoopOp
     loads: Loads
     sums: Sequence[llvm.StoreOp]
+    independent: bool
 
     @property
     def factors(self) -> Sequence[Factor]:
@@ -134,10 +156,11 @@ def find_terms(loop: scf.ForOp | acc.LoopOp) -> Terms | None:
         for each in (outer, inner, loop)
     ]
     product = Product(len(loads.outer), len(loads.inner), loads.both, *sides)
-    sums = find_accumulators(loop)
+    shared = {factor.load for factor in (*loads.outer, *loads.inner)}
+    sums = find_accumulators(loop, shared)
     if sums is None or why_not(product):
         return None
-    return Terms(outer, inner, loop, loads, sums)
+    return Terms(outer, inner, loop, loads, sums.stores, sums.independent)
 
 
 def free_constructs(module: ModuleOp) -> list[acc.ParallelOp]:

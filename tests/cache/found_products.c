@@ -45,6 +45,38 @@ void updates(int m, int n, int t, const float *restrict a, const float *restrict
                 c[i * n + j] += a[i * t + k] * b[k * n + j];
 }
 
+/* Pointers that might overlap: they cannot where loops have several iterations, which all read the factors. */
+void plain(int m, int n, int t, long ld, const float *a, const float *b, float *c)
+{
+#pragma acc parallel loop gang present(a[0:m*t], b[0:t*n], c[0:(m-1)*ld+n])
+    for (int i = 0; i < m; i++)
+#pragma acc loop vector
+        for (int j = 0; j < n; j++) {
+            c[i * ld + j] *= 0.5f;
+            for (int k = 0; k < t; k++)
+                c[i * ld + j] += a[i * t + k] * b[k * n + j];
+        }
+}
+
+void overlapping(void)
+{
+    enum { M = 21, T = 34 };
+    static float a[M * T], b[T], want[M * T];
+    for (int i = 0; i < M * T; i++)
+        a[i] = want[i] = (float)(i % 7) - 3.0f;
+    for (int k = 0; k < T; k++)
+        b[k] = (float)(k % 3) + 0.25f;
+    for (int i = 0; i < M; i++) {
+        float *row = want + i * T;
+        row[T - 1] *= 0.5f;
+        for (int k = 0; k < T; k++)
+            row[T - 1] += row[k] * b[k];
+    }
+#pragma acc data copy(a) copyin(b)
+    plain(M, 1, T, T, a, b, a + T - 1);
+    compare("overlapping", M, T, a, want, T);
+}
+
 void columns(int m, int n, int t, const float *restrict a, const float *restrict b, float *restrict c)
 {
 #pragma acc parallel loop gang num_workers(4) copyin(a[0:m*t], b[0:t*n]) copyout(c[0:m*n])
@@ -208,6 +240,11 @@ static void sizes(int m, int n, int t)
         c[i] = 0.0f;
     updates(m, n, t, a, b, c);
     compare("updates", m, n, c, want, n);
+    for (int i = 0; i < m * n; i++)
+        c[i] = 0.0f;
+#pragma acc data copyin(a[0:m*t], b[0:t*n]) copy(c[0:m*n])
+    plain(m, n, t, n, a, b, c);
+    compare("plain", m, n, c, want, n);
 #ifdef ALL
     nn(m, n, t, a, b, c);
     compare("nn", m, n, c, want, n);
@@ -278,6 +315,7 @@ int main(void)
     sizes(20, 33, 48);
     sizes(5, 3, 7);
     sizes(18, 17, 0);
+    overlapping();
 #ifdef ALL
     others();
 #endif
