@@ -37,13 +37,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import FastMathAttrBase
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..compiler.base.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
+from ..dialects.quick_xdsl import become
 
-_RENAMED: dict[type[Operation], type[Operation]] = {
+_RENAMED: dict[type[Operation], type[IRDLOperation]] = {
     arith.DivUIOp: llvm.UDivOp,
     arith.DivSIOp: llvm.SDivOp,
     arith.RemUIOp: llvm.URemOp,
@@ -72,14 +74,14 @@ _RENAMED: dict[type[Operation], type[Operation]] = {
 }
 """Operations with the same operands and results, and nothing else to say."""
 
-_WITH_OVERFLOW: dict[type[Operation], type[Operation]] = {
+_WITH_OVERFLOW: dict[type[Operation], type[IRDLOperation]] = {
     arith.AddiOp: llvm.AddOp,
     arith.SubiOp: llvm.SubOp,
     arith.MuliOp: llvm.MulOp,
     arith.ShLIOp: llvm.ShlOp,
 }
 
-_WITH_FAST_MATH: dict[type[Operation], type[Operation]] = {
+_WITH_FAST_MATH: dict[type[Operation], type[IRDLOperation]] = {
     arith.AddfOp: llvm.FAddOp,
     arith.SubfOp: llvm.FSubOp,
     arith.MulfOp: llvm.FMulOp,
@@ -131,7 +133,7 @@ _LIBRARY_FUNCTIONS: dict[type[Operation], str] = {
 _FAST_MATH_NONE = llvm.FastMathAttr(None)
 
 Converter = Callable[[Operation], Operation | None]
-"""Makes the replacement, or replaces the operation itself and gives `None`."""
+"""Makes an operation to replace it by, or changes the operation itself and gives `None`."""
 
 
 def converted(type: Attribute) -> Attribute:
@@ -153,8 +155,18 @@ def _create(
     )
 
 
-def _renamed(cls: type[Operation]) -> Converter:
-    return lambda op: _create(cls, op)
+def _become(
+    cls: type[IRDLOperation], op: Operation, properties: dict[str, Attribute] | None = None
+) -> None:
+    """Makes `op` one of class `cls`."""
+    for result in op.results:
+        if isinstance(result.type, IndexType):
+            Rewriter.replace_value_with_new_type(result, i64)
+    become(op, cls, properties or {})
+
+
+def _renamed(cls: type[IRDLOperation]) -> Converter:
+    return lambda op: _become(cls, op)
 
 
 def _overflow_bits(op: Operation) -> IntegerAttr[IntegerType]:
@@ -166,8 +178,8 @@ def _overflow_bits(op: Operation) -> IntegerAttr[IntegerType]:
     return IntegerAttr(bits, i32)
 
 
-def _with_overflow(cls: type[Operation]) -> Converter:
-    return lambda op: _create(cls, op, {"overflowFlags": _overflow_bits(op)})
+def _with_overflow(cls: type[IRDLOperation]) -> Converter:
+    return lambda op: _become(cls, op, {"overflowFlags": _overflow_bits(op)})
 
 
 def _fast_math(op: Operation) -> llvm.FastMathAttr:
@@ -177,8 +189,8 @@ def _fast_math(op: Operation) -> llvm.FastMathAttr:
     return _FAST_MATH_NONE
 
 
-def _with_fast_math(cls: type[Operation]) -> Converter:
-    return lambda op: _create(cls, op, {"fastmathFlags": _fast_math(op)})
+def _with_fast_math(cls: type[IRDLOperation]) -> Converter:
+    return lambda op: _become(cls, op, {"fastmathFlags": _fast_math(op)})
 
 
 def _library_name(name: str, op: Operation) -> str:
@@ -200,22 +212,22 @@ def _library_call(name: str) -> Converter:
     return convert
 
 
-def _constant(op: Operation) -> Operation:
+def _constant(op: Operation) -> None:
     constant = cast(arith.ConstantOp, op)
     value: Attribute = constant.value
     if isinstance(value, IntegerAttr) and isinstance(value.type, IndexType):
         value = IntegerAttr(value.value.data, i64)
-    return _create(llvm.ConstantOp, op, {"value": value})
+    _become(llvm.ConstantOp, op, {"value": value})
 
 
-def _cmpi(op: Operation) -> Operation:
+def _cmpi(op: Operation) -> None:
     predicate = cast(arith.CmpiOp, op).predicate
-    return _create(llvm.ICmpOp, op, {"predicate": IntegerAttr(predicate.value.data, i64)})
+    _become(llvm.ICmpOp, op, {"predicate": IntegerAttr(predicate.value.data, i64)})
 
 
-def _cmpf(op: Operation) -> Operation:
+def _cmpf(op: Operation) -> None:
     predicate = cast(arith.CmpfOp, op).predicate
-    return _create(
+    _become(
         llvm.FCmpOp,
         op,
         {
@@ -225,21 +237,21 @@ def _cmpf(op: Operation) -> Operation:
     )
 
 
-def _index_cast(op: Operation) -> Operation | None:
+def _index_cast(op: Operation) -> None:
     """Signed, and nothing at all between `index` and i64."""
     source = converted(op.operands[0].type)
     target = converted(op.results[0].type)
     if source == target:
         op.results[0].replace_all_uses_with(op.operands[0])
         Rewriter.erase_op(op)
-        return None
+        return
     assert isinstance(source, IntegerType) and isinstance(target, IntegerType)
     narrows = target.width.data < source.width.data
-    return _create(llvm.TruncOp if narrows else llvm.SExtOp, op)
+    _become(llvm.TruncOp if narrows else llvm.SExtOp, op)
 
 
-def _flagged(cls: type[Operation], flag: str) -> Converter:
-    return lambda op: _create(cls, op, {flag: IntegerAttr.from_bool(False)})
+def _flagged(cls: type[IRDLOperation], flag: str) -> Converter:
+    return lambda op: _become(cls, op, {flag: IntegerAttr.from_bool(False)})
 
 
 def _rsqrt(op: Operation) -> Operation:
@@ -287,9 +299,9 @@ def _compare(lhs: SSAValue, rhs: SSAValue, predicate: str) -> llvm.ICmpOp:
     return llvm.ICmpOp(lhs, rhs, IntegerAttr(number, i64))
 
 
-def _cond_br(op: Operation) -> Operation:
+def _cond_br(op: Operation) -> None:
     segments = op.properties["operandSegmentSizes"]
-    return _create(llvm.CondBrOp, op, {"operandSegmentSizes": segments})
+    _become(llvm.CondBrOp, op, {"operandSegmentSizes": segments})
 
 
 def _switch(op: Operation) -> Operation:
@@ -313,12 +325,12 @@ def _switch(op: Operation) -> Operation:
     return new
 
 
-def _cast_away(op: Operation) -> Operation | None:
+def _cast_away(op: Operation) -> None:
     """Casts between `index` and i64 that a conversion left behind."""
     if len(op.operands) == 1 and converted(op.operands[0].type) == converted(op.results[0].type):
         op.results[0].replace_all_uses_with(op.operands[0])
         Rewriter.erase_op(op)
-        return None
+        return
     raise error(SourceLoc.from_attr(op.location), f"'{op.name}' has no counterpart in llvm")
 
 
@@ -330,7 +342,7 @@ CONVERTERS: dict[type[Operation], Converter] = {
     arith.ConstantOp: _constant,
     arith.CmpiOp: _cmpi,
     arith.CmpfOp: _cmpf,
-    arith.SelectOp: lambda op: _create(llvm.SelectOp, op, {"fastmathFlags": _FAST_MATH_NONE}),
+    arith.SelectOp: lambda op: _become(llvm.SelectOp, op, {"fastmathFlags": _FAST_MATH_NONE}),
     arith.IndexCastOp: _index_cast,
     arith.CeilDivSIOp: _rounded_division(up=True, signed=True),
     arith.CeilDivUIOp: _rounded_division(up=True, signed=False),

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from . import attributes, operations, types, walks
 from .attributes import attributes_unchecked
+from .operations import become
 
-__all__ = ["attributes_unchecked", "install"]
+__all__ = ["attributes_unchecked", "become", "install"]
 
 
 def install() -> None:

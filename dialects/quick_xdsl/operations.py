@@ -62,8 +62,7 @@ def _default_values(cls: type[irdl.IRDLOperation]) -> tuple[tuple[tuple[str, Att
     )
 
 
-def _add_defaults(self: irdl.IRDLOperation) -> None:
-    cls = type(self)
+def _set_defaults(self: Operation, cls: type[irdl.IRDLOperation]) -> None:
     found = _defaults.get(cls)
     if found is None:
         found = _defaults[cls] = _default_values(cls)
@@ -71,7 +70,23 @@ def _add_defaults(self: irdl.IRDLOperation) -> None:
         self.properties.setdefault(name, value)
     for name, value in found[1]:
         self.attributes.setdefault(name, value)
+
+
+def _add_defaults(self: irdl.IRDLOperation) -> None:
+    _set_defaults(self, type(self))
     Operation.__post_init__(self)  # where `ImplicitBuilder` listens
+
+
+def become(
+    op: Operation, cls: type[irdl.IRDLOperation], properties: Mapping[str, Attribute]
+) -> None:
+    """
+    Makes `op` an operation of another class, with these properties and the operands, results, attributes,
+    successors and place that it has: what replacing it by a new one comes to, without one.
+    """
+    op.__class__ = cls
+    op.properties = dict(properties)
+    _set_defaults(op, cls)
 
 
 _Kinds = tuple[bool, ...]

@@ -87,12 +87,10 @@ def _in_iteration(
 ) -> tuple[list[Polynomial], list[LoopRange]] | None:
     """Subscripts and ranges (outermost first) of an access in one iteration."""
     names = {known.variable: _Own(first, known.variable) for known in place.ranges}
+    replaced = [(own.variable, value), *((v, Polynomial.symbol(n)) for v, n in names.items())]
 
     def renamed(poly: Polynomial | None) -> Polynomial | None:
-        for old, new in (
-            (own.variable, value),
-            *((v, Polynomial.symbol(n)) for v, n in names.items()),
-        ):
+        for old, new in replaced:
             poly = None if poly is None else poly.substitute(old, new)
         return poly
 

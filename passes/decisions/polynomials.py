@@ -129,6 +129,8 @@ class Polynomial:
 
     def substitute(self, symbol: Hashable, value: Polynomial) -> Polynomial | None:
         """The polynomial with `value` for `symbol`; None if it is not linear in it."""
+        if not any(symbol in monomial for monomial in self.terms):
+            return self
         parts = self.split(symbol)
         return None if parts is None else parts[0] + parts[1] * value
 
