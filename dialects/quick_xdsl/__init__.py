@@ -9,7 +9,8 @@ functions of xDSL that are general where this compiler needs one case. `install`
 - `isinstance` of operations, values and attributes asks the type alone, as for classes that are not abstract:
   xDSL registers no virtual subclasses, which is what abstract classes look for (`types.py`);
 - operations whose arguments are as defined are made straight away; anything unusual (a wrong number of
-  arguments, segments of results or regions) goes to xDSL's own code, with its messages (`operations.py`);
+  arguments, segments of results or regions) goes to xDSL's own code, with its messages; an operation can
+  `become` one of another class in place (`operations.py`);
 - attributes are checked when IR is read and when tests and tools make them, but not while a program is
   compiled (`attributes_unchecked`; `--verify` and `--verify-each` keep the checks), and names of values are
   checked once for each name (`attributes.py`).

@@ -210,6 +210,43 @@ def _init_irdl(
 _slow_init = irdl.irdl_op_init
 
 
+def _clone_without_regions(
+    self: Operation,
+    value_mapper: dict[SSAValue, SSAValue] | None = None,
+    block_mapper: dict[Block, Block] | None = None,
+    *,
+    clone_name_hints: bool = True,
+    clone_operands: bool = True,
+) -> Operation:
+    if self._successors or not clone_operands:
+        return _slow_clone(
+            self,
+            value_mapper,
+            block_mapper,
+            clone_name_hints=clone_name_hints,
+            clone_operands=clone_operands,
+        )
+    mapped = {} if value_mapper is None else value_mapper
+    copy = self.__class__.__new__(self.__class__)
+    _init_operation(
+        copy,
+        operands=[mapped.get(operand, operand) for operand in self._operands],
+        result_types=[result._type for result in self.results],
+        properties=self.properties,
+        attributes=self.attributes,
+        location=self.location,
+        regions=[Region() for _ in self.regions],
+    )
+    for result, copied in zip(self.results, copy.results, strict=True):
+        mapped[result] = copied
+        if clone_name_hints:
+            copied.name_hint = result._name
+    return copy
+
+
+_slow_clone = Operation.clone_without_regions
+
+
 def _get_fixed(self: irdl.BeforeVariadicSingleAccessor, obj: Operation, objtype: Any = None) -> Any:
     return tuple.__getitem__(_arguments(obj, self.construct), self.idx)
 
@@ -265,6 +302,7 @@ def install() -> None:
         (irdl.BeforeVariadicSingleAccessor, "__get__", _get_fixed),
         (irdl.BaseAttrAccessor, "__get__", _get_segment),
         (core.SSAValues, "__getitem__", _get_value),
+        (Operation, "clone_without_regions", _clone_without_regions),
         (Block, "_attach_op", _attach),
         (SSAValue, "get", staticmethod(_get_ssa_value)),
     ):

@@ -83,6 +83,10 @@ def _is_private_to_threads(op: Operation) -> bool:
     )
 
 
+_harmless: set[type[Operation]] = set()
+"""The classes of operations that have turned out to have no effect but those of their regions."""
+
+
 class Summary:
     """Collects the effects of operations of the input before they are lowered."""
 
@@ -109,6 +113,8 @@ class Summary:
             self.effects.own_writes.add(source)
 
     def _visit(self, op: Operation) -> None:
+        if op.__class__ in _harmless and not op.regions:
+            return
         match op:
             case llvm.LoadOp():
                 self._read(op.ptr)
@@ -142,7 +148,7 @@ class Summary:
                 self._write(op.target)
                 self.effects.collective = True
             case _:
-                pass
+                _harmless.add(op.__class__)
         for region in op.regions:
             for inner in _operations(region):
                 self._visit(inner)

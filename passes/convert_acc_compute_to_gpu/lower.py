@@ -45,6 +45,9 @@ from .scans import lower_scan
 from .specialise import Specialiser
 from .warp import by_leader
 
+_copied: set[type[Operation]] = set()
+"""The classes of operations that have turned out to be copied, unless they have regions."""
+
 
 class RegionLowering:
     """Lowers operations of the input into one device function."""
@@ -120,6 +123,9 @@ class RegionLowering:
         """Lowers one operation at the current place."""
         k = self.k
         k.loc = op.location
+        if op.__class__ in _copied and not op.regions:
+            self._copy(op, blocks)
+            return
         match op:
             case acc.LoopOp():
                 self.loops.lower(op)
@@ -169,6 +175,7 @@ class RegionLowering:
             case _ if isinstance(op, (*ATOMICS, *COPIES, llvm_ext.MemsetOp, llvm.InlineAsmOp)):
                 self._once(op)
             case _:
+                _copied.add(op.__class__)
                 self._copy(op, blocks)
 
     def _copy(self, op: Operation, blocks: dict[Block, Block] | None = None) -> Operation:
