@@ -291,9 +291,9 @@ def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
         for position, operand in enumerate(op.operands):
             if operand in out.inside:
                 continue
-            named = isinstance(op, acc.PrivateOp) and operand is op.var
-            if named and isinstance(operand.owner, llvm.AddressOfOp):
-                # Only names the variable: its copies need nothing of the original.
+            if isinstance(op, acc.PrivateOp) and operand is op.var:
+                # Only names the variable: its copies need nothing of the original, which as an argument
+                # might be taken for an alias of the arrays.
                 null = llvm.ZeroOp.create(result_types=[operand.type])
                 null.location = op.location
                 region.blocks[0].insert_op_before(null, first)
