@@ -12,6 +12,8 @@ The Python API: compile OpenACC C, load it, call its functions.
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,12 +28,13 @@ from ..runtime.profiling.trace import TraceOptions
 from ..runtime.program import Runtime
 from .backend.cache import DiskCache
 from .backend.jit import HostProgram
-from .base.diagnostics import DiagnosticSink
+from .base.diagnostics import UNKNOWN_LOC, DiagnosticSink, render, warning
 from .base.options import CompileOptions, TargetName
 from .drivers.program_process import process_symbols
 from .executable import Executable, build
 
 if TYPE_CHECKING:
+    from ..runtime.native.shared_heap import SharedHeap
     from ..runtime.sim.device import SimDevice
 
 
@@ -43,7 +46,8 @@ class RunOptions:
     all GPUs); `device_queues`: the host goes on after constructs on a GPU where it cannot tell;
     `libraries` are names for the dynamic loader (`-l`) or paths, looked for in `library_folders` (`-L`)
     too; `threads` (host target): CPU threads per launch, 0 for all;
-    `shared_memory` (host target): no separate device memory; `checks` (sim target): look for data
+    `shared_memory`: no separate device memory (host target), or the program's heap in memory that host and
+    GPU share, where the GPU has that (nvptx); `checks` (sim target): look for data
     races and uninitialised reads; `counters` (sim target): count transactions by source line;
     `objects`: an object file of other compilers' code (`backend/foreign_objects.py`);
     `profile_libraries`: shared libraries for the profiling interface (`ACC_PROFLIB`).
@@ -126,6 +130,7 @@ class Program:
             device_queues=options.device_queues,
         )
         self._options = options
+        self._heap = self._shared_heap()
         self.host = self._load(executable)
         self._copies: list[HostProgram] = []
         image = self._image(executable)
@@ -134,6 +139,31 @@ class Program:
         own = self.host.address(REGISTER) if REGISTER in self.host.names else 0
         register_libraries(self.runtime.callbacks(), own, options.profile_libraries)
 
+    def _shared_heap(self) -> SharedHeap | None:
+        """The heap of a program that relies on memory which host and GPU share (`-gpu=managed`)."""
+        memory = self._common_memory() if self._options.shared_memory else None
+        if memory is None:
+            return None
+        from ..runtime.native.shared_heap import SharedHeap
+
+        self.runtime.share(*memory)
+        return SharedHeap(*memory)
+
+    def _common_memory(self) -> tuple[int, int] | None:
+        """Address and size of memory that host and GPU share; None without a GPU that has it."""
+        from ..runtime.cuda.device import CudaDevice
+
+        device = self.runtime.current.device
+        if not isinstance(device, CudaDevice):
+            return None
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        memory = device.managed_memory(pages)
+        if memory is None:
+            text = f"device {device.name} has no memory that the host can use while it works"
+            remedy = "data clauses decide what is moved: write them where it is missing"
+            print(render(warning(UNKNOWN_LOC, text, remedy)), file=sys.stderr)
+        return memory
+
     def _load(self, executable: Executable) -> HostProgram:
         return HostProgram(
             executable.host_ir,
@@ -141,6 +171,7 @@ class Program:
                 **self.runtime.callbacks(),
                 **process_symbols(),
                 **_team_services(executable.host_ir),
+                **(self._heap.functions if self._heap is not None else {}),
             },
             libraries=self._options.libraries,
             library_folders=self._options.library_folders,

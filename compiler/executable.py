@@ -157,11 +157,11 @@ def build_sources(
 
     def make() -> bytes:
         before = len(sink.diagnostics)
-        if options.managed and options.target != "host":
+        if options.managed and options.target == "sim":
             sink.warn(
                 UNKNOWN_LOC,
-                "device memory is not managed on GPUs: data clauses decide what is moved",
-                "write data clauses, or use the host target",
+                "the simulated GPU shares no memory with the host: data clauses decide what is moved",
+                "write data clauses, or use another target",
             )
         with without_collection():
             made.append(_translate(sources, options, sink, after_stage))

@@ -108,6 +108,7 @@ class Runtime:
         self.trace = Trace(trace or TraceOptions())
         self._fast = not self.trace.active
         self._device_queues = device_queues
+        self._shared: tuple[int, int] | None = None
         self.profile = Profile(Callbacks(self._profiling))
         self._image: ModuleImage | None = None
         self._host_address: Callable[[str], int] = _no_symbols
@@ -151,6 +152,18 @@ class Runtime:
             state.start(self._image, self._host_address)
             state.native.waits |= int(state.device.tells)
 
+    def share(self, host: int, size: int) -> None:
+        """
+        Has all devices know `size` bytes at host address `host` as memory that they use like the host
+        (`CudaDevice.managed_memory`): as data that is present at the same address for good. The host
+        waits for every construct without async then, as it may read what the kernel writes.
+        """
+        self._shared = (host, size)
+        self._device_queues = False
+        for state in self.devices:
+            state.share(host, size)
+            state.native.waits = 1
+
     def on_host(self, site: int) -> int:
         """Whether the calling thread's current device is the host, in a program for GPUs."""
         own = self.thread.state.device.type
@@ -160,6 +173,8 @@ class Runtime:
         """A device is used for the first time."""
         self._watch_device(state)
         state.mapper.compressor.measure = self.trace.options.compression
+        if self._shared is not None:
+            state.share(*self._shared)
         state.start(self._image, self._host_address)
 
     def _opened(self, state: DeviceState) -> None:

@@ -147,6 +147,13 @@ class DeviceState:
                 self._declare(declared, host_address(declared.host_symbol), site)
         self.sync_queue.wait()
 
+    def share(self, host: int, size: int) -> None:
+        """Enters memory that the device uses at the host's addresses."""
+        if not self.device.shares_memory:
+            entry = Entry(host, size, host, structured=1, pinned=True, origin="managed memory")
+            entry.users = Users(any=True)
+            self.table.insert(entry)
+
     def _declare(self, declared: Declared, host: int, site: Site) -> None:
         if self.device.shares_memory:
             return

@@ -27,6 +27,7 @@ from ..base.diagnostics import (
     DiagnosticSink,
     error,
     render,
+    warning,
 )
 from ..internal_error import guarded
 from .c_options import answer, command_error, prepared_or_leave, tell_search
@@ -236,6 +237,11 @@ class _Command:
             raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
         self._check_references(executable, sources, foreign)
         if args.shared:
+            if options.managed and here.target == "nvptx":
+                message = (
+                    "a library's heap is its program's, which no GPU shares: data clauses decide"
+                )
+                _print(DiagnosticSink([warning(UNKNOWN_LOC, f"{message} what is moved")]))
             from .shared_library import link_library
 
             others = [(each.name, each.data) for each in foreign]

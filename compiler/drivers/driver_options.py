@@ -145,7 +145,7 @@ def _add_code_generation(group: argparse._ArgumentGroup) -> None:  # pyright: ig
     group.add_argument(
         "--managed",
         action="store_true",
-        help="the program's memory is the device's too (-gpu=managed): on the host target",
+        help="the program's memory is the device's too (-gpu=managed): on a GPU the heap, on the host all",
     )
     group.add_argument(
         "--check-cache",

@@ -198,6 +198,22 @@ class CudaDevice:
         used = call(api.cuMemPoolGetAttribute, self.pool, which.CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
         return int(free) + int(kept) - int(used)
 
+    def managed_memory(self, most: int) -> tuple[int, int] | None:
+        """
+        Address and size of memory that the host and all GPUs use alike, for a program's heap: at most `most`
+        bytes, and no more than is free here. None where the host cannot use it while kernels run. Its
+        pages are made where they are used first, and are zero.
+        """
+        self.make_current()
+        api, call = self.driver.api, self.driver.call
+        which = api.CUdevice_attribute
+        if not self._attribute(which.CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS):
+            return None
+        free, _ = call(api.cuMemGetInfo)
+        size = min(int(free) * 9 // 10, most) >> 21 << 21
+        flags = int(api.CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL)
+        return int(call(api.cuMemAllocManaged, size, flags)), size
+
     def allocate(self, size: int, queue: Queue) -> int:
         self.make_current()
         api = self.driver.api
@@ -230,6 +246,8 @@ class CudaDevice:
         self.driver.call(self.driver.api.cuMemFreeAsync, address, _stream(queue))
 
     def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
+        if device == host:  # managed memory
+            return
         self.make_current()
         stream = _stream(queue)
         device, host = device + strips.offset, host + strips.offset
@@ -242,6 +260,8 @@ class CudaDevice:
             self.driver.check(status, "cuMemcpyHtoDAsync")
 
     def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
+        if device == host:
+            return
         self.make_current()
         stream = _stream(queue)
         device, host = device + strips.offset, host + strips.offset
