@@ -17,7 +17,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
 | `accx.last_value` | `llvm.store` | of a loop's last iteration alone, to a scalar that all share |
 | `accx.in_place` | data entry operations | of `share-host-memory`: the program's memory may be used |
-| `accx.restrict` | data entry operations | the clause names a pointer declared `restrict` |
+| `accx.restrict` | data entry operations, `acc.cache` | the clause names a pointer declared `restrict` |
 | `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
 | `accx.machine` | `builtin.module` | what it is compiled for: `#accx.machine` (`accx_machine.py`) |
 | `accx.version` | `builtin.module` | which form of our IR it is in (`IR_VERSION`): i32 |

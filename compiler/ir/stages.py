@@ -1,37 +1,49 @@
 """
-The stage checker: which dialects and operations are legal at each level of IR.
+The stage checker: what is legal at each level of IR, as docs/design.md promises.
 
 Run between stages under `--verify` and in tests, it turns what would be a wrong answer later into
-a message that names the operation and its place in the C source.
+a message that names the operation and its place in the C source. What a level promises of one operation is a
+rule of `loop_rules.py` or `kernel_rules.py`, what an attribute may be on a row of `dialects/facts.py`; each
+operation is looked at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
 
-from xdsl.dialects import acc, gpu
-from xdsl.dialects.builtin import ModuleOp, UnitAttr, UnrealizedConversionCastOp
+from xdsl.dialects import acc, gpu, llvm, scf
+from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
 from xdsl.ir import Operation
 
-from ...dialects.accx import CACHE_BLOCKS, CONDITIONAL
+from ...dialects.accx import LaunchHostOp
+from ...dialects.accx_cache import SharedTileOp
 from ...dialects.accx_element import ElementOp
 from ...dialects.accx_teams import TaskOp, TeamOp
+from ...dialects.facts import broken_facts
 from ..base.diagnostics import SourceLoc, error
+from . import kernel_rules, loop_rules
 
 _ACC_LEVEL = frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "acc", "accx"))
-_HOST_LEVEL = _ACC_LEVEL
 
 LEGAL_DIALECTS: dict[str, frozenset[str]] = {
     "acc": _ACC_LEVEL,
     "data": _ACC_LEVEL,
     "scheduled": _ACC_LEVEL,
-    "transformed": _ACC_LEVEL | {"accx"},
+    "transformed": _ACC_LEVEL,
     "gpu": _ACC_LEVEL | {"gpu", "nvvm"},
-    "host": _HOST_LEVEL,
+    "host": _ACC_LEVEL,
     "runtime": frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "gpu", "nvvm")),
     "nvvm": frozenset(("builtin", "llvm", "nvvm", "gpu")),
 }
 """Stage → dialects whose operations may occur in it."""
+
+_ORDER = tuple(LEGAL_DIALECTS)
+_DIRECTIVES = _ORDER[:4]
+"""The levels at which loops and data clauses are whole."""
+_SCHEDULED = ("scheduled", "transformed")
+_WITH_SUBSCRIPTS = ("acc", "data", "scheduled")
 
 _ATOMICS = (acc.AtomicReadOp, acc.AtomicWriteOp, acc.AtomicUpdateOp, acc.AtomicCaptureOp)
 _GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (
@@ -39,72 +51,89 @@ _GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (
     ("data", (TeamOp, TaskOp), "outline-teams"),
     ("transformed", (ElementOp,), "lower-elements"),
     ("transformed", _ATOMICS, "lower-acc-atomics"),
-    ("gpu", (acc.ParallelOp,), "convert-acc-compute-to-gpu"),
-    ("host", (acc.ParallelOp,), "convert-acc-compute-to-host"),
+    ("gpu", (acc.ParallelOp, acc.CacheOp), "convert-acc-compute-to-gpu"),
+    ("host", (acc.ParallelOp, acc.CacheOp), "convert-acc-compute-to-host"),
     ("runtime", (gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),
 )
 """Stage, operations that no longer occur from it on, and who removes them."""
 
-_ORDER = ("acc", "data", "scheduled", "transformed", "gpu", "host", "runtime", "nvvm")
+Rule = Callable[[Any], Iterator[str]]
+_COMPUTE = (acc.ParallelOp, acc.SerialOp, acc.KernelsOp)
+_OF_DEVICES = (acc.InitOp, acc.ShutdownOp, acc.SetOp)
+"""Whose device types are values that the program asks for."""
+_RECIPES = (acc.PrivateRecipeOp, acc.FirstprivateRecipeOp, acc.ReductionRecipeOp)
+RULES: tuple[tuple[tuple[str, ...], tuple[type[Operation], ...], Rule], ...] = (
+    (_DIRECTIVES, (acc.LoopOp,), loop_rules.loop),
+    (_ORDER, (scf.ForOp,), loop_rules.counted_for),
+    (_DIRECTIVES, _COMPUTE, loop_rules.construct),
+    (_DIRECTIVES, (acc.DataOp,), loop_rules.data_operands),
+    (_DIRECTIVES, (acc.CopyoutOp, acc.DeleteOp, acc.DetachOp), loop_rules.exit_operation),
+    (_DIRECTIVES, (acc.DataBoundsOp,), loop_rules.bounds),
+    (_DIRECTIVES, loop_rules.PRIVATISING, loop_rules.recipe_named),
+    (_DIRECTIVES, _RECIPES, loop_rules.recipe),
+    (_DIRECTIVES[:2], (llvm.AllocaOp,), loop_rules.variable),
+    (_WITH_SUBSCRIPTS, (llvm.GEPOp,), loop_rules.address),
+    (("data", "scheduled"), _COMPUTE, loop_rules.outside_values),
+    (_SCHEDULED, (acc.ParallelOp,), loop_rules.launch_sizes),
+    (_SCHEDULED, (acc.LoopOp,), loop_rules.scheduled),
+    (("transformed",), (acc.LoopOp,), loop_rules.jammed),
+    (("transformed",), loop_rules.MAPPING, loop_rules.packed),
+    (("transformed",), (SharedTileOp,), loop_rules.tile),
+    (("gpu", "runtime", "nvvm"), (gpu.ModuleOp,), kernel_rules.gpu_module),
+    (("gpu",), (gpu.LaunchFuncOp,), kernel_rules.launch),
+    (("host",), (LaunchHostOp,), kernel_rules.host_launch),
+    (("host", "runtime"), (llvm.FuncOp,), kernel_rules.host_kernel),
+)
+"""At these stages, of operations of these types: the rule."""
+
+
+@cache
+def _rules(stage: str, kind: type[Operation]) -> tuple[Rule, ...]:
+    """The rules for operations of one type."""
+    rules = [rule for stages, kinds, rule in RULES if stage in stages and kind in kinds]
+    if stage in _DIRECTIVES and kind.name.startswith("acc.") and kind not in _OF_DEVICES:
+        rules.append(loop_rules.device_types)
+    if stage in _DIRECTIVES:
+        rules.append(loop_rules.typed)
+    return tuple(rules)
+
+
+@cache
+def _gone(stage: str, kind: type[Operation]) -> str | None:
+    """Who should have removed operations of a type before `stage`."""
+    for first, kinds, who in _GONE_FROM:
+        if kind in kinds and _ORDER.index(first) <= _ORDER.index(stage):
+            return who
+    return None
 
 
 def _illegal(module: ModuleOp, stage: str) -> Iterator[tuple[Operation, str]]:
-    legal = LEGAL_DIALECTS[stage]
-    gone = [
-        (types, who) for name, types, who in _GONE_FROM if _ORDER.index(name) <= _ORDER.index(stage)
-    ]
-    for op in module.walk():
-        if isinstance(op, UnrealizedConversionCastOp):
-            yield op, "a conversion cast was left behind"
-        elif op.name.split(".")[0] not in legal:
-            yield op, f"its dialect is not legal at stage '{stage}'"
-        else:
-            for types, who in gone:
-                if isinstance(op, types):
-                    yield op, f"it should have been removed by {who}"
-            yield from ((op, why) for why in _misplaced_marks(op))
-            if stage == "scheduled" and isinstance(op, acc.LoopOp) and not is_scheduled(op):
-                yield op, "it has neither seq nor a level of parallelism"
-            if stage in ("scheduled", "transformed") and isinstance(op, acc.ParallelOp):
-                yield from ((op, why) for why in _missing_sizes(op))
-            if stage in _WITH_RECIPES and isinstance(op, _PRIVATISING) and op.recipe is None:
-                yield op, "it names no recipe"
+    """Operations that break what is promised at `stage`, and how."""
+    yield from ((module, why) for why in broken_facts(module))
+    for top in module.body.block.ops:
+        device = isinstance(top, gpu.ModuleOp)
+        for op in top.walk():
+            yield from ((op, why) for why in _broken(op, stage))
+            if stage in ("gpu", "runtime", "nvvm") and op is not top:
+                place = kernel_rules.device_operation if device else kernel_rules.host_operation
+                yield from ((op, why) for why in place(op))
 
 
-_WITH_RECIPES = ("acc", "data", "scheduled", "transformed")
-_PRIVATISING = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
-
-
-def _missing_sizes(construct: acc.ParallelOp) -> Iterator[str]:
-    """What the launch of a scheduled construct lacks: 1 to 3 numbers of gangs, and one of each other size."""
-    sizes = (
-        ("num_gangs", construct.num_gangs, 3),
-        ("num_workers", construct.num_workers, 1),
-        ("vector_length", construct.vector_length, 1),
-    )
-    for name, values, most in sizes:
-        if not 1 <= len(values) <= most:
-            yield f"it has {len(values)} values of {name}, not {'one' if most == 1 else '1 to 3'}"
-
-
-_LOOP_MARKS = (CACHE_BLOCKS, CONDITIONAL)
-
-
-def _misplaced_marks(op: Operation) -> Iterator[str]:
-    """What is wrong with the facts that passes leave on loops for each other."""
-    for name in _LOOP_MARKS:
-        mark = op.attributes.get(name)
-        if mark is not None and not (isinstance(op, acc.LoopOp) and isinstance(mark, UnitAttr)):
-            yield f"'{name}' is a mark of acc.loop, without a value"
-
-
-def is_scheduled(loop: acc.LoopOp) -> bool:
-    """
-    Whether the loop is seq or mapped to at least one level. A mapped loop is also marked
-    independent, because `acc.loop` has to carry one of seq, auto and independent.
-    """
-    mapped = any(level is not None for level in (loop.gang, loop.worker, loop.vector))
-    return (loop.seq is not None) != mapped and loop.auto_ is None
+def _broken(op: Operation, stage: str) -> Iterator[str]:
+    if isinstance(op, UnrealizedConversionCastOp):
+        yield "a conversion cast was left behind"
+        return
+    if op.name.partition(".")[0] not in LEGAL_DIALECTS[stage]:
+        yield f"its dialect is not legal at stage '{stage}'"
+        return
+    who = _gone(stage, type(op))
+    if who is not None:
+        yield f"it should have been removed by {who}"
+        return
+    for rule in _rules(stage, type(op)):
+        yield from rule(op)
+    if op.attributes:
+        yield from broken_facts(op)
 
 
 def check_stage(module: ModuleOp, stage: str) -> None:

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerType, StringAttr, UnitAttr, i
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects.accx import RESTRICT
+from ...dialects.accx_element import ElementOp, Index
 from ..decisions.polynomials import Polynomial
 from ..decisions.shared_sections import PIECE
 from ..ir.building import Cursor, erase
@@ -85,7 +86,7 @@ def _address(
     known = factor.place.stride.as_constant
     if known is not None:
         rows = llvm.LLVMArrayType(known // size_of(factor.element), factor.element)
-        return at.value(llvm.GEPOp.from_mixed_indices(view, [row, column], rows, inbounds=True))
+        return at.value(ElementOp(view, [Index(row), Index(column)], rows))
     start = _nsw(at, arith.MuliOp, row, _emit(at, factor.place.stride, {}))
     pointer = at.value(llvm.GEPOp.from_mixed_indices(view, [start], i8, inbounds=True))
     return at.value(llvm.GEPOp.from_mixed_indices(pointer, [column], factor.element, inbounds=True))

@@ -12,6 +12,7 @@ from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.pipeline import run_to_stage
 from accopt.dialects import accx, accx_compress
+from accopt.dialects.facts import FACTS
 
 ROOT = Path(__file__).parents[2]
 MODULES = {"accx": accx, "accx_compress": accx_compress}
@@ -36,6 +37,10 @@ def _constants(module) -> dict[str, str]:
 @pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)
 def test_table_and_constants_agree(module):
     assert sorted(_table(module)) == sorted(_constants(module).values())
+
+
+def test_what_the_checker_knows():
+    assert sorted(FACTS) == sorted(name for module in MODULES.values() for name in _table(module))
 
 
 @pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)

@@ -1,0 +1,297 @@
+"""
+What docs/design.md promises of operations while loops and data clauses are whole (levels acc to transformed).
+A rule takes one operation and says what is wrong with it; `stages.py` knows which holds where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, i32
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
+
+from ...dialects import llvm_ext
+from ...dialects.accx import SCHEDULE
+from ...dialects.accx_cache import GangThreadsOp
+from ...dialects.accx_compress import PACKED, PackedType
+from ...dialects.accx_element import ElementOp
+from ...dialects.accx_schedule import ScheduleAttr
+
+MAPPING = (
+    acc.CopyinOp,
+    acc.CreateOp,
+    acc.PresentOp,
+    acc.NoCreateOp,
+    acc.AttachOp,
+    acc.DevicePtrOp,
+)
+PRIVATISING = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
+_RECIPES = {
+    acc.PrivateOp: acc.PrivateRecipeOp,
+    acc.FirstprivateOp: acc.FirstprivateRecipeOp,
+    acc.ReductionOp: acc.ReductionRecipeOp,
+}
+_NONE = acc.DeviceType.NONE
+_CONSTANTS = (llvm.ConstantOp, llvm.ZeroOp, llvm.AddressOfOp, llvm.UndefOp, llvm_ext.PoisonOp)
+
+
+def _owner(value: SSAValue) -> Operation | None:
+    return None if isinstance(value.owner, Block) else value.owner
+
+
+def _constant(value: SSAValue) -> int | None:
+    owner = _owner(value)
+    attr = owner.value if isinstance(owner, arith.ConstantOp) else None
+    return attr.value.data if isinstance(attr, IntegerAttr) else None
+
+
+def _counted(variables: Sequence[SSAValue], steps: Sequence[SSAValue]) -> Iterator[str]:
+    """Counted loops: i32 or i64, with a positive step."""
+    for variable in variables:
+        if not isinstance(variable.type, IntegerType) or variable.type.width.data not in (32, 64):
+            yield f"its variable is i32 or i64, not {variable.type}"
+    for step in steps:
+        known = _constant(step)
+        if known is not None and known <= 0:
+            yield f"its step is positive, not {known}"
+
+
+def counted_for(op: scf.ForOp) -> Iterator[str]:
+    """A plain loop counts as C loops are brought to."""
+    yield from _counted(op.body.block.args[:1], (op.step,))
+
+
+def loop(op: acc.LoopOp) -> Iterator[str]:
+    """A loop directive: counted, with bounds for each variable and no values carried."""
+    variables = op.region.blocks[0].args
+    yield from _counted(variables, op.step)
+    numbers = {len(op.lowerbound), len(op.upperbound), len(op.step), len(variables)}
+    if len(numbers) > 1:
+        yield "it needs a lower bound, an upper bound and a step for each variable"
+    if op.results:
+        yield "loops carry no values: variables that they assign are in memory"
+    if op.inclusive_upperbound is not None and any(op.inclusive_upperbound.iter_values()):
+        yield "its upper bound is exclusive"
+    if op.tile_operands and len(op.tile_operands) != len(variables):
+        yield f"it has {len(op.tile_operands)} tile sizes for {len(variables)} variables"
+    yield from _variables(op)
+
+
+def _variables(op: acc.LoopOp | acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -> Iterator[str]:
+    """Private variables and reductions are the results of the operations that make them."""
+    groups = [
+        (op.private_operands, acc.PrivateOp, "private"),
+        (op.firstprivate_operands, acc.FirstprivateOp, "firstprivate"),
+        (op.reduction_operands, acc.ReductionOp, "reduction"),
+    ]
+    for values, kind, name in groups:
+        for value in values:
+            if not isinstance(_owner(value), kind):
+                yield f"the operand '{value.name_hint}' is the result of no {kind.name} ({name})"
+
+
+def construct(op: acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -> Iterator[str]:
+    """What a construct maps and privatises are results of the operations for that."""
+    yield from data_operands(op)
+    yield from _variables(op)
+
+
+def data_operands(
+    op: acc.ParallelOp | acc.SerialOp | acc.KernelsOp | acc.DataOp,
+) -> Iterator[str]:
+    """Data operands are results of entry operations."""
+    for value in op.data_clause_operands:
+        owner = _owner(value)
+        if not isinstance(owner, MAPPING):
+            yield f"the data operand '{value.name_hint}' is the result of no data entry operation"
+
+
+def exit_operation(op: acc.CopyoutOp | acc.DeleteOp | acc.DetachOp) -> Iterator[str]:
+    """What leaves the device came by an entry operation, or is looked up for `exit data`."""
+    if not isinstance(
+        _owner(op.operands[0]), (*MAPPING, acc.GetDevicePtrOp, acc.FirstprivateMapOp)
+    ):
+        yield "what it takes off the device is the result of no data entry operation"
+
+
+def bounds(op: acc.DataBoundsOp) -> Iterator[str]:
+    """Strides of sections are in bytes."""
+    if op.stride_in_bytes is None or not op.stride_in_bytes.value.data:
+        yield "its stride is to be in bytes (strideInBytes)"
+
+
+def device_types(op: Operation) -> Iterator[str]:
+    """Clauses for other device types are gone when IR is made."""
+    for name, attr in op.properties.items():
+        if isinstance(attr, ArrayAttr):
+            for part in attr.data:
+                if isinstance(part, acc.DeviceTypeAttr) and part.data is not _NONE:
+                    yield f"'{name}' names the device type {part.data}, which is to be none"
+
+
+def recipe_named(op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp) -> Iterator[str]:
+    """Private variables and reductions name a recipe of their kind."""
+    if op.recipe is None:
+        yield "it names no recipe"
+        return
+    recipe = SymbolTable.lookup_symbol(op, op.recipe)
+    if not isinstance(recipe, _RECIPES[type(op)]):
+        yield f"its recipe {op.recipe} is no {_RECIPES[type(op)].name}"
+
+
+def recipe(
+    op: acc.PrivateRecipeOp | acc.FirstprivateRecipeOp | acc.ReductionRecipeOp,
+) -> Iterator[str]:
+    """`init` yields a variable of its own, the combiner its first argument, nothing is destroyed."""
+    yielded = _yielded(op.init_region.blocks)
+    if yielded is None or not isinstance(_owner(yielded), llvm.AllocaOp):
+        yield "its init region is to yield the address of an llvm.alloca of its own"
+    if isinstance(op, acc.ReductionRecipeOp):
+        entry = op.combiner_region.blocks[0]
+        if _yielded(op.combiner_region.blocks) is not (entry.args[0] if entry.args else None):
+            yield "its combiner is to yield its first argument"
+    if op.destroy_region.blocks:
+        yield "destroy regions are refused"
+
+
+def _yielded(blocks: Sequence[Block]) -> SSAValue | None:
+    last = blocks[-1].last_op if blocks else None
+    return last.operands[0] if isinstance(last, acc.YieldOp) and last.operands else None
+
+
+_ALLOCA_PARENTS = (
+    "llvm.func",
+    "acc.loop",
+    "acc.parallel",
+    "acc.serial",
+    "acc.kernels",
+    "acc.private.recipe",
+    "acc.firstprivate.recipe",
+    "acc.reduction.recipe",
+    "accx.team",
+    "accx.task",
+)
+
+
+def variable(op: llvm.AllocaOp) -> Iterator[str]:
+    """A variable's place says whose copy it is."""
+    parent = op.parent_op()
+    if parent is None or parent.name not in _ALLOCA_PARENTS:
+        yield "a variable is in the entry of its function, construct or loop directive"
+    elif op.parent_block() is not parent.regions[0].blocks[0]:
+        yield "it is not in the entry block"
+
+
+def address(op: llvm.GEPOp) -> Iterator[str]:
+    """Before `lower-elements`, subscripts are accx.element; other addresses move a pointer by one i64."""
+    if len(op.ssa_indices) > 1:
+        yield "an access by subscripts is an accx.element"
+    for index in op.ssa_indices:
+        if not isinstance(index.type, IntegerType) or index.type.width.data != 64:
+            yield f"a pointer is moved by an i64, not by {index.type}"
+
+
+def outside_values(op: acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -> Iterator[str]:
+    """Addresses from outside of a region are constants or results of the construct's data operations."""
+    own = {
+        *op.data_clause_operands,
+        *op.private_operands,
+        *op.firstprivate_operands,
+        *op.reduction_operands,
+    }
+    inside = set(op.region.walk())
+    for inner in inside:
+        if not isinstance(inner, llvm.LoadOp | llvm.StoreOp | llvm.GEPOp | ElementOp):
+            continue
+        owner = inner.ptr.owner
+        above = owner.parent_op() if isinstance(owner, Block) else owner
+        if inner.ptr in own or above in inside or above is op or isinstance(above, _CONSTANTS):
+            continue
+        yield f"'{inner.ptr.name_hint}' is accessed inside without a data operation"
+
+
+# Of the scheduled and transformed levels.
+
+
+def launch_sizes(op: acc.ParallelOp) -> Iterator[str]:
+    """1 to 3 numbers of gangs and one of each other size, all i32."""
+    sizes = (
+        ("num_gangs", op.num_gangs, 3),
+        ("num_workers", op.num_workers, 1),
+        ("vector_length", op.vector_length, 1),
+    )
+    for name, values, most in sizes:
+        if not 1 <= len(values) <= most:
+            yield f"it has {len(values)} values of {name}, not {'one' if most == 1 else '1 to 3'}"
+        for value in values:
+            if value.type != i32:
+                yield f"{name} is an i32, not {value.type}"
+
+
+def scheduled(op: acc.LoopOp) -> Iterator[str]:
+    """Loops are seq or have levels without operands, and a schedule that fits them."""
+    mapped = op.gang is not None or op.worker is not None or op.vector is not None
+    schedule = op.attributes.get(SCHEDULE)
+    if isinstance(schedule, ScheduleAttr):
+        if schedule.gang_dim.data > 1 and op.gang is None:
+            yield "only a gang loop has a gang dimension"
+        if schedule.elements.data > 1 and op.gang is None and op.vector is None:
+            yield "only loops over gangs or lanes have several elements per thread"
+        if schedule.covers and not mapped:
+            yield "no launch covers a sequential loop"
+    if mapped and (op.seq is not None or op.auto_ is not None):
+        yield "it has levels of parallelism, and is seq or auto"
+    if not mapped and (op.seq is None or op.auto_ is not None):
+        yield "it has neither seq nor a level of parallelism"
+    if op.gang_operands or op.worker_num_operands or op.vector_operands:
+        yield "levels have no operands any more"
+    if op.tile_operands:
+        yield "tiles are loops"
+
+
+def jammed(op: acc.LoopOp) -> Iterator[str]:
+    """Rows that a schedule wanted side by side are."""
+    schedule = op.attributes.get(SCHEDULE)
+    if isinstance(schedule, ScheduleAttr) and schedule.elements.data > 1 and op.vector is None:
+        yield "several rows per gang are left to jam (jam-outer-iterations)"
+
+
+def packed(op: Operation) -> Iterator[str]:
+    """Formats of compressed arrays are complete."""
+    attr = op.attributes.get(PACKED)
+    if isinstance(attr, PackedType) and attr.bits.data == 0:
+        yield "its packed type has no number of bits (compress-arrays)"
+
+
+def tile(op: Operation) -> Iterator[str]:
+    """Tiles in shared memory are a gang's."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, GangThreadsOp):
+        parent = parent.parent_op()
+    if parent is None:
+        yield "a tile in shared memory is inside accx.gang_threads"
+
+
+def typed(op: Operation) -> Iterator[str]:
+    """Values have types of C: no index, memref or tensor."""
+    for value in op.results:
+        if (wrong := _foreign(value.type)) is not None:
+            yield wrong
+    for region in op.regions:
+        for block in region.blocks:
+            for argument in block.args:
+                if (wrong := _foreign(argument.type)) is not None:
+                    yield wrong
+
+
+_FOREIGN = ("index", "memref", "tensor", "vector")
+
+
+def _foreign(type: Attribute) -> str | None:
+    return (
+        f"C has no values of type {type}"
+        if type.name.removeprefix("builtin.") in _FOREIGN
+        else None
+    )

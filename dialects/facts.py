@@ -1,0 +1,109 @@
+"""
+What each `accx.*` attribute may be on and what its value is: the tables of `accx.py` and `accx_compress.py`
+for the checker of stages, which finds a fact that a pass left where nobody reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Operation
+
+from . import accx, accx_compress
+from .accx_compress import PackedType
+from .accx_machine import MachineAttr
+from .accx_schedule import ScheduleAttr
+
+_COMPUTE = ("acc.parallel", "acc.serial", "acc.kernels")
+_ENTRIES = (
+    "acc.copyin",
+    "acc.create",
+    "acc.present",
+    "acc.nocreate",
+    "acc.attach",
+    "acc.deviceptr",
+)
+_MODULE = ("builtin.module",)
+_HOST_LOOPS = ("scf.for", "scf.while", "scf.execute_region")
+_BACK_EDGES = ("scf.for", "scf.while", "cf.br", "cf.cond_br", "llvm.br", "llvm.cond_br")
+_ACCESSES = ("llvm.load", "llvm.store")
+_LOOP = ("acc.loop",)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """An attribute of operations `on` (none: of any) whose value is a `value`, an array of `element`s."""
+
+    value: type[Attribute]
+    on: tuple[str, ...] = ()
+    element: type[Attribute] | None = None
+
+    def broken_by(self, op: Operation, attr: Attribute) -> str | None:
+        """What is wrong with `attr` on `op`, if anything is."""
+        if self.on and op.name not in self.on:
+            return f"is an attribute of {', '.join(self.on)}"
+        if not isinstance(attr, self.value):
+            return f"is to be a {self.value.__name__}, found {attr}"
+        if self.element is not None and isinstance(attr, ArrayAttr):
+            for part in attr.data:
+                if not isinstance(part, self.element):
+                    return f"is to hold {self.element.__name__}s, found {part}"
+        return None
+
+
+FACTS: dict[str, Fact] = {
+    accx.SCHEDULE: Fact(ScheduleAttr, _LOOP),
+    accx.CACHE_BLOCKS: Fact(UnitAttr, _LOOP),
+    accx.CONDITIONAL: Fact(UnitAttr, _LOOP),
+    accx.WHY: Fact(StringAttr),
+    accx.NOTE: Fact(StringAttr, (*_LOOP, *_HOST_LOOPS)),
+    accx.MESSAGES: Fact(ArrayAttr, _MODULE, DictionaryAttr),
+    accx.SITES: Fact(ArrayAttr, _MODULE, DictionaryAttr),
+    accx.SITE: Fact(IntegerAttr),
+    accx.CELL: Fact(UnitAttr, _ENTRIES),
+    accx.LAST_VALUE: Fact(UnitAttr, ("llvm.store",)),
+    accx.IN_PLACE: Fact(UnitAttr, _ENTRIES),
+    accx.RESTRICT: Fact(UnitAttr, (*_ENTRIES, "acc.cache")),
+    accx.STAGE: Fact(StringAttr, _MODULE),
+    accx.MACHINE: Fact(MachineAttr, _MODULE),
+    accx.VERSION: Fact(IntegerAttr, _MODULE),
+    accx.NEXT_PASS: Fact(StringAttr, _MODULE),
+    accx.KERNEL: Fact(UnitAttr, ("llvm.func",)),
+    accx.ENTRY: Fact(Attribute, ("llvm.func",)),
+    accx.SIMD: Fact(UnitAttr, _BACK_EDGES),
+    accx.LANES: Fact(UnitAttr, ("scf.for",)),
+    accx.VECTOR_WIDTH: Fact(IntegerAttr, _BACK_EDGES),
+    accx.INTERLEAVE: Fact(IntegerAttr, _BACK_EDGES),
+    accx.UNROLL: Fact(IntegerAttr, (*_LOOP, *_BACK_EDGES)),
+    accx.ACCESS_GROUPS: Fact(ArrayAttr, (*_BACK_EDGES, *_ACCESSES), IntegerAttr),
+    accx.INFERRED: Fact(UnitAttr, ("acc.data", *_ENTRIES)),
+    accx.DATA_REGION: Fact(StringAttr, ("acc.data", *_HOST_LOOPS)),
+    accx.FROM_KERNELS: Fact(UnitAttr, ("acc.parallel", "acc.data")),
+    accx.FROM_SERIAL: Fact(UnitAttr, ("acc.parallel",)),
+    accx.ATOMIC: Fact(UnitAttr, ("scf.while",)),
+    accx.POINTERS: Fact(UnitAttr, ("acc.bounds",)),
+    accx.SPECULATIVE: Fact(UnitAttr, ("llvm.load",)),
+    accx.VOLATILE: Fact(UnitAttr, ("llvm.load",)),
+    accx.IMPLICIT_ROUTINE: Fact(UnitAttr, ("acc.routine",)),
+    accx.REMARKS: Fact(ArrayAttr, (), DictionaryAttr),
+    accx.DYNAMIC: Fact(IntegerAttr, ("accx.shared_tile", "llvm.mlir.global")),
+    accx.RESIDENT: Fact(IntegerAttr),
+    accx.SCHEDULES: Fact(ArrayAttr, _COMPUTE, StringAttr),
+    accx.GIVEN_SIZES: Fact(ArrayAttr, ("acc.parallel",), StringAttr),
+    accx_compress.PACKED: Fact(PackedType, _ENTRIES),
+    accx_compress.DECODES: Fact(UnitAttr, _ENTRIES),
+    accx_compress.ESTIMATE: Fact(StringAttr, _ENTRIES),
+    accx_compress.COUNTED: Fact(IntegerAttr),
+}
+
+
+def broken_facts(op: Operation) -> Iterator[str]:
+    """What is wrong with the `accx.*` attributes of `op`."""
+    for name, attr in op.attributes.items():
+        if name.startswith("accx."):
+            fact = FACTS.get(name)
+            wrong = "is no attribute that passes know" if fact is None else fact.broken_by(op, attr)
+            if wrong is not None:
+                yield f"'{name}' {wrong}"
