@@ -147,11 +147,11 @@ def recipe(
     """`init` yields a variable of its own, the combiner its first argument, nothing is destroyed."""
     yielded = _yielded(op.init_region.blocks)
     if yielded is None or not isinstance(_owner(yielded), llvm.AllocaOp):
-        yield "its init region is to yield the address of an llvm.alloca of its own"
+        yield "its init region does not yield memory that it makes"
     if isinstance(op, acc.ReductionRecipeOp):
         entry = op.combiner_region.blocks[0]
         if _yielded(op.combiner_region.blocks) is not (entry.args[0] if entry.args else None):
-            yield "its combiner is to yield its first argument"
+            yield "its combiner does not yield its first argument"
     if op.destroy_region.blocks:
         yield "destroy regions are refused"
 

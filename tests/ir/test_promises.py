@@ -216,8 +216,8 @@ PROMISES = {
         ("recipe(@private_f64)", ""),
         "it names no recipe",
     ),
-    "copies": Promise("acc", RECIPE, ("acc.yield %c", "acc.yield %v"), "an llvm.alloca of its own"),
-    "combiners": Promise("acc", REDUCTION, ("acc.yield %a", "acc.yield %b"), "its first argument"),
+    "copies": Promise("acc", RECIPE, ("acc.yield %c", "acc.yield %v"), "does not yield memory that it makes"),
+    "combiners": Promise("acc", REDUCTION, ("acc.yield %a", "acc.yield %b"), "does not yield its first argument"),
     "destroy regions": Promise(
         "acc",
         RECIPE,
