@@ -30,8 +30,8 @@ from pycparser.c_parser import Coord, _TokenStream
 from ..base.diagnostics import CompileError, SourceLoc, error
 from ..base.library_headers import is_system
 from .asm_syntax import ASM_WORD
-from .gnu_syntax import GnuParser
 from .known_headers import header_of
+from .quick_operands import QuickOperands
 
 BUILTIN_TYPEDEFS = frozenset(
     (
@@ -203,7 +203,7 @@ def _is_declared_use(text: str, m: re.Match[str]) -> bool:
     return following is None or following.group(1) not in ("(", "volatile", "goto", "__volatile__")
 
 
-class _Parser(GnuParser):
+class _Parser(QuickOperands):
     """pycparser with our errors, unary operator positions, and a typedef oracle."""
 
     def __init__(self) -> None:
