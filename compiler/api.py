@@ -1,10 +1,9 @@
 """
 The Python API: compile OpenACC C, load it, call its functions.
 
-    program = compile_files([Path("saxpy.c")], CompileOptions(target="host"))
-    saxpy = program.function("saxpy", None, (c_int, c_float, c_void_p, c_void_p))
-    saxpy(n, 2.0, x.ctypes.data, y.ctypes.data)
-    program.close()
+    with compile_files("saxpy.c", CompileOptions(target="host")) as program:
+        saxpy = program.function("saxpy", None, (c_int, c_float, c_void_p, c_void_p))
+        saxpy(n, 2.0, x.ctypes.data, y.ctypes.data)
 
 `accrun` is a thin command around it.
 """
@@ -12,13 +11,14 @@ The Python API: compile OpenACC C, load it, call its functions.
 from __future__ import annotations
 
 import ctypes
+import difflib
 import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..runtime.device import DeviceProvider, ModuleImage, NativeImage, PtxImage, SimImage
 from ..runtime.errors import NoDeviceError, ProgramExit, ProgramFault
@@ -120,6 +120,7 @@ class Program:
 
     def __init__(self, executable: Executable, options: RunOptions | None = None):
         options = options or RunOptions()
+        self._closed = False
         self._executable = executable
         target = executable.options.target
         self.runtime = Runtime(
@@ -218,9 +219,9 @@ class Program:
         The C function `name` (of the program, or an `acc_*` routine) as a ctypes callable, which keeps the
         program alive. Calls raise `AccRuntimeError` for errors of the runtime, `ProgramExit` if C code calls
         `exit`, and `ProgramFault` for signals such as a null pointer's, after which the program cannot go on.
-        Raises `KeyError` if there is no such function.
+        Raises `KeyError` if there is no such function, and `ValueError` if the program is closed.
         """
-        address = self.runtime.callbacks().get(name) or self.host.address(name)
+        address = self._address(name)
         guarding = guard()
         if guarding is not None:
             address = guarding.guarded(address)
@@ -231,6 +232,18 @@ class Program:
         if guarding is not None:
             function.errcheck = self._check
         return function
+
+    def _address(self, name: str) -> int:
+        if self._closed:
+            raise ValueError("the program is closed: load it again, or close it later")
+        routine = self.runtime.callbacks().get(name)
+        if routine:
+            return routine
+        if name not in self.host.names:
+            near = difflib.get_close_matches(name, self.host.names, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else " that other files see"
+            raise KeyError(f"the program has no function '{name}'{hint}")
+        return self.host.address(name)
 
     def _check(self, result: Any, function: Any, arguments: Any) -> Any:
         """Raises what ended a call of C code, if it did not return."""
@@ -287,20 +300,40 @@ class Program:
             return leaving.status & 0xFF
 
     def close(self) -> None:
-        """Waits for all device work and releases the device."""
-        self.runtime.finish()
+        """Waits for all device work and releases the device; its functions must not be called then."""
+        if not self._closed:
+            self._closed = True
+            self.runtime.finish()
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        files = ", ".join(source.file for source in self._executable.sources) or "compiled code"
+        state = "closed" if self._closed else f"for {self._executable.options.target}"
+        return f"<accopt program of {files}, {state}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a program is code in this process, which cannot be copied or pickled: send the names of its"
+            " files, and compile them there (which takes them from the cache)"
+        )
 
 
 def compile_files(
-    paths: Sequence[Path],
+    paths: str | Path | Sequence[str | Path],
     options: CompileOptions | None = None,
     run_options: RunOptions | None = None,
     sink: DiagnosticSink | None = None,
 ) -> Program:
     """
-    Compiles the C files of one program and loads it.
+    Compiles the C files of one program, or its only one, and loads it.
 
     Raises `CompileError` for a faulty program and `NoDeviceError` without a GPU for `nvptx`.
     """
-    executable = build(paths, options or CompileOptions(), sink or DiagnosticSink())
+    files = [Path(p) for p in ((paths,) if isinstance(paths, str | Path) else paths)]
+    executable = build(files, options or CompileOptions(), sink or DiagnosticSink())
     return Program(executable, run_options)

@@ -95,6 +95,9 @@ class AccRuntimeError(Exception):
         self.overlapping = overlapping
         self.remedy = remedy
 
+    def __str__(self) -> str:
+        return self.message if self.place is None else self.render()
+
     def located(self, place: Place | None, device: str) -> AccRuntimeError:
         """This error with the place and the device filled in where they were unknown."""
         self.place = self.place or place

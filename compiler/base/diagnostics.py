@@ -78,7 +78,10 @@ class CompileError(Exception):
 
     def __init__(self, diagnostics: Sequence[Diagnostic]):
         self.diagnostics = tuple(diagnostics)
-        super().__init__("; ".join(f"{d.loc}: {d.message}" for d in self.diagnostics))
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(render(diagnostic) for diagnostic in self.diagnostics)
 
 
 class CommandLineError(CompileError):

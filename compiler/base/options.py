@@ -58,6 +58,12 @@ class CompileOptions:
     openmp: bool = False
     pass_options: tuple[str, ...] = ()
     added_passes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.target not in TARGETS:
+            names = ", ".join(map(repr, TARGETS))
+            raise ValueError(f"there is no target {self.target!r}; there are {names}")
+
     """`STAGE:PASSES`: passes to run after those of a stage."""
     skipped_passes: tuple[str, ...] = ()
     """Passes of the pipeline to leave out; what later ones need is missing then, and an error."""
