@@ -37,7 +37,8 @@ llvm.func @columns(%lo: i32, %hi: i32, %n: i32, %a: !llvm.ptr, %x: !llvm.ptr, %y
   llvm.return
 }
 
-// Rows would be gathered; bounds that differ from lane to lane, private memory and volatile accesses stay.
+// Rows would be gathered; bounds that differ from lane to lane, variables that
+// others use and volatile accesses stay.
 // CHECK-LABEL: llvm.func @as_before
 // CHECK-NOT: accx.vector_width
 // CHECK-NOT: accx.lanes
@@ -78,6 +79,75 @@ llvm.func @as_before(%lo: i32, %hi: i32, %n: i32, %a: !llvm.ptr, %y: !llvm.ptr) 
       %v = llvm.load %p {accx.volatile} : !llvm.ptr -> f32
       llvm.store %v, %p : f32, !llvm.ptr
     }
+  } {accx.lanes}
+  %last = llvm.load %private : !llvm.ptr -> f32
+  llvm.store %last, %y : f32, !llvm.ptr
+  llvm.return
+}
+
+// Lanes leave the loop one by one: what a lane has when it leaves stays in its element.
+// CHECK-LABEL: llvm.func @until
+// CHECK:         %[[MASKS:.*]] = llvm.alloca %{{.*}} x !llvm.array<32 x i32>
+// CHECK:         scf.while () : () -> () {
+// CHECK:           %[[ANY:.*]] = scf.for %lane{{.*}} iter_args(%any
+// CHECK:             %[[MASK:.*]] = arith.cmpi ne
+// CHECK:             %[[STAYS:.*]] = arith.select %[[MASK]], %less
+// CHECK:             arith.select %[[STAYS]], %next
+// CHECK:           } {{.*}}accx.vector_width = 8 : i32
+// CHECK:           %[[ON:.*]] = arith.cmpi ne, %[[ANY]]
+// CHECK:           scf.condition(%[[ON]])
+llvm.func @until(%lo: i32, %hi: i32, %a: !llvm.ptr) {
+  %c1 = arith.constant 1 : i32
+  %limit = arith.constant 4.0 : f32
+  scf.for %i = %lo to %hi step %c1 : i32 {
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+    %v = llvm.load %p : !llvm.ptr -> f32
+    %end = scf.while (%x = %v) : (f32) -> f32 {
+      %less = arith.cmpf olt, %x, %limit : f32
+      scf.condition(%less) %x : f32
+    } do {
+    ^bb0(%y: f32):
+      %next = arith.addf %y, %v : f32
+      scf.yield %next : f32
+    }
+    llvm.store %end, %p : f32, !llvm.ptr
+  } {accx.lanes}
+  llvm.return
+}
+
+// The same with a jump out of the loop, and state in a variable; a store is made by the lanes that come to it.
+// CHECK-LABEL: llvm.func @leaving
+// CHECK:         scf.while () : () -> () {
+// CHECK:           scf.for %lane
+// CHECK:             scf.if %{{.*}} {
+// CHECK-NEXT:          llvm.store
+// CHECK:             arith.ori
+// CHECK:           } {{.*}}accx.vector_width
+llvm.func @leaving(%lo: i32, %hi: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c1 = arith.constant 1 : i32
+  %limit = arith.constant 4.0 : f32
+  %x = llvm.alloca %c1 x f32 : (i32) -> !llvm.ptr
+  scf.for %i = %lo to %hi step %c1 : i32 {
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+    %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+    %v = llvm.load %p : !llvm.ptr -> f32
+    llvm.store %v, %x : f32, !llvm.ptr
+    scf.execute_region {
+      cf.br ^head
+    ^head:
+      %old = llvm.load %x : !llvm.ptr -> f32
+      %less = arith.cmpf olt, %old, %limit : f32
+      cf.cond_br %less, ^more, ^out
+    ^more:
+      llvm.store %old, %q : f32, !llvm.ptr
+      %next = arith.addf %old, %v : f32
+      llvm.store %next, %x : f32, !llvm.ptr
+      cf.br ^head
+    ^out:
+      scf.yield
+    }
+    %end = llvm.load %x : !llvm.ptr -> f32
+    llvm.store %end, %p : f32, !llvm.ptr
   } {accx.lanes}
   llvm.return
 }

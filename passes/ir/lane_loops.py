@@ -3,16 +3,17 @@ Which partitioned loops around loops in order run one iteration per SIMD lane on
 (`interchange-lanes`), and how many at a time.
 
 A value *varies* if it depends on the loop's variable. The loop is worth it where the loops inside run alike
-for all iterations, and what these access is the same for all, or neighbouring elements.
+for all iterations, or may run masked, and what these access is the same for all, or neighbouring elements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.dialects import arith, llvm, math, scf
-from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...compiler.base.host_mathematics import FAST_PREFIX, PREFIX
@@ -20,6 +21,7 @@ from ...dialects.volatility import is_ordered
 from .acc_ops import constant_value
 from .host_memory import callee_name
 from .layout import size_of
+from .loop_flow import loop_flow
 
 REGISTER_BYTES = 32
 """Of a vector register: what AVX2 has; others are used in pieces or pairs."""
@@ -36,6 +38,23 @@ _PURE = (
     llvm.ConstantOp,
     llvm.ZeroOp,
 )
+_INSTRUCTIONS = frozenset(
+    name + suffix
+    for name in (
+        "fabs",
+        "fmin",
+        "fmax",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "nearbyint",
+        "copysign",
+        "fma",
+    )
+    for suffix in ("", "f")
+)
+"""Functions of C's library that are instructions, of vectors too, and nothing else."""
 _SCALARS = (IntegerType, Float32Type, Float64Type, llvm.LLVMPointerType)
 
 
@@ -47,6 +66,11 @@ class Lanes:
     count: int
 
     @property
+    def element(self) -> int:
+        """Bytes of an iteration's part of a register."""
+        return REGISTER_BYTES // self.width
+
+    @property
     def iterations(self) -> int:
         return self.width * self.count
 
@@ -55,18 +79,48 @@ def is_pure(op: Operation) -> bool:
     """Whether `op` computes its results from its operands and does nothing else."""
     if isinstance(op, llvm.CallOp):
         name = callee_name(op)
-        return name is not None and name.startswith((PREFIX, FAST_PREFIX))
+        known = name is not None and name.startswith((PREFIX, FAST_PREFIX))
+        return known or name in _INSTRUCTIONS
     if isinstance(op, _DIVISIONS):
         return constant_value(op.rhs) not in (None, 0, -1)
     return isinstance(op, _PURE)
 
 
+def _private_scalars(loop: scf.ForOp) -> dict[SSAValue, Attribute]:
+    """Local variables, with their types, that nothing outside of the loop's body uses: an iteration's own."""
+    found: dict[SSAValue, Attribute | None] = {}
+    inside = set(loop.body.walk())
+    for op in inside:
+        if not isinstance(op, llvm.LoadOp | llvm.StoreOp) or op.ptr in found:
+            continue
+        if isinstance(op.ptr.owner, llvm.AllocaOp):
+            types = {_scalar_access(use.operation, op.ptr, inside) for use in op.ptr.uses}
+            found[op.ptr] = types.pop() if len(types) == 1 else None
+    return {pointer: type_ for pointer, type_ in found.items() if type_ is not None}
+
+
+def _scalar_access(op: Operation, pointer: SSAValue, inside: set[Operation]) -> Attribute | None:
+    """The type of a plain access to `pointer` among `inside`; None for any other use."""
+    match op:
+        case llvm.LoadOp() if op in inside and not is_ordered(op):
+            type_ = op.dereferenced_value.type
+        case llvm.StoreOp() if op in inside and not is_ordered(op) and op.value is not pointer:
+            type_ = op.value.type
+        case _:
+            return None
+    return type_ if isinstance(type_, _SCALARS) else None
+
+
 class VaryingValues:
-    """The values in a loop's body that depend on its variable."""
+    """
+    The values in a loop's body that depend on its variable. `privates`: variables of an iteration, with their
+    types, which do.
+    """
 
     def __init__(self, loop: scf.ForOp):
         self.loop = loop
-        self._values: set[SSAValue] = {loop.body.block.args[0]}
+        self.privates = _private_scalars(loop)
+        self._values: set[SSAValue] = {loop.body.block.args[0], *self.privates}
         size = 0
         while size != len(self._values):
             size = len(self._values)
@@ -90,10 +144,21 @@ class VaryingValues:
                             self._visit(inner)
                     varies = op.cond in self or self.holds(op)
                     self._values.update(op.results if varies else ())
+                case scf.WhileOp() | scf.ExecuteRegionOp():
+                    self._visit_masked(op)
                 case _ if any(operand in self for operand in op.operands):
                     self._values.update(op.results)
                 case _:
                     pass
+
+    def _visit_masked(self, op: Operation) -> None:
+        """Of a loop that lanes leave one by one, all that is carried varies."""
+        blocks = [block for region in op.regions for block in region.blocks]
+        if self.holds(op):
+            self._values.update(op.results)
+            self._values.update(argument for block in blocks for argument in block.args)
+        for block in blocks:
+            self._visit(block)
 
     def _visit_loop(self, loop: scf.ForOp) -> None:
         block = loop.body.block
@@ -169,6 +234,51 @@ def _can_interchange(block: Block, varying: VaryingValues) -> bool:
     return all(_is_known(op, varying) for op in block.ops)
 
 
+def is_masked_loop(op: scf.WhileOp | scf.ExecuteRegionOp, varying: VaryingValues) -> bool:
+    """
+    Whether lanes can leave a loop one by one, those that have left doing nothing: a `while` loop without
+    loops in it, or one with jumps whose state is in private variables.
+    """
+    if isinstance(op, scf.ExecuteRegionOp):
+        flow = None if op.results else loop_flow(op.region)
+        if flow is None:
+            return False
+        ops = [inner for block in flow.blocks for inner in list(block.ops)[:-1]]
+        rest = [inner for block in flow.outside for inner in list(block.ops)[:-1]]
+        inner_results = {result for inner in ops for result in inner.results}
+        if any(operand in inner_results for inner in rest for operand in inner.operands):
+            return False
+        return all(_is_maskable(inner, varying) for inner in ops) and all(
+            _is_known(inner, varying) for inner in rest
+        )
+    end = op.before_region.block.last_op
+    assert isinstance(end, scf.ConditionOp)
+    blocks = (op.before_region.block, op.after_region.block)
+    return all(_is_maskable(inner, varying) for block in blocks for inner in list(block.ops)[:-1])
+
+
+def _is_maskable(op: Operation, varying: VaryingValues) -> bool:
+    """Whether lanes that have left a loop can pass by `op`."""
+    match op:
+        case scf.ForOp() | scf.WhileOp() | scf.ExecuteRegionOp():
+            return False
+        case scf.IfOp():
+            scalars = all(isinstance(result.type, _SCALARS) for result in op.results)
+            return scalars and all(
+                _is_maskable(inner, varying)
+                for region in op.regions
+                for block in region.blocks
+                for inner in block.ops
+            )
+        case llvm.CallOp():
+            # All lanes make the call, so it must be one of vectors.
+            name = callee_name(op) or ""
+            fast = name.startswith(FAST_PREFIX) or name in _INSTRUCTIONS
+            return fast or (name.startswith(PREFIX) and op.results[0].type == f32)
+        case _:
+            return _is_known(op, varying)
+
+
 def _is_known(op: Operation, varying: VaryingValues) -> bool:
     if not all(isinstance(result.type, _SCALARS) for result in op.results):
         return False
@@ -177,8 +287,11 @@ def _is_known(op: Operation, varying: VaryingValues) -> bool:
             bounds = (op.lb, op.ub, op.step)
             alike = not any(bound in varying for bound in bounds)
             return alike and _can_interchange(op.body.block, varying)
+        case scf.WhileOp() | scf.ExecuteRegionOp():
+            return is_masked_loop(op, varying)
         case scf.IfOp():
-            if any(isinstance(inner, scf.ForOp) for inner in op.walk()):
+            loops = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp)
+            if any(isinstance(inner, loops) for inner in op.walk()):
                 return False
             return all(
                 _can_interchange(inner, varying) for region in op.regions for inner in region.blocks
@@ -186,7 +299,9 @@ def _is_known(op: Operation, varying: VaryingValues) -> bool:
         case llvm.LoadOp():
             return not is_ordered(op)
         case llvm.StoreOp():
-            # Private variables, and what several iterations write, have one place for all lanes.
+            # Other local memory, and what several iterations write, have one place for all lanes.
+            if op.ptr in varying.privates:
+                return True
             private = isinstance(_root(op.ptr).owner, llvm.AllocaOp)
             return not is_ordered(op) and not private and op.ptr in varying
         case scf.YieldOp():
@@ -195,12 +310,21 @@ def _is_known(op: Operation, varying: VaryingValues) -> bool:
             return is_pure(op) and not op.regions
 
 
+def _carried_values(loop: Operation, varying: VaryingValues) -> int:
+    """How many registers' worth a loop inside carries for each register of lanes: masks are one."""
+    if isinstance(loop, scf.ForOp):
+        return sum(result in varying for result in loop.results)
+    private = {pointer for pointer, _ in _accesses(loop) if pointer in varying.privates}
+    return len(loop.results) + len(private) + 1
+
+
 def lanes_of(loop: scf.ForOp) -> Lanes | None:
     """How the loop's iterations go into lanes; None if it stays as it is."""
     if loop.iter_args or constant_value(loop.step) != 1:
         return None
     varying = VaryingValues(loop)
-    inside = [op for op in loop.body.block.ops if isinstance(op, scf.ForOp) and varying.holds(op)]
+    loops = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp)
+    inside = [op for op in loop.body.block.ops if isinstance(op, loops) and varying.holds(op)]
     if not inside or not _can_interchange(loop.body.block, varying):
         return None
     sizes: set[int] = set()
@@ -208,7 +332,7 @@ def lanes_of(loop: scf.ForOp) -> Lanes | None:
         for pointer, type_ in _accesses(inner):
             if pointer not in varying:
                 continue
-            if stride(pointer, varying) != size_of(type_):
+            if pointer not in varying.privates and stride(pointer, varying) != size_of(type_):
                 return None
             sizes.add(size_of(type_))
     carried = [result for inner in inside for result in inner.results if result in varying]
@@ -216,7 +340,7 @@ def lanes_of(loop: scf.ForOp) -> Lanes | None:
     if not sizes or max(sizes) > 8:
         return None
     widest = max(max(sizes), 4)
-    most = max((sum(r in varying for r in inner.results) for inner in inside), default=0)
+    most = max(map(partial(_carried_values, varying=varying), inside))
     count = min(MOST_SIDE_BY_SIDE, max(1, REGISTERS // max(most, 1)))
     while count & (count - 1):
         count -= 1

@@ -7,6 +7,9 @@ in its body becomes a loop over the iterations of a block, and the loops in orde
 What an iteration keeps from piece to piece goes into small arrays, one element each, which LLVM turns into
 vector registers. Iterations left over run as before.
 
+A `while` loop, or one with `break`, that iterations leave at different times runs until the last one has left
+it, under a mask of those that are in it (`masked_loops.py`).
+
 Iterations of partitioned loops are independent, and each runs its own operations in the order it did: results
 do not change.
 
@@ -40,10 +43,13 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp,
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import ACCESS_GROUPS, INTERLEAVE, LANES, SIMD, UNROLL, VECTOR_WIDTH
-from .ir.building import Cursor
-from .ir.lane_loops import Lanes, VaryingValues, is_pure, lanes_of
-from .ir.private_storage import entry_cursor
+from ...dialects.accx import ACCESS_GROUPS, INTERLEAVE, LANES, SIMD, UNROLL, VECTOR_WIDTH
+from ..ir.building import Cursor
+from ..ir.lane_loops import Lanes, VaryingValues, is_pure, lanes_of
+from ..ir.loop_flow import loop_flow
+from ..ir.private_storage import entry_cursor
+from .lane_code import Lane
+from .masked_loops import masked_blocks, masked_while, shared_state
 
 Values = dict[SSAValue, SSAValue]
 
@@ -58,7 +64,7 @@ class _Piece:
     stores: list[tuple[SSAValue, SSAValue]] = field(default_factory=list[tuple[SSAValue, SSAValue]])
 
 
-class _Interchange:
+class Interchange:
     """Takes the body of one loop apart. `block` is the variable of the loop over blocks."""
 
     def __init__(self, loop: scf.ForOp, lanes: Lanes, function: llvm.FuncOp, groups: Iterator[int]):
@@ -70,6 +76,7 @@ class _Interchange:
         self.alike: Values = {}
         self.arrays: Values = {}
         self.kept: Values = {}
+        self.privates: Values = {}
         self.block: SSAValue | None = None
 
     def run(self) -> None:
@@ -98,17 +105,28 @@ class _Interchange:
                 piece.stores += [(value, array) for value, array in pairs if array is not None]
                 self._flush(piece, at, op)
                 return [self.alike.get(value, value) for value, array in pairs if array is None]
-            if not self.varying.holds(op):
-                if any(isinstance(known, llvm.StoreOp) for known in piece.ops):
-                    piece = self._flush(piece, at)
-                self._copy(op, at)
-            elif isinstance(op, scf.ForOp):
-                piece = self._loop(op, at, piece)
-            else:
-                piece.ops.append(op)
+            piece = self._operation(op, at, piece)
         return []
 
-    def _copy(self, op: Operation, at: Cursor) -> None:
+    def _operation(self, op: Operation, at: Cursor, piece: _Piece) -> _Piece:
+        """Adds an operation to the piece at hand, or emits both; the piece to go on with."""
+        if not self.varying.holds(op):
+            if any(isinstance(known, llvm.StoreOp) for known in piece.ops):
+                piece = self._flush(piece, at)
+            self.copy(op, at)
+            return piece
+        match op:
+            case scf.ForOp():
+                return self._loop(op, at, piece)
+            case scf.WhileOp():
+                return self._while(op, at, piece)
+            case scf.ExecuteRegionOp():
+                return self._jumps(op, at, piece)
+            case _:
+                piece.ops.append(op)
+                return piece
+
+    def copy(self, op: Operation, at: Cursor) -> None:
         """What is the same for all lanes is computed once."""
         copy = op.clone(self.alike)
         at.insert(copy)
@@ -121,7 +139,7 @@ class _Interchange:
         carried = list(zip(body.args[1:], loop.iter_args, loop.results, strict=True))
         for argument, start, result in carried:
             if result in self.varying:
-                array = self._array(result.type, result.name_hint or "lane")
+                array = self.array(result.type, result.name_hint or "lane")
                 self.arrays[argument] = self.arrays[result] = array
                 piece.stores.append((start, array))
         self._flush(piece, at)
@@ -142,7 +160,53 @@ class _Interchange:
             self.alike[result] = new
         return _Piece()
 
-    def _array(self, type_: Attribute, hint: str) -> SSAValue:
+    def _while(self, op: scf.WhileOp, at: Cursor, piece: _Piece) -> _Piece:
+        """A loop that lanes leave one by one; what it carries is in arrays."""
+        carried = shared_state(op)
+        for argument, start in zip(op.before_region.block.args, op.arguments, strict=True):
+            array = self.array(argument.type, argument.name_hint or "lane")
+            self.arrays[argument] = array
+            piece.stores.append((start, array))
+        for result in op.results:
+            argument = carried.get(result)
+            known = None if argument is None else self.arrays[argument]
+            hint = result.name_hint or "lane"
+            self.arrays[result] = known or self.array(result.type, hint)
+        masks = self._all_lanes(at, piece)
+        self._flush(piece, at)
+        masked_while(self, op, masks, at)
+        return _Piece()
+
+    def _jumps(self, op: scf.ExecuteRegionOp, at: Cursor, piece: _Piece) -> _Piece:
+        """The same for a loop with jumps in it, with what is before and after it."""
+        flow = loop_flow(op.region)
+        assert flow is not None
+        for block in flow.before:
+            for inner in list(block.ops)[:-1]:
+                piece = self._operation(inner, at, piece)
+        masks = self._all_lanes(at, piece)
+        self._flush(piece, at)
+        masked_blocks(self, flow, masks, at)
+        piece = _Piece()
+        for inner in list(flow.last.ops)[:-1]:
+            piece = self._operation(inner, at, piece)
+        return piece
+
+    def _all_lanes(self, at: Cursor, piece: _Piece) -> SSAValue:
+        """An array of masks, to which the piece stores that all lanes take part."""
+        type_ = IntegerType(8 * self.lanes.element)
+        masks = self.array(type_, "mask")
+        piece.stores.append((at.constant(-1, type_), masks))
+        return masks
+
+    def private_array(self, variable: SSAValue, type_: Attribute) -> SSAValue:
+        """The array that stands for a variable of an iteration."""
+        found = self.privates.get(variable)
+        if found is None:
+            found = self.privates[variable] = self.array(type_, variable.name_hint or "private")
+        return found
+
+    def array(self, type_: Attribute, hint: str) -> SSAValue:
         memory = llvm.LLVMArrayType(self.lanes.iterations, type_)
         at = entry_cursor(self.function)
         return at.value(llvm.AllocaOp(at.i32(1), memory, alignment=64), f"{hint}_lanes")
@@ -166,15 +230,15 @@ class _Interchange:
             at.constant(1, type_),
             "lane",
         )
-        lane = _Lane(self, loop.body.block.args[0], body)
+        lane = Lane(self, loop.body.block.args[0], body)
         for op in piece.ops:
-            lane.copy(op)
+            lane.unmasked(op)
         values = [(lane.value(value), array) for value, array in piece.stores]
         self.arrays.update(self.kept)
         self.kept.clear()
         for value, array in values:
             body.store(value, lane.element(array, value.type))
-        self._mark(loop)
+        self.mark(loop)
         return _Piece()
 
     def _keep(self, result: SSAValue, inside: set[Operation | None], piece: _Piece) -> None:
@@ -182,7 +246,7 @@ class _Interchange:
         if result in self.arrays or self.recomputes(result):
             return
         if any(use.operation not in inside for use in result.uses):
-            array = self._array(result.type, result.name_hint or "lane")
+            array = self.array(result.type, result.name_hint or "lane")
             piece.stores.append((result, array))
             self.kept[result] = array
 
@@ -200,7 +264,7 @@ class _Interchange:
             )
         )
 
-    def _mark(self, loop: scf.ForOp) -> None:
+    def mark(self, loop: scf.ForOp) -> None:
         groups = ArrayAttr([IntegerAttr(next(self.groups), i32)])
         for op in loop.body.walk():
             if isinstance(op, llvm.LoadOp | llvm.StoreOp):
@@ -210,55 +274,6 @@ class _Interchange:
         loop.attributes[UNROLL] = IntegerAttr(1, i32)
         loop.attributes[VECTOR_WIDTH] = IntegerAttr(self.lanes.width, i32)
         loop.attributes[INTERLEAVE] = IntegerAttr(self.lanes.count, i32)
-
-
-class _Lane:
-    """The body of a loop over lanes: what values are for the lane at hand."""
-
-    def __init__(self, parent: _Interchange, lane: SSAValue, at: Cursor):
-        self.parent = parent
-        self.at = at
-        assert parent.block is not None
-        self.index = lane
-        variable = at.value(arith.AddiOp(parent.block, lane, overflow=_NO_WRAP), "i")
-        self.values: Values = {parent.loop.body.block.args[0]: variable}
-
-    def element(self, array: SSAValue, type_: Attribute) -> SSAValue:
-        return self.at.element(array, self.at.to_i64(self.index), type_)
-
-    def value(self, value: SSAValue) -> SSAValue:
-        """`value` in this lane."""
-        if value not in self.parent.varying:
-            return self.parent.alike.get(value, value)
-        known = self.values.get(value)
-        if known is not None:
-            return known
-        array = self.parent.arrays.get(value)
-        if array is not None:
-            found = self.at.load(self.element(array, value.type), value.type, value.name_hint)
-        else:
-            assert isinstance(value.owner, Operation) and self.parent.recomputes(value)
-            self.copy(value.owner)
-            return self.values[value]
-        self.values[value] = found
-        return found
-
-    def copy(self, op: Operation) -> None:
-        """Emits `op` for this lane."""
-        inner = set(op.walk())
-        needed = [o for i in op.walk() for o in i.operands if _defined_outside(o, inner)]
-        mapping = {operand: self.value(operand) for operand in needed}
-        copy = op.clone(mapping)
-        loc = op.location
-        self.at.insert(copy)
-        copy.location = loc
-        self.values.update(zip(op.results, copy.results, strict=True))
-
-
-def _defined_outside(value: SSAValue, ops: set[Operation]) -> bool:
-    owner = value.owner
-    defining = owner.parent_op() if isinstance(owner, Block) else owner
-    return defining not in ops
 
 
 def _free_group(module: ModuleOp) -> int:
@@ -292,4 +307,4 @@ class InterchangeLanesPass(ModulePass):
                 del loop.attributes[LANES]
                 lanes = lanes_of(loop) if self.enabled else None
                 if lanes is not None:
-                    _Interchange(loop, lanes, function, groups).run()
+                    Interchange(loop, lanes, function, groups).run()
