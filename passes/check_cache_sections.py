@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import ModuleOp, StringAttr, i8, i32, i64
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i8, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -43,9 +43,9 @@ from .ir.cached_accesses import Declined, Symbols, Use, access_of, read_section,
 from .ir.cached_code import polynomial
 from .ir.machine import machine_of
 from .ir.notes import note
+from .ir.runtime_calls import RuntimeCalls
 
 NOTE = "__accopt_note_outside"
-REPORT = "__accopt_outside"
 WORDS = 5
 """Of a record: number of the access (0: none), index, lower bound, length, findings."""
 _VOID = llvm.LLVMVoidType()
@@ -206,7 +206,8 @@ def _report(
     found = after.load(after.field(memory, 0), i64, "found")
     some = after.value(arith.CmpiOp(found, after.i64(0), "ne"))
     then = after.if_then(some)
-    then.insert(llvm.CallOp(REPORT, then.i32(-1), address, memory))
+    calls = RuntimeCalls.in_module(module)
+    calls.call(then, "__accopt_outside", then.i32(-1), address, memory)
 
 
 def _declare(module: ModuleOp) -> None:
@@ -230,10 +231,7 @@ def _declare(module: ModuleOp) -> None:
     directive = acc.RoutineOp(
         sym_name=f"acc_routine_{NOTE}", func_name=NOTE, implicit=True, seq=NONE
     )
-    report = llvm.FuncOp(
-        REPORT, llvm.LLVMFunctionType([i32, PTR, PTR], _VOID), llvm.LinkageAttr("external")
-    )
-    for op in (report, directive, routine):
+    for op in (directive, routine):
         op.location = loc
         module.body.block.add_op(op)
 

@@ -39,7 +39,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, i32, i64
+from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
@@ -60,11 +60,11 @@ from .ir.levels import routine_level
 from .ir.loop_facts import LoopForest, loop_forest
 from .ir.machine import machine_of
 from .ir.region_values import HostEmitter, RegionSymbols
+from .ir.runtime_calls import RuntimeCalls
 from .ir.schedules import schedule_of, set_schedule
 from .ir.trip_counts import Arithmetic, trip_count
 from .ir.versions import branches, can_have_versions, copy_construct, erase_original, queue_outside
 
-MEAN_FUNCTION = "__accopt_mean_trip"
 LevelOf = Callable[[str], Level]
 
 
@@ -178,19 +178,6 @@ def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
 # Versions.
 
 
-def _declare(module: ModuleOp) -> None:
-    """Declares the runtime's function if it is not yet."""
-    for op in module.body.block.ops:
-        if isinstance(op, llvm.FuncOp) and op.sym_name.data == MEAN_FUNCTION:
-            return
-    type = llvm.LLVMFunctionType([PTR, PTR, i64, i64, i32], i64)
-    declaration = llvm.FuncOp(MEAN_FUNCTION, type, llvm.LinkageAttr("external"))
-    declaration.location = module.location
-    first = module.body.block.first_op
-    assert first is not None
-    module.body.block.insert_op_before(declaration, first)
-
-
 def _mean(rows: Rows) -> SSAValue | None:
     """The mean number of entries of a row (i64), computed before the construct."""
     symbols = RegionSymbols(rows.construct)
@@ -213,11 +200,11 @@ def _mean(rows: Rows) -> SSAValue | None:
     count, _ = trip
     number = emit.constant(count) if isinstance(count, int) else count
     size = size_of(rows.upper.type)
-    _declare(enclosing_module(rows.construct))
-    call = llvm.CallOp(
-        MEAN_FUNCTION, lower, upper, number, at.i64(size), at.i32(size), return_type=i64
-    )
-    return at.value(call, "mean")
+    calls = RuntimeCalls.in_module(enclosing_module(rows.construct))
+    arguments = (lower, upper, number, at.i64(size), at.i32(size))
+    mean = calls.value(at, "__accopt_mean_trip", *arguments)
+    mean.name_hint = "mean"
+    return mean
 
 
 def _version(construct: acc.ParallelOp, version: LaneVersion, elements: int, at: Cursor) -> None:

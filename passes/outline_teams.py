@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import ModuleOp, i32, i64
+from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -38,6 +38,7 @@ from ..dialects.accx_teams import TaskOp, TeamOp
 from .ir.building import PTR, Cursor, erase
 from .ir.layout import layout_of
 from .ir.outline import enclosing_function, symbol_table
+from .ir.runtime_calls import RuntimeCalls
 
 _REMADE = (
     arith.ConstantOp,
@@ -50,11 +51,6 @@ _REMADE = (
 _INTERNAL = llvm.LinkageAttr("internal")
 _VOID = llvm.LLVMVoidType()
 _BODY = llvm.LLVMFunctionType([PTR], _VOID)
-_SIGNATURES = {
-    "__accopt_omp_parallel": llvm.LLVMFunctionType([PTR, PTR, i32, i32, PTR], _VOID),
-    "__accopt_omp_task": llvm.LLVMFunctionType([PTR, PTR, i32], _VOID),
-    "__accopt_omp_task_frame": llvm.LLVMFunctionType([i64], PTR),
-}
 
 
 def frame_offsets(types: list[Attribute]) -> tuple[list[int], int]:
@@ -91,6 +87,7 @@ class _Outliner:
     def __init__(self, module: ModuleOp) -> None:
         self.module = module
         self.symbols = symbol_table(module)
+        self.calls = RuntimeCalls(module, self.symbols)
 
     def outline(self, op: TeamOp | TaskOp) -> None:
         """The region of `op` becomes a function, and `op` a call."""
@@ -108,16 +105,16 @@ class _Outliner:
         function = at.value(llvm.AddressOfOp(name, PTR))
         if isinstance(op, TeamOp):
             arguments = (function, frame, op.threads, op.several, op.place)
-            self._call(at, "__accopt_omp_parallel", *arguments)
+            self.calls.call(at, "__accopt_omp_parallel", *arguments)
         else:
-            self._call(at, "__accopt_omp_task", function, frame, op.deferred)
+            self.calls.call(at, "__accopt_omp_task", function, frame, op.deferred)
         erase(op)
 
     def _frame(self, op: TeamOp | TaskOp, at: Cursor, size: int) -> SSAValue:
         if isinstance(op, TaskOp):
-            self._declare("__accopt_omp_task_frame")
-            call = llvm.CallOp("__accopt_omp_task_frame", at.i64(size), return_type=PTR)
-            return at.value(call, "frame")
+            frame = self.calls.value(at, "__accopt_omp_task_frame", at.i64(size))
+            frame.name_hint = "frame"
+            return frame
         around: Operation | None = op.parent_op()
         while not isinstance(around, llvm.FuncOp | TeamOp | TaskOp):
             assert around is not None
@@ -171,18 +168,6 @@ class _Outliner:
             count += 1
             name = f"{stem}_{count}"
         return name
-
-    def _call(self, at: Cursor, name: str, *args: SSAValue) -> None:
-        self._declare(name)
-        at.insert(llvm.CallOp(name, *args))
-
-    def _declare(self, name: str) -> None:
-        if name not in self.symbols:
-            function = llvm.FuncOp(name, _SIGNATURES[name], llvm.LinkageAttr("external"))
-            first = self.module.body.block.first_op
-            assert first is not None
-            self.module.body.block.insert_op_before(function, first)
-            self.symbols[name] = function
 
 
 def _is_in(op: Operation, region: Region) -> bool:

@@ -30,6 +30,7 @@ from ..compiler.base.abi import (
     DeviceOperation,
     DeviceType,
     PeerUpdate,
+    entry_point_types,
 )
 from .api import api_callbacks
 from .cache_sections import outside_error
@@ -261,8 +262,9 @@ class Runtime:
         """
         if not self._callbacks:
             self._guard = guard()
-            for name, (result, arguments) in ENTRY_POINTS.items():
+            for name in ENTRY_POINTS:
                 method = getattr(self, name.removeprefix("__accopt_"))
+                result, arguments = entry_point_types(name)
                 prototype = ctypes.CFUNCTYPE(result, *arguments)
                 self._callbacks[name] = prototype(self._guarded(name, method))
             self._callbacks |= api_callbacks(self)

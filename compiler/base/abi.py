@@ -192,25 +192,40 @@ RECORD_DEVICE_AT = 32
 """Size of a `DataRecord`, and where in it `device` stands."""
 
 
-ENTRY_POINTS: dict[str, tuple[type | None, tuple[type, ...]]] = {
-    "__accopt_data_enter": (
-        None,
-        (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64),
-    ),
-    "__accopt_data_exit": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
-    "__accopt_update": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
-    "__accopt_launch": (None, (ctypes.c_int32, ctypes.c_int64)),
-    "__accopt_scratch": (ctypes.c_int64, (ctypes.c_int32, ctypes.c_int64)),
-    "__accopt_mean_trip": (
-        ctypes.c_int64,
-        (ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int32),
-    ),
-    "__accopt_wait": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_int64)),
-    "__accopt_on_host": (ctypes.c_int32, (ctypes.c_int32,)),
-    "__accopt_device": (None, (ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
-    "__accopt_enter_device": (ctypes.c_int64, (ctypes.c_int32, ctypes.c_int64)),
-    "__accopt_leave_device": (None, (ctypes.c_int32, ctypes.c_int64)),
-    "__accopt_update_peer": (None, (ctypes.c_int32, ctypes.c_int64)),
-    "__accopt_outside": (None, (ctypes.c_int32, ctypes.c_int64, ctypes.c_int64)),
+ENTRY_POINTS: dict[str, tuple[str, str]] = {
+    "__accopt_data_enter": ("void", "i32 ptr i32 i64"),
+    "__accopt_data_exit": ("void", "i32 ptr i32 i64"),
+    "__accopt_update": ("void", "i32 ptr i32 i64"),
+    "__accopt_launch": ("void", "i32 ptr"),
+    "__accopt_scratch": ("ptr", "i32 i64"),
+    "__accopt_mean_trip": ("i64", "ptr ptr i64 i64 i32"),
+    "__accopt_wait": ("void", "i32 ptr i32 i64"),
+    "__accopt_on_host": ("i32", "i32"),
+    "__accopt_device": ("void", "i32 i32 i64 i64"),
+    "__accopt_enter_device": ("i64", "i32 i64"),
+    "__accopt_leave_device": ("void", "i32 i64"),
+    "__accopt_update_peer": ("void", "i32 ptr"),
+    "__accopt_outside": ("void", "i32 ptr ptr"),
 }
-"""Name → (result type, argument types), pointers as 64-bit integers."""
+"""The functions of the runtime that compiled code calls: name → types of result and arguments."""
+
+ROUTINES: dict[str, tuple[str, str]] = {
+    "__accopt_omp_parallel": ("void", "ptr ptr i32 i32 ptr"),
+    "__accopt_omp_task": ("void", "ptr ptr i32"),
+    "__accopt_omp_task_frame": ("ptr", "i64"),
+    "acc_wait_device_async": ("void", "i32 i32 i32"),
+    "acc_wait_all_device_async": ("void", "i32 i32"),
+}
+"""Functions of `compiler/c/openmp/runtime.c` and of `openacc.h` that passes call, in the same form."""
+
+_C_TYPES: dict[str, type] = {
+    "i32": ctypes.c_int32,
+    "i64": ctypes.c_int64,
+    "ptr": ctypes.c_int64,
+}
+
+
+def entry_point_types(name: str) -> tuple[type | None, tuple[type, ...]]:
+    """The `ctypes` types of an entry point's result and arguments, with pointers as 64-bit integers."""
+    result, arguments = ENTRY_POINTS[name]
+    return _C_TYPES.get(result), tuple(_C_TYPES[kind] for kind in arguments.split())

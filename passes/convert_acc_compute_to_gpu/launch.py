@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     UnitAttr,
     i32,
-    i64,
 )
 from xdsl.ir import Block, Region, SSAValue
 
@@ -38,7 +37,7 @@ from ..decisions.loop_partition import Mode
 from ..decisions.reduction_strategy import ExchangeOption, StrategyOption
 from ..ir.acc_ops import has_level
 from ..ir.arguments import argument_attributes, distinct_arguments, loads_pointers
-from ..ir.building import PTR, Cursor, constant_value
+from ..ir.building import Cursor, constant_value
 from ..ir.device_symbols import declare_kind
 from ..ir.exchanges import leave_whole
 from ..ir.layout import size_of, type_name
@@ -51,6 +50,7 @@ from ..ir.outline import (
     kernel_name,
     outline_region,
 )
+from ..ir.runtime_calls import RuntimeCalls
 from ..ir.schedules import schedule_of
 from ..ir.sites import DeclaredVariable, SiteTable, SiteVariable, construct_name
 from .context import TICKET_BYTES, Kernel
@@ -60,8 +60,6 @@ from .lower import RegionLowering
 from .routines import CallKind, Calls, DeviceSymbols, device_symbol
 from .scratch import recompute
 from .specialise import Specialiser
-
-SCRATCH_FUNCTION = "__accopt_scratch"
 
 
 @dataclass(frozen=True)
@@ -362,24 +360,11 @@ def _scratch_operands(
             length = cursor.to_i64(recompute(cursor, area.elements, known))
         size = cursor.mul(length, cursor.i64(area.element_bytes))
         bytes = cursor.add(bytes, cursor.mul(size, per[area.per]), "scratch_bytes")
-    _declare_scratch(module)
-    call = llvm.CallOp(SCRATCH_FUNCTION, cursor.i32(site), bytes, return_type=PTR)
-    values[plan.base] = cursor.value(call, "scratch")
+    calls = RuntimeCalls.in_module(module)
+    scratch = calls.value(cursor, "__accopt_scratch", cursor.i32(site), bytes)
+    scratch.name_hint = "scratch"
+    values[plan.base] = scratch
     return [values[arg] for arg in inner[len(outlined.args) :]]
-
-
-def _declare_scratch(module: ModuleOp) -> None:
-    """Declares the runtime's function if it is not yet."""
-    for op in module.body.block.ops:
-        if isinstance(op, llvm.FuncOp) and op.sym_name.data == SCRATCH_FUNCTION:
-            return
-    declaration = llvm.FuncOp(
-        SCRATCH_FUNCTION, llvm.LLVMFunctionType([i32, i64], PTR), llvm.LinkageAttr("external")
-    )
-    declaration.location = module.location
-    first = module.body.block.first_op
-    assert first is not None
-    module.body.block.insert_op_before(declaration, first)
 
 
 def _launch_kernel(

@@ -58,8 +58,9 @@ from ..ir.outline import (
 )
 from ..ir.private_storage import entry_cursor, hoist_allocas
 from ..ir.recipe_reading import Recipes
+from ..ir.runtime_calls import RuntimeCalls
 from ..ir.sites import SiteTable, construct_name
-from .gang_partials import SCRATCH_NAME, GangPartials, declare_scratch
+from .gang_partials import GangPartials
 
 _PURE_DIALECTS = (arith.Arith, math.Math)
 _PURE = tuple(op for dialect in _PURE_DIALECTS for op in dialect.operations)
@@ -113,8 +114,11 @@ class _Kernels:
         gangs = _product(outer, [outer.to_integer(n, i32) for n in kernel.num_gangs])
         func, gangs_inside, partials = self._kernel_function(kernel)
         if partials.used:
-            scratch = _allocate_scratch(outer, site, gangs, partials)
-            declare_scratch(self.module, self.symbols)
+            slots = outer.mul(outer.to_i64(gangs), outer.i64(partials.slot_bytes))
+            size = outer.add(slots, outer.i64(partials.header_bytes), "scratch_bytes")
+            calls = RuntimeCalls(self.module, self.symbols)
+            scratch = calls.value(outer, "__accopt_scratch", outer.i32(site), size)
+            scratch.name_hint = "scratch"
             kernel.args.append(scratch)
         launch = outer.insert(LaunchHostOp(name, gangs, queue, kernel.args))
         launch.attributes[SITE] = IntegerAttr(site, i32)
@@ -275,14 +279,6 @@ def _product(at: Cursor, values: list[SSAValue]) -> SSAValue:
     for value in values[1:]:
         product = at.mul(product, value, "num_gangs")
     return product
-
-
-def _allocate_scratch(at: Cursor, site: int, gangs: SSAValue, partials: GangPartials) -> SSAValue:
-    """Host code that asks the runtime for the launch's scratch memory."""
-    slots = at.mul(at.to_i64(gangs), at.i64(partials.slot_bytes))
-    size = at.add(slots, at.i64(partials.header_bytes), "scratch_bytes")
-    call = llvm.CallOp(SCRATCH_NAME, at.i32(site), size, return_type=PTR)
-    return at.value(call, "scratch")
 
 
 @dataclass(frozen=True)

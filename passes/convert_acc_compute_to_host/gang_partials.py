@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, llvm, scf
-from xdsl.dialects.builtin import ModuleOp, UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import UnitAttr, i1, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
@@ -22,22 +22,9 @@ from ...dialects.accx import ATOMIC
 from ..ir.building import PTR, Cursor, constant_value, erase
 from ..ir.host_loops import Reduction
 
-SCRATCH_NAME = "__accopt_scratch"
 _ALIGN = 16
 _HEADER_BYTES = 64
 _LOCK_OFFSET = 4
-
-
-def declare_scratch(module: ModuleOp, symbols: dict[str, Operation]) -> None:
-    """Declares the runtime's scratch function, once."""
-    if SCRATCH_NAME not in symbols:
-        func = llvm.FuncOp(
-            SCRATCH_NAME, llvm.LLVMFunctionType([i32, i64], PTR), llvm.LinkageAttr("external")
-        )
-        first = module.body.block.first_op
-        assert first is not None
-        module.body.block.insert_op_before(func, first)
-        symbols[SCRATCH_NAME] = func
 
 
 @dataclass

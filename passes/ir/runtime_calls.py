@@ -12,23 +12,14 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...compiler.base.abi import ASYNC_SYNC, DeviceOperation, Launch
+from ...compiler.base.abi import ASYNC_SYNC, ENTRY_POINTS, ROUTINES, DeviceOperation, Launch
 from .building import PTR, Cursor
-from .outline import WaitArgument
+from .outline import WaitArgument, symbol_table
 
-_VOID = llvm.LLVMVoidType()
-_SIGNATURES: dict[str, tuple[Attribute, tuple[Attribute, ...]]] = {
-    "__accopt_data_enter": (_VOID, (i32, PTR, i32, i64)),
-    "__accopt_data_exit": (_VOID, (i32, PTR, i32, i64)),
-    "__accopt_update": (_VOID, (i32, PTR, i32, i64)),
-    "__accopt_launch": (_VOID, (i32, PTR)),
-    "__accopt_wait": (_VOID, (i32, PTR, i32, i64)),
-    "__accopt_device": (_VOID, (i32, i32, i64, i64)),
-    "__accopt_enter_device": (i64, (i32, i64)),
-    "__accopt_leave_device": (_VOID, (i32, i64)),
-    "__accopt_update_peer": (_VOID, (i32, PTR)),
-    "acc_wait_device_async": (_VOID, (i32, i32, i32)),
-    "acc_wait_all_device_async": (_VOID, (i32, i32)),
+_TYPES: dict[str, Attribute] = {"void": llvm.LLVMVoidType(), "i32": i32, "i64": i64, "ptr": PTR}
+_SIGNATURES = {
+    name: llvm.LLVMFunctionType([_TYPES[kind] for kind in arguments.split()], _TYPES[result])
+    for name, (result, arguments) in (ENTRY_POINTS | ROUTINES).items()
 }
 
 
@@ -39,6 +30,11 @@ class RuntimeCalls:
     module: ModuleOp
     symbols: dict[str, Operation]
 
+    @staticmethod
+    def in_module(module: ModuleOp) -> RuntimeCalls:
+        """Calls from code of `module`, whose symbols are looked up now."""
+        return RuntimeCalls(module, symbol_table(module))
+
     def call(self, at: Cursor, name: str, *args: SSAValue) -> None:
         """Calls `name`, one of the functions without a result."""
         self._declare(name)
@@ -47,14 +43,12 @@ class RuntimeCalls:
     def value(self, at: Cursor, name: str, *args: SSAValue) -> SSAValue:
         """The result of `name`, one of the functions that have one."""
         self._declare(name)
-        return at.value(llvm.CallOp(name, *args, return_type=_SIGNATURES[name][0]))
+        return at.value(llvm.CallOp(name, *args, return_type=_SIGNATURES[name].output))
 
     def _declare(self, name: str) -> None:
         if name not in self.symbols:
-            result, arguments = _SIGNATURES[name]
-            func = llvm.FuncOp(
-                name, llvm.LLVMFunctionType(arguments, result), llvm.LinkageAttr("external")
-            )
+            func = llvm.FuncOp(name, _SIGNATURES[name], llvm.LinkageAttr("external"))
+            func.location = self.module.location
             first = self.module.body.block.first_op
             assert first is not None
             self.module.body.block.insert_op_before(func, first)

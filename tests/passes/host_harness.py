@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from accopt.compiler.backend.jit import HostProgram
-from accopt.compiler.base.abi import ENTRY_POINTS, DataKind, DataRecord, Launch
+from accopt.compiler.base.abi import ENTRY_POINTS, DataKind, DataRecord, Launch, entry_point_types
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir.printer import print_llvm_module
 from accopt.passes.ir.sites import SiteTable
@@ -57,7 +57,8 @@ class HostRun:
         self._scratch: dict[int, ctypes.Array[Any]] = {}
         self._callbacks: dict[str, Callable[..., Any]] = {}
         self._kernels: dict[str, Callable[..., Any]] = {}
-        for name, (result, arguments) in ENTRY_POINTS.items():
+        for name in ENTRY_POINTS:
+            result, arguments = entry_point_types(name)
             method = getattr(self, name.removeprefix("__accopt_"), None)
             if method is not None:
                 self._callbacks[name] = ctypes.CFUNCTYPE(result, *arguments)(method)

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 from accopt.compiler.base.abi import (
     ASYNC_SYNC,
-    ENTRY_POINTS,
     DataFlag,
     DataKind,
     DataRecord,
     Launch,
+    entry_point_types,
 )
 from accopt.runtime.api import ROUTINES
 from accopt.runtime.program import Runtime
@@ -121,7 +121,7 @@ class Program:
 
     def entry(self, name: str, *arguments: int):
         name = f"__accopt_{name}"
-        return self._function(name, *ENTRY_POINTS[name])(*arguments)
+        return self._function(name, *entry_point_types(name))(*arguments)
 
     def data(
         self, which: str, records: Sequence[DataRecord], queue: int = ASYNC_SYNC, site: int = 0

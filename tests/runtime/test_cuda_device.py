@@ -414,10 +414,10 @@ def test_launch_overhead(program, capsys):
     program.data("data_enter", [r])
     values = [ctypes.c_int64(r.device), ctypes.c_float(1), ctypes.c_int64(128)]
     pointers = (ctypes.c_int64 * 3)(*map(ctypes.addressof, values))
-    from accopt.compiler.base.abi import ENTRY_POINTS, Launch
+    from accopt.compiler.base.abi import Launch, entry_point_types
 
     launch = Launch((1, 1, 1), (128, 1, 1), 0, 3, 7, ctypes.addressof(pointers))
-    entry = ctypes.CFUNCTYPE(*([ENTRY_POINTS["__accopt_launch"][0]]), ctypes.c_int32,
+    entry = ctypes.CFUNCTYPE(*([entry_point_types("__accopt_launch")[0]]), ctypes.c_int32,
                              ctypes.c_int64)(program.addresses["__accopt_launch"])  # fmt: skip
     at = ctypes.addressof(launch)
     best = float("inf")

@@ -1,0 +1,24 @@
+"""docs/design.md, "Runtime interface", shows the table of the runtime's functions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from accopt.compiler.base.abi import ENTRY_POINTS
+
+DESIGN = Path(__file__).parents[2] / "docs" / "design.md"
+LINE = re.compile(r"^(void|ptr|i32|i64)\s+(__accopt_\w+)\s*\(([^)]*)\)", re.MULTILINE)
+
+
+def test_design_shows_every_function() -> None:
+    shown = {
+        name: (
+            result,
+            " ".join(
+                re.sub(r"\w+ \*\w+", "ptr p", part).split()[0] for part in arguments.split(", ")
+            ),
+        )
+        for result, name, arguments in LINE.findall(DESIGN.read_text())
+    }
+    assert shown == ENTRY_POINTS
