@@ -10,6 +10,9 @@ vector registers. Iterations left over run as before.
 A `while` loop, or one with `break`, that iterations leave at different times runs until the last one has left
 it, under a mask of those that are in it (`masked_loops.py`).
 
+A loop without directive in a partitioned one is taken like that where its iterations evidently do not depend
+on each other: the columns of an escape-time picture whose rows are parallel.
+
 Iterations of partitioned loops are independent, and each runs its own operations in the order it did: results
 do not change.
 
@@ -45,7 +48,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.accx import ACCESS_GROUPS, INTERLEAVE, LANES, SIMD, UNROLL, VECTOR_WIDTH
 from ..ir.building import Cursor
-from ..ir.lane_loops import Lanes, VaryingValues, is_pure, lanes_of
+from ..ir.lane_loops import Lanes, VaryingValues, is_evidently_independent, is_pure, lanes_of
 from ..ir.loop_flow import loop_flow
 from ..ir.private_storage import entry_cursor
 from .lane_code import Lane
@@ -276,6 +279,14 @@ class Interchange:
         loop.attributes[INTERLEAVE] = IntegerAttr(self.lanes.count, i32)
 
 
+def _take_inner_loops(loop: scf.ForOp, function: llvm.FuncOp, groups: Iterator[int]) -> None:
+    """The same for loops in `loop` without directive whose iterations evidently are independent."""
+    for inner in [op for op in loop.body.block.ops if isinstance(op, scf.ForOp)]:
+        lanes = lanes_of(inner)
+        if lanes is not None and is_evidently_independent(inner):
+            Interchange(inner, lanes, function, groups).run()
+
+
 def _free_group(module: ModuleOp) -> int:
     used = [
         group.value.data
@@ -308,3 +319,5 @@ class InterchangeLanesPass(ModulePass):
                 lanes = lanes_of(loop) if self.enabled else None
                 if lanes is not None:
                     Interchange(loop, lanes, function, groups).run()
+                elif self.enabled:
+                    _take_inner_loops(loop, function, groups)

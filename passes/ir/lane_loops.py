@@ -310,6 +310,40 @@ def _is_known(op: Operation, varying: VaryingValues) -> bool:
             return is_pure(op) and not op.regions
 
 
+def is_evidently_independent(loop: scf.ForOp) -> bool:
+    """
+    Whether no iteration of a loop without directive depends on another, for all that memory holds: they read
+    none but variables that each has written before, and store once, each to an element of its own.
+    """
+    varying = VaryingValues(loop)
+    stores: list[llvm.StoreOp] = []
+    written: set[SSAValue] = set()
+    for op in loop.body.walk():
+        match op:
+            case llvm.LoadOp() if op.ptr not in written:
+                return False
+            case llvm.StoreOp() if op.ptr not in varying.privates:
+                stores.append(op)
+            case llvm.StoreOp() if _runs_always(op, loop):
+                written.add(op.ptr)
+            case _:
+                pass
+    return (
+        not loop.iter_args
+        and all(stride(store.ptr, varying) == size_of(store.value.type) for store in stores)
+        and len(stores) == 1
+    )
+
+
+def _runs_always(op: Operation, loop: scf.ForOp) -> bool:
+    """Whether `op` runs in every iteration: it is in the body, or where a region with jumps begins."""
+    block = op.parent_block()
+    around = op.parent_op()
+    while isinstance(around, scf.ExecuteRegionOp) and block is around.region.blocks[0]:
+        block, around = around.parent_block(), around.parent_op()
+    return around is loop
+
+
 def _carried_values(loop: Operation, varying: VaryingValues) -> int:
     """How many registers' worth a loop inside carries for each register of lanes: masks are one."""
     if isinstance(loop, scf.ForOp):
