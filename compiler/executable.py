@@ -8,7 +8,7 @@ compiler itself, so that a program that has not changed goes straight from the p
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -181,7 +181,10 @@ def _translate(
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
 ) -> Executable:
-    """Compiles preprocessed sources, twice where a GPU's registers do not suffice (`relieve`)."""
+    """
+    Compiles preprocessed sources. Where a GPU's registers do not suffice (`relieve`), they are scheduled, and
+    compiled from there, once more.
+    """
     if options.target != "nvptx":
         return _translate_once(sources, options, sink, after_stage)
     from .register_pressure import may_retry, relieve, side_by_side, tiled_places
@@ -199,9 +202,17 @@ def _translate(
         if after_stage is not None:
             after_stage(stage, module)
 
-    executable = _translate_once(sources, options, sink, keep_counts)
+    unscheduled: list[ModuleOp] = []
+
+    def keep_copy(module: ModuleOp) -> None:
+        if find_ptxas() is None or not any(op.name == "acc.parallel" for op in module.walk()):
+            return  # nobody will say that registers do not suffice
+        with phase("copying for another schedule"):
+            unscheduled.append(module.clone())
+
+    executable = _translate_once(sources, options, sink, keep_counts, keep_copy)
     return relieve(
-        executable, counts, lambda o: _translate_once(sources, o, DiagnosticSink(), None)
+        executable, counts, lambda o: translate(unscheduled[0].clone(), o, DiagnosticSink())
     )
 
 
@@ -210,6 +221,7 @@ def _translate_once(
     options: CompileOptions,
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
+    before_schedule: Callable[[ModuleOp], None] | None = None,
 ) -> Executable:
     with phase(LOADING):
         from ..dialects.quick_xdsl import attributes_unchecked
@@ -219,7 +231,7 @@ def _translate_once(
     units = check_program(sources, sink, options.target, wall=options.wall)
     with attributes_unchecked(not options.checks_ir):
         module = generate_module(units, sink)
-    return translate(module, options, sink, after_stage)
+    return translate(module, options, sink, after_stage, before_schedule)
 
 
 def translate(
@@ -227,10 +239,12 @@ def translate(
     options: CompileOptions,
     sink: DiagnosticSink,
     after_stage: StageCallback | None = None,
+    before_schedule: Callable[[ModuleOp], None] | None = None,
 ) -> Executable:
     """
     The executable of a module at any stage before the target's last one, which changes on the way. Raises
-    `CompileError` for what passes refuse; warnings and remarks go to `sink`.
+    `CompileError` for what passes refuse; warnings and remarks go to `sink`. `before_schedule` sees a module
+    that has not passed `schedule-loops` right before that.
     """
     with phase(LOADING):
         from ..passes.ir.messages import take_messages
@@ -241,6 +255,11 @@ def translate(
     ctx = make_context()
     kernels = None
     try:
+        if before_schedule is not None:
+            run_to_stage(
+                ctx, module, "nvvm", options, after_stage=after_stage, stop_before="schedule-loops"
+            )
+            before_schedule(module)
         if options.target == "sim":
             run_to_stage(ctx, module, "runtime", options, after_stage=after_stage)
             kernels = detach_kernels(module)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from accopt.compiler import executable
 from accopt.compiler.backend.ptxas import KernelResources
 from accopt.compiler.backend.toolkit import find_ptxas
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
+from accopt.compiler.c import program as programs
+from accopt.compiler.c.program import check_program
 from accopt.compiler.drivers.accopt_main import main
 from accopt.compiler.drivers.schedule_report import (
     KernelCost,
@@ -17,7 +21,7 @@ from accopt.compiler.drivers.schedule_report import (
     render_space,
     schedule_space,
 )
-from accopt.compiler.executable import Executable, build
+from accopt.compiler.executable import Executable, build, translate
 from accopt.compiler.register_pressure import lower_limits, may_retry, relieve
 from accopt.passes.decisions.occupancy import occupancy
 
@@ -180,11 +184,29 @@ void f(int n, int m, double (*restrict a)[m], const double (*restrict b)[m]) {{
 
 
 @needs_ptxas
-def test_a_kernel_that_spills_gets_fewer_rows(tmp_path: Path):
+def test_a_kernel_that_spills_gets_fewer_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It is scheduled again without reading the program again, to what reading it again would give."""
     path = tmp_path / "spill.c"
     path.write_text(SPILLING)
+    read: list[None] = []
+    scheduled: list[CompileOptions] = []
+
+    def check(*args: Any, **kinds: Any) -> Any:
+        read.append(None)
+        return check_program(*args, **kinds)
+
+    def translated(module: Any, options: CompileOptions, *rest: Any) -> Executable:
+        scheduled.append(options)
+        return translate(module, options, *rest)
+
     raw = CompileOptions(target="nvptx", pass_options=("schedule-loops{rows=8}",))
     (before,) = costs_by_place(build([path], raw, DiagnosticSink(), cached=False))["spill.c:3"]
-    (after,) = costs_by_place(build([path], OPTIONS, DiagnosticSink(), cached=False))["spill.c:3"]
+    monkeypatch.setattr(programs, "check_program", check)
+    monkeypatch.setattr(executable, "translate", translated)
+    relieved = build([path], OPTIONS, DiagnosticSink(), cached=False)
+    assert len(read) == 1 and len(scheduled) > 1
+    limited = build([path], scheduled[-1], DiagnosticSink(), cached=False)
+    assert (relieved.ptx, relieved.host_ir) == (limited.ptx, limited.host_ir)
+    (after,) = costs_by_place(relieved)["spill.c:3"]
     assert before.resources.spill_stores > 0 or before.occupancy.share < 0.125
     assert after.resources.spill_stores == 0 and after.occupancy.share >= 0.125
