@@ -223,7 +223,9 @@ llvm.func @blocks(%n: i32) {
     %c16 = arith.constant 16 : i32
     acc.loop gang({num=%c8 : i32}) vector(%c16 : i32) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       acc.loop gang vector(%c16 : i32) control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
-        %p = llvm.getelementptr inbounds %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %row = arith.muli %i, %n : i32
+        %at = arith.addi %row, %j : i32
+        %p = llvm.getelementptr inbounds %a[%at] : (!llvm.ptr, i32) -> !llvm.ptr, i32
         llvm.store %i, %p : i32, !llvm.ptr
         acc.yield
       } attributes {inclusiveUpperbound = array<i1: false>, independent = [#acc.device_type<none>]}
