@@ -43,6 +43,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.dynamic` | `accx.shared_tile`, shared globals | offset in the shared memory that the launch asks for |
 | `accx.resident` | constructs | gangs that the registers of a multiprocessor should hold at the same time |
 | `accx.schedules` | `acc.parallel` | its schedule space, a line each (`schedule-loops{space}`) |
+| `accx.wanted` | `acc.loop` | its body has effects `below` or `above` the bound it compares with first |
 | `accx.given_sizes` | `acc.parallel` | the sizes the user gave: array of clause names |
 """
 
@@ -79,6 +80,7 @@ IN_PLACE = "accx.in_place"
 DATA_REGION = "accx.data_region"
 LAST_VALUE = "accx.last_value"
 RESTRICT = "accx.restrict"
+WANTED = "accx.wanted"
 STAGE = "accx.stage"
 NEXT_PASS = "accx.next_pass"
 VERSION = "accx.version"

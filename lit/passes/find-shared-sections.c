@@ -103,15 +103,62 @@ void stencil(int n, const float *restrict a, const float *restrict w, float *res
         }
 }
 
-void triangle(int n, const float *restrict a, const float *restrict b, float *restrict c)
+// A triangle is a rectangle whose other part is dropped: only the factors are read there. Rows without columns are
+// left out, whose elements nobody may read.
+// CHECK-LABEL: llvm.func @triangle
+// CHECK:         acc.loop combined(parallel) control(%i{{[_0-9]*}} : i32) = (%c1{{[_0-9]*}} : i32) to
+// CHECK:           acc.loop control(%j{{[_0-9]*}} : i32) = (%c0{{[_0-9]*}} : i32) to (%{{.*}} : i32)
+// CHECK:             %wanted = arith.cmpi slt, %j{{[_0-9]*}}, %i{{[_0-9]*}} :
+// CHECK:             scf.if %wanted -> (f32) {
+// CHECK-NEXT:          llvm.load
+// CHECK:             acc.cache
+// CHECK:             scf.if %wanted {
+// CHECK:               llvm.store
+// CHECK:               llvm.store
+// CHECK:           accx.wanted = "below"
+void triangle(int n, int m, const float *restrict a, const float *restrict b, float (*restrict c)[n])
 {
-#pragma acc parallel loop present(a[0:n*n], b[0:n*n], c[0:n*n])
+#pragma acc parallel loop present(a[0:n*m], b[0:m*n], c[0:n])
     for (int i = 0; i < n; i++)
 #pragma acc loop
         for (int j = 0; j < i; j++) {
-            float sum = 0.0f;
-            for (int k = 0; k < n; k++)
-                sum += a[i * n + k] * b[k * n + j];
-            c[i * n + j] = sum;
+            float sum = c[i][j];
+            for (int k = 0; k < m; k++)
+                sum += a[i * m + k] * b[k * n + j];
+            c[i][j] = sum;
+            c[j][i] = sum;
         }
+}
+
+// Left alone: bands, and triangles beside code for each row.
+// CHECK-LABEL: llvm.func @band
+// CHECK-NOT:     acc.cache
+// CHECK-LABEL: llvm.func @diagonal
+// CHECK-NOT:     acc.cache
+void band(int n, int m, const float *restrict a, float (*restrict c)[n])
+{
+#pragma acc parallel loop present(a[0:n*m], c[0:n])
+    for (int i = 8; i < n - 8; i++)
+#pragma acc loop
+        for (int j = i - 8; j < i + 8; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < m; k++)
+                sum += a[i * m + k] * a[j * m + k];
+            c[i][j] = sum;
+        }
+}
+
+void diagonal(int n, int m, const float *restrict a, float (*restrict c)[n])
+{
+#pragma acc parallel loop present(a[0:n*m], c[0:n])
+    for (int i = 0; i < n; i++) {
+        c[i][i] = 1.0f;
+#pragma acc loop
+        for (int j = 0; j < i; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < m; k++)
+                sum += a[i * m + k] * a[j * m + k];
+            c[i][j] = sum;
+        }
+    }
 }

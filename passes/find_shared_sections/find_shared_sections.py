@@ -10,7 +10,8 @@ Leaves: where `decisions/shared_sections.py` says that it pays, the sequential l
         for the terms that are left. Where only the host knows whether there are any, the construct has a
         version for each case. Sums that the loop kept in memory are in registers. Where that is right only
         because the parallel loops' iterations are independent (plain pointers, which might overlap), there
-        is a version for loops of several iterations, and the original for others. The parallel loops are
+        is a version for loops of several iterations, and the original for others. An inner loop up to the
+        outer one's variable, or from there, runs over all columns (`triangles.py`). The parallel loops are
         swapped where the outer one runs along what is written. `promote-cache-to-shared` does the rest.
         `accx.remarks` of the construct says so.
 Fails:  never.
@@ -52,11 +53,13 @@ from ..ir.versions import branches, can_have_versions, copy_construct, move_cons
 from .accumulators import keep_in_registers
 from .loop_order import should_swap, swap
 from .pieces import in_pieces
+from .triangles import is_fixed, square
 
 
-def _terms_in(construct: acc.ParallelOp) -> list[Terms]:
+def _terms_in(construct: acc.ParallelOp, *, triangles: bool = False) -> list[Terms]:
     loops = [inner for inner in construct.walk() if isinstance(inner, scf.ForOp)]
-    return [terms for loop in loops if (terms := find_terms(loop)) is not None]
+    found = (find_terms(loop, triangles=triangles) for loop in loops)
+    return [terms for terms in found if terms is not None]
 
 
 def _cut(construct: acc.ParallelOp, *, whole: bool) -> None:
@@ -124,6 +127,9 @@ def name_sections(construct: acc.ParallelOp) -> None:
     the lengths of their sums are multiples of a piece. Where sums are kept in arrays that are apart from the
     others only if the loops have several iterations, a version for those that do.
     """
+    for terms in _terms_in(construct, triangles=True):
+        if not is_fixed(terms):
+            square(terms, construct)
     found = _terms_in(construct)
     if not found:
         return

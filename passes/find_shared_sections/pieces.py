@@ -18,7 +18,7 @@ from ..ir.layout import size_of
 from ..ir.product_loads import Factor
 
 
-def _emit(at: Cursor, poly: Polynomial, values: dict[SSAValue, SSAValue]) -> SSAValue:
+def emit(at: Cursor, poly: Polynomial, values: dict[SSAValue, SSAValue]) -> SSAValue:
     """The value of a polynomial over integers (i64); `values` stand for some of its symbols."""
     total: SSAValue | None = None
     for monomial, coefficient in poly.terms.items():
@@ -56,10 +56,10 @@ def _view(at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue], *, apart:
     """The `acc.cache` of a factor for the terms from the piece's first; `apart`: nothing writes its array."""
     place, along = factor.place, factor.place.terms_along
     rows = _bounds(
-        at, _emit(at, place.row, piece), 1 if along else PIECE, _emit(at, place.stride, {})
+        at, emit(at, place.row, piece), 1 if along else PIECE, emit(at, place.stride, {})
     )
     element = at.i64(size_of(factor.element))
-    columns = _bounds(at, _emit(at, place.column, piece), PIECE if along else 1, element)
+    columns = _bounds(at, emit(at, place.column, piece), PIECE if along else 1, element)
     view = acc.CacheOp(
         var=factor.base,
         var_type=i8,
@@ -82,12 +82,12 @@ def _address(
     at: Cursor, view: SSAValue, factor: Factor, values: dict[SSAValue, SSAValue]
 ) -> SSAValue:
     """The address of a factor's element by row and column, so that both stand in the subscripts."""
-    row, column = (_emit(at, poly, values) for poly in (factor.place.row, factor.place.column))
+    row, column = (emit(at, poly, values) for poly in (factor.place.row, factor.place.column))
     known = factor.place.stride.as_constant
     if known is not None:
         rows = llvm.LLVMArrayType(known // size_of(factor.element), factor.element)
         return at.value(ElementOp(view, [Index(row), Index(column)], rows))
-    start = _nsw(at, arith.MuliOp, row, _emit(at, factor.place.stride, {}))
+    start = _nsw(at, arith.MuliOp, row, emit(at, factor.place.stride, {}))
     pointer = at.value(llvm.GEPOp.from_mixed_indices(view, [start], i8, inbounds=True))
     return at.value(llvm.GEPOp.from_mixed_indices(pointer, [column], factor.element, inbounds=True))
 

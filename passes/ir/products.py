@@ -131,8 +131,11 @@ def bounds_of(loop: scf.ForOp | acc.LoopOp) -> tuple[SSAValue, SSAValue, SSAValu
     return loop.lowerbound[0], loop.upperbound[0], loop.step[0]
 
 
-def find_terms(loop: scf.ForOp | acc.LoopOp) -> Terms | None:
-    """The product whose terms `loop` runs over; None if it is none that pays."""
+def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Terms | None:
+    """
+    The product whose terms `loop` runs over; None if it is none that pays. `triangles`: the bounds of the
+    inner parallel loop may change with the outer one.
+    """
     inner = loop.parent_op()
     outer = None if inner is None else inner.parent_op()
     if not _is_free(inner) or not _is_free(outer):
@@ -141,7 +144,7 @@ def find_terms(loop: scf.ForOp | acc.LoopOp) -> Terms | None:
     lower, upper, step = bounds_of(loop)
     fixed = all(
         constant_value(v) is not None or not is_defined_inside(v, outer)
-        for v in (lower, upper, *bounds_of(inner)[:2])
+        for v in (lower, upper, *(() if triangles else bounds_of(inner)[:2]))
     )
     if not fixed or constant_value(step) != 1 or not isinstance(lower.type, IntegerType):
         return None

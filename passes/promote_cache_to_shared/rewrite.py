@@ -22,6 +22,7 @@ from .reductions import Accumulator
 from .tile_access import Output
 from .tiles import AxisState
 from .uniformity import written_variables
+from .wanted import where_wanted
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
@@ -80,7 +81,7 @@ def _threads(
     emitter = BlockBody(
         shared, outputs, groups, made, caches, renewed, written, nest.symbols, counter
     )
-    emitter.run(nest.operations, at)
+    emitter.run(nest.operations, where_wanted(nest, states, firsts, at))
     if counter is not None:
         counter.end(at)
     results = [(output.active, output.values) for output in outputs]

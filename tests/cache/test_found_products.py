@@ -62,10 +62,10 @@ def test_the_code_is_that_of_the_cache_directive(tmp_path: Path) -> None:
     assert found[:4] == cached
 
 
-def run(*options: str) -> None:
+def run(*options: str, program: Path = PROGRAM) -> None:
     command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=sim"]
     done = subprocess.run(
-        [*command, *options, str(PROGRAM)],
+        [*command, *options, str(program)],
         capture_output=True,
         text=True,
         timeout=600,
@@ -76,6 +76,10 @@ def run(*options: str) -> None:
 
 def test_two_spellings_in_the_simulator() -> None:
     run()
+
+
+def test_triangles_in_the_simulator() -> None:
+    run(program=PROGRAM.with_name("found_triangles.c"))
 
 
 @pytest.mark.slow

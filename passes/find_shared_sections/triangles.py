@@ -1,0 +1,202 @@
+"""
+Products of which only a triangle is wanted, as whole ones that store the triangle.
+
+`for i: for j < i + 1: c[i][j] = sum of a[i][k] * b[k][j]` has a nest whose blocks are not rectangles, and
+shares nothing between rows. Here the inner loop runs over the columns of all rows, what is accessed
+besides the factors is accessed where the triangle is, and other sums are dropped: those of blocks that hold
+its edge, as blocks without any of it are left out (`accx.wanted`). The factors' elements are those that some
+iteration of the triangle reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import AnyFloat, IntegerType, StringAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...dialects.accx import WANTED
+from ..decisions.polynomials import Polynomial
+from ..ir.acc_ops import is_defined_inside
+from ..ir.addresses import base_of
+from ..ir.building import Cursor, constant_value
+from ..ir.cached_accesses import Symbols
+from ..ir.jamming import is_pure
+from ..ir.notes import note
+from ..ir.products import OWN, Terms
+from .accumulators import keep_in_registers
+from .pieces import emit
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """
+    The inner loop's bounds for all rows, the outer loop's for rows that are not empty, and the bound that
+    moves with the outer loop (`below`: it is the end).
+    """
+
+    outer: tuple[Polynomial, Polynomial]
+    inner: tuple[Polynomial, Polynomial]
+    below: bool
+
+
+def _bounds(loop: acc.LoopOp, symbols: Symbols) -> tuple[Polynomial, Polynomial]:
+    first, end = (symbols.polynomial(v) for v in (loop.lowerbound[0], loop.upperbound[0]))
+    return first, end
+
+
+def _offset(bound: Polynomial, row: SSAValue) -> Polynomial | None:
+    """What is added to the outer variable in a bound; None if it is not that."""
+    parts = bound.split(row)
+    return None if parts is None or parts[1].as_constant != 1 else parts[0]
+
+
+def _is_own(op: Operation) -> bool:
+    if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+        return isinstance(base_of(op.ptr).owner, OWN)
+    return isinstance(op, llvm.AllocaOp) or (is_pure(op) and not op.regions)
+
+
+def find_triangle(terms: Terms, construct: acc.ParallelOp) -> Triangle | None:
+    """The triangle that the parallel loops around `terms` run over, if it can be made a rectangle."""
+    outer, inner = terms.outer, terms.inner
+    symbols = Symbols(construct)
+    row = outer.region.block.args[0]
+    first, end = _bounds(outer, symbols)
+    low, high = _bounds(inner, symbols)
+    known = first.symbols | end.symbols | ((low.symbols | high.symbols) - {row})
+    if any(isinstance(s, SSAValue) and is_defined_inside(s, construct) for s in known):
+        return None
+    others = [op for op in outer.region.block.ops if op is not inner]
+    tight = all(isinstance(op, acc.YieldOp) or _is_own(op) for op in others)
+    if not tight or inner.private_operands or inner.firstprivate_operands:
+        return None
+    above, below = _offset(low, row), _offset(high, row)
+    if below is not None and row not in low.symbols:
+        start = low - below + 1
+        if (missing := (start - first).as_constant) is None or missing > 0:
+            return None if missing is None else Triangle((start, end), (low, end - 1 + below), True)
+        return Triangle((first, end), (low, end - 1 + below), True)
+    if above is not None and row not in high.symbols:
+        stop = high - above
+        if (missing := (end - stop).as_constant) is None or missing > 0:
+            return (
+                None if missing is None else Triangle((first, stop), (first + above, high), False)
+            )
+        return Triangle((first, end), (first + above, high), False)
+    return None
+
+
+def _zero(value: SSAValue, at: Cursor) -> SSAValue | None:
+    if isinstance(value.type, IntegerType | AnyFloat):
+        return at.constant(0, value.type)
+    return None
+
+
+def _escaping(ops: Sequence[Operation]) -> list[SSAValue]:
+    """Results that operations outside of `ops` use."""
+    inside = {inner for op in ops for inner in op.walk()}
+    return [
+        result
+        for op in ops
+        for result in op.results
+        if any(use.operation not in inside for use in result.uses)
+    ]
+
+
+def _guard(ops: Sequence[Operation], condition: SSAValue) -> None:
+    """Runs `ops` of a block, where the last stands, if the condition holds; else their results are 0."""
+    escaping = _escaping(ops)
+    at = Cursor.before(ops[-1])
+    then, otherwise = Block(), Block()
+    outside = Cursor.at_end(otherwise, ops[0].location)
+    zeros = [zero for value in escaping if (zero := _zero(value, outside)) is not None]
+    outside.insert(scf.YieldOp(*zeros))
+    choice = scf.IfOp(condition, [v.type for v in escaping], Region(then), Region(otherwise))
+    at.insert(choice)
+    for op in ops:
+        op.detach()
+        then.add_op(op)
+    for old, new in zip(escaping, choice.results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_uses_with_if(new, lambda use: use.operation.parent_block() is not then)
+    Cursor.at_end(then, ops[0].location).insert(scf.YieldOp(*escaping))
+
+
+def _wanted_only(ops: Sequence[Operation]) -> list[Operation]:
+    """Those of `ops` that access what other iterations may see, or need what such operations give."""
+    found: list[Operation] = []
+    results: set[SSAValue] = set()
+    stores = False  # to variables of the iteration: what reads these has to wait for it
+    for op in ops:
+        needs = any(v in results for inner in op.walk() for v in inner.operands)
+        waits = stores and isinstance(op, llvm.LoadOp | llvm.StoreOp)
+        if needs or waits or not _is_own(op):
+            found.append(op)
+            results.update(op.results)
+            stores = stores or isinstance(op, llvm.StoreOp) or bool(op.regions)
+    return found
+
+
+def _parts(terms: Terms, loop: scf.ForOp) -> list[list[Operation]]:
+    """What of the body before and behind the loop over terms has to be guarded."""
+    ops = [op for op in terms.inner.region.block.ops if not isinstance(op, acc.YieldOp)]
+    place = ops.index(loop)
+    return [_wanted_only(part) for part in (ops[:place], ops[place + 1 :])]
+
+
+def _can_guard(ops: Sequence[Operation]) -> bool:
+    fits = all(isinstance(v.type, IntegerType | AnyFloat) for v in _escaping(ops))
+    return fits and not any(isinstance(op, llvm.AllocaOp) for op in ops)
+
+
+def square(terms: Terms, construct: acc.ParallelOp) -> None:
+    """Makes a rectangle of the triangle around `terms`, if it is one."""
+    loop = terms.loop
+    triangle = find_triangle(terms, construct)
+    if triangle is None or terms.independent or not isinstance(loop, scf.ForOp):
+        return
+    if terms.sums:
+        loop = keep_in_registers(loop, terms.sums)
+    if not all(map(_can_guard, _parts(terms, loop))):
+        return
+    outer, inner = terms.outer, terms.inner
+    column = inner.region.block.args[0]
+    first = inner.region.block.first_op
+    assert first is not None
+    at = Cursor.before(first, inner.location)
+    bound = inner.upperbound[0] if triangle.below else inner.lowerbound[0]
+    inside = at.value(arith.CmpiOp(column, bound, "slt" if triangle.below else "sge"), "wanted")
+    inner.attributes[WANTED] = StringAttr("below" if triangle.below else "above")
+    for part in _parts(terms, loop):
+        if part:
+            _guard(part, inside)
+    before = Cursor.before(construct)
+    for each, (low, high) in ((outer, triangle.outer), (inner, triangle.inner)):
+        type_ = each.region.block.args[0].type
+        assert isinstance(type_, IntegerType)
+        for position, poly in enumerate((low, high)):
+            known = poly.as_constant
+            new = emit(before, poly, {})
+            each.operands[position] = (
+                before.to_integer(new, type_) if known is None else before.constant(known, type_)
+            )
+    note(
+        construct,
+        [
+            (
+                inner,
+                "a triangle of a product: in blocks, of which those on its edge are computed whole",
+            )
+        ],
+    )
+
+
+def is_fixed(terms: Terms) -> bool:
+    """Whether the inner loop has the same bounds in all iterations of the outer one."""
+    bounds = (terms.inner.lowerbound[0], terms.inner.upperbound[0])
+    return all(
+        constant_value(v) is not None or not is_defined_inside(v, terms.outer) for v in bounds
+    )
