@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 from ..dialects.accx import IR_VERSION, NEXT_PASS, STAGE, VERSION
 from ..dialects.quick_xdsl import attributes_unchecked
 from ..passes.ir.machine import Machine, set_machine
-from ..passes.registry import load_pass
+from ..passes.registry import load_pass, passes_to
 from .added_passes import parse_added
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error
 from .base.options import CompileOptions, TargetName
@@ -42,20 +42,7 @@ ACC = Stage("acc", (), "what the front end makes")
 
 _DATA = Stage(
     "data",
-    (
-        "outline-teams",
-        "inline-small-routines",
-        "legalize-serial",
-        "classify-scalars",
-        "split-kernels",
-        "infer-routines",
-        "inline-cached-routines",
-        "infer-data-attributes",
-        "lower-if-clauses",
-        "infer-data-regions",
-        "guard-against-overlap",
-        "share-host-memory",
-    ),
+    passes_to("data", for_gpu=True),
     "What the threads of a team run becomes functions, like any others from then on. "
     "Small routines go into their callers before anything is analysed. "
     "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
@@ -69,21 +56,7 @@ _DATA = Stage(
 )
 _SCHEDULED = Stage(
     "scheduled",
-    (
-        "free-mapping",
-        "hoist-loop-bounds",
-        "tile-loops",
-        "split-static-gangs",
-        "split-collapsed-loops",
-        "join-reduced-loops",
-        "order-cached-loops",
-        "order-product-loops",
-        "lower-seq-loops",
-        "find-shared-sections",
-        "hoist-invariant-loops",
-        "choose-lanes",
-        "schedule-loops",
-    ),
+    passes_to("scheduled", for_gpu=True),
     "Clauses that only advise go first, so that all that follows sees the nest without them, "
     "and bounds move out of it, as those of collapsed loops have. "
     "Tiles are loops like others from here on, and so are the chunks of static gang loops. "
@@ -99,24 +72,7 @@ _SCHEDULED = Stage(
 )
 _TRANSFORMED = Stage(
     "transformed",
-    (
-        "expand-scans",
-        "check-cache-sections",
-        "promote-cache-to-shared",
-        "lower-elements",
-        "compress-arrays",
-        "stage-transposed-accesses",
-        "narrow-counters",
-        "group-combined-subscripts",
-        "jam-outer-iterations",
-        "widen-rows",
-        "jam-strided-iterations",
-        "stage-shared-loads",
-        "privatise-atomics",
-        "lower-acc-atomics",
-        "unroll-inner-loops",
-        "count-saturated-stores",
-    ),
+    passes_to("transformed", for_gpu=True),
     "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole. "
     "Scans come first: what they replace is no loop for the others. "
     "What lies outside of cached sections is looked for while directives still say what the sections are. "
@@ -135,41 +91,31 @@ _TRANSFORMED = Stage(
 )
 
 
+_KERNELS = {
+    "gpu": "Kernels are outlined while data operations still say what every pointer is. What is device "
+    "code, and takes double for long double, is known then.",
+    "host": "Kernels are outlined while data operations still say what every pointer is. What is device "
+    "code is then known, whose mathematics has no side effects; loops around loops in order go into "
+    "lanes when both can be told from the rest.",
+}
+_RUNTIME = "What is left of acc belongs to host code: loops run in order, data actions are calls."
+_NVVM = (
+    "Mechanical: one operation per instruction. Functions get the names that other code calls them by "
+    "last, when nothing looks for them any more."
+)
+_LATER = {
+    kernels: tuple(
+        Stage(name, passes_to(name, for_gpu=kernels == "gpu"), why)
+        for name, why in ((kernels, _KERNELS[kernels]), ("runtime", _RUNTIME), ("nvvm", _NVVM))
+    )
+    for kernels in ("gpu", "host")
+}
+"""The stages from the one on that makes kernels, by its name."""
+
+
 def stages(target: TargetName) -> tuple[Stage, ...]:
     """The stages from `acc` to the last one made of operations, for `target`."""
-    kernels = (
-        Stage(
-            "gpu",
-            ("convert-acc-compute-to-gpu", "narrow-long-doubles"),
-            "Kernels are outlined while data operations still say what every pointer is. What is device "
-            "code, and takes double for long double, is known then.",
-        )
-        if target != "host"
-        else Stage(
-            "host",
-            ("convert-acc-compute-to-host", "host-mathematics", "interchange-lanes"),
-            "Kernels are outlined while data operations still say what every pointer is. What is device "
-            "code is then known, whose mathematics has no side effects; loops around loops in order go into "
-            "lanes when both can be told from the rest.",
-        )
-    )
-    runtime = Stage(
-        "runtime",
-        ("specialize-acc-for-host", "convert-acc-data-to-runtime"),
-        "What is left of acc belongs to host code: loops run in order, data actions are calls.",
-    )
-    machine = (
-        ("lower-scf-to-cf", "convert-gpu-to-nvvm", "convert-to-llvm", "name-entries")
-        if target != "host"
-        else ("lower-scf-to-cf", "convert-to-llvm", "name-entries")
-    )
-    nvvm = Stage(
-        "nvvm",
-        machine,
-        "Mechanical: one operation per instruction. Functions get the names that other code calls them by "
-        "last, when nothing looks for them any more.",
-    )
-    return (ACC, _DATA, _SCHEDULED, _TRANSFORMED, kernels, runtime, nvvm)
+    return (ACC, _DATA, _SCHEDULED, _TRANSFORMED, *_LATER["host" if target == "host" else "gpu"])
 
 
 def stage_names(target: TargetName) -> tuple[str, ...]:

@@ -8,64 +8,90 @@ from pathlib import Path
 
 from xdsl.passes import ModulePass
 
-PASS_CLASSES = {
-    "outline-teams": "OutlineTeamsPass",
-    "inline-small-routines": "InlineSmallRoutinesPass",
-    "legalize-serial": "LegalizeSerialPass",
-    "classify-scalars": "ClassifyScalarsPass",
-    "split-kernels": "SplitKernelsPass",
-    "infer-routines": "InferRoutinesPass",
-    "inline-cached-routines": "InlineCachedRoutinesPass",
-    "infer-data-attributes": "InferDataAttributesPass",
-    "lower-if-clauses": "LowerIfClausesPass",
-    "infer-data-regions": "InferDataRegionsPass",
-    "guard-against-overlap": "GuardAgainstOverlapPass",
-    "share-host-memory": "ShareHostMemoryPass",
-    "free-mapping": "FreeMappingPass",
-    "hoist-loop-bounds": "HoistLoopBoundsPass",
-    "tile-loops": "TileLoopsPass",
-    "split-static-gangs": "SplitStaticGangsPass",
-    "split-collapsed-loops": "SplitCollapsedLoopsPass",
-    "join-reduced-loops": "JoinReducedLoopsPass",
-    "order-cached-loops": "OrderCachedLoopsPass",
-    "order-product-loops": "OrderProductLoopsPass",
-    "lower-seq-loops": "LowerSeqLoopsPass",
-    "find-shared-sections": "FindSharedSectionsPass",
-    "hoist-invariant-loops": "HoistInvariantLoopsPass",
-    "choose-lanes": "ChooseLanesPass",
-    "schedule-loops": "ScheduleLoopsPass",
-    "expand-scans": "ExpandScansPass",
-    "check-cache-sections": "CheckCacheSectionsPass",
-    "promote-cache-to-shared": "PromoteCacheToSharedPass",
-    "lower-elements": "LowerElementsPass",
-    "compress-arrays": "CompressArraysPass",
-    "stage-transposed-accesses": "StageTransposedAccessesPass",
-    "narrow-counters": "NarrowCountersPass",
-    "group-combined-subscripts": "GroupCombinedSubscriptsPass",
-    "jam-outer-iterations": "JamOuterIterationsPass",
-    "widen-rows": "WidenRowsPass",
-    "jam-strided-iterations": "JamStridedIterationsPass",
-    "stage-shared-loads": "StageSharedLoadsPass",
-    "privatise-atomics": "PrivatiseAtomicsPass",
-    "lower-acc-atomics": "LowerAccAtomicsPass",
-    "unroll-inner-loops": "UnrollInnerLoopsPass",
-    "count-saturated-stores": "CountSaturatedStoresPass",
-    "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
-    "narrow-long-doubles": "NarrowLongDoublesPass",
-    "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
-    "host-mathematics": "HostMathematicsPass",
-    "interchange-lanes": "InterchangeLanesPass",
-    "specialize-acc-for-host": "SpecializeAccForHostPass",
-    "convert-acc-data-to-runtime": "ConvertAccDataToRuntimePass",
-    "lower-scf-to-cf": "LowerScfToCfPass",
-    "convert-gpu-to-nvvm": "ConvertGpuToNvvmPass",
-    "convert-to-llvm": "ConvertToLlvmPass",
-    "name-entries": "NameEntriesPass",
+PASSES: dict[str, dict[str, str]] = {
+    "data": {
+        "outline-teams": "OutlineTeamsPass",
+        "inline-small-routines": "InlineSmallRoutinesPass",
+        "legalize-serial": "LegalizeSerialPass",
+        "classify-scalars": "ClassifyScalarsPass",
+        "split-kernels": "SplitKernelsPass",
+        "infer-routines": "InferRoutinesPass",
+        "inline-cached-routines": "InlineCachedRoutinesPass",
+        "infer-data-attributes": "InferDataAttributesPass",
+        "lower-if-clauses": "LowerIfClausesPass",
+        "infer-data-regions": "InferDataRegionsPass",
+        "guard-against-overlap": "GuardAgainstOverlapPass",
+        "share-host-memory": "ShareHostMemoryPass",
+    },
+    "scheduled": {
+        "free-mapping": "FreeMappingPass",
+        "hoist-loop-bounds": "HoistLoopBoundsPass",
+        "tile-loops": "TileLoopsPass",
+        "split-static-gangs": "SplitStaticGangsPass",
+        "split-collapsed-loops": "SplitCollapsedLoopsPass",
+        "join-reduced-loops": "JoinReducedLoopsPass",
+        "order-cached-loops": "OrderCachedLoopsPass",
+        "order-product-loops": "OrderProductLoopsPass",
+        "lower-seq-loops": "LowerSeqLoopsPass",
+        "find-shared-sections": "FindSharedSectionsPass",
+        "hoist-invariant-loops": "HoistInvariantLoopsPass",
+        "choose-lanes": "ChooseLanesPass",
+        "schedule-loops": "ScheduleLoopsPass",
+    },
+    "transformed": {
+        "expand-scans": "ExpandScansPass",
+        "check-cache-sections": "CheckCacheSectionsPass",
+        "promote-cache-to-shared": "PromoteCacheToSharedPass",
+        "lower-elements": "LowerElementsPass",
+        "compress-arrays": "CompressArraysPass",
+        "stage-transposed-accesses": "StageTransposedAccessesPass",
+        "narrow-counters": "NarrowCountersPass",
+        "group-combined-subscripts": "GroupCombinedSubscriptsPass",
+        "jam-outer-iterations": "JamOuterIterationsPass",
+        "widen-rows": "WidenRowsPass",
+        "jam-strided-iterations": "JamStridedIterationsPass",
+        "stage-shared-loads": "StageSharedLoadsPass",
+        "privatise-atomics": "PrivatiseAtomicsPass",
+        "lower-acc-atomics": "LowerAccAtomicsPass",
+        "unroll-inner-loops": "UnrollInnerLoopsPass",
+        "count-saturated-stores": "CountSaturatedStoresPass",
+    },
+    "gpu": {
+        "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
+        "narrow-long-doubles": "NarrowLongDoublesPass",
+    },
+    "host": {
+        "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
+        "host-mathematics": "HostMathematicsPass",
+        "interchange-lanes": "InterchangeLanesPass",
+    },
+    "runtime": {
+        "specialize-acc-for-host": "SpecializeAccForHostPass",
+        "convert-acc-data-to-runtime": "ConvertAccDataToRuntimePass",
+    },
+    "nvvm": {
+        "lower-scf-to-cf": "LowerScfToCfPass",
+        "convert-gpu-to-nvvm": "ConvertGpuToNvvmPass",
+        "convert-to-llvm": "ConvertToLlvmPass",
+        "name-entries": "NameEntriesPass",
+    },
 }
 """
-Pass name → class, in the order of both targets' pipelines. The class is in a module of the pass's name
-with underscores: a file here, or of that name in the folder of that name.
+Stage → the passes that lead to it, in their order, and their classes: the one list of passes, of which the
+pipeline, the help and docs/passes.md are made (`compiler/pipeline.py` has the reasons for the order). The
+class is in a module of the pass's name with underscores: a file here, or of that name in the folder of that
+name.
 """
+
+_FOR_GPUS = ("convert-gpu-to-nvvm",)
+"""The passes of a stage of both targets that run for GPUs only."""
+
+PASS_CLASSES = {name: cls for passes in PASSES.values() for name, cls in passes.items()}
+
+
+def passes_to(stage: str, *, for_gpu: bool) -> tuple[str, ...]:
+    """The names of the passes that lead to `stage`, in order."""
+    return tuple(name for name in PASSES[stage] if for_gpu or name not in _FOR_GPUS)
 
 
 def pass_file(name: str) -> Path:
