@@ -88,11 +88,11 @@ ROUTINES: dict[str, Routine] = {
     "acc_malloc": Routine("pz", "malloc"),
     "acc_free": Routine("vp", "free"),
     "acc_copyin": Routine("ppz", "copyin"),
-    "acc_copyin_async": Routine("vpzi", "copyin"),
+    "acc_copyin_async": Routine("vpzi", "copyin_async"),
     "acc_present_or_copyin": Routine("ppz", "copyin"),
     "acc_pcopyin": Routine("ppz", "copyin"),
     "acc_create": Routine("ppz", "create"),
-    "acc_create_async": Routine("vpzi", "create"),
+    "acc_create_async": Routine("vpzi", "create_async"),
     "acc_present_or_create": Routine("ppz", "create"),
     "acc_pcreate": Routine("ppz", "create"),
     "acc_copyout": Routine("vpz", "copyout"),
@@ -341,11 +341,19 @@ class Routines:
 
     # Data (3.2.20 to 3.2.31, 3.2.35 to 3.2.39)
 
-    def copyin(self, host: int, size: int, queue: int = ASYNC_SYNC) -> int:
-        return self._clause("enter", DataKind.COPYIN, host, size, queue)
+    def copyin(self, host: int, size: int) -> int:
+        self._runtime.current.expose()
+        return self._clause("enter", DataKind.COPYIN, host, size, ASYNC_SYNC)
 
-    def create(self, host: int, size: int, queue: int = ASYNC_SYNC) -> int:
-        return self._clause("enter", DataKind.CREATE, host, size, queue)
+    def create(self, host: int, size: int) -> int:
+        self._runtime.current.expose()
+        return self._clause("enter", DataKind.CREATE, host, size, ASYNC_SYNC)
+
+    def copyin_async(self, host: int, size: int, queue: int) -> None:
+        self._clause("enter", DataKind.COPYIN, host, size, queue)
+
+    def create_async(self, host: int, size: int, queue: int) -> None:
+        self._clause("enter", DataKind.CREATE, host, size, queue)
 
     def copyout(self, host: int, size: int, queue: int = ASYNC_SYNC) -> None:
         self._clause("exit", DataKind.COPYOUT, host, size, queue)
@@ -468,8 +476,6 @@ class Routines:
     ) -> int:
         """One data clause on `size` bytes with the dynamic counter; its device address."""
         request = Request(host, 0, size, kind, flags | DataFlag.DYNAMIC, name=f"{host:#x}")
-        if what == "enter":  # whose result is the device address
-            self._runtime.current.expose()
         self._perform(what, request, queue)
         return request.device
 

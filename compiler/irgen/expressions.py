@@ -37,6 +37,7 @@ from . import (
 )
 from .function import FunctionState
 from .layout import PTR
+from .unused_results import without_result
 
 _CHEAP_LIMIT = 8
 _INVERSE = (1, 0, 5, 4, 3, 2, 9, 8, 7, 6)
@@ -137,6 +138,8 @@ def discard(fn: FunctionState, e: c.Expr) -> None:
             assign_record(fn, e)
         case c.IntConst() | c.FloatConst():
             return
+        case c.Call():
+            calls.call(fn, without_result(fn, e))
         case _:
             _rvalue(fn, e)
 
