@@ -23,6 +23,8 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.version` | `builtin.module` | which form of our IR it is in (`IR_VERSION`): i32 |
 | `accx.next_pass` | `builtin.module` | the pass that IR saved within a stage goes on with |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
+| `accx.puns` | `builtin.module` | it has unions: memory may be accessed as several types |
+| `accx.typed` | `llvm.func` | a kernel whose scalars of different types never overlap (C11 6.5, 7) |
 | `accx.entry` | `llvm.func` | the function that it calls for those who follow C's calling convention |
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
 | `accx.lanes` | `scf.for` | of the host target: a partitioned loop that `interchange-lanes` looks into |
@@ -89,9 +91,7 @@ IR_VERSION = 3
 """Goes up when saved IR comes to mean something else, or what passes need to know is said in another way."""
 KERNEL = "accx.kernel"
 PUNS = "accx.puns"
-"""Of a module: it has unions, through whose members memory may be accessed as several types."""
 TYPED = "accx.typed"
-"""Of a kernel: elements and members of different scalar types are different memory (C11 6.5, 7)."""
 ENTRY = "accx.entry"
 SIMD = "accx.simd"
 LANES = "accx.lanes"

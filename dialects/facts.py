@@ -30,15 +30,20 @@ _HOST_LOOPS = ("scf.for", "scf.while", "scf.execute_region")
 _BACK_EDGES = ("scf.for", "scf.while", "cf.br", "cf.cond_br", "llvm.br", "llvm.cond_br")
 _ACCESSES = ("llvm.load", "llvm.store")
 _LOOP = ("acc.loop",)
+_SIZES = ("num_gangs", "num_workers", "vector_length")
 
 
 @dataclass(frozen=True)
 class Fact:
-    """An attribute of operations `on` (none: of any) whose value is a `value`, an array of `element`s."""
+    """
+    An attribute of operations `on` (none: of any) whose value is a `value`, an array of `element`s; texts
+    in it that passes compare are `words`.
+    """
 
     value: type[Attribute]
     on: tuple[str, ...] = ()
     element: type[Attribute] | None = None
+    words: tuple[str, ...] = ()
 
     def broken_by(self, op: Operation, attr: Attribute) -> str | None:
         """What is wrong with `attr` on `op`, if anything is."""
@@ -46,10 +51,12 @@ class Fact:
             return f"is an attribute of {', '.join(self.on)}"
         if not isinstance(attr, self.value):
             return f"is to be a {self.value.__name__}, found {attr}"
-        if self.element is not None and isinstance(attr, ArrayAttr):
-            for part in attr.data:
-                if not isinstance(part, self.element):
-                    return f"is to hold {self.element.__name__}s, found {part}"
+        parts = attr.data if isinstance(attr, ArrayAttr) else (attr,)
+        for part in parts:
+            if self.element is not None and not isinstance(part, self.element):
+                return f"is to hold {self.element.__name__}s, found {part}"
+            if self.words and isinstance(part, StringAttr) and part.data not in self.words:
+                return f"is one of {', '.join(self.words)}, found {part}"
         return None
 
 
@@ -91,7 +98,10 @@ FACTS: dict[str, Fact] = {
     accx.DYNAMIC: Fact(IntegerAttr, ("accx.shared_tile", "llvm.mlir.global")),
     accx.RESIDENT: Fact(IntegerAttr),
     accx.SCHEDULES: Fact(ArrayAttr, _COMPUTE, StringAttr),
-    accx.GIVEN_SIZES: Fact(ArrayAttr, ("acc.parallel",), StringAttr),
+    accx.GIVEN_SIZES: Fact(ArrayAttr, ("acc.parallel",), StringAttr, _SIZES),
+    accx.WANTED: Fact(StringAttr, _LOOP, words=("below", "above")),
+    accx.PUNS: Fact(UnitAttr, _MODULE),
+    accx.TYPED: Fact(UnitAttr, ("llvm.func",)),
     accx_compress.PACKED: Fact(PackedType, _ENTRIES),
     accx_compress.DECODES: Fact(UnitAttr, _ENTRIES),
     accx_compress.ESTIMATE: Fact(StringAttr, _ENTRIES),

@@ -444,6 +444,12 @@ PROMISES = {
         ('"num_gangs"', "1 : i32"),
         "'accx.given_sizes' is to hold StringAttrs",
     ),
+    "words of attributes": Promise(
+        "scheduled",
+        function(parallel(sizes=SIZES) + ' attributes {accx.given_sizes = ["num_gangs"]}'),
+        ('"num_gangs"', '"gangs"'),
+        "'accx.given_sizes' is one of num_gangs, num_workers, vector_length",
+    ),
     "known attributes": Promise(
         "data",
         function("%v = llvm.load %p {accx.volatile} : !llvm.ptr -> i32"),
