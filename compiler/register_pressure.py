@@ -3,7 +3,7 @@ Fewer iterations side by side where a kernel needs too many registers.
 
 The schedule gives threads several iterations at once before anybody knows what registers that
 takes. Where ptxas is installed and reports that the kernels of a construct spill registers or leave
-a multiprocessor nearly empty, the program is compiled again with half as many iterations side by
+a multiprocessor nearly empty, the program is scheduled again with half as many iterations side by
 side there, down to one (`schedule-loops{most}`).
 """
 
