@@ -29,7 +29,7 @@ PASSES: dict[str, dict[str, str]] = {
         "tile-loops": "TileLoopsPass",
         "split-static-gangs": "SplitStaticGangsPass",
         "split-collapsed-loops": "SplitCollapsedLoopsPass",
-        "join-reduced-loops": "JoinReducedLoopsPass",
+        "shape-reduced-nests": "ShapeReducedNestsPass",
         "order-cached-loops": "OrderCachedLoopsPass",
         "order-product-loops": "OrderProductLoopsPass",
         "lower-seq-loops": "LowerSeqLoopsPass",

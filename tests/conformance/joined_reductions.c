@@ -25,6 +25,15 @@ int main(void)
 #pragma acc loop reduction(+:n)
             for (int j = 0; j < M; j++)
                 n += c[k][i][j];
+    double change = -1.0, wanted = -1.0;
+#pragma acc parallel loop collapse(2) reduction(max:change) copyin(a)
+    for (int i = 1; i < N - 1; i++)
+        for (int j = 1; j < M - 1; j++)
+            change = fmax(change, a[i - 1][j] + a[i + 1][j] - a[i][j - 1]);
+    for (int i = 1; i < N - 1; i++)
+        for (int j = 1; j < M - 1; j++)
+            wanted = fmax(wanted, a[i - 1][j] + a[i + 1][j] - a[i][j - 1]);
+    wrong += change != wanted;
     for (int i = 1; i < N - 1; i++) for (int j = 1; j < M - 1; j++) { double v = a[i+1][j] + a[i][j-1]; ws += v; wl = fmax(wl, fabs(v - a[i][j])); wrong += b[i][j] != v; }
     for (int k = 0; k < K; k++) for (int i = N-1; i >= 0; i -= 2) for (int j = 0; j < M; j++) wn += c[k][i][j];
     printf("%g %g %ld %d %s\n", sum, largest, n, wrong, sum == ws + 1.5 && largest == wl && n == wn && !wrong ? "right" : "failed");

@@ -1,12 +1,13 @@
 """
-Make one loop of a nest whose iterations are reduced over gangs, as `collapse` does.
+Make one loop of a nest whose iterations gangs reduce where that pays, and a nest of a loop where it does not.
 
 Takes:  data level, collapsed loops without reductions split.
 Leaves: an outermost loop of a construct, which gangs share, and the loops directly in it as one loop of
         several variables, where all are parallel and name no level, the inner ones reduce the variables
         of the outer one and nothing else, their bounds do not change, what stands between them only
-        computes, and `decisions/joined_loops.py` says that it pays. Computations between them move into
-        the body.
+        computes, and `decisions/reduced_nests.py` says that it pays. Computations between them move into
+        the body. Where it does not pay, such a loop of several variables as a nest of loops with a
+        reduction each.
 Fails:  never.
 
 Before:
@@ -28,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import combinations
 from typing import Literal
 
 from xdsl.context import Context
@@ -36,7 +38,8 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from .decisions.joined_loops import ReducedNest, pays_as_one
+from .decisions.reduced_nests import ReducedNest, pays_as_one
+from .decisions.shared_sections import constant_side
 from .ir.acc_ops import has_level, is_defined_inside
 from .ir.building import Cursor, constant_value, erase
 from .ir.cached_accesses import Symbols
@@ -108,9 +111,19 @@ def _pays(loops: Sequence[acc.LoopOp]) -> bool:
     symbols = Symbols(loops[0])
     variables = {argument for loop in loops for argument in loop.region.block.args}
     body = list(loops[-1].region.walk())
-    accesses = [op for op in body if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
-    moving = sum(variables <= offset_of(op.ptr, symbols)[1].symbols for op in accesses)
-    return pays_as_one(ReducedNest(moving, streaming=not any(map(is_long, body))))
+    places = [
+        offset_of(op.ptr, symbols) for op in body if isinstance(op, llvm.LoadOp | llvm.StoreOp)
+    ]
+    moving = [(base, offset) for base, offset in places if variables <= offset.symbols]
+    distances = [
+        (offset - other).as_constant
+        for (base, offset), (same, other) in combinations(moving, 2)
+        if base is same
+    ]
+    last = loops[-1]
+    ends = [constant_value(value) for value in (last.lowerbound[-1], last.upperbound[-1])]
+    streaming = not any(map(is_long, body))
+    return pays_as_one(ReducedNest(len(moving), streaming, distances, constant_side(ends)))
 
 
 def join(outer: acc.LoopOp, inner: acc.LoopOp) -> acc.LoopOp:
@@ -152,11 +165,86 @@ def join(outer: acc.LoopOp, inner: acc.LoopOp) -> acc.LoopOp:
     return new
 
 
+def _can_part(loop: acc.LoopOp) -> bool:
+    entries = [value.owner for value in loop.reduction_operands]
+    plain = all(isinstance(entry, acc.ReductionOp) and not entry.bounds for entry in entries)
+    return plain and len(loop.lowerbound) > 1
+
+
+def part(loop: acc.LoopOp) -> acc.LoopOp:
+    """Makes a loop of the first variable around one of the others; that inner loop."""
+    row, *columns = loop.region.block.args
+    body = Block(arg_types=[argument.type for argument in columns])
+    for old, new in zip(columns, body.args, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    around = Block(arg_types=[row.type])
+    around.args[0].name_hint = row.name_hint
+    row.replace_all_uses_with(around.args[0])
+    at = Cursor.at_end(around, loop.location)
+    copies: list[SSAValue] = []
+    for value in loop.reduction_operands:
+        entry = value.owner
+        assert isinstance(entry, acc.ReductionOp)
+        copy = at.insert(entry.clone())
+        copy.operands[list(copy.operands).index(copy.var)] = value
+        copy.results[0].name_hint = value.name_hint
+        for use in list(value.uses):
+            if use.operation is not loop and use.operation is not copy:
+                use.operation.operands[use.index] = copy.results[0]
+        copies.append(copy.results[0])
+    for op in list(loop.region.block.ops):
+        op.detach()
+        body.add_op(op)
+    inner = acc.LoopOp(
+        region=Region(body),
+        lowerbound=list(loop.lowerbound)[1:],
+        upperbound=list(loop.upperbound)[1:],
+        step=list(loop.step)[1:],
+        inclusive_upperbound=DenseArrayBase.from_list(i1, [0] * len(columns)),
+        reduction_operands=copies,
+        private_operands=list(loop.private_operands),
+        firstprivate_operands=list(loop.firstprivate_operands),
+        independent=loop.independent,
+    )
+    inner.attributes |= loop.attributes
+    at.insert(inner)
+    inner.location = loop.location
+    at.insert(acc.YieldOp())
+    outer = acc.LoopOp(
+        region=Region(around),
+        lowerbound=[loop.lowerbound[0]],
+        upperbound=[loop.upperbound[0]],
+        step=[loop.step[0]],
+        inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+        reduction_operands=list(loop.reduction_operands),
+        independent=loop.independent,
+        combined=loop.combined,
+    )
+    outer.attributes |= loop.attributes
+    Cursor.before(loop).insert(outer)
+    outer.location = loop.location
+    erase(loop)
+    return inner
+
+
+def shape(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
+    """Joins the loops of a nest, or parts its outermost loop."""
+    loops = _nest(loop, construct)
+    if _pays(loops):
+        if len(loops) > 1:
+            joined = reduce(join, loops)
+            note(construct, [(joined, "loops numbered through: all gangs reduce one stream")])
+    elif len(loops) == 1:
+        while _can_part(loop):
+            loop = part(loop)
+
+
 @dataclass(frozen=True)
-class JoinReducedLoopsPass(ModulePass):
+class ShapeReducedNestsPass(ModulePass):
     """See the module's description."""
 
-    name = "join-reduced-loops"
+    name = "shape-reduced-nests"
 
     target: Literal["nvptx", "host"] | None = None
 
@@ -168,9 +256,4 @@ class JoinReducedLoopsPass(ModulePass):
             for loop in [each for each in construct.region.walk() if isinstance(each, acc.LoopOp)]:
                 if loop.parent_op() is not construct or not _is_plain(loop):
                     continue
-                loops = _nest(loop, construct)
-                if len(loops) > 1 and _pays(loops):
-                    joined = reduce(join, loops)
-                    note(
-                        construct, [(joined, "loops numbered through: all gangs reduce one stream")]
-                    )
+                shape(loop, construct)

@@ -40,6 +40,25 @@ double cube(int n, double (*restrict a)[n][n])
     return largest;
 }
 
+// Stencils that read neighbouring rows are nests, whose rows lie on gangs.
+// CHECK-LABEL: llvm.func @stencil
+// CHECK: %[[R:.*]] = acc.reduction varPtr(%change
+// CHECK: acc.loop {{.*}}reduction(%[[R]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK-NEXT: %[[S:.*]] = acc.reduction varPtr(%[[R]] : !llvm.ptr)
+// CHECK-NEXT: acc.loop {{.*}}reduction(%[[S]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK: llvm.store {{.*}}, %[[S]] : f32
+float stencil(int n, const float *restrict a, float *restrict b)
+{
+    float change = 0.0f;
+#pragma acc parallel loop collapse(2) reduction(max:change) present(a[0:n*n], b[0:n*n])
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++) {
+            b[i * n + j] = 0.5f * (a[(i - 1) * n + j] + a[(i + 1) * n + j]);
+            change = fmaxf(change, fabsf(b[i * n + j] - a[i * n + j]));
+        }
+    return change;
+}
+
 // Pairs keep what belongs to a row in registers; triangles, other variables, code between, and levels that are kept: two loops.
 // CHECK-LABEL: llvm.func @pairs
 // CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
