@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..base.diagnostics import CompileError, Diagnostic, SourceLoc
+from ..base.library_headers import is_library
 from .parse import UnknownType, blank, line_marker, mask_gnu, parse_masked, place
 
 _MOST_MISTAKES = 20
@@ -164,7 +165,8 @@ def _unclosed(text: str, position: int) -> int | None:
             opened.append(m.start())
         elif m.group() == "}" and opened:
             opening = opened.pop()
-            if suspect is None and _indent(text, opening) > _indent(text, m.start()):
+            outdented = _indent(text, opening) > _indent(text, m.start())
+            if suspect is None and outdented and not _is_of_library(text, opening):
                 suspect = opening
     if suspect is None and opened and position < len(text):
         after_line = text.find("\n", opened[-1], position) >= 0
@@ -174,6 +176,13 @@ def _unclosed(text: str, position: int) -> int | None:
             else None
         )
     return suspect if suspect is not None or not opened else opened[-1]
+
+
+def _is_of_library(text: str, position: int) -> bool:
+    """Whether a header of a library has the brace, whose braces are closed."""
+    start = text.rfind("\n# ", 0, position) + 1
+    marker = line_marker(text[start : text.find("\n", start)])
+    return marker is not None and is_library(SourceLoc(marker[1] or "", 1))
 
 
 def _indent(text: str, position: int) -> int:

@@ -141,3 +141,27 @@ def test_programs_with_a_token_less_or_twice(seed: int) -> None:
             changed[at] = random_.choice(("", changed[at] * 2, random_.choice(pieces)))
         found = mistakes("".join(changed))
         assert len(found) == len(set(found))
+
+
+def test_braces_of_headers_are_closed():
+    text = """# 1 "/usr/include/odd.h"
+struct odd
+  {
+    int a;
+};
+# 3 "t.c"
+int f(int a)
+{
+    if (a) {
+        a++;
+    return a;
+}
+int g(void)
+{
+    return 2;
+"""
+    with pytest.raises(CompileError) as caught:
+        check_text(text, "t.c", DiagnosticSink())
+    (diagnostic,) = caught.value.diagnostics
+    (note,) = diagnostic.notes
+    assert (note[0].file, note[0].line) == ("t.c", 5)
