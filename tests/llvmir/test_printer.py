@@ -100,7 +100,7 @@ def test_unlowered_operations_are_named():
       llvm.return %r : i32 }""")
     add = next(op for op in module.walk() if op.name == "arith.addi")
     add.location = SourceLoc("a.c", 7, 2).to_attr()
-    with pytest.raises(CompileError, match=r"a\.c:7:2: 'arith\.addi' has no LLVM IR form"):
+    with pytest.raises(CompileError, match=r"a\.c:7:2: error: 'arith\.addi' has no LLVM IR form"):
         print_llvm_module(module, target="host")
 
 
