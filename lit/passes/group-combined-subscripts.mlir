@@ -11,9 +11,7 @@
 // Four sums of four groups: four elements of a, four of b, sixteen products. What is not in a whole group
 // runs on workers of its own, or after the lanes' sums.
 // ORDER-LABEL: llvm.func @products
-// ORDER:         acc.loop gang vector control(%group
-// ORDER-NOT:       acc.loop
-// ORDER:         a thread adds up each in order
+// ORDER-NOT:   accx.why
 // LANES-LABEL: llvm.func @products
 // LANES:       acc.parallel num_gangs({%{{.*}} : i32}) num_workers(%c16{{[_0-9]*}} : i32) vector_length(%c8{{[_0-9]*}} : i32)
 // LANES:         acc.loop vector
@@ -121,13 +119,13 @@ llvm.func @integers(%n: i32, %m: i32, %lower: i32, %gangs: i32, %a: !llvm.ptr, %
   llvm.return
 }
 
-// What is no sum, and sums of numbers whose order is kept: a thread computes four in the program's order, and has
+// What is no sum, or a sum whose order is kept, over neighbours: a thread computes four in the program's order, and has
 // loaded groups before their turn.
 // ORDER-LABEL: llvm.func @factors
 // ORDER:       acc.parallel num_gangs({%gangs{{[_0-9]*}} : i32}) num_workers(%c1{{[_0-9]*}} : i32) vector_length(%c128{{[_0-9]*}} : i32)
 // ORDER:       acc.loop gang vector control(%group
 // ORDER-COUNT-4: llvm.freeze
-// ORDER:         scf.for {{.*}} iter_args({{.*}} -> (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) : i32 {
+// ORDER:         scf.for {{.*}} iter_args({{.*}} -> ({{[i32, ]+}}) : i32 {
 // ORDER:           llvm.freeze
 // ORDER-COUNT-16:  %u{{[_0-9]*}} = arith.muli
 // ORDER:         {accx.unroll = 4 : i32}
@@ -139,7 +137,7 @@ llvm.func @factors(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
   acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
     acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       %last = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
-        %x = arith.xori %i, %j : i32
+        %x = arith.addi %i, %j overflow<nsw> : i32
         %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
         %w = llvm.load %q : !llvm.ptr -> i32
         %u = arith.muli %s, %w : i32

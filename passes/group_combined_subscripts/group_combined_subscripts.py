@@ -19,9 +19,10 @@ Leaves: a construct that is one gang and vector loop, which holds a sequential l
         which makes them wide. The construct has the launch shape this needs. It stands in an
         `scf.if` on the inner loops' trip counts, where those are not constant: the other
         version, for short ones, is the construct as it was.
-        Where the order has to be kept (sums of floating-point numbers without `reassociate`, what is no sum)
-        and the loop is one gang and vector loop, a lane takes a group of four alone, in the program's order,
-        and loads groups before their turn. Other constructs are untouched.
+        Where the order has to be kept (sums of floating-point numbers without `reassociate`, what is no
+        sum), the loop is one gang and vector loop, and subscripts are sums or differences, a lane takes a
+        group of four alone, in the program's order, and loads groups before their turn. Other constructs
+        are untouched.
 Fails:  never.
 
 Before:
@@ -79,6 +80,7 @@ from ..decisions.spread import (
     SIDES_ALONE,
     GroupedLoads,
     is_worthwhile,
+    pays_alone,
 )
 from ..ir.acc_ops import has_level, loops_in
 from ..ir.addresses import AddressOp
@@ -168,7 +170,8 @@ def _side(pair: Pair, order: Order, sides: Sequence[int]) -> int:
             for op in ops
             if isinstance(op, llvm.LoadOp)
         )
-        if is_worthwhile(GroupedLoads(side, addresses, operations)):
+        loads = GroupedLoads(side, addresses, operations)
+        if is_worthwhile(loads) and (order != "kept" or pays_alone(loads)):
             return side
     return 1
 
