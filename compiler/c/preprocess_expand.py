@@ -1,32 +1,22 @@
 """
 Macro expansion (C11 6.10.3).
 
-pcpp keeps the macros; it expands a macro again in its own arguments (without end), does not know
-placemarkers, and pastes only in function-like macros, so replacement is done here, the way gcc does
-it: the input is a stack of contexts, one per macro being replaced. A macro is disabled while its
-context is on the stack, and a name met while its macro is disabled is painted: it is never replaced.
-Arguments are collected unexpanded and expanded on their own where the macro's text uses them, except
-beside `#` and `##`.
+Replacement is done the way gcc does it: the input is a stack of contexts, one per macro being replaced.
+A macro is disabled while its context is on the stack, and a name met while its macro is disabled is
+painted: it is never replaced. Arguments are collected unexpanded and expanded on their own where the
+macro's text uses them, except beside `#` and `##`.
 """
-
-# pcpp has no type information.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportMissingImports=false
-# pyright: reportUntypedBaseClass=false
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
-from typing import cast
-
-from pcpp.parser import Macro
-from pcpp.preprocessor import Preprocessor
 
 from ..base.diagnostics import SourceLoc, error
-from .preprocess_lexer import Position, ProbeLexer, Token, strip, tokenize
+from .preprocess_lexer import Position, Token, strip, tokenize
 
 
 @dataclass(slots=True)
@@ -58,22 +48,44 @@ class _Budget:
             )
 
 
-class MacroExpander(Preprocessor):
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """Replacement text `value`, and the parameters of a function-like macro; the last may take the rest."""
+
+    value: Sequence[Token]
+    arglist: Sequence[str] | None = None
+    variadic: bool = False
+
+
+def macro_of(tokens: Sequence[Token]) -> Macro:
+    """The macro of a `#define` line, whose parameters are well-formed, from its name on."""
+    if len(tokens) < 2 or tokens[1].value != "(":
+        return Macro(strip(tokens[1:]))
+    close = next(i for i, token in enumerate(tokens) if token.value == ")")
+    names = [token.value for token in tokens[2:close] if not token.is_space and token.value != ","]
+    variadic = bool(names) and names[-1] == "..."
+    if variadic:  # GNU's `rest...` names the rest
+        before = [token for token in tokens[2:close] if not token.is_space][-2:-1]
+        named = bool(before) and before[0].type == "CPP_ID"
+        names[-1:] = [] if named else ["__VA_ARGS__"]
+    return Macro(strip(tokens[close + 1 :]), names, variadic)
+
+
+class MacroExpander:
     """A table of macros and the replacement of macros in text."""
 
     def __init__(self) -> None:
-        super().__init__(lexer=ProbeLexer())
-        self.table = cast(dict[str, Macro], self.macros)
-        self.table.pop("__PCPP__")
+        now = time.localtime()
+        texts = {
+            "__DATE__": f"{time.strftime('%b', now)} {now.tm_mday:2} {now.tm_year}",
+            "__TIME__": time.strftime("%H:%M:%S", now),
+        }
+        self.table = {
+            name: Macro([Token("CPP_STRING", f'"{text}"', ("", 1, 1))])
+            for name, text in texts.items()
+        }
         self._disabled: set[str] = set()
-
-    def on_error(self, file: object, line: int, msg: str) -> None:
-        """pcpp's report of an error; `file` is the `Position` of the token it blames."""
-        loc = SourceLoc(*file) if isinstance(file, tuple) else SourceLoc(str(file), line)
-        raise error(loc, msg[:1].lower() + msg[1:])
-
-    def macro_prescan(self, macro: Macro) -> None:
-        """pcpp rewrites a macro's text here; `substituted` wants it as written."""
+        self._counter = 0
 
     def expanded(self, tokens: Sequence[Token]) -> list[Token]:
         """`tokens` with all macros replaced."""
@@ -83,8 +95,8 @@ class MacroExpander(Preprocessor):
             raise error(tokens[0].loc, "macros behind this place nest too deeply") from None
 
     def _count(self) -> int:
-        self.countermacro += 1
-        return self.countermacro - 1
+        self._counter += 1
+        return self._counter - 1
 
 
 class _Expansion:
@@ -145,14 +157,14 @@ class _Expansion:
 
     def _replace(self, name: Token, macro: Macro) -> bool:
         """Push what a macro's name stands for; false if it is not followed by its arguments."""
-        body = cast(list[Token], macro.value)
+        body = macro.value
         if macro.arglist is None:
             self._push(name.value, _substituted(body, {}, _no_argument, None, name.source))
             return True
         if not self._at_parenthesis():
             return False
-        names = cast(list[str], macro.arglist)
-        arguments = self._arguments(name, names, bool(macro.variadic))
+        names = macro.arglist
+        arguments = self._arguments(name, names, macro.variadic)
 
         @cache
         def expanded(parameter: str) -> list[Token]:

@@ -1,10 +1,9 @@
 """
 Preprocessing tokens (C11 5.1.1.2 phases 2 and 3; 6.4) with the place each one comes from.
 
-pcpp's own lexer knows lines but not columns, and splits `1.0E5` in two; this one is a single regular
-expression applied to one logical line at a time. Lines ending in a backslash are spliced, comments
-become one space, and every token keeps the file, line and column of its first character in
-`Token.source`, which pcpp copies from a macro's name to all it expands to.
+A single regular expression is applied to one logical line at a time. Lines ending in a backslash are
+spliced, comments become one space, and every token keeps the file, line and column of its first character in
+`Token.source`, which macro expansion copies from a macro's name to all it expands to.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _LITERAL_PREFIXES = frozenset(("L", "u", "U", "u8"))
 
 class Token:
     """
-    One preprocessing token, with the attributes pcpp reads. `source` is the place of the token, or
+    One preprocessing token. `source` is the place of the token, or
     of the macro use it was expanded from (then `is_expanded`). A `painted` name is not replaced.
     """
 
@@ -172,41 +171,3 @@ class LineReader:
             tokens.append(Token(kind, value, place))
         tokens.append(Token("CPP_WS", "\n", (file, starts[-1][1], length + 1)))
         return tokens
-
-
-class ProbeLexer:
-    """The part of PLY's lexer interface that pcpp uses, over the tokens of this module."""
-
-    _PROBE = re.compile(
-        r"(?P<CPP_LINECONT>\\[ \t]*\n)|(?P<CPP_COMMENT1>/\*.*?\*/)|(?P<CPP_COMMENT2>//.*)"
-    )
-
-    def __init__(self) -> None:
-        self.lineno = 1
-        self._text = ""
-        self._position = 0
-
-    def clone(self) -> ProbeLexer:
-        return ProbeLexer()
-
-    def input(self, text: str) -> None:
-        self._text = text
-        self._position = 0
-
-    def token(self) -> Token | None:
-        """The next token, None at the end."""
-        if self._position >= len(self._text):
-            return None
-        match = self._PROBE.match(self._text, self._position)
-        value = None
-        if match is not None and match.lastgroup == "CPP_LINECONT":
-            value = match.group()[1:-1]
-        match = match or _TOKEN.match(self._text, self._position)
-        if match is None:
-            return None
-        self._position = match.end()
-        kind = match.lastgroup or "CPP_PUNCT"
-        text = match.group()
-        return Token(
-            "CPP_WS" if text == "\n" else kind, text if value is None else value, ("", 1, 0)
-        )

@@ -1,16 +1,9 @@
 """
 Translation phase 4 (C11 6.10): directives, conditional groups, inclusion, pragmas.
 
-pcpp parses and keeps macro definitions; the loop over lines is ours, because pcpp's knows no
-columns, prints its errors and leaves `_Pragma` in the text. Text collects in a chunk until
-something changes the set of macros, then the chunk is expanded and written, so that a call of a
-function-like macro may span lines.
+Text collects in a chunk until something changes the set of macros, then the chunk is expanded and
+written, so that a call of a function-like macro may span lines.
 """
-
-# pcpp has no type information.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportMissingImports=false
-# pyright: reportUntypedBaseClass=false
 
 from __future__ import annotations
 
@@ -21,11 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from pcpp.parser import Macro
-
 from ..base.diagnostics import DiagnosticSink, SourceLoc, error
 from ..base.library_headers import is_system
-from .preprocess_expand import MacroExpander
+from .preprocess_expand import Macro, MacroExpander, macro_of
 from .preprocess_expr import evaluate
 from .preprocess_headers import (
     Found,
@@ -183,7 +174,7 @@ class MacroPreprocessor(MacroExpander):
 
     def _set_file(self, file: str) -> None:
         name = file.replace("\\", "\\\\").replace('"', '\\"')
-        self.table["__FILE__"] = Macro("__FILE__", [Token("CPP_STRING", f'"{name}"', (file, 1, 1))])
+        self.table["__FILE__"] = Macro([Token("CPP_STRING", f'"{name}"', (file, 1, 1))])
 
     def _directive(self, tokens: list[Token]) -> None:
         end = tokens[-1]
@@ -232,8 +223,7 @@ class MacroPreprocessor(MacroExpander):
             raise error(macro.loc, f"'{macro.value}' cannot be the name of a macro")
         self._check_parameters(args)
         known = self.table.get(macro.value)
-        self.define(args)
-        new = self.table[macro.value]
+        new = self.table[macro.value] = macro_of(args)
         if known is not None and name is not macro:
             same = known.arglist == new.arglist and _spelling(
                 cast(list[Token], known.value)
@@ -246,7 +236,7 @@ class MacroPreprocessor(MacroExpander):
                 )
 
     def _check_parameters(self, args: list[Token]) -> None:
-        """Refuse malformed parameter lists and misplaced `##`, which pcpp lets through."""
+        """Refuse malformed parameter lists and misplaced `##`."""
         body = args[1:]
         if len(args) > 1 and args[1].value == "(":
             close = next((i for i, t in enumerate(args) if t.value == ")"), None)

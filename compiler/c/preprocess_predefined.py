@@ -110,4 +110,4 @@ PREDEFINED: tuple[tuple[str, str], ...] = (
         for name, value in values.items()
     ),
 )
-"""Name and replacement text of every predefined macro; `__FILE__`, `__LINE__`, … are pcpp's."""
+"""Name and replacement text of every predefined macro; `__FILE__`, `__LINE__`, … are in `MacroExpander`."""

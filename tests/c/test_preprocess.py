@@ -161,6 +161,13 @@ def test_command_line_macros() -> None:
     assert "not a macro name" in failure("x", defines=("2x",))[0]
 
 
+def test_the_day_of_the_date_is_padded_with_a_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C11 6.10.8.1."""
+    day = time.struct_time((2024, 2, 3, 4, 5, 6, 5, 34, 0))
+    monkeypatch.setattr(time, "localtime", lambda *_: day)
+    assert '"Feb  3 2024" "04:05:06"' in run("__DATE__ __TIME__")
+
+
 def test_inclusion(tmp_path: Path) -> None:
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc" / "a.h").write_text('#pragma once\n#include "b.h"\nfrom_a\n')
