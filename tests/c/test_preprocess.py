@@ -165,7 +165,8 @@ def test_the_day_of_the_date_is_padded_with_a_space(monkeypatch: pytest.MonkeyPa
     """C11 6.10.8.1."""
     day = time.struct_time((2024, 2, 3, 4, 5, 6, 5, 34, 0))
     monkeypatch.setattr(time, "localtime", lambda *_: day)
-    assert '"Feb  3 2024" "04:05:06"' in run("__DATE__ __TIME__")
+    text = run("__DATE__ __TIME__")
+    assert '"Feb  3 2024"' in text and '"04:05:06"' in text
 
 
 def test_inclusion(tmp_path: Path) -> None:
