@@ -194,7 +194,10 @@ def address(op: llvm.GEPOp) -> Iterator[str]:
 
 
 def outside_values(op: acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -> Iterator[str]:
-    """Addresses from outside of a region are constants or results of the construct's data operations."""
+    """
+    Addresses from outside of a region are constants, results of the construct's data operations, or device
+    addresses that a firstprivate pointer had, loaded before.
+    """
     own = {
         *op.data_clause_operands,
         *op.private_operands,
@@ -207,7 +210,8 @@ def outside_values(op: acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -> Iterato
             continue
         owner = inner.ptr.owner
         above = owner.parent_op() if isinstance(owner, Block) else owner
-        if inner.ptr in own or above in inside or above is op or isinstance(above, _CONSTANTS):
+        known = above in inside or above is op or isinstance(above, (*_CONSTANTS, llvm.LoadOp))
+        if known or inner.ptr in own:
             continue
         yield f"'{inner.ptr.name_hint}' is accessed inside without a data operation"
 
