@@ -44,7 +44,7 @@ _DATA = Stage(
     "data",
     passes_to("data", for_gpu=True),
     "What the threads of a team run becomes functions, like any others from then on. "
-    "Small routines go into their callers before anything is analysed. "
+    "Small routines go into their callers, and pointers that walk become subscripts, before any analysis. "
     "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
     "In between, while a kernels construct is still whole, every loop gets to say what each scalar is to it, "
     "so that all that follows only reads clauses. "
@@ -78,7 +78,6 @@ _TRANSFORMED = Stage(
     "What lies outside of cached sections is looked for while directives still say what the sections are. "
     "Cached nests come next: they replace whole nests, keep several outputs per thread themselves, "
     "and what they leave alone must look to the jam as if there were no directive. "
-    "Addresses are computed from subscripts when what follows gives elements other sizes and widths. "
     "Nests that read across memory get tiles of their own before a jam takes their rows apart. "
     "Counters are narrowed while each stands in one place. "
     "Groups of iterations of two loops at once come before iterations of one, which they would no "
@@ -91,12 +90,15 @@ _TRANSFORMED = Stage(
 )
 
 
+_OUTLINED = (
+    "Addresses are computed from subscripts when all that looks at accesses has run. "
+    "Kernels are outlined while data operations still say what every pointer is. "
+)
 _KERNELS = {
-    "gpu": "Kernels are outlined while data operations still say what every pointer is. What is device "
-    "code, and takes double for long double, is known then.",
-    "host": "Kernels are outlined while data operations still say what every pointer is. What is device "
-    "code is then known, whose mathematics has no side effects; loops around loops in order go into "
-    "lanes when both can be told from the rest.",
+    "gpu": _OUTLINED + "What is device code, and takes double for long double, is known then.",
+    "host": _OUTLINED
+    + "What is device code is then known, whose mathematics has no side effects; loops around loops in "
+    "order go into lanes when both can be told from the rest.",
 }
 _RUNTIME = "What is left of acc belongs to host code: loops run in order, data actions are calls."
 _NVVM = (

@@ -51,11 +51,11 @@ from .ir.acc_ops import (
     set_prop,
 )
 from .ir.addresses import ADDRESS_OPS
-from .ir.jamming import is_pure
 from .ir.levels import loop_levels, routine_level
 from .ir.loop_facts import gang_argument, loop_forest
 from .ir.machine import machine_of
 from .ir.notes import note
+from .ir.purity import is_pure
 from .ir.region_values import RegionSymbols
 
 Sizes = Literal["advice", "as-written"]

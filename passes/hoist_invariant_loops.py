@@ -48,7 +48,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import is_side_effect_free
 
 from ..dialects.accx import NOTE, UNROLL
 from ..dialects.volatility import is_ordered
@@ -57,6 +56,7 @@ from .ir.acc_ops import MAPPING_OPS, has_level, is_defined_inside
 from .ir.addresses import base_of
 from .ir.building import Cursor, constant_value, erase
 from .ir.loop_facts import constant_trip
+from .ir.purity import is_pure
 
 _READING = (scf.ForOp, scf.IfOp, scf.YieldOp)
 
@@ -80,11 +80,7 @@ def _only_reads(op: Operation) -> bool:
         if isinstance(inner, llvm.LoadOp):
             if is_ordered(inner) or not _is_shared(inner.ptr):
                 return False
-        elif not (
-            isinstance(inner, _READING)
-            or inner.name.startswith(("arith.", "math."))
-            or is_side_effect_free(inner)
-        ):
+        elif not (isinstance(inner, _READING) or is_pure(inner)):
             return False
     return True
 
@@ -96,11 +92,7 @@ def _writes(op: Operation) -> bool:
             owner = base_of(inner.ptr).owner
             if not isinstance(owner, llvm.AllocaOp):
                 return True
-        elif not (
-            isinstance(inner, (*_READING, llvm.LoadOp, llvm.AllocaOp, acc.YieldOp))
-            or inner.name.startswith(("arith.", "math."))
-            or is_side_effect_free(inner)
-        ):
+        elif not (isinstance(inner, (*_READING, llvm.LoadOp, llvm.AllocaOp)) or is_pure(inner)):
             return True
     return False
 

@@ -53,10 +53,10 @@ from .ir.jamming import (
     clone_into,
     explain,
     if_full,
-    is_pure,
     set_bounds,
     trip_count,
 )
+from .ir.purity import is_pure
 from .ir.row_gangs import settle_rows
 from .ir.schedules import schedule_of, take_elements
 

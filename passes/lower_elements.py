@@ -1,7 +1,7 @@
 """
 Compute the addresses of elements.
 
-Takes:  acc level.
+Takes:  transformed level (of any level before, the same).
 Leaves: for every `accx.element` one `llvm.getelementptr` for each subscript: by rows of a variable-length
         array in bytes, else by the type stepped over. Subscripts are widened to i64 by their sign. What
         elements of one block have in common is there once: widened subscripts, sizes of rows, and addresses
@@ -27,7 +27,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import IntegerType, ModuleOp, i8, i64
+from xdsl.dialects.builtin import IntegerType, ModuleOp, i8
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 
@@ -46,7 +46,7 @@ class _Block:
     """What the elements of one block share."""
 
     constants: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
-    widened: dict[Index, SSAValue] = field(default_factory=dict[Index, SSAValue])
+    indices: dict[Index, SSAValue] = field(default_factory=dict[Index, SSAValue])
     products: dict[_Key, SSAValue] = field(default_factory=dict[_Key, SSAValue])
     addresses: dict[_Key, SSAValue] = field(default_factory=dict[_Key, SSAValue])
 
@@ -59,15 +59,13 @@ class _Block:
         """A subscript as i64."""
         if isinstance(step, int):
             return self.constant(at, step)
-        width = cast(IntegerType, step.value.type).width.data
         known = constant_value(step.value)
         if known is not None:
+            width = cast(IntegerType, step.value.type).width.data
             return self.constant(at, known % (1 << width) if step.unsigned else known)
-        if width == 64:
-            return step.value
-        if step not in self.widened:
-            self.widened[step] = at.value(_resized(step, width), step.value.name_hint)
-        return self.widened[step]
+        if step not in self.indices:
+            self.indices[step] = at.widened(step)
+        return self.indices[step]
 
     def row_size(self, at: Cursor, lengths: Sequence[SSAValue], element: Attribute) -> SSAValue:
         """The bytes of an array of these lengths."""
@@ -97,12 +95,6 @@ class _Block:
             gep = llvm.GEPOp.from_mixed_indices(pointer, indices, type_, result, inbounds=True)
             self.addresses[key] = at.value(gep, hint)
         return self.addresses[key]
-
-
-def _resized(step: Index, width: int) -> arith.TruncIOp | arith.ExtUIOp | arith.ExtSIOp:
-    if width > 64:
-        return arith.TruncIOp(step.value, i64)
-    return (arith.ExtUIOp if step.unsigned else arith.ExtSIOp)(step.value, i64)
 
 
 def _step(

@@ -12,6 +12,7 @@ PASSES: dict[str, dict[str, str]] = {
     "data": {
         "outline-teams": "OutlineTeamsPass",
         "inline-small-routines": "InlineSmallRoutinesPass",
+        "compute-inductions": "ComputeInductionsPass",
         "legalize-serial": "LegalizeSerialPass",
         "classify-scalars": "ClassifyScalarsPass",
         "split-kernels": "SplitKernelsPass",
@@ -42,7 +43,6 @@ PASSES: dict[str, dict[str, str]] = {
         "expand-scans": "ExpandScansPass",
         "check-cache-sections": "CheckCacheSectionsPass",
         "promote-cache-to-shared": "PromoteCacheToSharedPass",
-        "lower-elements": "LowerElementsPass",
         "compress-arrays": "CompressArraysPass",
         "stage-transposed-accesses": "StageTransposedAccessesPass",
         "narrow-counters": "NarrowCountersPass",
@@ -57,10 +57,12 @@ PASSES: dict[str, dict[str, str]] = {
         "count-saturated-stores": "CountSaturatedStoresPass",
     },
     "gpu": {
+        "lower-elements": "LowerElementsPass",
         "convert-acc-compute-to-gpu": "ConvertAccComputeToGpuPass",
         "narrow-long-doubles": "NarrowLongDoublesPass",
     },
     "host": {
+        "lower-elements": "LowerElementsPass",
         "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
         "host-mathematics": "HostMathematicsPass",
         "interchange-lanes": "InterchangeLanesPass",

@@ -43,13 +43,13 @@ from .decisions.shared_sections import constant_side
 from .ir.acc_ops import has_level, is_defined_inside
 from .ir.building import Cursor, constant_value, erase
 from .ir.cached_accesses import Symbols
-from .ir.jamming import is_pure
 from .ir.levels import loop_levels
 from .ir.loop_facts import is_long
 from .ir.machine import machine_of
 from .ir.notes import note
 from .ir.product_loads import offset_of
 from .ir.products import free_constructs
+from .ir.purity import is_pure
 
 
 def _is_plain(loop: Operation | None) -> bool:

@@ -59,7 +59,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
-from .decisions.device_functions import PURE_FUNCTIONS
 from .decisions.schedule import Target
 from .decisions.shared_work import Piece, choose_piece
 from .ir.acc_ops import PRIVATIZING_OPS, variable_name
@@ -73,14 +72,13 @@ from .ir.jamming import (
     clone_into,
     explain,
     if_full,
-    is_pure,
     iteration_value,
-    only_reads,
     set_bounds,
     trip_count,
 )
 from .ir.layout import size_of
 from .ir.machine import machine_of
+from .ir.purity import is_pure, is_pure_call, only_reads
 from .ir.schedules import schedule_of
 
 Values = dict[SSAValue, SSAValue]
@@ -105,11 +103,9 @@ class Staged:
 
 
 def _is_harmless(op: Operation) -> bool:
-    if isinstance(op, llvm.CallOp):
-        return op.callee is not None and op.callee.string_value() in PURE_FUNCTIONS
     if isinstance(op, llvm.StoreOp):
         return _is_own(op)
-    return only_reads(op)
+    return only_reads(op) or is_pure_call(op)
 
 
 def _is_own(access: llvm.LoadOp | llvm.StoreOp) -> bool:

@@ -11,7 +11,7 @@ Fails:  never.
 Before:
   acc.parallel {
     %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %zero) -> (f32) : i32 {
-      %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      %p = accx.element %a[%j] of f32 : i32
       %v = llvm.load %p : !llvm.ptr -> f32
       %t = arith.addf %s, %v : f32
       scf.yield %t : f32
@@ -35,10 +35,12 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
+from ..dialects.accx_element import ElementOp
 from .decisions.device_functions import PURE_FUNCTIONS
 from .decisions.schedule import Target
 from .decisions.unrolling import LoopBody, unroll_factor
 from .ir.acc_ops import PRIVATIZING_OPS
+from .ir.addresses import ADDRESS_OPS
 from .ir.building import constant_value
 from .ir.machine import machine_of
 
@@ -56,7 +58,7 @@ def _index_arithmetic(loop: scf.ForOp) -> set[Operation]:
         if not op.results or not isinstance(op.results[0].type, IntegerType):
             continue
         if op.name.startswith("arith.") and all(
-            isinstance(use.operation, llvm.GEPOp) or use.operation in found
+            isinstance(use.operation, ADDRESS_OPS) or use.operation in found
             for use in op.results[0].uses
         ):
             found.add(op)
@@ -83,7 +85,7 @@ def read_body(loop: scf.ForOp) -> LoopBody:
                 operations += 1
             case scf.ExecuteRegionOp() | scf.IndexSwitchOp():
                 opaque = True
-            case arith.ConstantOp() | llvm.GEPOp() | scf.YieldOp():
+            case arith.ConstantOp() | llvm.GEPOp() | ElementOp() | scf.YieldOp():
                 pass
             case _ if op.name.startswith("acc."):
                 opaque = True

@@ -49,8 +49,9 @@ _ATOMICS = (acc.AtomicReadOp, acc.AtomicWriteOp, acc.AtomicUpdateOp, acc.AtomicC
 _GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (
     ("data", (acc.SerialOp, acc.KernelsOp), "legalize-serial and split-kernels"),
     ("data", (TeamOp, TaskOp), "outline-teams"),
-    ("transformed", (ElementOp,), "lower-elements"),
     ("transformed", _ATOMICS, "lower-acc-atomics"),
+    ("gpu", (ElementOp,), "lower-elements"),
+    ("host", (ElementOp,), "lower-elements"),
     ("gpu", (acc.ParallelOp, acc.CacheOp), "convert-acc-compute-to-gpu"),
     ("host", (acc.ParallelOp, acc.CacheOp), "convert-acc-compute-to-host"),
     ("runtime", (gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),

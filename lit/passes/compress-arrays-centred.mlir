@@ -22,7 +22,7 @@ llvm.func @centred(%n: i64, %a: !llvm.ptr) {
   %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr {accx.packed = !accx.packed<f32, 0, centred>, accx.decodes, name = "a"}
   acc.parallel dataOperands(%a_dev : !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%one : i32) {
     acc.loop control(%i : i64) = (%c0 : i64) to (%n : i64) step (%c1 : i64) {
-      %p = llvm.getelementptr inbounds %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %p = accx.element %a_dev[%i] of f32 : i64
       %x = llvm.load %p : !llvm.ptr -> f32
       %y = arith.mulf %x, %two : f32
       llvm.store %y, %p : f32, !llvm.ptr
@@ -63,9 +63,9 @@ llvm.func @members(%n: i64, %s: !llvm.ptr) {
   %s_dev = acc.present varPtr(%s : !llvm.ptr) varType(!llvm.struct<"struct.p", (f32, f32, f32)>) -> !llvm.ptr {accx.packed = !accx.packed<f32, 16, centred, 3>, accx.decodes, name = "s"}
   acc.parallel dataOperands(%s_dev : !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%one : i32) {
     acc.loop control(%i : i64) = (%c0 : i64) to (%n : i64) step (%c1 : i64) {
-      %p = llvm.getelementptr %s_dev[%i, 0] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.struct<"struct.p", (f32, f32, f32)>
+      %p = accx.element %s_dev[%i, 0] of !llvm.struct<"struct.p", (f32, f32, f32)> : i64
       %x = llvm.load %p : !llvm.ptr -> f32
-      %q = llvm.getelementptr %s_dev[%i, 2] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.struct<"struct.p", (f32, f32, f32)>
+      %q = accx.element %s_dev[%i, 2] of !llvm.struct<"struct.p", (f32, f32, f32)> : i64
       llvm.store %x, %q : f32, !llvm.ptr
       acc.yield
     } attributes {seq = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}

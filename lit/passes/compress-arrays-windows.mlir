@@ -25,7 +25,7 @@
 // CHECK:               scf.if %whole
 // Row 0 is read from one before the group to one behind it, row 1 too, row 2 (below the last) is not
 // read to the sides: 10 + 10 + 8 loads, each element decoded once.
-// CHECK:                 %[[FIRST:.*]] = llvm.getelementptr inbounds %a_dev
+// CHECK:                 %[[FIRST:.*]] = accx.element %a_dev
 // CHECK:                 %a_code{{.*}} = llvm.load %[[FIRST]] {alignment = 2 : i64} : !llvm.ptr -> i16
 // CHECK-NEXT:            %[[NEXT:.*]] = llvm.getelementptr inbounds %[[FIRST]][2] : (!llvm.ptr) -> !llvm.ptr, i8
 // CHECK-NEXT:            llvm.load %[[NEXT]] {alignment = 16 : i64} : !llvm.ptr -> i16
@@ -59,15 +59,15 @@ llvm.func @stencil(%n: i64, %a: !llvm.ptr, %b: !llvm.ptr) {
         %west = arith.subi %at, %c1 : i64
         %east = arith.addi %at, %c1 : i64
         %south = arith.addi %at, %n : i64
-        %pw = llvm.getelementptr inbounds %a_dev[%west] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %pw = accx.element %a_dev[%west] of f32 : i64
         %x = llvm.load %pw : !llvm.ptr -> f32
-        %pe = llvm.getelementptr inbounds %a_dev[%east] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %pe = accx.element %a_dev[%east] of f32 : i64
         %y = llvm.load %pe : !llvm.ptr -> f32
-        %ps = llvm.getelementptr inbounds %a_dev[%south] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %ps = accx.element %a_dev[%south] of f32 : i64
         %z = llvm.load %ps : !llvm.ptr -> f32
         %s = arith.addf %x, %y : f32
         %t = arith.addf %s, %z : f32
-        %q = llvm.getelementptr inbounds %b_dev[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %q = accx.element %b_dev[%at] of f32 : i64
         llvm.store %t, %q : f32, !llvm.ptr
         acc.yield
       } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
@@ -98,12 +98,12 @@ llvm.func @odd_rows(%n: i64, %a: !llvm.ptr, %b: !llvm.ptr) {
         %row = arith.muli %i, %pitch : i64
         %at = arith.addi %row, %j : i64
         %west = arith.subi %at, %c1 : i64
-        %pw = llvm.getelementptr inbounds %a_dev[%west] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %pw = accx.element %a_dev[%west] of f32 : i64
         %x = llvm.load %pw : !llvm.ptr -> f32
-        %pc = llvm.getelementptr inbounds %a_dev[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %pc = accx.element %a_dev[%at] of f32 : i64
         %y = llvm.load %pc : !llvm.ptr -> f32
         %s = arith.addf %x, %y : f32
-        %q = llvm.getelementptr inbounds %b_dev[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %q = accx.element %b_dev[%at] of f32 : i64
         llvm.store %s, %q : f32, !llvm.ptr
         acc.yield
       } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
@@ -131,7 +131,7 @@ llvm.func @stream_from_one(%n: i64, %a: !llvm.ptr) {
   %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr {accx.packed = !accx.packed<f32, 16, range>, accx.decodes, name = "a"}
   acc.parallel dataOperands(%a_dev : !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%lanes : i32) {
     acc.loop gang vector control(%j : i64) = (%c1 : i64) to (%n : i64) step (%c1 : i64) {
-      %p = llvm.getelementptr inbounds %a_dev[%j] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %p = accx.element %a_dev[%j] of f32 : i64
       %x = llvm.load %p : !llvm.ptr -> f32
       %y = arith.addf %x, %x : f32
       llvm.store %y, %p : f32, !llvm.ptr

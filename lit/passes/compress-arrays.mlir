@@ -7,7 +7,7 @@
 // CHECK:         acc.present {{.*}}accx.packed = !accx.packed<f32, 16, range>
 // CHECK:         %a_c0, %a_c1, %a_inverse, %a_offset, %a_plane, %a_counter = accx.coefficients %a_dev {accx.counted = 0 : i32} : !llvm.ptr -> f32, f32, f32, f32
 // CHECK-NEXT:    acc.parallel
-// CHECK:           llvm.getelementptr inbounds %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
+// CHECK:           accx.element %a_dev[%i] of i16 : i64
 // CHECK-NEXT:      %a_code = llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> i16
 // CHECK-NEXT:      arith.extui %a_code : i16 to i32
 // CHECK:           arith.shli
@@ -46,7 +46,7 @@ llvm.func @float_array(%n: i64, %a: !llvm.ptr) {
   %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr {accx.packed = !accx.packed<f32, 0, range>, accx.decodes, name = "a"}
   acc.parallel dataOperands(%a_dev : !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%lanes : i32) {
     acc.loop gang vector control(%i : i64) = (%c0 : i64) to (%n : i64) step (%c1 : i64) {
-      %p = llvm.getelementptr inbounds %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %p = accx.element %a_dev[%i] of f32 : i64
       %x = llvm.load %p : !llvm.ptr -> f32
       %y = arith.mulf %x, %two : f32
       llvm.store %y, %p : f32, !llvm.ptr
@@ -60,9 +60,9 @@ llvm.func @float_array(%n: i64, %a: !llvm.ptr) {
 
 // Structures and rows shrink with their numbers; a step in bytes is scaled.
 // CHECK-LABEL: llvm.func @shapes
-// CHECK:           llvm.getelementptr %s_dev[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.struct<(i32, i32)>
+// CHECK:           accx.element %s_dev[%{{.*}}] of !llvm.struct<(i32, i32)> : i64
 // CHECK:           llvm.getelementptr %{{.*}}[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(i32, i32)>
-// CHECK:           llvm.getelementptr %r_dev[%{{.*}}, 3] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<8 x i16>
+// CHECK:           accx.element %r_dev[%{{.*}}, 3] of !llvm.array<8 x i16> : i64
 // CHECK:           %[[ELEMENTS:.*]] = arith.shrsi %{{.*}}, %{{.*}} : i64
 // CHECK:           %[[STEP:.*]] = arith.muli %[[ELEMENTS]], %{{.*}} : i64
 // CHECK:           llvm.getelementptr %r_dev[%[[STEP]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
@@ -74,10 +74,10 @@ llvm.func @shapes(%n: i64, %s: !llvm.ptr, %r: !llvm.ptr) {
   %r_dev = acc.present varPtr(%r : !llvm.ptr) varType(f32) -> !llvm.ptr {accx.packed = !accx.packed<f32, 16, half>, accx.decodes, name = "r"}
   acc.parallel dataOperands(%s_dev, %r_dev : !llvm.ptr, !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%one : i32) {
     acc.loop control(%i : i64) = (%c0 : i64) to (%n : i64) step (%c1 : i64) {
-      %p = llvm.getelementptr %s_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.struct<"struct.p", (f64, f64)>
+      %p = accx.element %s_dev[%i] of !llvm.struct<"struct.p", (f64, f64)> : i64
       %q = llvm.getelementptr %p[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<"struct.p", (f64, f64)>
       %x = llvm.load %q : !llvm.ptr -> f64
-      %row = llvm.getelementptr %r_dev[%i, 3] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<8 x f32>
+      %row = accx.element %r_dev[%i, 3] of !llvm.array<8 x f32> : i64
       %bytes = llvm.getelementptr %r_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
       %y = llvm.load %row : !llvm.ptr -> f32
       llvm.store %y, %bytes : f32, !llvm.ptr
@@ -119,10 +119,10 @@ llvm.func @data_only(%a: !llvm.ptr, %b: !llvm.ptr, %lo: f64, %hi: f64) {
 // CHECK-LABEL: llvm.func @arrays_of_members
 // CHECK:         %s_c0{{.*}}, %[[PLANE:s_plane[^,]*]], %{{.*}} = accx.coefficients
 // CHECK:           %[[MEMBER:.*]] = llvm.getelementptr %s_dev{{.*}}[%[[PLANE]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-// CHECK:           llvm.getelementptr inbounds %s_dev{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+// CHECK:           accx.element %s_dev{{.*}}[%{{.*}}] of i64 : i64
 // CHECK-NEXT:      llvm.load {{.*}} -> i64
 // CHECK-NEXT:      %x{{.*}} = arith.bitcast
-// CHECK:           llvm.getelementptr inbounds %[[MEMBER]][%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+// CHECK:           accx.element %[[MEMBER]][%{{.*}}] of i64 : i64
 // CHECK:           llvm.store {{.*}} : i64, !llvm.ptr
 llvm.func @arrays_of_members(%n: i64, %s: !llvm.ptr) {
   %c0 = arith.constant 0 : i64
@@ -131,10 +131,10 @@ llvm.func @arrays_of_members(%n: i64, %s: !llvm.ptr) {
   %s_dev = acc.present varPtr(%s : !llvm.ptr) varType(!llvm.struct<"struct.p", (f64, f64)>) -> !llvm.ptr {accx.packed = !accx.packed<f64, 64, plain, 2>, accx.decodes, name = "s"}
   acc.parallel dataOperands(%s_dev : !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%one : i32) {
     acc.loop control(%i : i64) = (%c0 : i64) to (%n : i64) step (%c1 : i64) {
-      %p = llvm.getelementptr %s_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.struct<"struct.p", (f64, f64)>
+      %p = accx.element %s_dev[%i] of !llvm.struct<"struct.p", (f64, f64)> : i64
       %q = llvm.getelementptr %p[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<"struct.p", (f64, f64)>
       %x = llvm.load %q : !llvm.ptr -> f64
-      %r = llvm.getelementptr %s_dev[%i, 1] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.struct<"struct.p", (f64, f64)>
+      %r = accx.element %s_dev[%i, 1] of !llvm.struct<"struct.p", (f64, f64)> : i64
       llvm.store %x, %r : f64, !llvm.ptr
       acc.yield
     } attributes {seq = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}

@@ -49,12 +49,12 @@ llvm.func @stores(%n: i64, %a: !llvm.ptr, %h: !llvm.ptr) {
   %h_dev = acc.present varPtr(%h : !llvm.ptr) varType(f32) -> !llvm.ptr {accx.packed = !accx.packed<f32, 16, half>, accx.decodes, name = "h"}
   acc.parallel dataOperands(%a_dev, %h_dev : !llvm.ptr, !llvm.ptr) num_gangs({%one : i32}) num_workers(%one : i32) vector_length(%lanes : i32) {
     acc.loop gang vector control(%i : i64) = (%c0 : i64) to (%n : i64) step (%c1 : i64) {
-      %p = llvm.getelementptr inbounds %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %p = accx.element %a_dev[%i] of f32 : i64
       llvm.store %two, %p : f32, !llvm.ptr
       %j = arith.addi %i, %n : i64
-      %q = llvm.getelementptr inbounds %a_dev[%j] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %q = accx.element %a_dev[%j] of f32 : i64
       llvm.store %two, %q : f32, !llvm.ptr
-      %r = llvm.getelementptr inbounds %h_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %r = accx.element %h_dev[%i] of f32 : i64
       llvm.store %two, %r : f32, !llvm.ptr
       acc.yield
     } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}

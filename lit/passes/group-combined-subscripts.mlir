@@ -43,7 +43,7 @@
 // CHECK:                 %a_j = llvm.load %p{{[_0-9]*}} {alignment = 16 : i64}
 // CHECK-COUNT-3:         llvm.getelementptr inbounds %p
 // CHECK:                 %[[X:x[_0-9]*]] = arith.xori
-// CHECK-NEXT:            %q{{[_0-9]*}} = llvm.getelementptr %b[%[[X]]]
+// CHECK-NEXT:            %q{{[_0-9]*}} = accx.element %b[%[[X]]]
 // CHECK-NEXT:            llvm.load %q{{[_0-9]*}} {alignment = 16 : i64}
 // CHECK-NOT:             arith.xori
 // CHECK-COUNT-16:        arith.mulf
@@ -70,16 +70,16 @@ llvm.func @products(%n: i32, %m: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr,
   acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
     acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       %sum = scf.for %j = %c0 to %m step %c1 iter_args(%s = %z) -> (f32) : i32 {
-        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a[%j] of f32 : i32
         %a_j = llvm.load %p : !llvm.ptr -> f32
         %x = arith.xori %i, %j : i32
-        %q = llvm.getelementptr %b[%x] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %q = accx.element %b[%x] of f32 : i32
         %w = llvm.load %q : !llvm.ptr -> f32
         %t = arith.mulf %a_j, %w : f32
         %u = arith.addf %s, %t : f32
         scf.yield %u : f32
       }
-      %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      %r = accx.element %c[%i] of f32 : i32
       llvm.store %sum, %r : f32, !llvm.ptr
       acc.yield
     } attributes {accx.schedule = #accx.schedule<covers>, independent = [#acc.device_type<none>]}
@@ -105,12 +105,12 @@ llvm.func @integers(%n: i32, %m: i32, %lower: i32, %gangs: i32, %a: !llvm.ptr, %
     acc.loop gang vector control(%i : i32) = (%lower : i32) to (%n : i32) step (%c1 : i32) {
       %sum = scf.for %j = %lower to %m step %c1 iter_args(%s = %i) -> (i32) : i32 {
         %x = arith.ori %i, %j : i32
-        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %q = accx.element %a[%x] of i32 : i32
         %w = llvm.load %q : !llvm.ptr -> i32
         %u = arith.addi %s, %w overflow<nsw> : i32
         scf.yield %u : i32
       }
-      %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      %r = accx.element %c[%i] of i32 : i32
       llvm.store %sum, %r : i32, !llvm.ptr
       acc.yield
     } attributes {independent = [#acc.device_type<none>]}
@@ -138,12 +138,12 @@ llvm.func @factors(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
     acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       %last = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
         %x = arith.addi %i, %j overflow<nsw> : i32
-        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %q = accx.element %a[%x] of i32 : i32
         %w = llvm.load %q : !llvm.ptr -> i32
         %u = arith.muli %s, %w : i32
         scf.yield %u : i32
       }
-      %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      %r = accx.element %c[%i] of i32 : i32
       llvm.store %last, %r : i32, !llvm.ptr
       acc.yield
     } attributes {independent = [#acc.device_type<none>]}
@@ -164,19 +164,19 @@ llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
     acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
         %x = arith.xori %i, %j : i32
-        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %q = accx.element %a[%x] of i32 : i32
         %w = llvm.load %q : !llvm.ptr -> i32
-        %p = llvm.getelementptr %a[%w] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %p = accx.element %a[%w] of i32 : i32
         %v = llvm.load %p : !llvm.ptr -> i32
         %u = arith.addi %s, %v : i32
         scf.yield %u : i32
       }
       %stored = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
         %x = arith.xori %i, %j : i32
-        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %q = accx.element %a[%x] of i32 : i32
         %w = llvm.load %q : !llvm.ptr -> i32
         %u = arith.addi %s, %w : i32
-        %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %r = accx.element %c[%i] of i32 : i32
         llvm.store %w, %r : i32, !llvm.ptr
         scf.yield %u : i32
       }
@@ -188,7 +188,7 @@ llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
     acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %i) -> (i32) : i32 {
         %x = arith.xori %i, %j : i32
-        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %q = accx.element %a[%x] of i32 : i32
         %w = llvm.load %q : !llvm.ptr -> i32
         %u = arith.addi %s, %w : i32
         scf.yield %u : i32
@@ -252,14 +252,14 @@ llvm.func @reductions(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
       %s = acc.reduction varPtr(%t : !llvm.ptr) varType(f64) recipe(@reduction_add_f64) -> !llvm.ptr
       acc.loop vector reduction(%s : !llvm.ptr) control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
         %x = arith.xori %i, %j : i32
-        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+        %q = accx.element %a[%x] of f64 : i32
         %w = llvm.load %q : !llvm.ptr -> f64
         %old = llvm.load %s : !llvm.ptr -> f64
         %new = arith.addf %old, %w : f64
         llvm.store %new, %s : f64, !llvm.ptr
         acc.yield
       } attributes {independent = [#acc.device_type<none>]}
-      %r = llvm.getelementptr %c[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+      %r = accx.element %c[%i] of f64 : i32
       %sum = llvm.load %t : !llvm.ptr -> f64
       llvm.store %sum, %r : f64, !llvm.ptr
       acc.yield
@@ -272,7 +272,7 @@ llvm.func @reductions(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
       %s = acc.reduction varPtr(%t : !llvm.ptr) varType(f64) recipe(@reduction_max_f64) -> !llvm.ptr
       acc.loop vector reduction(%s : !llvm.ptr) control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
         %x = arith.xori %i, %j : i32
-        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+        %q = accx.element %a[%x] of f64 : i32
         %w = llvm.load %q : !llvm.ptr -> f64
         %old = llvm.load %s : !llvm.ptr -> f64
         %new = arith.maxnumf %old, %w : f64

@@ -16,10 +16,10 @@ llvm.func @product(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
     // CHECK-NEXT:       %r_1 = arith.muli %{{.*}}, %n : i32
     // CHECK:            scf.for %k = %c0 to %n step %c1 iter_args(%sum = %z, %sum_1 = %z) -> (f32, f32)
     // CHECK-NEXT:         %kj = arith.addi %k, %j : i32
-    // CHECK-NEXT:         %p = llvm.getelementptr
+    // CHECK-NEXT:         %p = accx.element
     // CHECK-NEXT:         %v = llvm.load %p
-    // CHECK-NEXT:         %q = llvm.getelementptr
-    // CHECK-NEXT:         %q_1 = llvm.getelementptr
+    // CHECK-NEXT:         %q = accx.element
+    // CHECK-NEXT:         %q_1 = accx.element
     // CHECK:              scf.yield %t, %t_1 : f32, f32
     // CHECK:            llvm.store %s,
     // CHECK-NEXT:       llvm.store %s_1,
@@ -32,15 +32,15 @@ llvm.func @product(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         %ij = arith.addi %r, %j : i32
         %s = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %z) -> (f32) : i32 {
           %kj = arith.addi %k, %j : i32
-          %p = llvm.getelementptr %a[%kj] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %p = accx.element %a[%kj] of f32 : i32
           %v = llvm.load %p : !llvm.ptr -> f32
-          %q = llvm.getelementptr %b[%ij] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %q = accx.element %b[%ij] of f32 : i32
           %w = llvm.load %q : !llvm.ptr -> f32
           %m = arith.mulf %v, %w : f32
           %t = arith.addf %sum, %m : f32
           scf.yield %t : f32
         }
-        %o = llvm.getelementptr %b[%ij] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %o = accx.element %b[%ij] of f32 : i32
         llvm.store %s, %o : f32, !llvm.ptr
         acc.yield
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
@@ -68,13 +68,13 @@ llvm.func @column_sum(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         // CHECK-NEXT: llvm.store %total,
         %total = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %z) -> (f32) : i32 {
           %kj = arith.addi %k, %j : i32
-          %p = llvm.getelementptr %a[%kj] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %p = accx.element %a[%kj] of f32 : i32
           %v = llvm.load %p : !llvm.ptr -> f32
           %t = arith.addf %sum, %v : f32
           scf.yield %t : f32
         }
         %ij = arith.addi %i, %j : i32
-        %o = llvm.getelementptr %b[%ij] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %o = accx.element %b[%ij] of f32 : i32
         llvm.store %total, %o : f32, !llvm.ptr
         acc.yield
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}

@@ -40,13 +40,13 @@ llvm.func @pairs(%n: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
     acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       %x = arith.sitofp %i : i32 to f32
       %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %z) -> (f32) : i32 {
-        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a[%j] of f32 : i32
         %v = llvm.load %p : !llvm.ptr -> f32
         %m = arith.mulf %v, %x : f32
         %t = arith.addf %s, %m : f32
         scf.yield %t : f32
       }
-      %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      %q = accx.element %b[%i] of f32 : i32
       llvm.store %sum, %q : f32, !llvm.ptr
       acc.yield
     } attributes {accx.schedule = #accx.schedule<elements = 2, covers>, independent = [#acc.device_type<none>]}
@@ -69,7 +69,7 @@ llvm.func @running(%n: i32, %gangs: i32, %a: !llvm.ptr, %x: !llvm.ptr) {
   acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) {
     acc.loop gang vector private(%t : !llvm.ptr) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       scf.for %j = %c0 to %n step %c1 : i32 {
-        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a[%j] of f32 : i32
         %v = llvm.load %p : !llvm.ptr -> f32
         llvm.store %v, %t : f32, !llvm.ptr
       }

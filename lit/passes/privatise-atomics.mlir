@@ -50,10 +50,10 @@ llvm.func @histogram(%n: i64, %g: i32, %data: !llvm.ptr, %hist: !llvm.ptr) {
   %b = acc.present varPtr(%hist : !llvm.ptr) varType(i32) bounds(%section) -> !llvm.ptr {name = "bins"}
   acc.parallel dataOperands(%d, %b : !llvm.ptr, !llvm.ptr) num_gangs({%g : i32}) num_workers(%c1 : i32) vector_length(%lanes : i32) {
     acc.loop gang vector control(%i : i64) = (%zero : i64) to (%n : i64) step (%one : i64) {
-      %p = llvm.getelementptr inbounds %d[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %p = accx.element %d[%i] of i8 : i64
       %v = llvm.load %p : !llvm.ptr -> i8
       %k = arith.extui %v : i8 to i64
-      %q = llvm.getelementptr inbounds %b[%k] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+      %q = accx.element %b[%k] of i32 : i64
       acc.atomic.update %q : !llvm.ptr {
       ^bb0(%old: i32):
         %more = arith.constant 1 : i32
@@ -95,7 +95,7 @@ llvm.func @maximum(%n: i32, %g: i32, %x: !llvm.ptr) {
       %w = arith.extsi %i : i32 to i64
       %k = arith.remsi %w, %eight : i64
       %e = arith.addi %k, %eight : i64
-      %q = llvm.getelementptr inbounds %m[%e] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+      %q = accx.element %m[%e] of i64 : i64
       acc.atomic.update %q : !llvm.ptr {
       ^bb0(%old: i64):
         %new = arith.maxsi %old, %w : i64
@@ -201,7 +201,7 @@ llvm.func @by_size(%n: i32, %m: i64, %g: i32, %x: !llvm.ptr) {
   acc.parallel dataOperands(%h : !llvm.ptr) num_gangs({%g : i32}) num_workers(%c1 : i32) vector_length(%lanes : i32) {
     acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       %k = arith.extsi %i : i32 to i64
-      %q = llvm.getelementptr inbounds %h[%k] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+      %q = accx.element %h[%k] of i32 : i64
       acc.atomic.update %q : !llvm.ptr {
       ^bb0(%old: i32):
         %new = arith.addi %old, %i : i32

@@ -36,16 +36,16 @@ llvm.func @pairs(%n: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
   acc.parallel num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c64 : i32) {
     acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %z) -> (f32) : i32 {
-        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a[%j] of f32 : i32
         %v = llvm.load %p : !llvm.ptr -> f32
         %x = arith.xori %i, %j : i32
-        %q = llvm.getelementptr %a[%x] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %q = accx.element %a[%x] of f32 : i32
         %w = llvm.load %q : !llvm.ptr -> f32
         %m = arith.mulf %v, %w : f32
         %t = arith.addf %s, %m : f32
         scf.yield %t : f32
       }
-      %r = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      %r = accx.element %b[%i] of f32 : i32
       llvm.store %sum, %r : f32, !llvm.ptr
       acc.yield
     } attributes {accx.schedule = #accx.schedule<covers>, independent = [#acc.device_type<none>]}
@@ -68,19 +68,19 @@ llvm.func @left_alone(%n: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
     acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       %own = llvm.alloca %c8 x f32 : (i32) -> !llvm.ptr
       scf.for %j = %c0 to %n step %c1 : i32 {
-        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a[%j] of f32 : i32
         %v = llvm.load %p : !llvm.ptr -> f32
-        %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %q = accx.element %b[%i] of f32 : i32
         llvm.store %v, %q : f32, !llvm.ptr
       }
       %r = scf.for %j = %c0 to %i step %c1 iter_args(%s = %z) -> (f32) : i32 {
-        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a[%j] of f32 : i32
         %v = llvm.load %p : !llvm.ptr -> f32
         %t = arith.addf %s, %v : f32
         scf.yield %t : f32
       }
       %u = scf.for %j = %c0 to %n step %c1 iter_args(%s = %r) -> (f32) : i32 {
-        %p = llvm.getelementptr %own[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %own[%j] of f32 : i32
         %v = llvm.load %p : !llvm.ptr -> f32
         %t = arith.addf %s, %v : f32
         scf.yield %t : f32

@@ -34,10 +34,10 @@ llvm.func @transpose(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       acc.loop gang vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
         %r = arith.muli %i, %n : i32
         %o = arith.addi %r, %j : i32
-        %bt = llvm.getelementptr %b[%o] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %bt = accx.element %b[%o] of f32 : i32
         %s = arith.muli %j, %n : i32
         %p = arith.addi %s, %i : i32
-        %at = llvm.getelementptr %a[%p] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %at = accx.element %a[%p] of f32 : i32
         %v = llvm.load %at : !llvm.ptr -> f32
         llvm.store %v, %bt : f32, !llvm.ptr
         acc.yield
@@ -64,10 +64,10 @@ llvm.func @outward(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       acc.loop gang vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
         %r = arith.muli %i, %n : i32
         %o = arith.addi %r, %j : i32
-        %at = llvm.getelementptr %a[%o] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+        %at = accx.element %a[%o] of f64 : i32
         %s = arith.muli %j, %n : i32
         %p = arith.addi %s, %i : i32
-        %bt = llvm.getelementptr %b[%p] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+        %bt = accx.element %b[%p] of f64 : i32
         %v = llvm.load %at : !llvm.ptr -> f64
         llvm.store %v, %bt : f64, !llvm.ptr
         acc.yield
@@ -93,11 +93,11 @@ llvm.func @stored_before(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         %z = arith.constant 0.0 : f32
         %r = arith.muli %i, %n : i32
         %o = arith.addi %r, %j : i32
-        %bt = llvm.getelementptr %b[%o] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %bt = accx.element %b[%o] of f32 : i32
         llvm.store %z, %bt : f32, !llvm.ptr
         %s = arith.muli %j, %n : i32
         %p = arith.addi %s, %i : i32
-        %at = llvm.getelementptr %a[%p] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %at = accx.element %a[%p] of f32 : i32
         %v = llvm.load %at : !llvm.ptr -> f32
         llvm.store %v, %bt : f32, !llvm.ptr
         acc.yield
@@ -122,10 +122,10 @@ llvm.func @declined(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       acc.loop gang vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
         %r = arith.muli %i, %n : i32
         %o = arith.addi %r, %j : i32
-        %bt = llvm.getelementptr %b[%o] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %bt = accx.element %b[%o] of f32 : i32
         %s = arith.muli %j, %n : i32
         %p = arith.addi %s, %i : i32
-        %at = llvm.getelementptr %a[%p] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %at = accx.element %a[%p] of f32 : i32
         %v = llvm.load %at : !llvm.ptr -> f32
         llvm.store %v, %bt : f32, !llvm.ptr
         acc.yield
@@ -139,10 +139,10 @@ llvm.func @declined(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
       acc.loop gang vector control(%j : i32) = (%c0 : i32) to (%c4 : i32) step (%c1 : i32) {
         %r = arith.muli %i, %c4 : i32
         %o = arith.addi %r, %j : i32
-        %bt = llvm.getelementptr %b[%o] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %bt = accx.element %b[%o] of f32 : i32
         %s = arith.muli %j, %n : i32
         %p = arith.addi %s, %i : i32
-        %at = llvm.getelementptr %a[%p] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %at = accx.element %a[%p] of f32 : i32
         %v = llvm.load %at : !llvm.ptr -> f32
         llvm.store %v, %bt : f32, !llvm.ptr
         acc.yield

@@ -18,7 +18,7 @@ llvm.func @sum(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
   acc.parallel {
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%u = %z) -> (f32) : i32 {
       %w = scf.for %j = %c0 to %n step %c1 iter_args(%s = %u) -> (f32) : i32 {
-        %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a[%j] of f32 : i32
         %v = llvm.load %p : !llvm.ptr -> f32
         %t = arith.addf %s, %v : f32
         scf.yield %t : f32
@@ -44,11 +44,11 @@ llvm.func @left_alone(%n: i32, %a: !llvm.ptr) {
   %c4 = arith.constant 4 : i32
   acc.parallel {
     scf.for %j = %c0 to %c4 step %c1 : i32 {
-      %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      %p = accx.element %a[%j] of i32 : i32
       llvm.store %j, %p : i32, !llvm.ptr
     }
     scf.for %j = %c0 to %n step %c1 : i32 {
-      %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      %p = accx.element %a[%j] of i32 : i32
       llvm.store %j, %p : i32, !llvm.ptr
     } {accx.unroll = 3 : i32}
     scf.for %j = %c0 to %n step %c1 : i32 {
@@ -57,7 +57,7 @@ llvm.func @left_alone(%n: i32, %a: !llvm.ptr) {
     acc.yield
   }
   scf.for %j = %c0 to %n step %c1 : i32 {
-    %p = llvm.getelementptr %a[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+    %p = accx.element %a[%j] of i32 : i32
     llvm.store %j, %p : i32, !llvm.ptr
   }
   llvm.return

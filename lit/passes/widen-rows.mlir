@@ -71,12 +71,12 @@ llvm.func @three(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
         %at = arith.addi %r, %j : i32
         %left = arith.subi %at, %one : i32
         %right = arith.addi %at, %one : i32
-        %pl = llvm.getelementptr %a_dev[%left] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %pl = accx.element %a_dev[%left] of f32 : i32
         %l = llvm.load %pl : !llvm.ptr -> f32
-        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %pr = accx.element %a_dev[%right] of f32 : i32
         %v = llvm.load %pr : !llvm.ptr -> f32
         %s = arith.addf %l, %v : f32
-        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %q = accx.element %b_dev[%at] of f32 : i32
         llvm.store %s, %q : f32, !llvm.ptr
         acc.yield
       } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<covers>}
@@ -126,15 +126,15 @@ llvm.func @cube(%a: !llvm.ptr, %b: !llvm.ptr) {
           %k64 = arith.extsi %k : i32 to i64
           %next = arith.addi %k, %one : i32
           %next64 = arith.extsi %next : i32 to i64
-          %plane = llvm.getelementptr %a_dev[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<32 x !llvm.array<32 x f64>>
-          %row = llvm.getelementptr %plane[%j64] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<32 x f64>
-          %p = llvm.getelementptr %row[%k64] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+          %plane = accx.element %a_dev[%i64] of !llvm.array<32 x !llvm.array<32 x f64>> : i64
+          %row = accx.element %plane[%j64] of !llvm.array<32 x f64> : i64
+          %p = accx.element %row[%k64] of f64 : i64
           %x = llvm.load %p : !llvm.ptr -> f64
-          %q = llvm.getelementptr %row[%next64] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+          %q = accx.element %row[%next64] of f64 : i64
           %y = llvm.load %q : !llvm.ptr -> f64
           %s = arith.addf %x, %y : f64
           %t = arith.mulf %s, %w : f64
-          %o = llvm.getelementptr %b_dev[%i64, %j64, %k64] : (!llvm.ptr, i64, i64, i64) -> !llvm.ptr, !llvm.array<32 x !llvm.array<32 x f64>>
+          %o = accx.element %b_dev[%i64, %j64, %k64] of !llvm.array<32 x !llvm.array<32 x f64>> : i64, i64, i64
           llvm.store %t, %o : f64, !llvm.ptr
           acc.yield
         } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<covers>}
@@ -174,12 +174,12 @@ llvm.func @others(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr) {
       acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
         %at = arith.addi %r, %j : i32
         %right = arith.addi %at, %one : i32
-        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a_dev[%at] of f32 : i32
         %x = llvm.load %p : !llvm.ptr -> f32
-        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %pr = accx.element %a_dev[%right] of f32 : i32
         %y = llvm.load %pr : !llvm.ptr -> f32
         %s = arith.addf %x, %y : f32
-        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %q = accx.element %b_dev[%at] of f32 : i32
         %sum = scf.for %k = %one to %j step %one iter_args(%t = %s) -> (f32) : i32 {
           %u = arith.addf %t, %s : f32
           scf.yield %u : f32
@@ -200,12 +200,12 @@ llvm.func @others(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr) {
       acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
         %at = arith.addi %r, %j : i32
         %right = arith.addi %at, %one : i32
-        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a_dev[%at] of f32 : i32
         %x = llvm.load %p : !llvm.ptr -> f32
-        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %pr = accx.element %a_dev[%right] of f32 : i32
         %y = llvm.load %pr : !llvm.ptr -> f32
         %s = arith.addf %x, %y : f32
-        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %q = accx.element %b_dev[%at] of f32 : i32
         llvm.store %s, %q : f32, !llvm.ptr
         acc.yield
       } attributes {independent = [#acc.device_type<none>]}
@@ -222,12 +222,12 @@ llvm.func @others(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr) {
       acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
         %at = arith.addi %r, %j : i32
         %right = arith.addi %at, %one : i32
-        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a_dev[%at] of f32 : i32
         %x = llvm.load %p : !llvm.ptr -> f32
-        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %pr = accx.element %a_dev[%right] of f32 : i32
         %y = llvm.load %pr : !llvm.ptr -> f32
         %s = arith.addf %x, %y : f32
-        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %q = accx.element %b_dev[%at] of f32 : i32
         %more = arith.cmpf ogt, %s, %zero : f32
         scf.if %more {
           llvm.store %s, %q : f32, !llvm.ptr
@@ -247,12 +247,12 @@ llvm.func @others(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr) {
       acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
         %at = arith.addi %r, %j : i32
         %right = arith.addi %at, %one : i32
-        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a_dev[%at] of f32 : i32
         %x = llvm.load %p : !llvm.ptr -> f32
-        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %pr = accx.element %a_dev[%right] of f32 : i32
         %y = llvm.load %pr : !llvm.ptr -> f32
         %s = arith.addf %x, %y : f32
-        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %q = accx.element %b_dev[%at] of f32 : i32
         llvm.store %s, %q : f32, !llvm.ptr
         %again = llvm.load %q : !llvm.ptr -> f32
         llvm.store %again, %q : f32, !llvm.ptr
@@ -271,15 +271,15 @@ llvm.func @others(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr) {
       acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
         %at = arith.addi %r, %j : i32
         %right = arith.addi %at, %one : i32
-        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a_dev[%at] of f32 : i32
         %x = llvm.load %p : !llvm.ptr -> f32
-        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %pr = accx.element %a_dev[%right] of f32 : i32
         %y = llvm.load %pr : !llvm.ptr -> f32
         %s = arith.addf %x, %y : f32
-        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-        %ci = llvm.getelementptr %c_dev[%j] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %q = accx.element %b_dev[%at] of f32 : i32
+        %ci = accx.element %c_dev[%j] of i32 : i32
         %index = llvm.load %ci : !llvm.ptr -> i32
-        %from = llvm.getelementptr %a_dev[%index] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %from = accx.element %a_dev[%index] of f32 : i32
         %z = llvm.load %from : !llvm.ptr -> f32
         %v = arith.addf %s, %z : f32
         llvm.store %v, %q : f32, !llvm.ptr
@@ -298,12 +298,12 @@ llvm.func @others(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr) {
       acc.loop vector control(%j : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
         %at = arith.addi %r, %j : i32
         %right = arith.addi %at, %one : i32
-        %p = llvm.getelementptr %a_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %p = accx.element %a_dev[%at] of f32 : i32
         %x = llvm.load %p : !llvm.ptr -> f32
-        %pr = llvm.getelementptr %a_dev[%right] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %pr = accx.element %a_dev[%right] of f32 : i32
         %y = llvm.load %pr : !llvm.ptr -> f32
         %s = arith.addf %x, %y : f32
-        %q = llvm.getelementptr %b_dev[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %q = accx.element %b_dev[%at] of f32 : i32
         llvm.store %s, %q : f32, !llvm.ptr
         acc.yield
       } attributes {independent = [#acc.device_type<none>]}

@@ -29,13 +29,13 @@ Before:
   %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr
       {accx.packed = !accx.packed<f32, 0, range>, accx.decodes, name = "a"}
   acc.parallel dataOperands(%a_dev : !llvm.ptr) {
-    %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %p = accx.element %a_dev[%i] of f32 : i64
     %x = llvm.load %p : !llvm.ptr -> f32
 After:
   %c0, %c1, %inverse, %offset, %plane, %counter = accx.coefficients %a_dev
       : !llvm.ptr -> f32, f32, f32, f32
   acc.parallel dataOperands(%a_dev : !llvm.ptr) {
-    %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i16
+    %p = accx.element %a_dev[%i] of i16 : i64
     %code = llvm.load %p : !llvm.ptr -> i16
     ...
     %x = math.fma %t, %c0, %c1 : f32

@@ -8,9 +8,14 @@ to the next, comes with the coefficients. Each member has a range, and so coeffi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import acc, llvm
 from xdsl.ir import SSAValue, Use
 
+from ...compiler.base.diagnostics import CompileError
+from ...dialects.accx_element import ElementOp
+from ..ir.addresses import ADDRESS_OPS, AddressOp, AddressStep, steps_of
 from ..ir.building import Cursor, erase
 from .element_code import ElementCode
 from .rewriting import ArrayRewriter
@@ -59,43 +64,44 @@ class MemberRewriter(ArrayRewriter):
         return known
 
     def _element(self, use: Use) -> None:
-        gep = use.operation
+        op = use.operation
         refusal = self._refusal(
-            gep,
-            f"is a structure of arrays on the device, and is used by '{gep.name}'",
+            op,
+            f"is a structure of arrays on the device, and is used by '{op.name}'",
             "access its members by their names",
         )
-        if not isinstance(gep, llvm.GEPOp) or use.index != 0:
+        if not isinstance(op, ADDRESS_OPS) or use.index != 0:
             raise refusal
-        if not isinstance(gep.elem_type, llvm.LLVMStructType) or len(gep.ssa_indices) > 1:
+        first, *members = steps_of(op)
+        if not isinstance(first.type, llvm.LLVMStructType):
             raise refusal
-        indices = list(gep.rawConstantIndices.iter_values())
-        if len(indices) == 2 and (gep.ssa_indices or indices[1] >= 0):
-            self._member(gep, gep, indices[1])
+        if members:
+            self._member(op, first, members, refusal)
             return
-        if len(indices) != 1:
-            raise refusal
-        for inner in list(gep.result.uses):
-            op = inner.operation
-            if isinstance(op, llvm.GEPOp) and inner.index == 0 and not op.ssa_indices:
-                selected = list(op.rawConstantIndices.iter_values())
-                if len(selected) == 2 and selected[0] == 0 and op.elem_type == gep.elem_type:
-                    self._member(op, gep, selected[1])
-                    continue
-            raise refusal
-        erase(gep)
+        for inner in list(op.result.uses):
+            below = inner.operation
+            if not isinstance(below, ADDRESS_OPS) or inner.index != 0:
+                raise refusal
+            whole, *members = steps_of(below)
+            if whole.index != 0 or whole.type != first.type:
+                raise refusal
+            self._member(below, first, members, refusal)
+        erase(op)
 
-    def _member(self, place: llvm.GEPOp, element: llvm.GEPOp, member: int) -> None:
-        """Replaces `place`, the address of a member of what `element` selects."""
+    def _member(
+        self,
+        place: AddressOp,
+        element: AddressStep,
+        members: Sequence[AddressStep],
+        refusal: CompileError,
+    ) -> None:
+        """Replaces `place`, the address of a member of `element` of the array."""
+        if len(members) != 1 or not isinstance(members[0].index, int):
+            raise refusal
+        member = members[0].index
         at = Cursor.before(place)
-        if element.ssa_indices:
-            index = element.ssa_indices[0]
-        else:
-            index = at.i64(next(iter(element.rawConstantIndices.iter_values())))
-        gep = llvm.GEPOp.from_mixed_indices(
-            self._array(member), [index], self.code.memory_type, inbounds=True
-        )
-        address = at.value(gep, place.result.name_hint)
+        array = ElementOp(self._array(member), [element.index], self.code.memory_type)
+        address = at.value(array, place.result.name_hint)
         place.result.replace_all_uses_with(address)
         erase(place)
         self.code = self._code(member)

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Attribute, SSAValue
 
+from ...dialects.accx_element import ElementOp
 from ...dialects.llvm_ext import MemcpyOp, MemmoveOp
+from ..ir.addresses import steps_of
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.layout import size_of
 
@@ -35,27 +37,13 @@ def spread_copies(construct: acc.ParallelOp, array: SSAValue, element: Attribute
             if not construct.is_ancestor(op) or op is construct:
                 continue
             match op:
-                case llvm.GEPOp() if use.index == 0:
-                    found = _selected(op)
-                    if found is not None:
-                        work.append((op.result, found))
+                case llvm.GEPOp() | ElementOp() if use.index == 0:
+                    *_, last = steps_of(op)
+                    work.append((op.result, last.selected))
                 case MemcpyOp() | MemmoveOp():
                     _spread(op, type)
                 case _:
                     pass
-
-
-def _selected(gep: llvm.GEPOp) -> Attribute | None:
-    """The type of what `gep` points at; None where an index into a structure is not constant."""
-    type: Attribute = gep.elem_type
-    for index in list(gep.rawConstantIndices.iter_values())[1:]:
-        if isinstance(type, llvm.LLVMArrayType):
-            type = type.type
-        elif isinstance(type, llvm.LLVMStructType) and 0 <= index < len(type.types):
-            type = type.types.data[index]
-        else:
-            return None
-    return type
 
 
 def _spread(op: MemcpyOp | MemmoveOp, type: Attribute) -> None:

@@ -15,8 +15,10 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 
 from ...compiler.base.diagnostics import CompileError, SourceLoc, error
 from ...dialects.accx_cache import CopyAsyncOp
+from ...dialects.accx_element import ElementOp
 from ...dialects.accx_scan import ScanOp
 from ..ir.acc_ops import called
+from ..ir.addresses import AddressOp
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.layout import type_name
 from .element_code import ElementCode
@@ -51,7 +53,7 @@ class ArrayRewriter:
         """Rewrites one use; gives the pointers that are computed by it."""
         op = use.operation
         match op:
-            case llvm.GEPOp() if use.index == 0:
+            case llvm.GEPOp() | ElementOp() if use.index == 0:
                 return [self._subscript(op)]
             case llvm.LoadOp():
                 self._load(op)
@@ -91,11 +93,11 @@ class ArrayRewriter:
             SourceLoc.from_attr(op.location), f"the compressed array '{self.name}' {what}", remedy
         )
 
-    def _subscript(self, gep: llvm.GEPOp) -> SSAValue:
-        if gep.elem_type == i8:
-            return self._byte_step(gep)
-        gep.properties["elem_type"] = self._narrow(gep.elem_type, gep)
-        return gep.result
+    def _subscript(self, op: AddressOp) -> SSAValue:
+        if isinstance(op, llvm.GEPOp) and op.elem_type == i8:
+            return self._byte_step(op)
+        op.properties["elem_type"] = self._narrow(op.elem_type, op)
+        return op.result
 
     def _narrow(self, type: Attribute, op: Operation) -> Attribute:
         """`type` with packed numbers."""
@@ -114,7 +116,7 @@ class ArrayRewriter:
         )
 
     def _byte_step(self, gep: llvm.GEPOp) -> SSAValue:
-        """A step in bytes (rows of a variable-length array): it shrinks like the elements."""
+        """A step in bytes (what a program does to a `char *`): it shrinks like the elements."""
         fmt = self.code.packed.format
         at = Cursor.before(gep)
         if not gep.ssa_indices:

@@ -9,7 +9,7 @@ aligned. Other groups run iteration by iteration.
 
 Before:
   acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
-    %p = llvm.getelementptr %a_dev[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    %p = accx.element %a_dev[%i] of i16 : i32
     %code = llvm.load %p : !llvm.ptr -> i16 ...
 After:
   acc.loop gang vector control(%group : i32) = (%c0 : i32) to (%groups : i32) step (%c1 : i32) {
@@ -20,14 +20,16 @@ After:
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..ir.acc_ops import has_level, is_defined_inside
+from ...dialects.accx_element import ElementOp, Index
+from ..ir.acc_ops import has_level
+from ..ir.addresses import ADDRESS_OPS, base_of, subscripted_element
 from ..ir.building import Cursor
 from ..ir.groups import (
     WIDE_BYTES,
@@ -53,7 +55,9 @@ class Access:
     """
 
     op: llvm.LoadOp | llvm.StoreOp
-    subscript: llvm.GEPOp
+    base: SSAValue
+    index: Index
+    element: Attribute
     stride: int
     offset: int
 
@@ -101,7 +105,7 @@ def _shares_rows(accesses: Sequence[Access]) -> bool:
     seen: set[tuple[SSAValue, int]] = set()
     for access in accesses:
         if isinstance(access.op, llvm.LoadOp):
-            place = access.subscript.ptr, access.offset
+            place = access.base, access.offset
             if place in seen:
                 return True
             seen.add(place)
@@ -115,40 +119,19 @@ def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> Access | None:
         return None
     if isinstance(type, IntegerType) and type.width.data not in (8, 16, 32, 64):
         return None
-    gep, offset = _subscript(op, type)
-    if gep is None or is_defined_inside(gep.ptr, loop):
+    base = base_of(op.ptr, loop)
+    found = subscripted_element(op.ptr, base)
+    if found is None:
         return None
-    stride = size_of(gep.elem_type)
-    if WIDE_BYTES % stride:
+    index, element, member = found
+    parts = element.types if isinstance(element, llvm.LLVMStructType) else [element]
+    if any(part != type for part in parts) or (member is None and element != type):
         return None
-    forward = direction(gep.ssa_indices[0], loop)
-    return Access(op, gep, forward * stride, offset) if forward else None
-
-
-def _subscript(op: llvm.LoadOp | llvm.StoreOp, type: Attribute) -> tuple[llvm.GEPOp | None, int]:
-    """
-    The subscript by one variable that selects the element, and the place in it of the accessed
-    member of a structure of nothing but `type`.
-    """
-    gep = op.ptr.owner
-    if not isinstance(gep, llvm.GEPOp):
-        return None, 0
-    offset, inner = 0, gep.elem_type
-    if not gep.ssa_indices:
-        indices = list(gep.rawConstantIndices.iter_values())
-        if len(indices) != 2 or indices[0] != 0 or not isinstance(inner, llvm.LLVMStructType):
-            return None, 0
-        if any(member != type for member in inner.types):
-            return None, 0
-        offset = indices[1] * size_of(type)
-        gep = gep.ptr.owner
-        if not isinstance(gep, llvm.GEPOp) or gep.elem_type != inner:
-            return None, 0
-    elif inner != type:
-        return None, 0
-    if list(gep.rawConstantIndices.iter_values()) != [llvm.GEP_USE_SSA_VAL]:
-        return None, 0
-    return gep, offset
+    stride, forward = size_of(element), direction(index, loop)
+    if WIDE_BYTES % stride or not forward:
+        return None
+    offset = 0 if member is None else member.offset
+    return Access(op, base, index, element, forward * stride, offset)
 
 
 def widen(wide: WideLoop, construct: acc.ParallelOp) -> None:
@@ -171,10 +154,9 @@ def _address(access: Access, frame: Frame) -> SSAValue:
     if access.stride < 0:
         ahead = at.constant(frame.size - 1, lowest.type)
         lowest = at.value(arith.AddiOp(lowest, ahead, overflow=NSW))
-    gep = access.subscript
-    index = frame.copy(gep.ssa_indices[0], lowest)
-    element = llvm.GEPOp.from_mixed_indices(gep.ptr, [index], gep.elem_type, inbounds=True)
-    return at.value(element, gep.result.name_hint)
+    index = replace(access.index, value=frame.copy(access.index.value, lowest))
+    element = ElementOp(access.base, [index], access.element)
+    return at.value(element, access.op.ptr.name_hint)
 
 
 def _emit_whole(wide: WideLoop, frame: Frame, addresses: Sequence[SSAValue], at: Cursor) -> None:
@@ -208,7 +190,7 @@ def _emit_whole(wide: WideLoop, frame: Frame, addresses: Sequence[SSAValue], at:
 
 def _only_names(op: Operation, accesses: Container[Operation]) -> bool:
     """Whether `op` is a subscript that nothing but `accesses` uses."""
-    return isinstance(op, llvm.GEPOp) and all(
+    return isinstance(op, ADDRESS_OPS) and all(
         u.operation in accesses or _only_names(u.operation, accesses) for u in op.result.uses
     )
 

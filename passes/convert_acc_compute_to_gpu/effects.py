@@ -11,6 +11,7 @@ from ...dialects import accx_cache, llvm_ext
 from ...dialects.accx_scan import ScanOp
 from ...dialects.volatility import is_ordered
 from ..ir.acc_ops import PRIVATIZING_OPS, has_level
+from ..ir.addresses import base_of
 from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
 from .context import Kernel
 from .leaves import copy_layout
@@ -189,9 +190,7 @@ def _operations(region: Region) -> list[Operation]:
 
 def slot_of(address: SSAValue) -> llvm.AllocaOp | None:
     """The stack slot of the scalar or structure that `address` points into, if it is one."""
-    owner = address.owner
-    while isinstance(owner, llvm.GEPOp):
-        owner = owner.ptr.owner
+    owner = base_of(address).owner
     if isinstance(owner, llvm.AllocaOp) and not isinstance(owner.elem_type, llvm.LLVMArrayType):
         return owner
     return None

@@ -19,6 +19,7 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext, nvvm
 from ..decisions.device_functions import INTEGER, MATH_F32, MATH_F64, PREDICATES
 from ..ir.acc_ops import has_level
+from ..ir.addresses import base_of
 from ..ir.building import PTR
 from ..ir.levels import bound_symbol
 from ..ir.outline import symbol_table
@@ -103,9 +104,9 @@ class Calls:
     def _is_pure_op(self, op: Operation) -> bool:
         match op:
             case llvm.StoreOp():
-                return _is_own(op.ptr.owner)
+                return isinstance(base_of(op.ptr).owner, llvm.AllocaOp)
             case llvm_ext.MemcpyOp() | llvm_ext.MemmoveOp() | llvm_ext.MemsetOp():
-                return _is_own(op.dst.owner)
+                return isinstance(base_of(op.dst).owner, llvm.AllocaOp)
             case llvm.CallOp():
                 callee = callee_name(op)
                 return callee is not None and self.is_pure(callee)
@@ -119,13 +120,6 @@ class Calls:
                 return False
             case _:
                 return True
-
-
-def _is_own(owner: object) -> bool:
-    """Whether an address computed by this operation is that of a local variable."""
-    while isinstance(owner, llvm.GEPOp):
-        owner = owner.ptr.owner
-    return isinstance(owner, llvm.AllocaOp)
 
 
 def device_symbol(name: str) -> str:

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from xdsl.context import Context
-from xdsl.dialects import acc, arith, llvm, math
+from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -57,26 +57,11 @@ from ..ir.outline import (
     symbol_table,
 )
 from ..ir.private_storage import entry_cursor, hoist_allocas
+from ..ir.purity import is_pure
 from ..ir.recipe_reading import Recipes
 from ..ir.runtime_calls import RuntimeCalls
 from ..ir.sites import SiteTable, construct_name
 from .gang_partials import GangPartials
-
-_PURE_DIALECTS = (arith.Arith, math.Math)
-_PURE = tuple(op for dialect in _PURE_DIALECTS for op in dialect.operations)
-_HARMLESS = (
-    *_PURE,
-    *PRIVATIZING_OPS,
-    llvm.LoadOp,
-    llvm.GEPOp,
-    llvm.AddressOfOp,
-    llvm.ZeroOp,
-    llvm.UndefOp,
-    acc.DataBoundsOp,
-    acc.CacheOp,
-    acc.YieldOp,
-)
-"""Operations that may run once for several gangs instead of once per gang."""
 
 
 @dataclass
@@ -220,7 +205,8 @@ def _move(op: Operation, to: Cursor) -> None:
 def _same_for_all_gangs(op: Operation, function: llvm.FuncOp) -> bool:
     """Whether `op` is arithmetic on values of the entry block, or a reduction of such a section."""
     entry = function.body.blocks[0]
-    return isinstance(op, (*_PURE, acc.DataBoundsOp, acc.ReductionOp)) and all(
+    arithmetic = is_pure(op) and not op.name.startswith("llvm.")
+    return (arithmetic or isinstance(op, acc.ReductionOp)) and all(
         operand.owner is entry
         or (isinstance(operand.owner, Operation) and operand.owner.parent_block() is entry)
         for operand in op.operands
@@ -251,8 +237,10 @@ def _is_one_gang_loop(operations: list[Operation]) -> bool:
     loops = [op for op in operations if isinstance(op, acc.LoopOp)]
     if len(loops) != 1 or loops[0].reduction_operands:
         return False
-    rest_harmless = all(isinstance(op, (*_HARMLESS, acc.LoopOp)) for op in operations)
-    return rest_harmless and select_device_type(loops[0].gang) is not None
+    # What may run once for several gangs instead of once for each.
+    shared = (acc.LoopOp, *PRIVATIZING_OPS, llvm.LoadOp)
+    alike = all(isinstance(op, shared) or (is_pure(op) and not op.regions) for op in operations)
+    return alike and select_device_type(loops[0].gang) is not None
 
 
 def _gang_dimensions(

@@ -14,9 +14,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ..ir.acc_ops import MAPPING_OPS
 from ..ir.cached_accesses import Symbols
-from ..ir.jamming import is_pure
 from ..ir.layout import size_of
 from ..ir.product_loads import offset_of
+from ..ir.purity import is_pure
 
 
 def _stores(inner: acc.LoopOp) -> Iterator[llvm.StoreOp]:

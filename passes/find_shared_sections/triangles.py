@@ -23,9 +23,9 @@ from ..ir.acc_ops import is_defined_inside
 from ..ir.addresses import base_of
 from ..ir.building import Cursor, constant_value
 from ..ir.cached_accesses import Symbols
-from ..ir.jamming import is_pure
 from ..ir.notes import note
 from ..ir.products import OWN, Terms
+from ..ir.purity import is_pure
 from .accumulators import keep_in_registers
 from .pieces import emit
 

@@ -70,7 +70,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..decisions.device_functions import PURE_FUNCTIONS
 from ..decisions.schedule import Target
 from ..decisions.spread import (
     SHARED_OUT,
@@ -85,8 +84,9 @@ from ..decisions.spread import (
 from ..ir.acc_ops import has_level, loops_in
 from ..ir.addresses import AddressOp
 from ..ir.building import Cursor, constant_value
-from ..ir.jamming import Declined, body_of, check_body, explain, only_reads
+from ..ir.jamming import Declined, body_of, check_body, explain
 from ..ir.machine import machine_of
+from ..ir.purity import is_pure_call, only_reads
 from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.schedules import given_sizes, schedule_of
 from ..ir.trip_counts import Arithmetic, distance
@@ -97,9 +97,7 @@ from .reduction_loops import SumLoop
 
 
 def _is_plain(op: Operation) -> bool:
-    if isinstance(op, llvm.CallOp):
-        return op.callee is not None and op.callee.string_value() in PURE_FUNCTIONS
-    return only_reads(op) and not op.regions
+    return (only_reads(op) and not op.regions) or is_pure_call(op)
 
 
 def _sums(loop: scf.ForOp, reassociate: bool) -> bool:

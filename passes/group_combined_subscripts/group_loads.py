@@ -7,14 +7,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
 from ..decisions import spread
 from ..decisions.spread import Spread
 from ..ir.acc_ops import constant_value, is_defined_inside
-from ..ir.jamming import is_pure
+from ..ir.addresses import ADDRESS_OPS, AddressOp, AddressStep, steps_of
 from ..ir.layout import size_of
+from ..ir.purity import is_pure
 
 _BITWISE: dict[type[Operation], str] = {arith.XOrIOp: "xor", arith.AndIOp: "and", arith.OrIOp: "or"}
 
@@ -76,7 +77,7 @@ class Spreads:
         op = value.owner
         if not isinstance(op, Operation) or op.regions:
             return None
-        found = self._subscript(op) if isinstance(op, llvm.GEPOp) else self._number(op)
+        found = self._address(op) if isinstance(op, ADDRESS_OPS) else self._number(op)
         if isinstance(value.type, IntegerType) and found is not None:
             return _of_width(found, value.type.width.data)
         return found
@@ -94,24 +95,32 @@ class Spreads:
         reads = isinstance(op, llvm.LoadOp) and op.parent_block() is self.pair.inner.body.block
         return spread.uniform(self.copies) if same and (is_pure(op) or reads) else None
 
-    def _subscript(self, op: llvm.GEPOp) -> Spread | None:
+    def _address(self, op: AddressOp) -> Spread | None:
         """The address, in bytes."""
-        base = self.of(op.ptr)
-        indices = list(op.rawConstantIndices.iter_values())
-        if base is None:
-            return None
-        if len(op.ssa_indices) != 1 or indices[0] != llvm.GEP_USE_SSA_VAL:
-            same = not any((a := self.of(v)) is None or any(a.distances) for v in op.ssa_indices)
-            return Spread(1, base.low, False) if same else None
-        index = self.of(op.ssa_indices[0])
-        if index is None:
-            return None
-        if op.ssa_indices[0].type != IntegerType(64):
-            index = spread.extend(index, signed=True)
-        if index is None:
-            return None
-        address = spread.add(base, spread.scale(index, size_of(op.elem_type)), no_wrap=False)
-        return address if len(indices) == 1 else Spread(1, address.low, False)
+        address = self.of(op.ptr)
+        for step in steps_of(op):
+            distance = self._distance(step)
+            if address is None or distance is None:
+                return None
+            address = spread.add(address, distance, no_wrap=False)
+        return address
+
+    def _distance(self, step: AddressStep) -> Spread | None:
+        """How many bytes a subscript leads away."""
+        if isinstance(step.index, int):
+            count = spread.constant(step.index, self.copies)
+        else:
+            count = self.of(step.index.value)
+            if count is not None and step.index.value.type != i64:
+                count = spread.extend(count, signed=not step.index.unsigned)
+        if step.member:
+            return spread.constant(step.offset, self.copies)
+        for length in step.lengths:
+            rows = self.of(length)
+            if count is None or rows is None:
+                return None
+            count = spread.multiply(count, rows, no_wrap=True)
+        return None if count is None else spread.scale(count, size_of(step.type))
 
 
 def _of_width(value: Spread, width: int) -> Spread:

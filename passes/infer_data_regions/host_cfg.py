@@ -16,10 +16,9 @@ from xdsl.dialects import acc, cf, llvm, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.volatility import is_plain_load, is_volatile
-from ..decisions.device_functions import PURE_FUNCTIONS
 from ..ir.acc_ops import is_inside
-from ..ir.hoisting import CONSTANTS, is_pure
-from ..ir.host_memory import callee_name
+from ..ir.hoisting import CONSTANTS
+from ..ir.purity import only_computes
 
 
 def successors(block: Block) -> list[Block]:
@@ -257,9 +256,4 @@ class Spine:
 
 
 def _may_repeat(op: Operation) -> bool:
-    return (
-        is_pure(op)
-        or is_plain_load(op)
-        or isinstance(op, scf.IfOp | scf.YieldOp)
-        or (isinstance(op, llvm.CallOp) and callee_name(op) in PURE_FUNCTIONS)
-    )
+    return only_computes(op) or is_plain_load(op) or isinstance(op, scf.IfOp | scf.YieldOp)

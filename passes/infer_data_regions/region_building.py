@@ -13,11 +13,10 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from ...dialects.accx import INFERRED
 from ...dialects.volatility import is_plain_load
 from ..decisions.data_region_plan import Clause
-from ..decisions.device_functions import PURE_FUNCTIONS
 from ..ir.acc_ops import constant_i32, constant_value, enclosing_function, entry_block
 from ..ir.data_spans import RegionArray, Section
-from ..ir.hoisting import Hoister, insert, is_pure
-from ..ir.host_memory import callee_name
+from ..ir.hoisting import Hoister, insert
+from ..ir.purity import only_computes
 from .host_cfg import Spine
 
 _ENTRY: dict[Clause, tuple[type[acc.CopyinOp] | type[acc.CreateOp], acc.DataClause]] = {
@@ -31,10 +30,9 @@ _ENTRY: dict[Clause, tuple[type[acc.CopyinOp] | type[acc.CreateOp], acc.DataClau
 def can_guard(loop: scf.WhileOp) -> bool:
     """Whether the loop's condition can be computed once more before it, for its first iteration."""
     return all(
-        is_pure(op)
+        only_computes(op)
         or is_plain_load(op)
         or isinstance(op, scf.IfOp | scf.YieldOp | scf.ConditionOp)
-        or (isinstance(op, llvm.CallOp) and callee_name(op) in PURE_FUNCTIONS)
         for op in loop.before_region.walk()
     )
 

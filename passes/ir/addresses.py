@@ -13,10 +13,11 @@ from typing import Protocol
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import i8
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.accx_element import ElementOp, Index
 from ..decisions.polynomials import Polynomial
+from .acc_ops import is_defined_inside
 from .layout import member_offset, size_of
 
 ADDRESS_OPS = (llvm.GEPOp, ElementOp)
@@ -54,9 +55,14 @@ class PolynomialReader(Protocol):
     def polynomial(self, value: SSAValue | Index) -> Polynomial | None: ...
 
 
-def base_of(pointer: SSAValue) -> SSAValue:
-    """What the address is computed from: a variable, a pointer's value, a clause's result."""
+def base_of(pointer: SSAValue, inside: Operation | None = None) -> SSAValue:
+    """
+    What the address is computed from: a variable, a pointer's value, a clause's result; with `inside`,
+    the pointer that its computation in that operation begins with.
+    """
     while isinstance(pointer.owner, ADDRESS_OPS):
+        if inside is not None and not is_defined_inside(pointer, inside):
+            break
         pointer = pointer.owner.ptr
     return pointer
 
@@ -69,6 +75,20 @@ class AddressStep:
     type: Attribute
     member: bool = False
     lengths: tuple[SSAValue, ...] = ()
+
+    @property
+    def selected(self) -> Attribute:
+        """The type of what the subscript selects; the elements' where that is a row of variable length."""
+        if not self.member:
+            return self.type
+        assert isinstance(self.type, llvm.LLVMStructType) and isinstance(self.index, int)
+        return self.type.types.data[self.index]
+
+    @property
+    def offset(self) -> int:
+        """The bytes from the beginning of the structure to the member."""
+        assert isinstance(self.type, llvm.LLVMStructType) and isinstance(self.index, int)
+        return member_offset(self.type, self.index)
 
     def read(self, symbols: PolynomialReader) -> tuple[Polynomial | None, Unit]:
         """The step as a polynomial, None if it is none, and what it counts."""
@@ -86,8 +106,7 @@ class AddressStep:
         """The same, with rows counted in elements and members in bytes: how many, and of what type."""
         steps, unit = self.read(symbols)
         if unit.member:
-            assert isinstance(self.type, llvm.LLVMStructType) and isinstance(self.index, int)
-            return Polynomial.constant(member_offset(self.type, self.index)), i8
+            return Polynomial.constant(self.offset), i8
         for length in unit.lengths:
             steps = None if steps is None else steps * length
         return steps, self.type
@@ -125,11 +144,28 @@ def steps_of(op: AddressOp) -> Iterator[AddressStep]:
             yield AddressStep(index, inside)
 
 
-def steps_to(pointer: SSAValue) -> Iterator[AddressStep]:
-    """All subscripts from the base of an address to it."""
+def steps_to(pointer: SSAValue, base: SSAValue | None = None) -> Iterator[AddressStep]:
+    """All subscripts from `base`, the base of an address unless it is given, to the address."""
     chain: list[AddressOp] = []
-    while isinstance(pointer.owner, ADDRESS_OPS):
+    while pointer is not base and isinstance(pointer.owner, ADDRESS_OPS):
         chain.append(pointer.owner)
         pointer = pointer.owner.ptr
     for op in reversed(chain):
         yield from steps_of(op)
+
+
+def subscripted_element(
+    pointer: SSAValue, base: SSAValue
+) -> tuple[Index, Attribute, AddressStep | None] | None:
+    """
+    The subscript, the type of the elements, and the member that an address `base[index]` or `base[index].m`
+    selects, the latter None in the first case; None for other addresses.
+    """
+    steps = [step for step in steps_to(pointer, base) if step.member or step.index != 0]
+    first, *members = steps or (None,)
+    if first is None or first.lengths or not isinstance(first.index, Index) or len(members) > 1:
+        return None
+    member = members[0] if members else None
+    if member is not None and not (member.member and member.type == first.type):
+        return None
+    return first.index, first.type, member

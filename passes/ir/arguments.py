@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext
 from ...dialects.accx import RESTRICT
+from .addresses import base_of
 from .exchanges import has_barrier, is_exchanged
 from .outline import DATA_ENTRY
 
@@ -59,9 +60,8 @@ def _declared_restrict(entry: Operation) -> bool:
 
 def _object(pointer: SSAValue) -> object | None:
     """What identifies the object a host pointer points into, if that is known to be its own."""
+    pointer = base_of(pointer)
     owner = pointer.owner
-    while isinstance(owner, llvm.GEPOp):
-        pointer, owner = owner.ptr, owner.ptr.owner
     if isinstance(owner, llvm.AllocaOp):
         return pointer
     if isinstance(owner, llvm.AddressOfOp):

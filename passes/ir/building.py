@@ -5,7 +5,7 @@ Building operations: a cursor that places operations, gives them a location, and
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import (
@@ -26,6 +26,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
 from ...compiler.base.names import value_name
+from ...dialects.accx_element import Index
 
 PTR = llvm.LLVMPointerType()
 
@@ -93,6 +94,17 @@ class Cursor:
     def to_i64(self, value: SSAValue) -> SSAValue:
         """`value` (integer or index) as i64, sign-extended."""
         return self.to_integer(value, i64)
+
+    def widened(self, subscript: Index) -> SSAValue:
+        """A subscript as i64, by its sign."""
+        value = subscript.value
+        if value.type == i64 or not subscript.unsigned:
+            return self.to_integer(value, i64)
+        width, known = cast(IntegerType, value.type).width.data, constant_value(value)
+        if known is not None:
+            return self.i64(known % (1 << width))
+        kind = arith.ExtUIOp if width < 64 else arith.TruncIOp
+        return self.value(kind(value, i64), value.name_hint)
 
     def to_integer(self, value: SSAValue, type: IntegerType) -> SSAValue:
         """`value` (integer or index) sign-extended or truncated to `type`."""

@@ -179,10 +179,10 @@ class Use:
     def access(self) -> llvm.LoadOp | llvm.StoreOp | None:
         """The plain load or store that this use is; None for any other."""
         match self.op:
-            case llvm.LoadOp():
-                return None if is_ordered(self.op) else self.op
-            case llvm.StoreOp() if self.index == 1:
-                return None if is_ordered(self.op) else self.op
+            case llvm.LoadOp() if not is_ordered(self.op):
+                return self.op
+            case llvm.StoreOp() if self.index == 1 and not is_ordered(self.op):
+                return self.op
             case _:
                 return None
 

@@ -13,10 +13,10 @@ from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from ...dialects.accx_element import ElementOp
 from ..decisions.device_functions import DEVICE_FUNCTIONS, OUTPUT, PURE_FUNCTIONS
 from .acc_ops import enclosing_module
 from .accesses import address_escapes, root_of
+from .purity import is_pure
 
 MOST_CALLS = 16
 """Calls within calls deeper than this are taken to do anything."""
@@ -79,13 +79,9 @@ def _of_operation(op: Operation, module: ModuleOp, depth: int) -> tuple[Read, ..
             return ()
         case llvm.CallOp():
             return _through(op, module, depth)
-        case llvm.AllocaOp() | llvm.GEPOp() | ElementOp() | llvm.AddressOfOp() | llvm.ReturnOp():
+        case llvm.AllocaOp() | acc.LoopOp():
             return ()
-        case acc.LoopOp() | acc.YieldOp():
-            return ()
-        case _ if op.name.startswith(("arith.", "math.", "scf.", "cf.")):
-            return ()
-        case llvm.ConstantOp() | llvm.ZeroOp() | llvm.UndefOp():
+        case _ if op.name.startswith(("scf.", "cf.")) or is_pure(op):
             return ()
         case _:
             return None

@@ -14,8 +14,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, nvvm
 from ...dialects.accx import UNROLL
-from ..decisions.device_functions import PURE_FUNCTIONS
 from .building import constant_value
+from .purity import is_pure_call
 
 _BARRIERS = (gpu.BarrierOp, nvvm.BarrierOp, nvvm.SyncWarpOp)
 
@@ -36,11 +36,7 @@ def has_barrier(args: Sequence[SSAValue]) -> bool:
     if not isinstance(block, Block) or block.parent is None:
         return False
     return any(
-        isinstance(op, _BARRIERS)
-        or (
-            isinstance(op, llvm.CallOp)
-            and (op.callee is None or op.callee.string_value() not in PURE_FUNCTIONS)
-        )
+        isinstance(op, _BARRIERS) or (isinstance(op, llvm.CallOp) and not is_pure_call(op))
         for op in block.parent.walk()
     )
 

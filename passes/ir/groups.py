@@ -15,13 +15,13 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx import UNROLL
+from ...dialects.accx_element import Index
 from ...dialects.volatility import is_ordered
-from ..decisions.device_functions import PURE_FUNCTIONS
 from .acc_ops import is_defined_inside, set_operand_groups
-from .addresses import ADDRESS_OPS
 from .building import Cursor, constant_value, erase
 from .expressions import parts_of
 from .jamming import NSW, clone_into, if_full
+from .purity import only_computes
 
 WIDE_BYTES = 16
 """What one instruction of a thread loads or stores at most."""
@@ -46,12 +46,7 @@ def is_plain(op: Operation) -> bool:
     """Whether `op` computes, or loads or stores as C does without `volatile` and atomics."""
     if isinstance(op, llvm.LoadOp | llvm.StoreOp):
         return not is_ordered(op)
-    if isinstance(op, llvm.CallOp):
-        name = op.callee.string_value() if op.callee is not None else ""
-        return name in PURE_FUNCTIONS
-    return isinstance(op, ADDRESS_OPS) or (
-        op.name.startswith(("arith.", "math.")) and not op.regions
-    )
+    return only_computes(op)
 
 
 def reads_late(ops: Sequence[Operation]) -> bool:
@@ -64,20 +59,26 @@ def reads_late(ops: Sequence[Operation]) -> bool:
     return False
 
 
-def direction(index: SSAValue, loop: acc.LoopOp) -> int:
-    """1 if `index` is the loop's variable plus something fixed, -1 if minus it, 0 otherwise."""
+def direction(subscript: Index, loop: acc.LoopOp) -> int:
+    """1 if `subscript` is the loop's variable plus something fixed, -1 if minus it, 0 otherwise."""
+    width = subscript.value.type
+    widened = subscript.unsigned and width != i64
+    return 0 if widened else _direction(subscript.value, loop)
+
+
+def _direction(index: SSAValue, loop: acc.LoopOp) -> int:
     if index is loop.region.block.args[0]:
         return 1
     owner = index.owner
     if isinstance(owner, arith.ExtSIOp):
-        return direction(owner.operands[0], loop)
+        return _direction(owner.operands[0], loop)
     if isinstance(owner, arith.AddiOp | arith.SubiOp):
         left, right = owner.operands
         if _is_fixed(right, loop):
-            return direction(left, loop)
+            return _direction(left, loop)
         if _is_fixed(left, loop):
             sign = -1 if isinstance(owner, arith.SubiOp) else 1
-            return sign * direction(right, loop)
+            return sign * _direction(right, loop)
     return 0
 
 

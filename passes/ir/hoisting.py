@@ -12,40 +12,18 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
 
-from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects import arith, llvm
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ...dialects.volatility import is_plain_load
-from .acc_ops import constant_value
 from .addresses import ADDRESS_OPS
 from .host_memory import HostMemory, Root
+from .purity import is_pure, may_trap
 
 Key = Hashable
 
-_DIVISIONS = (
-    arith.DivSIOp,
-    arith.DivUIOp,
-    arith.RemSIOp,
-    arith.RemUIOp,
-    arith.CeilDivSIOp,
-    arith.CeilDivUIOp,
-    arith.FloorDivSIOp,
-)
 _CONVERSIONS = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
 CONSTANTS = (arith.ConstantOp, llvm.ConstantOp, llvm.ZeroOp, llvm.AddressOfOp)
-
-
-def is_pure(op: Operation) -> bool:
-    """Whether `op` computes its results from its operands and does nothing else."""
-    return not op.regions and (is_side_effect_free(op) or op.name.startswith(("arith.", "math.")))
-
-
-def _may_trap(op: Operation) -> bool:
-    if not isinstance(op, _DIVISIONS):
-        return False
-    divisor = constant_value(op.rhs)
-    return divisor is None or divisor in (0, -1)
 
 
 @dataclass
@@ -91,7 +69,9 @@ class Hoister:
         if isinstance(op, llvm.LoadOp):
             known = self.defines(value) or self._loads_at_anchor(op)
             return (op.ptr,) if known else ()
-        if isinstance(op, (*CONSTANTS, *_CONVERSIONS)) or (self.defines(value) and is_pure(op)):
+        if isinstance(op, (*CONSTANTS, *_CONVERSIONS)) or (
+            self.defines(value) and is_pure(op) and not op.regions
+        ):
             return tuple(op.operands)
         return ()
 
@@ -108,7 +88,7 @@ class Hoister:
         if not isinstance(op, (*CONSTANTS, *_CONVERSIONS)):
             if not inside:
                 return ("value", value)
-            if isinstance(op, llvm.AllocaOp) or not is_pure(op) or _may_trap(op):
+            if op.regions or not is_pure(op) or may_trap(op):
                 return None
         operands = tuple(self._keys[operand] for operand in op.operands)
         if None in operands:
@@ -121,9 +101,7 @@ class Hoister:
         if op.parent_block() is not self.anchor.parent_block():
             return False
         following = op.next_op
-        while following is not None and (
-            is_pure(following) or isinstance(following, llvm.LoadOp | acc.DataBoundsOp)
-        ):
+        while following is not None and (is_pure(following) or isinstance(following, llvm.LoadOp)):
             if following is self.anchor:
                 return True
             following = following.next_op

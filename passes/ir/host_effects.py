@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, cf, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ...compiler.base.names import c_name
 from ...dialects.accx_compress import COMPRESSION_OPS
@@ -24,6 +23,7 @@ from ...dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp, UpdatePeerOp
 from ..decisions.device_functions import INTEGER, MATH_F32, MATH_F64, MATH_F80, PURE_FUNCTIONS
 from .acc_ops import COMPUTE_OPS, EXIT_OPS, MAPPING_OPS
 from .host_memory import HostMemory, Root, callee_name
+from .purity import is_pure
 
 _NAMES = (
     "printf puts putchar snprintf sprintf strlen strcmp strncmp atoi atol atof clock time"
@@ -153,9 +153,7 @@ class HostEffects:
                     yield Barrier(op, "a construct with an async or wait clause")
             case llvm.AllocaOp():
                 pass
-            case _ if isinstance(op, _STRUCTURE) or is_side_effect_free(op):
-                pass
-            case _ if op.name.startswith(("arith.", "math.")):
+            case _ if isinstance(op, _STRUCTURE) or is_pure(op):
                 pass
             case _:
                 yield Barrier(op, _BARRIERS.get(type(op), f"'{op.name}'"))

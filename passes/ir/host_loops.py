@@ -23,6 +23,7 @@ from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ...dialects.accx import ACCESS_GROUPS, LANES, SIMD
+from .addresses import base_of
 from .building import Cursor, constant_value, erase
 from .combiners import Kind
 from .host_copies import Reduction, private_copy, reduction_copy
@@ -153,7 +154,7 @@ class LoopLowering:
     def _crosses_gangs(self, reduction: Reduction) -> bool:
         """Whether the variable is shared by gangs (a kernel's argument), not private to one."""
         return isinstance(reduction.target, BlockArgument) or not isinstance(
-            _root(reduction.target).owner, llvm.AllocaOp
+            base_of(reduction.target).owner, llvm.AllocaOp
         )
 
     def _is_over_gangs(self, reduction: Reduction) -> bool:
@@ -192,12 +193,6 @@ class LoopLowering:
             end = body.value(arith.MinSIOp(end, body.to_i64(dim.upper)))
             inner.append(Dimension(tile, body.to_integer(end, dim.type), dim.step, dim.name))
         return plain_loops(body, inner)
-
-
-def _root(value: SSAValue) -> SSAValue:
-    while isinstance(value.owner, llvm.GEPOp):
-        value = value.owner.ptr
-    return value
 
 
 def _move_body(loop: acc.LoopOp, body: Cursor, inductions: Sequence[SSAValue]) -> None:
@@ -259,7 +254,7 @@ def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
             case llvm.LoadOp(ordering=ordering) | llvm.StoreOp(ordering=ordering):
                 if ordering is not None and ordering.value.data != 0:
                     return
-                if isinstance(_root(op.ptr).owner, llvm.AllocaOp):
+                if isinstance(base_of(op.ptr).owner, llvm.AllocaOp):
                     simple &= isinstance(op.ptr.owner, llvm.AllocaOp)
                 else:
                     accesses.append(op)

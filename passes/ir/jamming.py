@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, StringAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ...dialects.accx import WHY
-from ...dialects.volatility import is_ordered
 from .acc_ops import is_inside
 from .addresses import base_of
 from .building import Cursor, constant_value
+from .purity import only_reads
 from .region_values import variable_of
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
@@ -104,18 +103,6 @@ class Jam:
                 new = fused.results[row * width + i]
                 new.name_hint = result.name_hint
                 values[result] = new
-
-
-def only_reads(op: Operation) -> bool:
-    """Whether `op` itself writes nothing and has no other effect."""
-    if isinstance(op, llvm.LoadOp):
-        return not is_ordered(op)
-    return is_pure(op) or isinstance(op, scf.ForOp | scf.IfOp | scf.YieldOp)
-
-
-def is_pure(op: Operation) -> bool:
-    """Whether `op` only computes. (xDSL does not mark all conversions of `arith` as pure.)"""
-    return op.name.startswith(("arith.", "math.")) or is_side_effect_free(op)
 
 
 def clone_into(op: Operation, values: dict[SSAValue, SSAValue], cursor: Cursor) -> None:

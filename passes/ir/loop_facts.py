@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
-from ..decisions.device_functions import PURE_FUNCTIONS
 from ..decisions.levels import Level
 from ..decisions.loop_tree import LoopNode
 from ..decisions.shared_work import InnerWork
@@ -17,6 +16,7 @@ from .addresses import steps_to
 from .expressions import parts_of
 from .layout import size_of
 from .levels import loop_levels
+from .purity import is_pure_call
 from .region_values import RegionSymbols
 from .scans import scan_step
 from .strides import AccessCounter
@@ -108,7 +108,7 @@ def _routine_need(operations: Sequence[Operation], level_of: Callable[[str], Lev
 def is_long(op: Operation) -> bool:
     """Whether an operation may stand for many: a loop, or a call that is not just arithmetic."""
     if isinstance(op, llvm.CallOp):
-        return op.callee is None or op.callee.string_value() not in PURE_FUNCTIONS
+        return not is_pure_call(op)
     return isinstance(op, scf.ForOp | scf.WhileOp | scf.ExecuteRegionOp | acc.LoopOp)
 
 

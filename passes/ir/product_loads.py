@@ -14,8 +14,8 @@ from ..decisions.shared_sections import Place, place_of
 from .acc_ops import MAPPING_OPS, is_defined_inside, variable_name
 from .addresses import base_of, steps_to
 from .cached_accesses import Symbols
-from .jamming import is_pure
 from .layout import size_of
+from .purity import is_pure
 
 
 @dataclass(frozen=True)

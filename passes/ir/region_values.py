@@ -16,13 +16,13 @@ from typing import cast
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, i1, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ...dialects.accx_element import Index
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
 from .acc_ops import ENTRY_OPS, constant_i64, constant_value, is_defined_inside, is_inside
 from .addresses import ADDRESS_OPS, AddressOp
+from .purity import is_pure
 from .value_polynomials import from_value, is_manageable
 
 _TRANSPARENT = (
@@ -382,7 +382,7 @@ class HostEmitter:
             return None
         if isinstance(owner, llvm.LoadOp):
             return self._copy_load(value, owner, symbols)
-        if not (is_side_effect_free(owner) or constant_value(value) is not None):
+        if not is_pure(owner):
             return None
         operands = [self.copy_expression(operand, symbols) for operand in owner.operands]
         if any(operand is None for operand in operands):

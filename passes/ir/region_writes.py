@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ..decisions.device_functions import DEVICE_FUNCTIONS, PURE_FUNCTIONS
 from .acc_ops import ENTRY_OPS
 from .accesses import may_alias, root_of
+from .purity import is_pure
 from .region_values import variable_key
 
 
@@ -45,7 +45,7 @@ class Writes:
                     self.unknown = self.unknown or name not in DEVICE_FUNCTIONS
             case llvm.LoadOp():
                 pass
-            case _ if not op.regions and not is_side_effect_free(op):
+            case _ if not op.regions and not is_pure(op):
                 self._add_passed_pointers(op)
             case _:
                 pass

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from xdsl.dialects import llvm, scf
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
-from ..decisions.device_functions import PURE_FUNCTIONS
-from .addresses import AddressOp
+from ...dialects.volatility import is_plain_load
+from .purity import only_computes
 
 
 def same_value(left: SSAValue, right: SSAValue) -> bool:
@@ -22,11 +21,8 @@ def same_value(left: SSAValue, right: SSAValue) -> bool:
         return False
     if isinstance(one, scf.IfOp) and isinstance(other, scf.IfOp):
         return _same_choice(one, other)
-    pure = one.name.startswith(("arith.", "math.")) or _is_pure_call(one)
-    named = isinstance(one, llvm.LoadOp | AddressOp | llvm.AddressOfOp | llvm.ConstantOp)
     return (
-        (pure or named)
-        and not one.regions
+        (only_computes(one) or is_plain_load(one))
         and one.properties == other.properties
         and len(one.operands) == len(other.operands)
         and all(same_value(a, b) for a, b in zip(one.operands, other.operands, strict=True))
@@ -46,24 +42,11 @@ def _same_choice(one: scf.IfOp, other: scf.IfOp) -> bool:
     return True
 
 
-def _is_pure_call(op: Operation) -> bool:
-    return (
-        isinstance(op, llvm.CallOp)
-        and op.callee is not None
-        and op.callee.string_value() in PURE_FUNCTIONS
-    )
-
-
 def is_quiet(op: Operation) -> bool:
     """Whether an operation writes nothing."""
     if op.regions:
         return all(is_quiet(inner) for r in op.regions for b in r.blocks for inner in b.ops)
-    return (
-        isinstance(op, llvm.LoadOp | llvm.AddressOfOp | scf.YieldOp)
-        or op.name.startswith(("arith.", "math."))
-        or is_side_effect_free(op)
-        or _is_pure_call(op)
-    )
+    return isinstance(op, llvm.LoadOp) or only_computes(op)
 
 
 def _quiet_between(first: Operation, second: Operation) -> bool:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ..decisions.device_functions import PURE_FUNCTIONS
 from .acc_ops import (
     COMPUTE_OPS,
     EXIT_OPS,
@@ -27,6 +26,7 @@ from .acc_ops import (
     is_scalar,
 )
 from .loop_symbols import LoopLike
+from .purity import is_pure_call
 
 LOOPS = (acc.LoopOp, scf.ForOp)
 
@@ -276,8 +276,7 @@ class ScalarFlow:
 
     def _called(self, op: llvm.CallOp) -> int:
         """A function of the program may read every global."""
-        name = op.callee.string_value() if op.callee else None
-        if name in PURE_FUNCTIONS:
+        if is_pure_call(op):
             return 0
         return sum(self.bit_of_global(name) for name in self.globals)
 

@@ -8,28 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
-from xdsl.dialects import arith, llvm, math, scf
+from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx_element import Index
 from ...dialects.volatility import is_ordered
-from .addresses import ADDRESS_OPS, base_of, steps_to
+from .addresses import base_of, steps_to
 from .building import Cursor, constant_value
 from .combiners import Expression, Kind, ScalarOperator
 from .complex_values import is_complex
 from .layout import Elements, elements_of, member_offset, size_of
+from .purity import is_pure
 
-_ARITHMETIC = (
-    *arith.Arith.operations,
-    *math.Math.operations,
-    llvm.UndefOp,
-    llvm.ZeroOp,
-    llvm.ConstantOp,
-    llvm.ExtractValueOp,
-    llvm.InsertValueOp,
-)
 _COMMUTATIVE = (
     arith.AddiOp,
     arith.AddfOp,
@@ -49,9 +41,7 @@ _COMMUTATIVE = (
 
 def has_effects(op: Operation) -> bool:
     """Whether leaving out `op` could be told."""
-    return not isinstance(op, (*_ARITHMETIC, *ADDRESS_OPS, llvm.AllocaOp)) and not op.has_trait(
-        IsTerminator
-    )
+    return not (is_pure(op) or isinstance(op, llvm.AllocaOp) or op.has_trait(IsTerminator))
 
 
 class NotElementwise(Exception):
@@ -145,7 +135,7 @@ def _expression(update: Update, sources: Sequence[SSAValue]) -> Expression:
             ):
                 raise NotElementwise
             inputs[sources.index(place.base)].add(owner.dereferenced_value)
-        elif isinstance(owner, _ARITHMETIC):
+        elif isinstance(owner, Operation) and is_pure(owner) and not owner.regions:
             if owner not in operations:
                 operations.add(owner)
                 work += owner.operands

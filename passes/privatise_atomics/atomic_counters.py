@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.llvm_ext import AtomicBinOp
 from ..decisions.private_counters import is_worthwhile
 from ..ir.acc_ops import MAPPING_OPS, has_level, is_inside, mapped_variable
+from ..ir.addresses import ADDRESS_OPS
 from ..ir.building import constant_value
 from ..ir.layout import size_of
 from ..ir.loop_facts import constant_trip
@@ -102,7 +103,7 @@ def updates_of(array: SSAValue, construct: acc.ParallelOp) -> list[acc.AtomicUpd
         user = use.operation
         if user is construct or not is_inside(user, construct):
             continue
-        if isinstance(user, llvm.GEPOp) and use.index == 0:
+        if isinstance(user, ADDRESS_OPS) and use.index == 0:
             inner = updates_of(user.result, construct)
             if inner is None:
                 return None

@@ -17,7 +17,7 @@ Before:
   %bins_1 = acc.present varPtr(%bins : !llvm.ptr) varType(i32) bounds(256 elements) -> !llvm.ptr
   acc.parallel … {
     acc.loop gang vector control(%i : i32) = … {
-      %p = llvm.getelementptr %bins_1[%k] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+      %p = accx.element %bins_1[%k] of i32 : i64
       acc.atomic.update %p : !llvm.ptr { ^bb0(%old : i32): … %old + 1 … }
     } attributes {accx.schedule = #accx.schedule<covers>}
   }
@@ -68,6 +68,7 @@ from ..decisions.private_counters import (
 )
 from ..decisions.schedule import Target
 from ..ir.acc_ops import NONE, has_level, loops_in, set_operand_groups, variable_name
+from ..ir.addresses import ADDRESS_OPS, subscripted_element
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.layout import size_of
 from ..ir.machine import machine_of
@@ -147,18 +148,12 @@ def _selector(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> SSAValue
 
 def _element_number(at: Cursor, address: SSAValue, counters: Counters) -> SSAValue:
     """Which element of the copies `address` in the array means (i64)."""
-    owner = address.owner
+    found = subscripted_element(address, counters.array)
     number: SSAValue
     if address is counters.array:
         number = at.i64(0)
-    elif (
-        isinstance(owner, llvm.GEPOp)
-        and owner.ptr is counters.array
-        and size_of(owner.elem_type) == counters.element_bytes
-        and len(owner.ssa_indices) == 1
-        and len(list(owner.rawConstantIndices.iter_values())) == 1
-    ):
-        number = at.to_i64(owner.ssa_indices[0])
+    elif found is not None and found[2] is None and size_of(found[1]) == counters.element_bytes:
+        number = at.widened(found[0])
     else:
         start = at.value(llvm.PtrToIntOp(counters.array, i64))
         bytes = at.sub(at.value(llvm.PtrToIntOp(address, i64)), start)
@@ -180,7 +175,7 @@ def _redirect(
         )
     update.operands[0] = at.element(copy, number, counters.type, copy.name_hint)
     owner = address.owner
-    while isinstance(owner, llvm.GEPOp) and not owner.result.uses:
+    while isinstance(owner, ADDRESS_OPS) and not owner.result.uses:
         above = owner.ptr.owner
         erase(owner)
         owner = above

@@ -16,7 +16,7 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
-from ..ir.acc_ops import is_defined_inside
+from ..ir.addresses import base_of, subscripted_element
 from ..ir.building import Cursor
 from ..ir.groups import WIDE_BYTES, Frame, body_operations, copy_all, direction, is_plain
 from ..ir.layout import size_of
@@ -62,12 +62,8 @@ def _is_narrow(load: llvm.LoadOp, loop: acc.LoopOp) -> bool:
     type = load.dereferenced_value.type
     if not isinstance(type, IntegerType) or type.width.data not in (8, 16):
         return False
-    gep = load.ptr.owner
-    if not isinstance(gep, llvm.GEPOp) or gep.elem_type != type or len(gep.ssa_indices) != 1:
-        return False
-    if len(list(gep.rawConstantIndices.iter_values())) != 1 or is_defined_inside(gep.ptr, loop):
-        return False
-    return direction(gep.ssa_indices[0], loop) == 1
+    found = subscripted_element(load.ptr, base_of(load.ptr, loop))
+    return found is not None and found[1:] == (type, None) and direction(found[0], loop) == 1
 
 
 def group_iterations(grouping: Grouping) -> None:

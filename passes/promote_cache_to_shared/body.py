@@ -23,13 +23,14 @@ from ...dialects.volatility import is_ordered
 from ..ir.building import Cursor, constant_value
 from ..ir.cached_accesses import Declined, Symbols, usual_turns
 from ..ir.cached_code import zero
+from ..ir.purity import is_pure
 from . import bulk, emulated, fetch, tiles
 from .emulated import Emulated
 from .pipeline import Ahead
 from .range_checks import checked_once, in_sections
 from .tile_access import Output, Placed, TileAccesses, guarded
 from .tiles import Planned, Tile
-from .uniformity import has_effects, is_pure, may_be_written
+from .uniformity import has_effects, may_be_written
 
 MAX_UNROLLED = 64
 """Turns up to which a loop over a tile is unrolled completely."""
@@ -163,7 +164,7 @@ class BlockBody:
             return False
         if isinstance(op, llvm.LoadOp):
             return not is_ordered(op)
-        return is_pure(op) and not isinstance(op, llvm.AllocaOp)
+        return is_pure(op)
 
     def _once(self, op: Operation, at: Cursor) -> None:
         new = at.insert(op.clone(self.first))

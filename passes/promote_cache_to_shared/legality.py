@@ -18,8 +18,9 @@ from ..decisions.cache_section import Section
 from ..ir.acc_ops import source_loc
 from ..ir.cached_accesses import Access, Cached, Declined
 from ..ir.cached_sections import first_directive
+from ..ir.purity import is_pure
 from .nest import Nest
-from .uniformity import has_effects, is_pure, overlapping_store
+from .uniformity import has_effects, overlapping_store
 
 
 def choose_sections(cached: Sequence[Cached]) -> None:

@@ -24,6 +24,7 @@ from xdsl.traits import IsTerminator
 from ...dialects.accx_cache import GangBarrierOp, WaitCopiesOp
 from ..ir.building import Cursor
 from ..ir.cached_code import Values, mapped, zero
+from ..ir.purity import is_pure
 from . import fetch
 from .nest import Nest
 from .tiles import Block, Planned, Tile, buffer_bytes, in_tile
@@ -49,7 +50,7 @@ def group_directives(
             if isinstance(op, acc.CacheOp) and op in by_op:
                 open_.append(by_op[op])
                 last = op
-            elif open_ and not _is_arithmetic(op):
+            elif open_ and not is_pure(op):
                 assert last is not None
                 groups[last], open_ = open_, []
         if open_ and last is not None:
@@ -58,10 +59,6 @@ def group_directives(
         if op.parent_op() is not nest.loops[-1]:
             renewed.add(op)
     return groups, renewed
-
-
-def _is_arithmetic(op: Operation) -> bool:
-    return op.name.startswith("arith.") or isinstance(op, acc.DataBoundsOp | acc.CacheOp)
 
 
 def fetched_ahead(nest: Nest, planned: Sequence[Planned], threads: int) -> list[Planned]:

@@ -9,24 +9,14 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ...dialects.volatility import is_ordered
-from ..decisions.device_functions import PURE_FUNCTIONS
 from ..ir.acc_ops import MAPPING_OPS, is_inside
 from ..ir.addresses import AddressOp, base_of
 from ..ir.arguments import distinct_arguments, is_restrict
 from ..ir.cached_accesses import Cached
+from ..ir.purity import is_pure, is_pure_call
 from ..ir.region_values import same_variable, variable_of
-
-
-def is_pure(op: Operation) -> bool:
-    """Whether `op` only computes."""
-    return (
-        isinstance(op, acc.DataBoundsOp | acc.CacheOp)
-        or op.name.startswith(("arith.", "math."))
-        or is_side_effect_free(op)
-    )
 
 
 def overlapping_store(cached: Cached) -> llvm.StoreOp | None:
@@ -108,7 +98,7 @@ def _propagate(op: Operation, varying: set[SSAValue], written: Sequence[SSAValue
     if isinstance(op, llvm.LoadOp):
         mine = mine or not _is_constant_memory(op.ptr, written)
     elif isinstance(op, llvm.AllocaOp | llvm.CallOp):
-        mine = mine or not _is_pure_call(op)
+        mine = mine or not is_pure_call(op)
     if not mine:
         return
     varying.update(op.results)
@@ -153,25 +143,8 @@ def may_be_written(pointer: SSAValue, written: Sequence[SSAValue]) -> bool:
     )
 
 
-def _is_pure_call(op: Operation) -> bool:
-    return (
-        isinstance(op, llvm.CallOp)
-        and op.callee is not None
-        and op.callee.string_value() in PURE_FUNCTIONS
-    )
-
-
-def is_pure_call(op: llvm.CallOp) -> bool:
-    """Whether a call depends on its arguments alone and does nothing else."""
-    return _is_pure_call(op)
-
-
 def has_effects(op: Operation) -> bool:
     """Whether other threads could see that `op` ran."""
     if isinstance(op, llvm.StoreOp):
         return not isinstance(base_of(op.ptr).owner, llvm.AllocaOp)
-    if isinstance(op, llvm.CallOp):
-        return not is_pure_call(op)
-    if isinstance(op, llvm.LoadOp | llvm.AllocaOp):
-        return False
-    return not is_pure(op)
+    return not (isinstance(op, llvm.LoadOp | llvm.AllocaOp) or is_pure(op) or is_pure_call(op))

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Block, Operation, OpResult
+from xdsl.traits import IsTerminator
 
-from ..ir.addresses import AddressOp
+from ..ir.purity import is_pure
 from ..ir.region_writes import Writes, writes_of
 from .kernel_loops import HostLoops, is_parallel_nest
 
@@ -41,10 +42,8 @@ def _is_movable(op: Operation, writes: Writes) -> bool:
         return False
     if isinstance(op, llvm.LoadOp):
         return not writes.may_change(op)
-    if isinstance(op, acc.PrivateOp | acc.ReductionOp | acc.CacheOp | acc.DataBoundsOp):
-        return True
-    return isinstance(op, AddressOp | llvm.AddressOfOp | llvm.ZeroOp | llvm.ConstantOp) or (
-        op.name.startswith(("arith.", "math."))
+    return isinstance(op, acc.PrivateOp | acc.ReductionOp) or (
+        is_pure(op) and not op.has_trait(IsTerminator)
     )
 
 

@@ -67,12 +67,12 @@ from ..ir.jamming import (
     check_body,
     explain,
     if_full,
-    is_pure,
     set_bounds,
     trip_count,
 )
 from ..ir.layout import size_of
 from ..ir.machine import machine_of
+from ..ir.purity import is_pure
 from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.schedules import LoopSchedule, given_sizes, set_schedule
 from ..ir.trip_counts import Arithmetic, Count

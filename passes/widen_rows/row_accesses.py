@@ -16,13 +16,13 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ...dialects.volatility import is_ordered
-from ..decisions.device_functions import PURE_FUNCTIONS
 from ..decisions.polynomials import ZERO, Monomial, Polynomial, product
 from ..decisions.wide_rows import WIDE_BYTES
 from ..ir.acc_ops import MAPPING_OPS
 from ..ir.addresses import base_of, steps_to
-from ..ir.jamming import Declined, is_pure
+from ..ir.jamming import Declined
 from ..ir.layout import size_of
+from ..ir.purity import is_pure_call, only_computes
 from ..ir.region_values import RegionSymbols
 
 _MAY_TRAP = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
@@ -110,13 +110,11 @@ def _visit(block: Block, found: Survey) -> None:
 
 
 def _check_plain(op: Operation, changes: bool) -> None:
-    if isinstance(op, llvm.CallOp):
-        name = op.callee.string_value() if op.callee is not None else ""
-        if name not in PURE_FUNCTIONS:
-            raise Declined("the body calls a function")
-    elif op.regions or not is_pure(op) or isinstance(op, llvm.AllocaOp):
+    if isinstance(op, llvm.CallOp) and not is_pure_call(op):
+        raise Declined("the body calls a function")
+    if not only_computes(op):
         raise Declined(f"the body holds {op.name}")
-    elif changes and isinstance(op, _MAY_TRAP):
+    if changes and isinstance(op, _MAY_TRAP):
         raise Declined("the body divides integers")
 
 

@@ -1,0 +1,277 @@
+"""
+Compute what a loop adds up in equal steps, pointers and integers, from the loop's variable.
+
+Takes:  acc level.
+Leaves: in compute constructs, no `scf.for` that carries a pointer or an integer to which every iteration
+        adds the same, known before the loop: what `*p++` accesses is `p[i]` to all that follows. With a
+        step other than 1, the amount must be a multiple of it, and the last value not be wanted.
+Fails:  never.
+
+Before:
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%q = %p) -> (!llvm.ptr) : i32 {
+    %x = llvm.load %q : !llvm.ptr -> f64
+    %next = llvm.getelementptr inbounds %q[1] : (!llvm.ptr) -> !llvm.ptr, f64
+    scf.yield %next : !llvm.ptr
+  }
+After:
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %q = accx.element %p[%i] of f64 : i32
+    %x = llvm.load %q : !llvm.ptr -> f64
+  }
+  %last = accx.element %p[%n, if positive, else 0] of f64 : i64
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType, ModuleOp, i64
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.accx_element import ElementOp, Index
+from .ir.acc_ops import constant_value, is_defined_inside, is_inside
+from .ir.addresses import ADDRESS_OPS, AddressOp, steps_of
+from .ir.building import Cursor, erase
+from .ir.purity import is_pure, may_trap
+
+_WRAPS = arith.IntegerOverflowAttr("none")
+_NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+_CONSTRUCTS = (acc.ParallelOp, acc.KernelsOp, acc.SerialOp)
+
+
+@dataclass(frozen=True)
+class Induction:
+    """
+    Iteration t of `loop` has `start` plus t times `amount` (times the sign, for a subtraction) in its carried
+    value number `position`; `op` adds.
+    """
+
+    loop: scf.ForOp
+    position: int
+    op: arith.AddiOp | arith.SubiOp | AddressOp
+    amount: int | SSAValue
+
+    @property
+    def start(self) -> SSAValue:
+        return self.loop.iter_args[self.position]
+
+    @property
+    def carried(self) -> SSAValue:
+        return self.loop.body.block.args[1 + self.position]
+
+    def after(self, at: Cursor, distance: SSAValue, hint: str | None) -> SSAValue:
+        """The value when the loop's variable is `distance` from its first value; placed at `at`."""
+        if isinstance(self.op, ADDRESS_OPS):
+            rows = self.op.rows if isinstance(self.op, ElementOp) else ()
+            index = Index(self._times(at, distance, nsw=True))
+            return at.value(ElementOp(self.start, [index], self.op.elem_type, rows), hint)
+        first = constant_value(self.start)
+        known = first is not None and isinstance(self.amount, int) and min(first, self.amount) >= 0
+        nsw = known and _never_wraps(self.op)
+        assert isinstance(self.start.type, IntegerType)
+        total = self._times(at, at.to_integer(distance, self.start.type), nsw=nsw)
+        if first == 0:
+            return total
+        return at.value(arith.AddiOp(self.start, total, overflow=_NSW if nsw else _WRAPS), hint)
+
+    def _times(self, at: Cursor, distance: SSAValue, *, nsw: bool) -> SSAValue:
+        if self.amount == 1:
+            return distance
+        if isinstance(self.op, ADDRESS_OPS):
+            distance = at.to_i64(distance)
+        amount = self.amount
+        factor = (
+            at.constant(amount, distance.type)
+            if isinstance(amount, int)
+            else _before(amount, self.loop)
+        )
+        return at.value(arith.MuliOp(distance, factor, overflow=_NSW if nsw else _WRAPS))
+
+
+def _never_wraps(op: arith.AddiOp | arith.SubiOp) -> bool:
+    return arith.IntegerOverflowFlag.NSW in op.overflow_flags.data
+
+
+def _added(op: Operation, carried: SSAValue) -> SSAValue | int | None:
+    """What `op` adds to `carried`, the negative of a constant that it subtracts; None if it does neither."""
+    match op:
+        case arith.AddiOp():
+            other = op.rhs if op.lhs is carried else op.lhs
+            known = constant_value(other)
+            return other if known is None else known
+        case arith.SubiOp() if op.lhs is carried:
+            known = constant_value(op.rhs)
+            return None if known is None else -known
+        case llvm.GEPOp() | ElementOp() if op.ptr is carried:
+            steps = list(steps_of(op))
+            index = steps[0].index
+            if len(steps) != 1 or isinstance(index, int):
+                return index if len(steps) == 1 and isinstance(index, int) else None
+            known = constant_value(index.value)
+            if known is not None and not index.unsigned:
+                return known
+            return index.value if index.value.type == i64 else None
+        case _:
+            return None
+
+
+def find_induction(loop: scf.ForOp, position: int) -> Induction | None:
+    """What `loop` adds to the carried value `position`, if that is the same in all iterations."""
+    carried = loop.body.block.args[1 + position]
+    end = loop.body.block.last_op
+    assert isinstance(end, scf.YieldOp)
+    op = end.operands[position].owner
+    if not isinstance(op, arith.AddiOp | arith.SubiOp | llvm.GEPOp | ElementOp):
+        return None
+    if carried not in op.operands or op.parent_block() is not loop.body.block:
+        return None
+    amount, step = _added(op, carried), constant_value(loop.step)
+    if amount is None or amount is carried or (isinstance(op, ElementOp) and _moves(op, loop)):
+        return None
+    if isinstance(amount, SSAValue) and (step != 1 or not _is_fixed(amount, loop)):
+        return None
+    if isinstance(amount, int):
+        if not step or amount % step:
+            return None
+        amount //= step
+    if step != 1 and loop.results[position].uses:
+        return None
+    return Induction(loop, position, op, amount)
+
+
+def _is_fixed(value: SSAValue, loop: scf.ForOp) -> bool:
+    """Whether `value` is there before `loop`, or computed in it from what is."""
+    if not is_defined_inside(value, loop):
+        return True
+    op = value.owner
+    if not isinstance(op, Operation) or op.regions or not is_pure(op) or may_trap(op):
+        return False
+    return all(_is_fixed(operand, loop) for operand in op.operands)
+
+
+def _before(value: SSAValue, loop: scf.ForOp) -> SSAValue:
+    """`value`, which is fixed, before `loop`."""
+    op = value.owner
+    if not is_defined_inside(value, loop) or not isinstance(op, Operation):
+        return value
+    known = {operand: _before(operand, loop) for operand in op.operands}
+    return Cursor.before(loop).value(op.clone(known), value.name_hint)
+
+
+def _moves(op: ElementOp, loop: scf.ForOp) -> bool:
+    """Whether the lengths of rows are computed in the loop."""
+    return any(is_defined_inside(length, loop) for length in op.rows)
+
+
+def rewrite(found: Induction) -> None:
+    """Computes the value from the loop's variable, and, where it is wanted, after the loop."""
+    loop, block = found.loop, found.loop.body.block
+    result = loop.results[found.position]
+    if result.uses:
+        last = found.after(Cursor.after(loop), _length(found), result.name_hint)
+        result.replace_all_uses_with(last)
+    if found.carried.uses:
+        first = block.first_op
+        assert first is not None
+        at = Cursor.before(first, loop.location)
+        distance = _difference(at, block.args[0], loop.lb)
+        value = found.after(at, distance, found.carried.name_hint)
+        found.carried.replace_all_uses_with(value)
+
+
+def _difference(at: Cursor, upper: SSAValue, lower: SSAValue) -> SSAValue:
+    """`upper - lower`, in 64 bits unless `lower` is 0."""
+    if constant_value(lower) == 0:
+        return upper
+    return at.value(arith.SubiOp(at.to_i64(upper), at.to_i64(lower), overflow=_NSW))
+
+
+def _length(found: Induction) -> SSAValue:
+    """How far the loop, of step 1, goes; computed before all loops around that do not change its bounds."""
+    loop = found.loop
+    around: Operation = loop
+    parent = loop.parent_op()
+    while isinstance(parent, scf.ForOp) and all(
+        constant_value(v) is not None or not is_defined_inside(v, parent)
+        for v in (loop.lb, loop.ub)
+    ):
+        around, parent = parent, parent.parent_op()
+    at = Cursor.before(around, loop.location)
+    upper = at.to_i64(loop.ub)
+    if not _only_inside(found, around):
+        upper = at.value(arith.MaxSIOp(upper, at.to_i64(loop.lb)), "past")
+    return _difference(at, upper, loop.lb)
+
+
+def _only_inside(found: Induction, around: Operation) -> bool:
+    """
+    Whether nobody asks for the last value where the loop does not run: a loop of `around` directly around it
+    carries the value through it, from iteration to iteration, and uses it nowhere else.
+    """
+    loop, start = found.loop, found.start
+    result, parent = loop.results[found.position], loop.parent_op()
+    if parent is None or around is loop or not isinstance(parent, scf.ForOp):
+        return False
+    (use, *others) = result.uses
+    if others or not isinstance(start, BlockArgument) or start.owner is not parent.body.block:
+        return False
+    position = start.index - 1
+    carries = isinstance(use.operation, scf.YieldOp) and use.index == position
+    return (
+        carries
+        and use.operation.parent_op() is parent
+        and not parent.results[position].uses
+        and all(use.operation is loop or is_inside(use.operation, loop) for use in start.uses)
+    )
+
+
+def _drop(loop: scf.ForOp, positions: set[int]) -> None:
+    """Lets `loop` carry all but the values at `positions`, which nothing uses."""
+    block, end = loop.body.block, loop.body.block.last_op
+    assert end is not None
+    kept = [i for i in range(len(loop.iter_args)) if i not in positions]
+    end.operands = [end.operands[i] for i in kept]
+    for position in sorted(positions, reverse=True):
+        block.erase_arg(block.args[1 + position])
+    inits = [loop.iter_args[i] for i in kept]
+    results = [loop.results[i] for i in kept]
+    region: Region = loop.detach_region(0)
+    new = Cursor.before(loop).insert(scf.ForOp(loop.lb, loop.ub, loop.step, inits, region))
+    new.attributes |= loop.attributes
+    for old, result in zip(results, new.results, strict=True):
+        result.name_hint = old.name_hint
+        old.replace_all_uses_with(result)
+    erase(loop)
+
+
+def compute_inductions(loop: scf.ForOp) -> None:
+    """Rewrites all induction variables that `loop` carries."""
+    inductions = [find_induction(loop, i) for i in range(len(loop.iter_args))]
+    found = [induction for induction in inductions if induction is not None]
+    for induction in found:
+        rewrite(induction)
+    if found:
+        end = loop.body.block.last_op
+        assert end is not None
+        positions = {induction.position for induction in found}
+        for induction in found:
+            end.operands[induction.position] = induction.start
+            if not induction.op.results[0].uses:
+                erase(induction.op)
+        _drop(loop, positions)
+
+
+@dataclass(frozen=True)
+class ComputeInductionsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "compute-inductions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for construct in [inner for inner in op.walk() if isinstance(inner, _CONSTRUCTS)]:
+            loops = [loop for loop in construct.walk() if isinstance(loop, scf.ForOp)]
+            for loop in reversed(loops):
+                compute_inductions(loop)

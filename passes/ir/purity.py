@@ -1,0 +1,83 @@
+"""
+What an operation does besides computing its results: whether it may be moved, repeated or left out.
+
+Every pass that asks so asks here. Upstream's memory effects are the base; where they are missing or too
+weak, this module knows better.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.ir import Operation
+from xdsl.traits import MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect
+
+from ...dialects.volatility import is_ordered
+from ..decisions.device_functions import PURE_FUNCTIONS
+from .building import constant_value
+
+_UNMARKED = (arith.ExtSIOp, arith.RemUIOp)
+"""Arithmetic that xDSL does not mark as pure."""
+_ATOMICS = (acc.AtomicUpdateOp, acc.AtomicCaptureOp)
+"""What xDSL describes by its region alone, though it writes memory."""
+_DIVISIONS = (
+    arith.DivSIOp,
+    arith.DivUIOp,
+    arith.RemSIOp,
+    arith.RemUIOp,
+    arith.CeilDivSIOp,
+    arith.CeilDivUIOp,
+    arith.FloorDivSIOp,
+)
+_kinds: dict[type[Operation], bool | None] = {}
+"""Whether operations of a class are pure; None: if what is in their regions is."""
+
+
+def _kind(cls: type[Operation]) -> bool | None:
+    if issubclass(cls, _UNMARKED):
+        return True
+    traits = list(cls.get_traits_of_type(MemoryEffect))
+    if not traits or issubclass(cls, _ATOMICS):
+        return False
+    if any(isinstance(trait, RecursiveMemoryEffect) for trait in traits):
+        return None
+    return all(isinstance(trait, NoMemoryEffect) for trait in traits)
+
+
+def is_pure(op: Operation) -> bool:
+    """
+    Whether `op`, with what is in its regions, computes results from its operands and does nothing else.
+    (It may still trap: `may_trap`.)
+    """
+    cls = type(op)
+    if cls not in _kinds:
+        _kinds[cls] = _kind(cls)
+    known = _kinds[cls]
+    if known is not None:
+        return known
+    return all(is_pure(inner) for r in op.regions for block in r.blocks for inner in block.ops)
+
+
+def may_trap(op: Operation) -> bool:
+    """Whether `op` is a division of integers that may have no result."""
+    return isinstance(op, _DIVISIONS) and constant_value(op.rhs) in (None, 0, -1)
+
+
+def is_pure_call(op: Operation) -> bool:
+    """Whether `op` calls a library function whose result depends on its arguments alone."""
+    return (
+        isinstance(op, llvm.CallOp)
+        and op.callee is not None
+        and op.callee.string_value() in PURE_FUNCTIONS
+    )
+
+
+def only_computes(op: Operation) -> bool:
+    """Whether `op` has no regions and is arithmetic, by instructions or by a library function."""
+    return not op.regions and (is_pure(op) or is_pure_call(op))
+
+
+def only_reads(op: Operation) -> bool:
+    """Whether `op` itself, without what is in its regions, writes nothing and has no other effect."""
+    if isinstance(op, llvm.LoadOp):
+        return not is_ordered(op)
+    return isinstance(op, scf.ForOp | scf.IfOp | scf.YieldOp) or is_pure(op)
