@@ -44,6 +44,7 @@ _DIRECTIVES = _ORDER[:4]
 """The levels at which loops and data clauses are whole."""
 _SCHEDULED = ("scheduled", "transformed")
 _WITH_SUBSCRIPTS = ("acc", "data", "scheduled")
+"""The levels at which all accesses by subscripts are accx.element; later passes lower some of them."""
 
 _ATOMICS = (acc.AtomicReadOp, acc.AtomicWriteOp, acc.AtomicUpdateOp, acc.AtomicCaptureOp)
 _GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (

@@ -322,7 +322,7 @@ PROMISES = {
         "left to jam",
     ),
     "no elements": Promise(
-        "transformed",
+        "gpu",
         function(),
         ("llvm.return", "%e = accx.element %p[%n] of f64 : i32\n  llvm.return"),
         "removed by lower-elements",
