@@ -144,6 +144,9 @@ def _mask_attribute(text: str, start: int, end: int, filename: str) -> int:
     return close
 
 
+PACKED = "_Alignas(1)"
+"""What stands for `packed`, which only the system's headers may have (`sema/type_names.py`)."""
+_PACKED = re.compile(r"\b(?:__packed__|packed)\b")
 _ALIGNED = re.compile(r"\b(?:__aligned__|aligned)\b\s*(\()?")
 
 
@@ -151,6 +154,8 @@ def _alignment(text: str, start: int, end: int) -> str:
     """What stands for the attribute list text[start:end], which `_mask_attribute` has passed."""
     spaces = blank(text[start:end])
     found = _ALIGNED.search(text, start, end)
+    if _PACKED.search(text, start, end) is not None:
+        return PACKED + spaces[len(PACKED) :]
     if found is None:
         return spaces
     close = _closing_parenthesis(text, found.end() - 1) if found.group(1) else -1

@@ -152,7 +152,9 @@ class ArrayType(CType):
 
     @property
     def is_complete(self) -> bool:
-        return self.length is not None
+        element = self.element.type
+        packed = isinstance(element, RecordType) and element.is_packed
+        return self.length is not None and not packed
 
     @property
     def size(self) -> int:
@@ -187,14 +189,22 @@ class RecordType(CType):
     tag: str | None
     is_union: bool
     fields: tuple[Field, ...] | None = None
+    is_packed: bool = False
+    """Whether it has members at offsets that their alignment forbids: it has a size, but no objects."""
     _size: int = 0
     _align: int = 1
 
     def __str__(self) -> str:
-        return f"{'union' if self.is_union else 'struct'} {self.tag or '<anonymous>'}"
+        note = " (packed, which is not supported)" if self.is_packed else ""
+        return f"{'union' if self.is_union else 'struct'} {self.tag or '<anonymous>'}{note}"
 
     @property
     def is_complete(self) -> bool:
+        """Whether there can be objects of it."""
+        return self.has_size and not self.is_packed
+
+    @property
+    def has_size(self) -> bool:
         return self.fields is not None
 
     @property
@@ -210,18 +220,23 @@ class RecordType(CType):
         return self._align
 
     def complete(
-        self, members: Sequence[tuple[str | None, QualType, int | None]], align: int = 1
+        self,
+        members: Sequence[tuple[str | None, QualType, int | None]],
+        align: int = 1,
+        *,
+        packed: bool = False,
     ) -> None:
         """
         Lay out `members`: (name, type, bit-field width or None), per the x86-64 psABI, aligned to `align`
-        bytes at least. A trailing flexible array member has size 0.
+        bytes at least; `packed`: members without bit-fields one after the other. A trailing flexible array
+        member has size 0.
         """
         offset_bits, size = 0, 0
         out: list[Field] = []
         for name, qual, width in members:
             t = qual.type
             flexible = isinstance(t, ArrayType) and t.length is None
-            t_align = t.align
+            t_align = 1 if packed else t.align
             t_bits = 0 if flexible else t.size * 8
             if self.is_union:
                 offset_bits = 0

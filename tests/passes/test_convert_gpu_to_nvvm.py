@@ -62,7 +62,8 @@ def test_choices():
     assert device_function("sinf", approximate=True) == Libdevice("__nv_fast_sinf")
     assert device_function("sin", approximate=True) == Libdevice("__nv_sin")
     assert device_function("labs") is Expansion.ABSOLUTE
-    assert device_function("malloc") is None
+    assert device_function("malloc") is Expansion.MALLOC
+    assert device_function("realloc") is None
 
 
 def test_register_ranges():

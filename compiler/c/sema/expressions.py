@@ -388,7 +388,7 @@ class ExpressionChecker:
             return SizeofVla(type=SIZE_T, loc=loc, of=t)
         if isinstance(t, VoidType | FunctionType):  # GNU: 1, as for pointer arithmetic
             return IntConst(type=SIZE_T, loc=loc, value=1)
-        if not t.is_complete:
+        if not (t.has_size if isinstance(t, RecordType) else t.is_complete):
             raise error(
                 loc,
                 f"sizeof of incomplete type '{t}'",

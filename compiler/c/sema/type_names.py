@@ -147,7 +147,7 @@ class TypeBuilder:
             raise error(
                 loc, "an array of functions is not possible", "use an array of function pointers"
             )
-        if not element.type.is_complete:
+        if not element.type.is_complete and not _is_packed(element.type):
             raise error(
                 loc,
                 f"array elements of incomplete type '{element.type}'",
@@ -310,7 +310,10 @@ class TypeBuilder:
         record = self._new_record(node.name, is_union, loc)
         self._defined[id(node)] = record
         wanted = self.unit.declarations.strictest(node.attributes or ())
-        record.complete(self._members(node, record), wanted or 1)
+        members = self._members(node, record)
+        packed = wanted == 1 and is_system(loc) and _has_gaps(members, is_union)
+        record.complete(members, wanted or 1, packed=packed)
+        record.is_packed |= packed
         return record
 
     def _named_record(self, tag: str, is_union: bool, loc: SourceLoc) -> RecordType:
@@ -392,7 +395,8 @@ class TypeBuilder:
             raise error(loc, f"{what} has function type", "use a pointer to a function")
         if isinstance(q.type, ArrayType) and q.type.is_vla:
             raise error(loc, f"{what} has variable length", "use a constant length, or a pointer")
-        if not q.type.is_complete and not isinstance(q.type, ArrayType):
+        record.is_packed |= _is_packed(q.type)
+        if not _is_packed(q.type) and not q.type.is_complete and not isinstance(q.type, ArrayType):
             inside = q.type is record
             raise error(
                 loc,
@@ -491,6 +495,23 @@ class TypeBuilder:
             self.unit.scope.names[item.name] = Enumerator(item.name, value, t, loc)
             values.append(value)
         return values
+
+
+def _is_packed(t: CType) -> bool:
+    """Whether it is a packed record, or an array of them."""
+    while isinstance(t, ArrayType):
+        t = t.element.type
+    return isinstance(t, RecordType) and t.is_packed
+
+
+def _has_gaps(members: Sequence[Member], is_union: bool) -> bool:
+    """Whether a record with these members, were it packed, had another size or other offsets."""
+    natural = RecordType(None, is_union)
+    natural.complete(members)
+    if any(width is not None for _, _, width in members):
+        return natural.align > 1
+    sizes = [0 if _is_flexible(m) else m[1].type.size for m in members]
+    return natural.size != (max(sizes, default=0) if is_union else sum(sizes))
 
 
 def _is_flexible(member: Member) -> bool:
