@@ -1,4 +1,4 @@
-"""Packed structures of the system's headers have their size, and no objects: they would be laid out wrongly."""
+"""Packed structures of the system's headers have their size, and no objects."""
 
 from __future__ import annotations
 
