@@ -5,7 +5,7 @@ warnings for what cannot be right and for what the program should say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm
@@ -50,28 +50,33 @@ class LoopClassifier:
 
     def loop(self, loop: acc.LoopOp, inside: bool) -> None:
         """Classifies the scalars of one parallel loop; `inside`: it stands in another."""
+        ordered: set[str] = set()
         for decision in self.scalars.of(loop):
             if decision.kind is ScalarClass.REDUCTION:
                 self.reduce(loop, decision)
             elif decision.kind in ORDERED:
                 self._ordered(loop, decision, inside)
+                ordered.add(variable_name(self.scalars.variable(decision)))
             else:
                 self.scalars.write(loop, decision)
         if is_parallel(loop):
             self._check_reductions(loop)
             give_own_arrays(loop, self.messages)
         self._keep_to_gang(loop)
-        self._arrays(loop, inside)
+        self._arrays(loop, inside, ordered)
 
-    def _arrays(self, loop: acc.LoopOp, inside: bool) -> None:
-        """An array that iterations certainly pass on values of, though the program says they do not."""
+    def _arrays(self, loop: acc.LoopOp, inside: bool, scalars: Container[str]) -> None:
+        """
+        An array that iterations certainly pass on values of, though the program says they do not; `scalars`
+        have had their message.
+        """
         if not is_parallel(loop) or scan_step(loop) is not None:
             return
         levels = loop_levels(loop)
         within_gang = inside and Level.GANG not in levels
         lanes = within_gang or Level.WORKER in levels or Level.VECTOR in levels
         found = carried_array(loop, lanes=lanes)
-        if found is None:
+        if found is None or found.name in scalars:
             return
         text = f"iterations of this loop {_CARRIED[found.kind]} '{found.name}'"
         if within_gang or _is_alone(loop) or isinstance(construct_of(loop), acc.KernelsOp):

@@ -43,9 +43,9 @@ class OpenMPChecker:
         self.unit = unit
         self.regions = RegionChecker(unit)
         self.worksharing = Worksharing(self)
-        self._made: dict[int, tuple[Any, OmpDirective]] = {}
+        self._made: dict[Any, OmpDirective] = {}
         """The pragmas that stand for a part of a combined construct."""
-        self._faulty: dict[int, Any] = {}
+        self._faulty: set[Any] = set()
         """Pragmas whose mistake has been reported."""
         self._rewriters: dict[str, Callable[[OmpDirective, list[Any]], Any]] = {
             "parallel": self._parallel,
@@ -63,11 +63,11 @@ class OpenMPChecker:
 
     def parse(self, node: Any) -> OmpDirective | None:
         """The directive of a pragma; None for pragmas that are not OpenMP's."""
-        if id(node) in self._made:
-            return self._made[id(node)][1]
+        if node in self._made:
+            return self._made[node]
         if not isinstance(node, c_ast.Pragma) or not isinstance(node.string, str):
             return None
-        if id(node) in self._faulty:
+        if node in self._faulty:
             return None
         m = _OMP.match(node.string)
         if m is None:
@@ -78,7 +78,7 @@ class OpenMPChecker:
         try:
             return parse_omp(node.string[m.end() :], place)
         except CompileError:
-            self._faulty[id(node)] = node
+            self._faulty.add(node)
             raise
 
     def _begin(self) -> None:
@@ -209,7 +209,7 @@ class OpenMPChecker:
             (inner if clause.name in inner_clauses or both else outer).clauses.append(clause)
         pragma = c_ast.Pragma("", coord_of(directive.loc))
         inner.is_combined = True
-        self._made[id(pragma)] = (pragma, inner)
+        self._made[pragma] = inner
         return self._parallel(outer, [pragma, *body], also=listed(directive))
 
     def _parallel(

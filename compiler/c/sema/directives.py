@@ -58,13 +58,13 @@ class DirectiveChecker:
         self.unit = unit
         self.clauses = ClauseResolver(unit)
         self._pending: list[Directive] = []
-        self._parsed: dict[int, Directive | None] = {}
+        self._parsed: dict[Any, Directive | None] = {}
 
     def parse(self, node: Any) -> Directive | None:
         """The directive of a pragma, parsed once; None for pragmas that are not OpenACC."""
-        if id(node) not in self._parsed:
-            self._parsed[id(node)] = self._parse(node)
-        return self._parsed[id(node)]
+        if node not in self._parsed:
+            self._parsed[node] = self._parse(node)
+        return self._parsed[node]
 
     def _parse(self, node: Any) -> Directive | None:
         loc = self.unit.loc(node)

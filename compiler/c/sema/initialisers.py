@@ -32,7 +32,7 @@ class _Cursor:
     def __init__(self, nodes: list[Any]) -> None:
         self._nodes = nodes
         self._index = 0
-        self._checked: dict[int, Expr] = {}
+        self._checked: dict[Any, Expr] = {}
 
     @property
     def node(self) -> Any:
@@ -52,9 +52,9 @@ class _Cursor:
         self._index += 1
 
     def expression(self, unit: Unit, node: Any) -> Expr:
-        if id(node) not in self._checked:
-            self._checked[id(node)] = unit.expressions.check(node)
-        return self._checked[id(node)]
+        if node not in self._checked:
+            self._checked[node] = unit.expressions.check(node)
+        return self._checked[node]
 
 
 MOST_ITEMS = 1 << 22

@@ -105,7 +105,7 @@ class TypeBuilder:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         # `struct S {…} a, b;` shares one syntax node: it defines one type.
-        self._defined: dict[int, CType] = {}
+        self._defined: dict[Any, CType] = {}
         self._complex: dict[int, ComplexType] = {}
         self._warned: set[SourceLoc] = set()  # types are built several times
 
@@ -304,11 +304,11 @@ class TypeBuilder:
         loc = self.unit.loc(node)
         if node.decls is None:
             return self._named_record(node.name, is_union, loc)
-        known = self._defined.get(id(node))
+        known = self._defined.get(node)
         if isinstance(known, RecordType):
             return known
         record = self._new_record(node.name, is_union, loc)
-        self._defined[id(node)] = record
+        self._defined[node] = record
         wanted = self.unit.declarations.strictest(node.attributes or ())
         members = self._members(node, record)
         packed = wanted == 1 and is_system(loc) and _has_gaps(members, is_union)
@@ -454,7 +454,7 @@ class TypeBuilder:
                 )
             self.unit.scope.tags[node.name] = EnumTag(None, loc)
             return UINT
-        known = self._defined.get(id(node))
+        known = self._defined.get(node)
         if isinstance(known, IntType):
             return known
         if node.name is not None:
@@ -468,7 +468,7 @@ class TypeBuilder:
                 )
         values = self._enumerators(node)
         t = next((t for t in (UINT, INT, ULONG) if all(fits(v, t) for v in values)), LONG)
-        self._defined[id(node)] = t
+        self._defined[node] = t
         if node.name is not None:
             self.unit.scope.tags[node.name] = EnumTag(t, loc)
         return t

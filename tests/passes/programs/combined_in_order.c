@@ -11,8 +11,9 @@ static float a[2 * MOST + 8], b[2 * MOST + 8], c[MOST], w[MOST];
 static void fill(void)
 {
     for (int i = 0; i < 2 * MOST + 8; i++) {
-        a[i] = 0.1f * (float)((i * 7919) % 251 - 125);
-        b[i] = 0.3f * (float)((i * 104729) % 199 - 99);
+        /* products are exact, so that it is all one whether they are rounded before they are added */
+        a[i] = (float)((i * 7919) % 251 - 125) * (float)(1 << i % 11);
+        b[i] = (float)((i * 104729) % 199 - 99) / (float)(1 << i % 13);
     }
 }
 
