@@ -1,9 +1,12 @@
 """Directives: what statement each takes, and what the names in clauses become."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.c import ast
+from accopt.compiler.c.sema.checker import new_unit
 from accopt.compiler.directives.records import (
     Clause,
     DirectiveKind,
@@ -14,6 +17,8 @@ from accopt.compiler.directives.records import (
     VarRefItem,
     WaitClause,
 )
+from pycparser.c_ast import Pragma
+from pycparser.c_parser import Coord
 from sema_dump import body, check, dump, function, mistake, warnings
 
 LOOP = "for (int i = 0; i < n; i++) ;"
@@ -321,3 +326,16 @@ def test_a_section_of_a_global_pointer_cannot_be_declared() -> None:
 def test_section_in_use_device() -> None:
     text = "void f(int *x) {\n#pragma acc host_data use_device(x[0:3])\n{ } }"
     assert "takes names of variables" in warnings(text)[0].message
+
+
+def test_pragmas_that_are_made_and_dropped_keep_apart():
+    """Nodes come from templates, too, and another may have the address of one that is gone."""
+    unit = new_unit("t.c", DiagnosticSink())
+    lines = []
+    for line in range(1, 100):
+        node = Pragma("acc barrier" if line % 2 else "acc wait", Coord("t.c", line))
+        with suppress(CompileError):
+            directive = unit.directives.parse(node)
+            lines.append(directive.loc.line)
+        del node
+    assert lines == list(range(2, 100, 2))
