@@ -28,8 +28,10 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "histogram": ("50000000",),
     "pi": ("1048576",),
     "particles": ("1000000",),
-    "svm": ("20000",),
+    "svm": ("4000",),
     "fdk": ("128", "180"),
+    "clusters": ("200000",),
+    "thermodynamics": ("3000000",),
 }
 LINE = re.compile(
     r"^\s+(launch|copy in|copy out)\s+(.+?)\s+(\d+) times\s+([\d.]+) us(?:\s+(\d+) bytes)?"
