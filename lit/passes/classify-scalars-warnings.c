@@ -92,13 +92,14 @@ int mixed(int n, const int *a)
     return s;
 }
 
-// Arrays that iterations share for want of a clause: each gets its own where it fills it first, else a warning.
+// Arrays that iterations share for want of a clause: each gets its own where it fills it first, else one warning.
 // WALL: warning: generating implicit private(own): every iteration fills 'own' before it reads it
 // WALL:     help: write private(own)
 // CHECK-NOT: 'own'
-// CHECK: warning: every iteration of this loop assigns the same elements of 'carried', which they share
-// CHECK:     help: write private(carried) if each iteration has its own, or 'loop seq'
+// CHECK: warning: iterations of this loop pass on elements of 'carried', so it runs in order
+// CHECK:     help: write 'loop seq', or combine the values in a scalar with a reduction clause, or use atomic
 // CHECK: note: it is assigned here
+// CHECK-NOT: which they share
 // CHECK-NOT: 'elements'
 void arrays(int n, const int *a, int *b)
 {

@@ -29,7 +29,7 @@ from .reduction_reads import use_of_partial_sum
 from .scalar_classes import ORDERED, ScalarClass
 from .scalar_uses import Decision
 from .scans import scan_step
-from .shared_arrays import give_own_arrays
+from .shared_arrays import give_own_arrays, warn_of_shared
 
 _CARRIED = {
     Carried.PASSED: "pass on elements of",
@@ -59,25 +59,27 @@ class LoopClassifier:
                 ordered.add(variable_name(self.scalars.variable(decision)))
             else:
                 self.scalars.write(loop, decision)
+        shared: dict[str, Operation] = {}
         if is_parallel(loop):
             self._check_reductions(loop)
-            give_own_arrays(loop, self.messages)
+            shared = give_own_arrays(loop, self.messages)
         self._keep_to_gang(loop)
-        self._arrays(loop, inside, ordered)
+        carried = self._arrays(loop, inside, ordered)
+        warn_of_shared(loop, {n: op for n, op in shared.items() if n != carried}, self.messages)
 
-    def _arrays(self, loop: acc.LoopOp, inside: bool, scalars: Container[str]) -> None:
+    def _arrays(self, loop: acc.LoopOp, inside: bool, scalars: Container[str]) -> str | None:
         """
-        An array that iterations certainly pass on values of, though the program says they do not; `scalars`
-        have had their message.
+        Warns of an array that iterations certainly pass on values of, though the program says they do not;
+        its name. `scalars` have had their message.
         """
         if not is_parallel(loop) or scan_step(loop) is not None:
-            return
+            return None
         levels = loop_levels(loop)
         within_gang = inside and Level.GANG not in levels
         lanes = within_gang or Level.WORKER in levels or Level.VECTOR in levels
         found = carried_array(loop, lanes=lanes)
         if found is None or found.name in scalars:
-            return
+            return None
         text = f"iterations of this loop {_CARRIED[found.kind]} '{found.name}'"
         if within_gang or _is_alone(loop) or isinstance(construct_of(loop), acc.KernelsOp):
             text += ", so it runs in order"
@@ -90,6 +92,7 @@ class LoopClassifier:
         notes = [] if found.load is None else [(source_loc(found.load), "it is read here")]
         notes.append((source_loc(found.store), "it is assigned here"))
         self.messages.warn(source_loc(loop), text, remedy, notes)
+        return found.name
 
     def _check_reductions(self, loop: acc.LoopOp) -> None:
         """Warns where iterations go on with the value of what the loop's clauses reduce."""

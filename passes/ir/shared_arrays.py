@@ -36,11 +36,14 @@ from .scalar_clauses import add_private
 from .visible_data import visible_entry
 
 
-def give_own_arrays(loop: acc.LoopOp, messages: Messages) -> None:
-    """Private clauses for the arrays of which each iteration may have its own; warnings about others."""
+def give_own_arrays(loop: acc.LoopOp, messages: Messages) -> dict[str, Operation]:
+    """
+    Private clauses for the arrays of which each iteration may have its own. Those that iterations share,
+    though every one assigns the same elements, by name with such a store.
+    """
     stores = _stores(loop)
     if not stores:
-        return
+        return {}
     private, shared = settle_arrays(loop, stores)
     for root in private:
         name = variable_name(root)
@@ -53,11 +56,16 @@ def give_own_arrays(loop: acc.LoopOp, messages: Messages) -> None:
             [(source_loc(stores[root][0]), "it is assigned here")],
             only_wall=True,
         )
-    for root in shared:
-        store = next((op for op in stores[root] if _is_common(op, loop)), None)
-        if store is None:
-            continue
-        name = variable_name(root)
+    common = (
+        (variable_name(root), next((op for op in stores[root] if _is_common(op, loop)), None))
+        for root in shared
+    )
+    return {name: store for name, store in common if store is not None}
+
+
+def warn_of_shared(loop: acc.LoopOp, shared: dict[str, Operation], messages: Messages) -> None:
+    """A warning for each array that `give_own_arrays` found to be shared."""
+    for name, store in shared.items():
         messages.warn(
             source_loc(loop),
             f"every iteration of this loop assigns the same elements of '{name}', which they share",
