@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         sampled = item.get_closest_marker("sampled")
         left_out = item.get_closest_marker("slow") is not None
-        if sampled is not None:
+        if sampled is not None and item.get_closest_marker("gpu") is None:
             function = item.nodeid.partition("[")[0]
             left_out |= seen[function] % sampled.args[0] != 0
             seen[function] += 1

@@ -34,13 +34,14 @@ def test_on_host(program: Path) -> None:
     assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_in_the_simulator(program: Path) -> None:
     done = accrun(program, "sim")
     assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["host", "sim", pytest.param("nvptx", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("program", SERIAL, ids=lambda path: path.stem)
 def test_as_in_serial(program: Path, target: str) -> None:
@@ -49,7 +50,7 @@ def test_as_in_serial(program: Path, target: str) -> None:
     assert done.stdout == program.with_suffix(".txt").read_text()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_assembles(program: Path, tmp_path: Path) -> None:
     ptx = tmp_path / "kernels.ptx"

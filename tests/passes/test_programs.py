@@ -26,6 +26,7 @@ def test_output(program: Path):
     assert done.stdout == program.with_suffix(".out").read_text()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("stage", ["scheduled", "gpu"])
 def test_ir_for_a_gpu_is_legal(program: Path, stage: str):
