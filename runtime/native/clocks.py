@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from ..device import NativeDriver
 from .code import NativeCode
-from .devices import ROW_BYTES, ROW_IR, NativeDevices
+from .devices import CONTEXT_IR, ROW_BYTES, ROW_IR, NativeDevices
 from .launch import SYNC_SLOT
 
 CLOCKS = (
@@ -28,19 +28,6 @@ CLOCKS = (
 """Functions with up to two arguments; these and the result are integers or addresses."""
 
 _IR = """
-define internal void @enter_context(ptr %row) {{
-entry:
-  %context_at = getelementptr %row, ptr %row, i32 0, i32 2
-  %context = load i64, ptr %context_at
-  %some = icmp ne i64 %context, 0
-  br i1 %some, label %switch, label %done
-switch:
-  %status = call i32 inttoptr (i64 {enter_context} to ptr)(i64 %context)
-  br label %done
-done:
-  ret void
-}}
-
 ; waits for a device's synchronous constructs, if there are any that nobody has waited for
 define internal void @settle(ptr %row) {{
 entry:
@@ -115,7 +102,7 @@ class NativeClocks:
         libc = ctypes.CDLL(None)
         real = {name: ctypes.cast(libc[name], ctypes.c_void_p).value or 0 for name in CLOCKS}
         self._code = NativeCode(
-            ROW_IR + _IR + "".join(_CLOCK_IR.format(name=name) for name in CLOCKS),
+            ROW_IR + CONTEXT_IR + _IR + "".join(_CLOCK_IR.format(name=name) for name in CLOCKS),
             {
                 **devices.addresses,
                 **real,

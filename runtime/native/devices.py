@@ -81,16 +81,10 @@ define internal ptr @table(ptr %row, i32 %word) alwaysinline {{
 The beginning of modules that read rows; `addresses` and `constants` of `NativeDevices` are its fields.
 """
 
-_IR = """
-define i64 @current() {{
-  %row = call ptr @row()
-  %number = load i64, ptr %row
-  ret i64 %number
-}}
-
-define internal void @become(ptr %row) {{
+CONTEXT_IR = """
+; makes the context of a row's device current
+define internal void @enter_context(ptr %row) {{
 entry:
-  %set = call i32 inttoptr (i64 {setspecific} to ptr)(i32 {key}, ptr %row)
   %context_at = getelementptr %row, ptr %row, i32 0, i32 2
   %context = load i64, ptr %context_at
   %some = icmp ne i64 %context, 0
@@ -99,6 +93,21 @@ switch:
   %status = call i32 inttoptr (i64 {enter_context} to ptr)(i64 %context)
   br label %done
 done:
+  ret void
+}}
+"""
+"""For modules that change contexts; the field `enter_context` is the address of the driver's function."""
+
+_IR = """
+define i64 @current() {{
+  %row = call ptr @row()
+  %number = load i64, ptr %row
+  ret i64 %number
+}}
+
+define internal void @become(ptr %row) {{
+  %set = call i32 inttoptr (i64 {setspecific} to ptr)(i32 {key}, ptr %row)
+  call void @enter_context(ptr %row)
   ret void
 }}
 
@@ -224,7 +233,7 @@ class NativeDevices:
         }
         """Its other fields."""
         self._code = NativeCode(
-            ROW_IR + _IR,
+            ROW_IR + CONTEXT_IR + _IR,
             {
                 **self.addresses,
                 "setspecific": _address(libc.pthread_setspecific),
