@@ -27,13 +27,14 @@ Span = tuple[int, int]
 _IN_PLACE = int(DataFlag.IN_PLACE)
 _ROWS = int(DataFlag.ROWS)
 _LAST_KIND = int(DataKind.NO_CREATE)
-_NOT_SIMPLE = int(
+NOT_SIMPLE = int(
     DataFlag.ALWAYS_IN
     | DataFlag.ALWAYS_OUT
     | DataFlag.FINALIZE
     | DataFlag.DYNAMIC
     | DataFlag.INFERRED
 )
+"""Flags of clauses that take more than a look at the present table."""
 _TRIPLE = struct.Struct("=qqq")
 _unpack = RECORD_FORMAT.unpack_from
 
@@ -84,7 +85,7 @@ def records_in_place(raw: bytes, table: PresentTable) -> dict[int, InPlace]:
 def _read(raw: bytes, at: int) -> _Record | None:
     """The record at `at`; None if what it means cannot be told."""
     base, offset, size, pointer, _, kind, flags, _, dims, shape = _unpack(raw, at)
-    may_share = bool(flags & _IN_PLACE) and not flags & _NOT_SIMPLE and kind <= _LAST_KIND
+    may_share = bool(flags & _IN_PLACE) and not flags & NOT_SIMPLE and kind <= _LAST_KIND
     if dims:
         return _read_rows(base, pointer, shape, dims, may_share) if flags & _ROWS else None
     start = base + offset

@@ -24,19 +24,12 @@ from ..device import Queue
 from ..native.data import DeviceSlots, Region, Served
 from .cells import Cell, Cells
 from .coming_and_going import may_go, only_counts_or_maps
-from .in_place import InPlace, records_in_place
+from .in_place import NOT_SIMPLE, InPlace, records_in_place
 from .mapping import POINTER_BYTES, Request, read_host_pointer
 from .pointer_rows import Part, expand
 from .present import Entry, PresentTable
 
 _LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
-_NOT_SIMPLE = int(
-    DataFlag.ALWAYS_IN
-    | DataFlag.ALWAYS_OUT
-    | DataFlag.FINALIZE
-    | DataFlag.DYNAMIC
-    | DataFlag.INFERRED
-)
 _IN_PLACE = int(DataFlag.IN_PLACE)
 _COMPRESSED = int(DataFlag.COMPRESSED)
 _CELL = int(DataFlag.CELL)
@@ -290,7 +283,7 @@ class QuickEntry:
         cell of the site `cells_of`.
         """
         base, offset, size, pointer, _, kind, flags, _, dims, shape = _unpack(raw, at)
-        if size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & _NOT_SIMPLE:
+        if size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & NOT_SIMPLE:
             return None
         if dims:
             return self._find_rows(raw, at)
