@@ -115,7 +115,7 @@ RUN_ERRORS = {
         """
 struct p { float x, y; };
 int main(void) {
-  struct p a[10];
+  struct p a[10] = {{1, 2}};
   #pragma acc enter data ccopyin(soa: a)
   acc_update_self(&a[3].y, 4);
 }
