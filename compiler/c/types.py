@@ -329,14 +329,6 @@ def pointer_to(t: CType, *, const: bool = False) -> PointerType:
     return PointerType(QualType(t, const=const))
 
 
-def is_integer(t: CType) -> bool:
-    return isinstance(t, IntType)
-
-
-def is_floating(t: CType) -> bool:
-    return isinstance(t, FloatType)
-
-
 def is_arithmetic(t: CType) -> bool:
     return isinstance(t, IntType | FloatType)
 

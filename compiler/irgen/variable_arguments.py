@@ -26,10 +26,9 @@ _GENERAL, _VECTOR, _STACK, _SAVED = 0, 4, 8, 16
 _GENERAL_END = 6 * 8
 _VECTOR_END = _GENERAL_END + 8 * 16
 
-_ARM_STACK = 0
 _ARM_GENERAL = (8, 24)
 _ARM_VECTOR = (16, 28)
-"""Places in AArch64's: the stack; the end of the saved registers and the (negative) offset from there."""
+"""Places in AArch64's, after the stack: the end of the saved registers, the (negative) offset from there."""
 
 
 def va_arg(fn: FunctionState, e: c.VaArg) -> SSAValue:

@@ -156,7 +156,6 @@ class IsFPClassOp(IRDLOperation):
     INFINITE: ClassVar[int] = 0b1000000100
     FINITE: ClassVar[int] = 0b0111111000
     NORMAL: ClassVar[int] = 0b0100001000
-    NEGATIVE: ClassVar[int] = 0b0000111100
 
     def __init__(self, arg: SSAValue | Operation, bit: int):
         super().__init__(

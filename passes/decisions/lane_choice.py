@@ -42,11 +42,3 @@ def lane_versions() -> list[LaneVersion]:
         versions.append(LaneVersion(lanes, lanes * ENTRIES_PER_LANE))
         lanes *= 2
     return [*versions, LaneVersion(WARP, None)]
-
-
-def choose_version(mean: float) -> LaneVersion:
-    """The version for rows of `mean` entries."""
-    for version in lane_versions():
-        if version.longest is None or mean <= version.longest:
-            return version
-    raise AssertionError("the last version takes rows of any length")

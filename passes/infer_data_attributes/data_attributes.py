@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.ir import Operation
 
 
 class VariableKind(Enum):
@@ -82,27 +80,3 @@ def decide(facts: VariableFacts) -> DataAction:
     if facts.kind is VariableKind.POINTER and not facts.section_known:
         return DataAction.PRESENT
     return DataAction.COPY if facts.writes else DataAction.COPYIN
-
-
-def describe_data(op: Operation) -> str | None:
-    """
-    One line on an implicit data operation for remarks, for example `implicit copyin(x): read only;
-    the section follows from the loops`; None for operations the user wrote.
-    """
-    implicit = op.properties.get("implicit")
-    if not isinstance(implicit, IntegerAttr) or not implicit.value.data:
-        return None
-    clause, name = op.properties.get("dataClause"), op.properties.get("name")
-    if not isinstance(clause, acc.DataClauseAttr):
-        return None
-    variable = name.data if isinstance(name, StringAttr) else "?"
-    spelled = clause.data.value.removeprefix("acc_")
-    bounded = bool(getattr(op, "bounds", ()))
-    reasons = {
-        acc.DataClause.ACC_COPYIN: "only read here",
-        acc.DataClause.ACC_COPY: "may be written here",
-        acc.DataClause.ACC_PRESENT: "expected on the device",
-        acc.DataClause.ACC_FIRSTPRIVATE: "a scalar, every gang gets its value",
-    }
-    text = f"implicit {spelled}({variable}): {reasons.get(clause.data, 'as the enclosing data')}"
-    return text + "; the section follows from the loops" if bounded else text

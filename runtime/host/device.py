@@ -169,9 +169,6 @@ class ThreadQueue:
                     self._changed.notify_all()
 
 
-HostQueue = InlineQueue | ThreadQueue
-
-
 class HostDevice:
     """
     The CPU behind the `Device` protocol (see there for what the methods promise): number `number` of

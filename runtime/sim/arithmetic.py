@@ -215,18 +215,6 @@ def fshr(a: Value, b: Value, c: Value) -> Value:
     return left | shru(b, s)
 
 
-def mulhi(a: Value, b: Value, signed: bool) -> Value:
-    """The upper half of a product."""
-    width = a.dtype.itemsize * 8
-    x = (a if signed else unsigned(a)).astype(object)
-    y = (b if signed else unsigned(b)).astype(object)
-    high = (x * y) >> width
-    if not isinstance(high, ndarray):
-        high = np.array(high, dtype=object)
-    kept = high & ((1 << width) - 1)
-    return kept.astype(_UNSIGNED[a.dtype]).view(a.dtype)[()]
-
-
 def fpclass(a: Value, mask: int) -> Value:
     """
     `llvm.is.fpclass`: bits 0 signalling and 1 quiet NaN, then -inf, -normal, -subnormal, -0, +0,

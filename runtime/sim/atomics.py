@@ -8,7 +8,6 @@ so at once; for one place, all updates are one running reduction.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -147,8 +146,3 @@ def compare_exchange(view: Array, index: Array, expected: Value, new: Value) -> 
         more = active_counts > turn
         active_starts, active_counts = active_starts[more], active_counts[more]
     return result, success
-
-
-def bits_of(value: Value, dtype: Any) -> Value:
-    """A value of floating-point type as the integer `compare_exchange` compares."""
-    return value.view(dtype)

@@ -8,7 +8,7 @@ as many passes as the busiest of the 32 banks (4 bytes wide) has different words
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -213,8 +213,3 @@ def _source(texts: dict[str, list[str]], file: str, line: int) -> str:
         texts[file] = path.read_text(errors="replace").splitlines() if path.is_file() else []
     lines = texts[file]
     return lines[line - 1].strip() if 0 < line <= len(lines) else f"{file}:{line}"
-
-
-def kernels_of(lines: Iterable[LineCount]) -> list[str]:
-    """The kernels that were counted, in order of their first line."""
-    return list(dict.fromkeys(line.kernel for line in lines))

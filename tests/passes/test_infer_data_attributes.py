@@ -11,13 +11,12 @@ from accopt.passes.infer_data_attributes.data_attributes import (
     VariableFacts,
     VariableKind,
     decide,
-    describe_data,
 )
 from accopt.passes.infer_data_attributes.infer_data_attributes import (
     InferDataAttributesPass,
 )
 from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.parser import Parser
 
@@ -129,7 +128,7 @@ def test_an_unknown_subscript_expects_the_array_on_the_device():
     module = infer(text)
     present = [op for op in module.walk() if isinstance(op, acc.PresentOp)]
     assert len(present) == 1
-    assert describe_data(present[0]) == "implicit present(x): expected on the device"
+    assert present[0].properties["implicit"] == IntegerAttr(1, 1)
 
 
 SCALAR, AGGREGATE, POINTER = VariableKind.SCALAR, VariableKind.AGGREGATE, VariableKind.POINTER
