@@ -7,12 +7,13 @@ Operations of `accx` for the research extension `loop scan`: a prefix computed i
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import StringAttr, UnitAttr, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
-    IRDLOperation,
     ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
@@ -21,6 +22,8 @@ from xdsl.irdl import (
     prop_def,
 )
 from xdsl.utils.exceptions import VerifyException
+
+from .together import HandsOnOp, TogetherOp
 
 _OPERATORS = frozenset(kind.value for kind in acc.ReductionOpKind)
 
@@ -31,7 +34,7 @@ def _check_operator(op: ScanStepOp | ScanOp) -> None:
 
 
 @irdl_op_definition
-class ScanStepOp(IRDLOperation):
+class ScanStepOp(HandsOnOp):
     """
     Says of an iteration that it computes `*target = target[-1] OP *source`. With an `identity` the
     scan is exclusive: element i of the source goes into element i + 1 of the target, the first of
@@ -86,7 +89,7 @@ class ScanStepOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ScanOp(IRDLOperation):
+class ScanOp(TogetherOp):
     """
     The whole prefix of `steps` steps (i64), by the threads that run the current code together, and
     with `gangs` by those of all gangs. `target` and `source` are the elements before those of the
@@ -99,6 +102,7 @@ class ScanOp(IRDLOperation):
     """
 
     name = "accx.scan"
+    DONE: ClassVar = "scanned"
 
     target = operand_def(LLVMPointerType())
     source = operand_def(LLVMPointerType())
@@ -131,6 +135,14 @@ class ScanOp(IRDLOperation):
         if gangs:
             properties["gangs"] = UnitAttr()
         super().__init__(operands=[target, source, steps, identity], properties=properties)
+
+    @property
+    def read(self) -> tuple[SSAValue, ...]:
+        return self.source, self.target
+
+    @property
+    def written(self) -> tuple[SSAValue, ...]:
+        return (self.target,)
 
     def verify_(self) -> None:
         _check_operator(self)

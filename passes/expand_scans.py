@@ -37,7 +37,13 @@ from .ir.building import Cursor, erase
 from .ir.layout import size_of
 from .ir.machine import machine_of
 from .ir.scan_code import scan_in_order
-from .ir.scans import scan_step
+
+
+def scan_step(loop: acc.LoopOp) -> ScanStepOp | None:
+    """What an iteration of a scan computes; None for other loops."""
+    if len(loop.region.blocks) != 1:
+        return None
+    return next((op for op in loop.region.block.ops if isinstance(op, ScanStepOp)), None)
 
 
 def _in_first_iteration(at: Cursor, value: SSAValue, loop: acc.LoopOp) -> SSAValue:

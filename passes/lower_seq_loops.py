@@ -10,9 +10,9 @@ lanes then belong to the loop around it, which has work for all of them.
 
 Takes:  data level, tile and collapse clauses already carried out.
 Leaves: no acc.loop that is `seq` for every device, stands inside of another acc.loop, holds none, has
-        no variables of its own, no cache directive and no scan: it is nested `scf.for`s, one for
-        each variable, the outermost with the reason for the remarks. A short loop that reduces or
-        has variables of its own is marked `seq`. Others are untouched.
+        no variables of its own, no cache directive and hands on no values (a scan): it is nested
+        `scf.for`s, one for each variable, the outermost with the reason for the remarks. A short loop
+        that reduces or has variables of its own is marked `seq`. Others are untouched.
 Fails:  never.
 
 Before:
@@ -37,11 +37,10 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
-from .ir.acc_ops import has_level, loops_in
+from .ir.acc_ops import hands_on, has_level, loops_in
 from .ir.building import erase
 from .ir.levels import loop_levels
 from .ir.loop_facts import constant_trip
-from .ir.scans import scan_step
 from .ir.trip_counts import MOST_SHORT_ITERATIONS
 
 
@@ -64,7 +63,7 @@ def is_plain(loop: acc.LoopOp) -> bool:
     )
     whole = len(loop.region.blocks) == 1 and len(loop.lowerbound) > 0
     inner = any(True for _ in loops_in(loop))
-    whole = whole and scan_step(loop) is None
+    whole = whole and not hands_on(loop)
     return only_seq and not own and whole and not inner and _is_inside_loop(loop)
 
 
@@ -85,7 +84,7 @@ def _encloses_lanes(loop: acc.LoopOp) -> bool:
 
 def is_short(loop: acc.LoopOp) -> bool:
     """Whether `loop` is better off in one thread."""
-    if not _is_free(loop) or not _encloses_lanes(loop) or scan_step(loop) is not None:
+    if not _is_free(loop) or not _encloses_lanes(loop) or hands_on(loop):
         return False
     if loop.cache_operands or any(True for _ in loops_in(loop)):
         return False

@@ -73,7 +73,7 @@ MOVED = {
     "passes.analysis.scalar_classes": "passes.ir.scalar_classes",
     "passes.analysis.scalar_flow": "passes.ir.scalar_flow",
     "passes.analysis.scalar_uses": "passes.ir.scalar_uses",
-    "passes.analysis.scans": "passes.ir.scans",
+    "passes.analysis.scans": "passes.expand_scans",
     "passes.analysis.schedule": "passes.decisions.schedule",
     "passes.analysis.schedule_space": "passes.decisions.schedule_space",
     "passes.analysis.sections": "passes.ir.sections",

@@ -7,15 +7,10 @@ from typing import Any
 
 from ..directives.records import (
     Clause,
-    ExprClause,
     ExprSlot,
-    GangClause,
     ReductionClause,
-    ScanClause,
-    TileClause,
     VarListClause,
     VarRefItem,
-    WaitClause,
 )
 from . import ast as c
 from .sema.constants import integer_value
@@ -30,28 +25,16 @@ def clause_items(clause: Clause) -> list[VarRefItem]:
 
 
 def clause_slots(clause: Clause) -> Iterator[ExprSlot]:
-    """Every expression in a clause that is evaluated."""
-    for item in clause_items(clause):
-        yield item.base
-        for section in item.sections:
+    """Every expression in a clause."""
+    for part in clause.parts():
+        if isinstance(part, ExprSlot):
+            yield part
+            continue
+        yield part.base
+        for section in part.sections:
             for slot in (section.lower, section.length, section.minimum, section.maximum):
                 if slot is not None:
                     yield slot
-    slots: list[ExprSlot | None] = []
-    match clause:
-        case ExprClause():
-            slots = list(clause.args)
-        case GangClause():
-            slots = [clause.num, clause.dim, clause.static]
-        case TileClause():
-            slots = clause.sizes
-        case WaitClause():
-            slots = [*clause.queues, clause.devnum]
-        case ScanClause():
-            slots = [clause.identity]
-        case _:
-            pass
-    yield from (s for s in slots if s is not None)
 
 
 def type_expressions(t: CType) -> Iterator[c.Expr]:

@@ -10,10 +10,10 @@ is a table in `rules.py`, checked by the parser.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..base.diagnostics import SourceLoc
 
@@ -94,6 +94,14 @@ class Clause:
     spelling: str
     loc: SourceLoc
     device_types: tuple[str, ...] = ()
+
+    def parts(self) -> Iterator[ExprSlot | VarRefItem]:
+        """The expressions and variables among its arguments, in their order."""
+        for argument in fields(self):
+            value = getattr(self, argument.name)
+            for part in cast(list[object], value) if isinstance(value, list) else [value]:
+                if isinstance(part, ExprSlot | VarRefItem):
+                    yield part
 
 
 @dataclass(eq=False, kw_only=True)

@@ -28,7 +28,7 @@ _VECTOR_END = _GENERAL_END + 8 * 16
 
 _ARM_GENERAL = (8, 24)
 _ARM_VECTOR = (16, 28)
-"""Places in AArch64's, after the stack: the end of the saved registers, the (negative) offset from there."""
+"""Places in AArch64's, after the stack: the end of saved registers, the (negative) offset from it."""
 
 
 def va_arg(fn: FunctionState, e: c.VaArg) -> SSAValue:

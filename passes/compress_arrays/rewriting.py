@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 from ...compiler.base.diagnostics import CompileError, SourceLoc, error
 from ...dialects.accx_cache import CopyAsyncOp
 from ...dialects.accx_element import ElementOp
-from ...dialects.accx_scan import ScanOp
+from ...dialects.together import TogetherOp
 from ..ir.acc_ops import called
 from ..ir.addresses import AddressOp
 from ..ir.building import Cursor, constant_value, erase
@@ -74,11 +74,11 @@ class ArrayRewriter:
                 )
             case acc.AtomicReadOp() | acc.AtomicWriteOp() | acc.AtomicUpdateOp():
                 raise self._refusal(op, "is accessed atomically", "leave this array uncompressed")
-            case ScanOp():
+            case TogetherOp():
                 raise self._refusal(
                     op,
-                    "is scanned by several threads, which read plain numbers",
-                    "leave this array uncompressed, or give the scan 'seq'",
+                    f"is {op.DONE} by several threads, which read plain numbers",
+                    "leave this array uncompressed, or give the loop 'seq'",
                 )
             case acc.PrivateOp() | acc.FirstprivateOp() | acc.ReductionOp():
                 raise self._refusal(op, "is private or a reduction", "name it in one clause only")

@@ -8,7 +8,7 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, Region, SSAValue
 
 from ...dialects import accx_cache, llvm_ext
-from ...dialects.accx_scan import ScanOp
+from ...dialects.together import TogetherOp
 from ...dialects.volatility import is_ordered
 from ..ir.acc_ops import PRIVATIZING_OPS, has_level
 from ..ir.addresses import base_of
@@ -143,10 +143,11 @@ class Summary:
                 return
             case accx_cache.GangThreadsOp():
                 self.effects.collective = True
-            case ScanOp():
-                self._read(op.source)
-                self._read(op.target)
-                self._write(op.target)
+            case TogetherOp():
+                for pointer in op.read:
+                    self._read(pointer)
+                for pointer in op.written:
+                    self._write(pointer)
                 self.effects.collective = True
             case _:
                 _harmless.add(op.__class__)

@@ -16,12 +16,12 @@ class LoopNode:
     One `acc.loop`. `trip` is the constant number of iterations (of all collapsed loops together),
     else None; `host_trip`: it can be computed before the construct. `tight`: its body is nothing
     but its one child. `contiguous` counts accesses of neighbouring elements by neighbouring
-    iterations, `strided` the others that depend on the variable. `scan`: a scan clause makes it one
-    (which counts as a reduction). `gang_reduction`: a variable of
-    the gang is reduced, so its value is wanted before the kernel ends and gangs cannot share the
-    loop. `element_bytes` is the largest
-    element accessed, `streaming` says that the body has no loops and no calls,
-    `fixed_inner` that it holds a sequential loop which is the same in every iteration.
+    iterations, `strided` the others that depend on the variable. `hands_on`: iterations take
+    values from those before, which lanes compute together (and which counts as a reduction).
+    `gang_reduction`: a variable of the gang is reduced, so its value is wanted before the kernel ends
+    and gangs cannot share the loop. `element_bytes` is the largest element accessed, `streaming` says
+    that the body has no loops and no calls, `fixed_inner` that it holds a sequential loop which is the
+    same in every iteration.
     """
 
     parallel: bool
@@ -32,7 +32,7 @@ class LoopNode:
     host_trip: bool = True
     tight: bool = False
     reduction: bool = False
-    scan: bool = False
+    hands_on: bool = False
     gang_reduction: bool = False
     contiguous: int = 0
     strided: int = 0

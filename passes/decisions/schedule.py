@@ -279,7 +279,7 @@ class _Planner:
             lanes, elements = inner_lanes(node), 1
             if node.streaming and node.host_trip and not node.reduction:
                 lanes, elements, _ = stream_shape(node)
-            elif node.scan and node.host_trip:
+            elif node.hands_on and node.host_trip:
                 lanes = STREAM_LANES
             self.want(lanes=fitting_lanes(node, self.tuning.lanes or lanes))
             why = "innermost parallel loop: its iterations on lanes"

@@ -27,6 +27,7 @@ from xdsl.traits import SymbolTable
 
 from ...compiler.base.diagnostics import SourceLoc
 from ...compiler.base.names import c_name
+from ...dialects.together import HandsOnOp
 
 ComputeOp = acc.ParallelOp | acc.SerialOp | acc.KernelsOp
 COMPUTE_OPS = (acc.ParallelOp, acc.SerialOp, acc.KernelsOp)
@@ -232,6 +233,12 @@ def set_operand_groups(op: IRDLOperation, **changed: Sequence[SSAValue]) -> None
 def has_level(attr: ArrayAttr[acc.DeviceTypeAttr] | None) -> bool:
     """Whether a clause kept as an array of device types is there for every device."""
     return attr is not None and any(dt.data is acc.DeviceType.NONE for dt in attr)
+
+
+def hands_on(loop: acc.LoopOp) -> bool:
+    """Whether a mark in the loop's body says that each iteration takes a value from the one before."""
+    blocks = loop.region.blocks
+    return len(blocks) == 1 and any(isinstance(op, HandsOnOp) for op in loop.region.block.ops)
 
 
 def set_prop(op: Operation, name: str, value: Attribute | None) -> None:

@@ -15,6 +15,7 @@ from ..decisions.levels import Level
 from .acc_ops import (
     COMPUTE_OPS,
     drop_gang,
+    hands_on,
     has_level,
     is_inside,
     source_loc,
@@ -28,7 +29,6 @@ from .messages import Messages, Note
 from .reduction_reads import use_of_partial_sum
 from .scalar_classes import ORDERED, ScalarClass
 from .scalar_uses import Decision
-from .scans import scan_step
 from .shared_arrays import give_own_arrays, warn_of_shared
 
 _CARRIED = {
@@ -72,7 +72,7 @@ class LoopClassifier:
         Warns of an array that iterations certainly pass on values of, though the program says they do not;
         its name. `scalars` have had their message.
         """
-        if not is_parallel(loop) or scan_step(loop) is not None:
+        if not is_parallel(loop) or hands_on(loop):
             return None
         levels = loop_levels(loop)
         within_gang = inside and Level.GANG not in levels
@@ -106,7 +106,7 @@ class LoopClassifier:
     def _check_partial_sums(
         self, loop: acc.LoopOp, variable: SSAValue, uses: Sequence[Operation]
     ) -> None:
-        if scan_step(loop) is not None:
+        if hands_on(loop):
             return
         load = use_of_partial_sum(uses)
         if load is not None:
@@ -198,7 +198,7 @@ class LoopClassifier:
 
     def _may_order(self, loop: acc.LoopOp, decision: Decision, inside: bool) -> bool:
         """Whether running a loop in order is the better answer: the result is then that of C."""
-        if scan_step(loop) is not None:
+        if hands_on(loop):
             return False
         if isinstance(construct_of(loop), acc.KernelsOp):
             return True

@@ -11,14 +11,13 @@ from xdsl.ir import Operation, SSAValue
 from ..decisions.levels import Level
 from ..decisions.loop_tree import LoopNode
 from ..decisions.shared_work import InnerWork
-from .acc_ops import child_loops, constant_value, has_level, is_defined_inside, source_loc
+from .acc_ops import child_loops, constant_value, hands_on, has_level, is_defined_inside, source_loc
 from .addresses import steps_to
 from .expressions import parts_of
 from .layout import size_of
 from .levels import loop_levels
 from .purity import is_pure_call
 from .region_values import RegionSymbols
-from .scans import scan_step
 from .strides import AccessCounter
 
 
@@ -262,8 +261,8 @@ class _Reader:
         node.trip = constant_trip(loop)
         node.host_trip = _is_bound_of(loop, self.symbols)
         node.tight = _is_tight(loop, children)
-        node.scan = scan_step(loop) is not None
-        node.reduction = bool(loop.reduction_operands) or node.scan
+        node.hands_on = hands_on(loop)
+        node.reduction = bool(loop.reduction_operands) or node.hands_on
         node.gang_reduction = any(_is_of_gang(v, self.construct) for v in loop.reduction_operands)
         node.streaming = not any(is_long(op) for op in operations)
         node.fixed_inner = _holds_fixed_loop(loop, operations)

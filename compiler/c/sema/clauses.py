@@ -8,7 +8,6 @@ declaration gives it (OpenACC 3.4, 2.7.1).
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import replace
 
 from ...base.diagnostics import SourceLoc, error
@@ -55,21 +54,14 @@ class ClauseResolver:
         sound: list[Clause] = []
         for clause in directive.clauses:
             with self.unit.recovery.going_on():
-                for field in dataclasses.fields(clause):
-                    self._resolve(getattr(clause, field.name), clause, directive)
+                for part in clause.parts():
+                    if isinstance(part, ExprSlot):
+                        self.value(part)
+                    else:
+                        self._item(part, clause, directive)
                 sound.append(clause)
         directive.clauses = sound
         merge_data_clauses(directive, self.unit.sink)
-
-    def _resolve(self, value: object, clause: Clause, directive: Directive) -> None:
-        """Resolve a field of a clause, whatever its form."""
-        if isinstance(value, ExprSlot):
-            self.value(value)
-        elif isinstance(value, VarRefItem):
-            self._item(value, clause, directive)
-        elif isinstance(value, list):
-            for element in value:  # pyright: ignore[reportUnknownVariableType]
-                self._resolve(element, clause, directive)  # pyright: ignore[reportUnknownArgumentType]
 
     def _check(self, slot: ExprSlot) -> Expr:
         node = parse_expression(slot.text, slot.loc, self.unit.scope.is_typedef)

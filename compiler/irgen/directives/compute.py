@@ -21,6 +21,7 @@ from ...directives.records import (
     VarListClause,
     VarRefItem,
 )
+from ...directives.rules import DIRECTIVES
 from .. import statements
 from ..facts import names_pointee
 from ..function import AllocaScope, FunctionState
@@ -32,21 +33,7 @@ from .regions import default_attr
 ON_HOST = "__accopt_on_host"
 """The runtime's answer whether the host is the calling thread's current device."""
 
-_LOOP_CLAUSES = frozenset(
-    [
-        "collapse",
-        "gang",
-        "worker",
-        "vector",
-        "seq",
-        "auto",
-        "independent",
-        "tile",
-        "private",
-        "reduction",
-        "scan",
-    ]
-)
+_LOOP_CLAUSES = DIRECTIVES[DirectiveKind.LOOP].clauses
 
 
 def split_combined(directive: Directive) -> tuple[Directive, Directive]:
