@@ -48,7 +48,8 @@ class RunOptions:
     too; `threads` (host target): CPU threads per launch, 0 for all;
     `shared_memory`: no separate device memory (host target), or the program's heap in memory that host and
     GPU share, where the GPU has that (nvptx); `checks` (sim target): look for data
-    races and uninitialised reads; `counters` (sim target): count transactions by source line;
+    races and uninitialised reads; `counters` (sim target): count transactions by source line; `patience`
+    (sim target): seconds that a kernel may take (None: 300);
     `objects`: an object file of other compilers' code (`backend/foreign_objects.py`);
     `profile_libraries`: shared libraries for the profiling interface (`ACC_PROFLIB`).
     """
@@ -62,6 +63,7 @@ class RunOptions:
     shared_memory: bool = False
     checks: bool = True
     counters: bool = False
+    patience: float | None = None
     profile_libraries: tuple[str, ...] = ()
     trace: TraceOptions | None = None
     objects: bytes = b""
@@ -76,8 +78,12 @@ def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
     count = options.devices or 1
     if target == "sim":
         from ..runtime.sim.device import SimOptions, sim_devices
+        from ..runtime.sim.patience import of_seconds
 
-        return sim_devices(SimOptions(checks=options.checks, counters=options.counters), count)
+        patience = of_seconds(options.patience)
+        return sim_devices(
+            SimOptions(checks=options.checks, counters=options.counters, patience=patience), count
+        )
     from ..runtime.host.device import HostOptions, host_devices
 
     return host_devices(

@@ -32,9 +32,11 @@ from .run_program import (
     device_queues,
     for_this_machine,
     in_place,
+    patience,
     print_diagnostics,
     profile_libraries,
     run_program,
+    seconds,
 )
 
 if TYPE_CHECKING:
@@ -102,6 +104,12 @@ def _argument_parser() -> argparse.ArgumentParser:
         "--report", action="store_true", help="sim target: costs of every source line, to stderr"
     )
     group.add_argument(
+        "--patience",
+        type=seconds,
+        metavar="SECONDS",
+        help="sim target: give up kernels that take longer (default: ACCOPT_PATIENCE, or 300)",
+    )
+    group.add_argument(
         "--compression-report",
         action="store_true",
         help="at exit: range, errors and saturated values of every compressed array",
@@ -160,6 +168,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         shared_memory=args.shared_memory or options.managed,
         checks=not args.no_checks,
         counters=args.report,
+        patience=args.patience or patience(),
         trace=trace,
         profile_libraries=profile_libraries(),
     )

@@ -25,6 +25,7 @@ from .run_program import (
     device_queues,
     for_this_machine,
     in_place,
+    patience,
     profile_libraries,
     run_program,
 )
@@ -148,6 +149,7 @@ def _run(argv: Sequence[str]) -> int:
         library_folders=with_origin(program.library_folders, Path(argv[0])),
         objects=program.objects,
         trace=TraceOptions.from_environment(os.environ),
+        patience=patience(),
         profile_libraries=profile_libraries(),
     )
     return run_program(executable, run_options, argv)

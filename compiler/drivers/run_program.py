@@ -162,6 +162,25 @@ def device_queues() -> bool:
     return text != "0"
 
 
+def patience() -> float | None:
+    """Seconds that the environment variable ACCOPT_PATIENCE gives to kernels in the simulator."""
+    text = os.environ.get("ACCOPT_PATIENCE", "")
+    try:
+        return seconds(text) if text else None
+    except ValueError:
+        raise error(
+            UNKNOWN_LOC, f"ACCOPT_PATIENCE is '{text}'", "set it to a number of seconds"
+        ) from None
+
+
+def seconds(text: str) -> float:
+    """A time above 0; raises `ValueError` for others."""
+    value = float(text)
+    if not value > 0:
+        raise ValueError(f"{text} is no time")
+    return value
+
+
 def profile_libraries() -> tuple[str, ...]:
     """The libraries that the environment variable ACC_PROFLIB names (OpenACC 3.4, 5.3)."""
     return tuple(filter(None, os.environ.get("ACC_PROFLIB", "").split(";")))

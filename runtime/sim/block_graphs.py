@@ -18,6 +18,7 @@ from ...dialects import llvm_ext
 from ...dialects.dense import integers
 from .codegen import FunctionCompiler, Unsupported
 from .liveness import Flag, Key, reverse_postorder
+from .patience import BETWEEN
 
 
 def terminator(block: Block) -> Operation:
@@ -25,6 +26,12 @@ def terminator(block: Block) -> Operation:
     last = block.last_op
     assert last is not None
     return last
+
+
+def take_turn(f: FunctionCompiler, threads: str, op: Operation) -> None:
+    """A turn of a loop: now and then the launch looks at the clock."""
+    f.put("rt.turns += 1")
+    f.put(f"if not rt.turns & {BETWEEN - 1}: rt.look({threads}, {f.place(op)})")
 
 
 class _Graph:
@@ -91,8 +98,9 @@ def graph(
         f.put(f"{number}, {positions} = {g.pending}.next()")
         f.put(f"if {number} < 0: break")
         f.put(
-            f"if {g.pending}.turns > rt.patience: rt.endless({g.outer}, {f.place(terminator(entry))})"
+            f"if {g.pending}.turns > rt.most_turns: rt.endless({g.outer}, {f.place(terminator(entry))})"
         )
+        take_turn(f, g.outer, terminator(entry))
         f.put(f"{threads} = {g.outer}.sub({positions})")
         for index, block in enumerate(g.order):
             f.put(f"{'if' if index == 0 else 'elif'} {number} == {index}:")

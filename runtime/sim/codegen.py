@@ -230,8 +230,7 @@ class FunctionCompiler:
         return self.module.constant(self.place_of(op))
 
     def place_of(self, op: Operation) -> Place:
-        loc = SourceLoc.from_attr(op.location)
-        return self.module.place(loc.file, loc.line)
+        return self.module.place_of(op)
 
     def access(
         self,

@@ -56,7 +56,8 @@ _RUN_TIME: dict[str, Any] = {
 class SimKernel:
     """
     A kernel ready to run. `stored`: the arguments through which it stores, None when it may store
-    through pointers it got in another way. `local_bytes`: a thread's stack, about.
+    through pointers it got in another way. `local_bytes`: a thread's stack, about. `places`: where the
+    functions of the kernel stand in C, by their names in the text.
     """
 
     name: str
@@ -66,6 +67,8 @@ class SimKernel:
     stored: frozenset[int] | None
     local_bytes: int
     block_size: tuple[int, ...] | None
+    place: Place
+    places: dict[str, Place]
     text: str = field(repr=False)
 
 
@@ -111,6 +114,11 @@ class ModuleCompiler:
 
     def place(self, file: str, line: int) -> Place:
         return self._places.setdefault((file, line), Place(file, line))
+
+    def place_of(self, op: Operation) -> Place:
+        """Where an operation stands in C."""
+        loc = SourceLoc.from_attr(op.location)
+        return self.place(loc.file, loc.line)
 
     def array_name(self, hint: str) -> str:
         """A variable's name from the hint of the value that holds its address."""
@@ -185,6 +193,8 @@ class ModuleCompiler:
             _stored(func, bodies),
             sum(_local_bytes(op) for op in bodies),
             _block_size(func),
+            self.place_of(func),
+            {self._functions[name]: self.place_of(self.symbols[name]) for name in self._functions},
             text,
         )
 

@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.dialects import scf
 from xdsl.ir import Operation, Region, SSAValue
 
-from .block_graphs import graph, terminator
+from .block_graphs import graph, take_turn, terminator
 from .codegen import FunctionCompiler, Unsupported
 from .liveness import Flag, Key
 
@@ -203,6 +203,7 @@ def for_op(f: FunctionCompiler, op: Operation) -> None:
             [*inner.values(), index, upper, step, *carried],
             outer,
         )
+        take_turn(f, threads, op)
         with f.renamed(inner, threads):
             f.names[iv] = index
             if uniform:
@@ -264,8 +265,9 @@ def while_op(f: FunctionCompiler, op: Operation) -> None:
             [*inner.values(), *passed],
             outer,
         )
+        take_turn(f, threads, op)
         f.put(f"{turns} += 1")
-        f.put(f"if {turns} > rt.patience: rt.endless({threads}, {f.place(op)})")
+        f.put(f"if {turns} > rt.most_turns: rt.endless({threads}, {f.place(op)})")
         with f.renamed(inner, threads):
             f.names.update(zip(after.args, passed, strict=True))
             last = terminator(after)

@@ -46,6 +46,7 @@ from .findings import Finding, Findings
 from .initial import initial_bytes
 from .memories import Memories
 from .memory import SPACE_SHIFT, WRITTEN, GlobalMemory, LocalMemory, SharedMemory
+from .patience import PATIENCE, Patience, Watch
 from .races import LAST_LAUNCH, LAUNCH_SHIFT, TIME_MASK, Clock
 from .types import dtype_of, elements, size_align
 from .values import Batch, Threads
@@ -62,8 +63,8 @@ class SimOptions:
     """
     `checks`: uninitialised reads and data races are looked for (bounds and alignment always are).
     `counters`: instructions and transactions are counted by source line. `memory`: bytes of device
-    memory. `batch_threads`: threads run together. `patience`: turns after which a loop that does not
-    count counts as endless. `report`: what to do with findings that do not
+    memory, fewer where the system gives less. `batch_threads`: threads run together. `patience`: how long
+    kernels may take. `report`: what to do with findings that do not
     end the program, by default print them to stderr.
     """
 
@@ -71,7 +72,7 @@ class SimOptions:
     counters: bool = False
     memory: int = 8 << 30
     batch_threads: int = 1 << 16
-    patience: int = 1 << 22
+    patience: Patience = PATIENCE
     report: Callable[[Finding], None] | None = None
 
 
@@ -408,6 +409,7 @@ class _Launch:
         self.blocks = blocks
         self.clock: Clock | None = None
         self.history = History()
+        self.watch = Watch(device.options.patience, kernel.name, blocks)
 
     def batches(self, firsts: range, blocks: int, arguments: Sequence[Any]) -> None:
         """Runs batches of one size."""
@@ -444,14 +446,20 @@ class _Launch:
             device.counters,
             device.launches,
         )
-        execution = Execution(memories, device.counters, device.options.patience, self.history)
+        most_turns = device.options.patience.most_turns
+        execution = Execution(memories, device.counters, most_turns, self.watch, self.history)
         for number, first in enumerate(firsts):
             batch.move_to(first)
             if number:
                 shared.reset()
             clock.next_batch()
             execution.start_batch()
-            self.kernel.run(execution, Threads(batch, None, batch.threads), *arguments)
+            threads = Threads(batch, None, batch.threads)
+            execution.look(threads, self.kernel.place)
+            try:
+                self.kernel.run(execution, threads, *arguments)
+            except RecursionError as failure:
+                execution.too_deep(threads, self.kernel.places, failure)
             clock.now += 1
             if clock.now > TIME_MASK - (1 << 16):
                 clock.base = device.next_stamp()

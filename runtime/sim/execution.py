@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,6 +15,7 @@ from .access import Access, Place
 from .bulk import BulkBarriers
 from .findings import Fault
 from .memories import Memories
+from .patience import Watch
 from .values import Array, Threads, Value, ndarray, put, spread, takes
 from .warps import Warps
 from .watches import History, Watches
@@ -34,7 +36,12 @@ class Execution:
     """One batch of blocks of one launch."""
 
     def __init__(
-        self, memories: Memories, counters: Counters | None, patience: int, history: History
+        self,
+        memories: Memories,
+        counters: Counters | None,
+        most_turns: float,
+        watch: Watch,
+        history: History,
     ):
         self.memories = memories
         self.batch = memories.batch
@@ -42,7 +49,10 @@ class Execution:
         self.clock = memories.clock
         self.counters = counters
         self.warps = Warps(memories.batch, memories.faults)
-        self.patience = patience
+        self.most_turns = most_turns
+        self.turns = 0
+        """Of all loops."""
+        self._watch = watch
         self.load = memories.load
         self.store = memories.store
         self.copy = partial(copies.copy, memories)
@@ -226,7 +236,26 @@ class Execution:
 
     def endless(self, threads: Threads, place: Place) -> None:
         detail = (
-            f"it was still running after {self.patience} turns; a thread that waits for another"
-            " one's progress (a lock) cannot be simulated; waiting"
+            f"it was still running after {self.most_turns} turns; a thread that waits for another"
+            " one's progress (a lock) cannot be simulated, and --patience=SECONDS (ACCOPT_PATIENCE) lets"
+            " other loops turn for so long; waiting"
         )
         self.fault(Fault.ENDLESS, detail, threads, place)
+
+    def too_deep(
+        self, threads: Threads, places: Mapping[str, Place], failure: RecursionError
+    ) -> None:
+        """Reports the function in which calls have used up the stack; `places` of functions in C by name."""
+        names = [frame.name for frame in traceback.extract_tb(failure.__traceback__)]
+        calls = [name for name in names if name in places]
+        detail = (
+            f"{len(calls)} calls are within each other; recursion without end, or more than the simulator's"
+            " stack holds"
+        )
+        self.fault(Fault.RECURSION, detail, threads, places[calls[-1]])
+
+    def look(self, threads: Threads, place: Place) -> None:
+        """Ends a launch that takes too long."""
+        wrong = self._watch.look(place, self.batch.first_thread // self.batch.block_threads)
+        if wrong is not None:
+            self.fault(Fault.TIME, wrong, threads, place)

@@ -22,6 +22,8 @@ class Fault(Enum):
     DIVERGENT_SHUFFLE = "warp operation with inactive lanes"
     NO_FUNCTION = "call of no function"
     ENDLESS = "loop without end"
+    TIME = "kernel takes too long"
+    RECURSION = "recursion too deep"
     TRAP = "trap"
     ASSERTION = "assertion failed"
     WRONG_FREE = "wrong free"

@@ -32,8 +32,13 @@ LOCAL_BASE = LOCAL << SPACE_SHIFT
 CODE_BASE = CODE << SPACE_SHIFT
 """Where functions lie; nothing can be read there."""
 
+LOCAL_LIMIT = 2 << 30
+"""Bytes of variables of all threads of a batch; a GPU has at most 512 MiB for the 1024 threads of a block."""
+
 REDZONE = 256
 ALIGNMENT = 256
+LEAST_CAPACITY = 1 << 26
+"""Bytes of global memory without which there is no device."""
 
 OWNED = 1
 WRITTEN = 3
@@ -87,6 +92,21 @@ def _lazy(size: int) -> Array:
     return np.frombuffer(mmap.mmap(-1, size, flags=flags), np.uint8)
 
 
+def _reserved(capacity: int) -> Bytes:
+    """Lazy memory of so many bytes, or of the half, or of a quarter …: with its shadow, six times as much."""
+    while True:
+        try:
+            _lazy(capacity * 6)
+            return Bytes(_lazy(capacity), _lazy(capacity))
+        except OSError as failure:
+            if capacity <= LEAST_CAPACITY:
+                raise AccRuntimeError(
+                    ErrorClass.OUT_OF_MEMORY,
+                    f"the simulated device cannot have {capacity} bytes: {failure.strerror}",
+                ) from None
+            capacity //= 2
+
+
 Shadow = tuple[Array, Array]
 """Last writers and last readers of memory (`races.py`), by 4 bytes or by byte."""
 
@@ -99,13 +119,14 @@ def device_of(address: int) -> int:
 class GlobalMemory:
     """
     Memory of device `number` with `capacity` bytes, the first at address `base`: first fit, with red
-    zones between allocations.
+    zones between allocations. `capacity` is what was asked for, or less where the process may not have so
+    many addresses (`ulimit -v`).
     """
 
     def __init__(self, capacity: int, number: int = 0):
-        self.capacity = capacity
+        self.bytes = _reserved(capacity)
+        self.capacity = capacity = len(self.bytes.data)
         self.base = GLOBAL_BASE + (number << DEVICE_SHIFT)
-        self.bytes = Bytes(_lazy(capacity), _lazy(capacity))
         self.allocations: list[Allocation] = []
         self.used = 0
         self._holes: list[tuple[int, int]] = [(REDZONE, capacity - REDZONE)]
@@ -296,8 +317,18 @@ class LocalMemory:
         self._top = LOCAL_BASE + REDZONE
 
     def push(self, size: int, name: str) -> int:
-        """A new variable of every thread; its address."""
+        """
+        A new variable of every thread; its address. Raises `acc_error_out_of_memory` if the threads'
+        variables are more than `LOCAL_LIMIT`.
+        """
         start = self._top
+        if (start - LOCAL_BASE + size) * self.threads > LOCAL_LIMIT:
+            raise AccRuntimeError(
+                ErrorClass.OUT_OF_MEMORY,
+                f"'{name}' is {size} bytes for each of {self.threads} threads that run together, whose own"
+                f" variables may be {LOCAL_LIMIT >> 30} GiB in the simulator (a GPU has 512 KiB a thread);"
+                " make it a 'private' array of the gangs, or allocate it on the host",
+            )
         self.variables.append(LocalVariable(start, size, self.threads, name))
         self._starts.append(start)
         self._top += -(-max(size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE

@@ -9,6 +9,7 @@ import pytest
 from accopt.compiler.api import Program
 from accopt.runtime.errors import AccRuntimeError
 from accopt.runtime.sim.findings import Fault
+from accopt.runtime.sim.patience import Patience
 from sim_kernels import TID, Bench, at, shared
 from sim_programs import call, from_text
 
@@ -477,7 +478,7 @@ def test_a_lock_between_blocks_is_reported() -> None:
       scf.yield %old : i32
     }
     llvm.store %c0, %x : i32, !llvm.ptr"""
-    bench = Bench("%x: !llvm.ptr", body, patience=1000)
+    bench = Bench("%x: !llvm.ptr", body, patience=Patience(turns=1000))
     assert "loop without end" in launched(bench, np.zeros(1, np.int32))
 
 

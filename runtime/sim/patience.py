@@ -1,0 +1,85 @@
+"""
+How long a launch may take. A kernel without end would be a hang, and one that is only large looks like it:
+after a while the simulator says on stderr where a kernel is, and in the end it gives up.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import thread_time
+
+from ...compiler.base.ranks import of_rank
+from .access import Place
+
+SECONDS = 300.0
+"""Of the processor, for one launch."""
+TURNS = 1 << 22
+"""Of a loop that does not count, whose threads wait for others that do not run."""
+BETWEEN = 256
+"""Turns of loops between two looks at the clock; a power of two."""
+FIRST_NOTE, NEXT_NOTE = 10.0, 3.0
+"""Seconds until the first message, and by how much later each of the others comes."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """
+    `turns` of a loop that does not count, None for any number; `seconds` of the processor that a launch may
+    take; `clock`: what has passed of them; `tell`: who gets messages that a kernel still runs.
+    """
+
+    turns: int | None = TURNS
+    seconds: float = SECONDS
+    clock: Callable[[], float] = thread_time
+    tell: Callable[[str], None] | None = None
+
+    @property
+    def most_turns(self) -> float:
+        return float("inf") if self.turns is None else self.turns
+
+
+PATIENCE = Patience()
+
+
+def of_seconds(seconds: float | None) -> Patience:
+    """The patience of a user who has named one (loops may then turn as often as they like), or has not."""
+    return PATIENCE if seconds is None else Patience(None, seconds)
+
+
+class Watch:
+    """The time of one launch of `kernel` in so many `batches`."""
+
+    def __init__(self, patience: Patience, kernel: str, blocks: int):
+        self._patience = patience
+        self._kernel = kernel
+        self._blocks = blocks
+        self._began = patience.clock()
+        self._next = min(FIRST_NOTE, patience.seconds)
+
+    def look(self, place: Place, block: int) -> str | None:
+        """
+        What is wrong if the launch has used up its time; a message where it is due. `place` is where the
+        kernel is, `block` the first of the blocks that run now.
+        """
+        spent = self._patience.clock() - self._began
+        if spent < self._next:
+            return None
+        if spent >= self._patience.seconds:
+            return (
+                f"it was still running after {self._patience.seconds:g} s, the limit that --patience=SECONDS"
+                " (ACCOPT_PATIENCE) sets, executed"
+            )
+        self._next = min(spent * NEXT_NOTE, self._patience.seconds)
+        (self._patience.tell or _print)(
+            f"{place.file}:{place.line}: note: kernel {self._kernel} still runs after {spent:.0f} s in the"
+            f" simulator, and is here with block {block} of {self._blocks}; it is given up after"
+            f" {self._patience.seconds:g} s (--patience)"
+        )
+        return None
+
+
+def _print(text: str) -> None:
+    sys.stdout.flush()
+    print(of_rank(text), file=sys.stderr, flush=True)
