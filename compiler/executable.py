@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,12 +19,15 @@ from .base.deep_stack import with_deep_stack
 from .base.diagnostics import UNKNOWN_LOC, Diagnostic, DiagnosticSink, Severity, SourceLoc
 from .base.options import CompileOptions
 from .base.phases import LOADING, phase
+from .checked_files import CheckedFiles
+from .fingerprint import compiler_fingerprint
 from .process import without_collection
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Attribute, Operation
 
+    from .c.kept import KeptFiles
     from .c.preprocess import PreprocessedSource, PreprocessOptions
     from .pipeline import StageCallback
 
@@ -109,7 +111,12 @@ def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSi
     from .irgen import generate_module
 
     units = load_program(
-        paths, preprocess_options(options), sink, options.target, wall=options.wall
+        paths,
+        preprocess_options(options),
+        sink,
+        options.target,
+        wall=options.wall,
+        kept=CheckedFiles(),
     )
     with attributes_unchecked(not options.checks_ir):
         return generate_module(units, sink)
@@ -144,8 +151,9 @@ def build_sources(
     after_stage: StageCallback | None = None,
     *,
     cached: bool = True,
+    kept: KeptFiles | None = None,
 ) -> Executable:
-    """As `build`, from files that are preprocessed."""
+    """As `build`, from files that are preprocessed. `kept` has what is known of them (the user's cache)."""
     texts = [part for source in sources for part in (source.file, source.text)]
     assembler = str(find_ptxas()) if options.target == "nvptx" else ""
     chosen = json.dumps(options.beyond_preprocessing(), sort_keys=True)
@@ -164,7 +172,7 @@ def build_sources(
                 "write data clauses, or use another target",
             )
         with without_collection():
-            made.append(_translate(sources, options, sink, after_stage))
+            made.append(_translate(sources, options, sink, after_stage, kept or CheckedFiles()))
         return _to_json(made[0], sink.diagnostics[before:])
 
     if not cached or after_stage is not None:
@@ -180,17 +188,18 @@ def _translate(
     options: CompileOptions,
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
+    kept: KeptFiles,
 ) -> Executable:
     """
     Compiles preprocessed sources. Where a GPU's registers do not suffice (`relieve`), they are scheduled, and
     compiled from there, once more.
     """
     if options.target != "nvptx":
-        return _translate_once(sources, options, sink, after_stage)
+        return _translate_once(sources, options, sink, after_stage, kept)
     from .register_pressure import may_retry, relieve, side_by_side, tiled_places
 
     if not may_retry(options):
-        return _translate_once(sources, options, sink, after_stage)
+        return _translate_once(sources, options, sink, after_stage, kept)
     counts: dict[str, int] = {}
 
     def keep_counts(stage: str, module: ModuleOp) -> None:
@@ -210,7 +219,7 @@ def _translate(
         with phase("copying for another schedule"):
             unscheduled.append(module.clone())
 
-    executable = _translate_once(sources, options, sink, keep_counts, keep_copy)
+    executable = _translate_once(sources, options, sink, keep_counts, kept, keep_copy)
     return relieve(
         executable, counts, lambda o: translate(unscheduled[0].clone(), o, DiagnosticSink())
     )
@@ -221,6 +230,7 @@ def _translate_once(
     options: CompileOptions,
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
+    kept: KeptFiles,
     before_schedule: Callable[[ModuleOp], None] | None = None,
 ) -> Executable:
     with phase(LOADING):
@@ -228,7 +238,7 @@ def _translate_once(
         from .c.program import check_program
         from .irgen import generate_module
 
-    units = check_program(sources, sink, options.target, wall=options.wall)
+    units = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
     with attributes_unchecked(not options.checks_ir):
         module = generate_module(units, sink)
     return translate(module, options, sink, after_stage, before_schedule)
@@ -271,20 +281,6 @@ def translate(
     return Executable(host_ir, ptx, site_table(module), options, kernels)
 
 
-@cache
-def compiler_fingerprint() -> str:
-    """Something that changes whenever a file of the compiler does."""
-    root = Path(__file__).resolve().parent.parent
-    files = sorted(
-        file
-        for package in ("compiler", "dialects", "passes", "runtime")
-        for pattern in ("*.py", "*.c")
-        for file in (root / package).rglob(pattern)
-    )
-    stats = [(str(file.relative_to(root)), file.stat()) for file in files]
-    return content_key(*(f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in stats))
-
-
 def _to_json(executable: Executable, diagnostics: Sequence[Diagnostic]) -> bytes:
     fields = {
         "host_ir": executable.host_ir,
@@ -301,5 +297,6 @@ def _from_json(data: bytes, options: CompileOptions, sink: DiagnosticSink) -> Ex
     for d in fields["diagnostics"]:
         notes = tuple((SourceLoc(**loc), text) for loc, text in d["notes"])
         severity, loc = Severity(d["severity"]), SourceLoc(**d["loc"])
-        sink.diagnostics.append(Diagnostic(severity, loc, d["message"], d["remedy"], notes))
+        found = Diagnostic(severity, loc, d["message"], d["remedy"], notes, d["option"])
+        sink.diagnostics.append(found)
     return Executable(fields["host_ir"], fields["ptx"], tuple(fields["sites"]), options)

@@ -19,6 +19,7 @@ void scale(int n, float *x)
 }
 int main(void) { return 0; }
 """
+UNUSED = "static int unused(void) { int never; return 1; }\n"
 OPTIONS = CompileOptions(target="host", defines=("FACTOR=2.0f",))
 
 
@@ -56,6 +57,19 @@ def test_source_options_and_macros_are_part_of_the_key(source: Path) -> None:
     source.write_text(SOURCE + "\nint unrelated;\n")
     compile_once(source)
     assert entries(source) == 4
+
+
+def test_warnings_keep_their_option(source: Path) -> None:
+    """`-Wno-NAME` and `-Werror=NAME` mean the same when the program comes from the cache."""
+    source.write_text("int main(void) { double d = 1; int i = d; return i; int j; }\n" + UNUSED)
+    wall = replace(OPTIONS, wall=True)
+    found: list[list[str | None]] = []
+    for _ in range(2):
+        sink = DiagnosticSink()
+        build([source], wall, sink)
+        found.append([d.option for d in sink.diagnostics])
+    assert any(found[0])
+    assert found[0] == found[1]
 
 
 def test_a_damaged_entry_is_built_again(source: Path) -> None:

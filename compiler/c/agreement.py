@@ -45,11 +45,12 @@ def check_agreement(units: Sequence[TranslationUnit], sink: DiagnosticSink) -> N
         for decl in (*unit.functions, *unit.variables):
             if _is_external(decl):
                 declared.setdefault(decl.name, []).append(decl)
+    sameness = Sameness()
     for decls in declared.values():
         reference = _definition(decls)
         for decl in decls:
             if decl is not reference:
-                _check_pair(reference, decl, sink)
+                _check_pair(reference, decl, sameness, sink)
 
 
 def _is_external(decl: Declaration) -> bool:
@@ -106,8 +107,10 @@ def _check_kind(old: Declaration, decl: Declaration) -> None:
         )
 
 
-def _check_pair(old: Declaration, decl: Declaration, sink: DiagnosticSink) -> None:
-    if same_type(old.type, decl.type) or (_in_header(old.loc) and _in_header(decl.loc)):
+def _check_pair(
+    old: Declaration, decl: Declaration, sameness: Sameness, sink: DiagnosticSink
+) -> None:
+    if sameness.of(old.type, decl.type) or (_in_header(old.loc) and _in_header(decl.loc)):
         return  # our headers and the system's do not always give a structure the same tag
     if isinstance(decl, FunctionDecl) and decl.is_implicit and _is_harmless(old.type):
         return  # the call has been warned about
@@ -151,59 +154,67 @@ def _size(t: CType) -> int:
     return t.size if t.is_complete and not isinstance(t, FunctionType) else 0
 
 
-def same_type(a: CType, b: CType) -> bool:
+class Sameness:
     """
     Whether types of two files are compatible (C11 6.2.7p1). Structures and unions are where their tags,
-    and, where both are complete, their members are the same.
+    and, where both are complete, their members are the same. What two records turned out to be is
+    remembered, as declarations of a program name the same ones again and again; the types must live as long.
     """
-    return _same(a, b, set())
 
+    def __init__(self) -> None:
+        self._same: set[tuple[int, int]] = set()
+        """Pairs of records that are the same, or are assumed to be while they are compared."""
+        self._assumed: list[tuple[int, int]] = []
 
-def _same(a: CType, b: CType, assumed: set[tuple[int, int]]) -> bool:
-    """`assumed` holds the pairs of records that are being compared."""
-    match a, b:
-        case RecordType(), RecordType():
-            return _same_records(a, b, assumed)
-        case PointerType(), PointerType():
-            return _same_qualified(a.pointee, b.pointee, assumed)
-        case ArrayType(), ArrayType():
-            known = isinstance(a.length, int) and isinstance(b.length, int)
-            return (not known or a.length == b.length) and _same_qualified(
-                a.element, b.element, assumed
-            )
-        case FunctionType(), FunctionType():
-            return _same_functions(a, b, assumed)
-        case _:
-            return a == b
-
-
-def _same_qualified(a: QualType, b: QualType, assumed: set[tuple[int, int]]) -> bool:
-    same_words = (a.const, a.volatile) == (b.const, b.volatile)
-    return same_words and _same(a.type, b.type, assumed)
-
-
-def _same_functions(a: FunctionType, b: FunctionType, assumed: set[tuple[int, int]]) -> bool:
-    if not _same(a.result, b.result, assumed):
+    def of(self, a: CType, b: CType) -> bool:
+        """Whether two types are compatible."""
+        self._assumed.clear()
+        if self._types(a, b):
+            return True
+        self._same.difference_update(self._assumed)  # which may follow from what is not so
         return False
-    if not (a.prototyped and b.prototyped):
-        return True
-    if a.variadic != b.variadic or len(a.params) != len(b.params):
-        return False
-    return all(_same(x, y, assumed) for x, y in zip(a.params, b.params, strict=True))
 
+    def _types(self, a: CType, b: CType) -> bool:
+        match a, b:
+            case RecordType(), RecordType():
+                return self._records(a, b)
+            case PointerType(), PointerType():
+                return self._qualified(a.pointee, b.pointee)
+            case ArrayType(), ArrayType():
+                known = isinstance(a.length, int) and isinstance(b.length, int)
+                return (not known or a.length == b.length) and self._qualified(a.element, b.element)
+            case FunctionType(), FunctionType():
+                return self._functions(a, b)
+            case _:
+                return a == b
 
-def _same_records(a: RecordType, b: RecordType, assumed: set[tuple[int, int]]) -> bool:
-    if a is b or (id(a), id(b)) in assumed:
-        return True
-    if a.is_union != b.is_union or a.tag != b.tag:
-        return False
-    if a.fields is None or b.fields is None:
-        return True
-    assumed.add((id(a), id(b)))
-    return len(a.fields) == len(b.fields) and all(
-        _place(x) == _place(y) and _same_qualified(x.type, y.type, assumed)
-        for x, y in zip(a.fields, b.fields, strict=True)
-    )
+    def _qualified(self, a: QualType, b: QualType) -> bool:
+        same_words = (a.const, a.volatile) == (b.const, b.volatile)
+        return same_words and self._types(a.type, b.type)
+
+    def _functions(self, a: FunctionType, b: FunctionType) -> bool:
+        if not self._types(a.result, b.result):
+            return False
+        if not (a.prototyped and b.prototyped):
+            return True
+        if a.variadic != b.variadic or len(a.params) != len(b.params):
+            return False
+        return all(self._types(x, y) for x, y in zip(a.params, b.params, strict=True))
+
+    def _records(self, a: RecordType, b: RecordType) -> bool:
+        pair = id(a), id(b)
+        if a is b or pair in self._same:
+            return True
+        if a.is_union != b.is_union or a.tag != b.tag:
+            return False
+        if a.fields is None or b.fields is None:
+            return True
+        self._same.add(pair)
+        self._assumed.append(pair)
+        return len(a.fields) == len(b.fields) and all(
+            _place(x) == _place(y) and self._qualified(x.type, y.type)
+            for x, y in zip(a.fields, b.fields, strict=True)
+        )
 
 
 def _place(member: Field) -> tuple[str | None, int, int, int | None]:

@@ -101,6 +101,8 @@ class TranslationUnit:
     variables: list[VarDecl] = field(default_factory=list["VarDecl"])
     directives: list[Directive] = field(default_factory=list["Directive"])
     selects_host: bool = False
+    is_of_target: bool = False
+    """Whether it may be another one for another target."""
     has_assembly: bool = False
     has_openmp: bool = False
     """It needs OpenMP's runtime (`compiler/c/openmp`)."""

@@ -17,6 +17,7 @@ from .preprocess import PreprocessedSource, PreprocessOptions, preprocess
 
 if TYPE_CHECKING:
     from .ast import TranslationUnit
+    from .kept import KeptFiles
 
 
 def load_program(
@@ -26,13 +27,15 @@ def load_program(
     target: str = "host",
     *,
     wall: bool = False,
+    kept: KeptFiles | None = None,
 ) -> list[TranslationUnit]:
     """
     The typed trees of the C files `paths`, in order, with the clauses that hold on `target`.
-    Warnings go to `sink`, with `wall` those of `-Wall` too. Raises `CompileError` with the mistakes of
-    all files, or where two files disagree.
+    Warnings go to `sink`, with `wall` those of `-Wall` too; files in `kept` are not checked again. Raises
+    `CompileError` with the mistakes of all files, or where two files disagree.
     """
-    return check_program(preprocess_program(paths, options, sink), sink, target, wall=wall)
+    sources = preprocess_program(paths, options, sink)
+    return check_program(sources, sink, target, wall=wall, kept=kept)
 
 
 def preprocess_program(
@@ -49,14 +52,17 @@ def check_program(
     target: str = "host",
     *,
     wall: bool = False,
+    kept: KeptFiles | None = None,
 ) -> list[TranslationUnit]:
-    """The typed trees of preprocessed files. Raises `CompileError` as `load_program` does."""
+    """
+    The typed trees of preprocessed files, each from `kept` where that has it. Raises `CompileError` as
+    `load_program` does.
+    """
     with phase(LOADING):
         from .agreement import check_agreement
-        from .sema import check_translation_unit
 
     with phase("check"):
-        units = _each(sources, lambda source: check_translation_unit(source, sink, target))
+        units = _each(sources, lambda source: _checked(source, sink, target, kept))
         check_agreement(units, sink)
     if wall:
         from .warnings import check_unit
@@ -65,8 +71,38 @@ def check_program(
             check_unit(unit, sink)
     openmp = _openmp_file(units)
     if openmp is not None:
-        units.append(_openmp_unit(openmp, target))
+        units.append(_openmp_unit(openmp, target, kept))
     return units
+
+
+def _checked(
+    source: PreprocessedSource, sink: DiagnosticSink, target: str, kept: KeptFiles | None
+) -> TranslationUnit:
+    """The typed tree of one file."""
+    if kept is None:
+        from .sema import check_translation_unit
+
+        return check_translation_unit(source, sink, target)
+    from .kept import from_bytes, to_bytes
+
+    data = kept.get(source.file, source.text, target)
+    if data is not None:
+        with phase("read checked files"):
+            found = from_bytes(data)
+        if found is not None:
+            unit, messages = found
+            sink.diagnostics += messages
+            return unit
+    own = DiagnosticSink()
+    try:
+        unit = _checked(source, own, target, None)
+    finally:
+        sink.diagnostics += own.diagnostics
+    with phase("keep checked files"):
+        data = to_bytes(unit, own.diagnostics)
+        if data is not None:
+            kept.put(source.file, source.text, target if unit.is_of_target else None, data)
+    return unit
 
 
 def _openmp_file(units: Sequence[TranslationUnit]) -> str | None:
@@ -83,13 +119,11 @@ def _declares(unit: TranslationUnit, name: str) -> bool:
     return any(f.name == name and f.body is None and not f.is_static for f in unit.functions)
 
 
-def _openmp_unit(name: str, target: str) -> TranslationUnit:
+def _openmp_unit(name: str, target: str, kept: KeptFiles | None) -> TranslationUnit:
     """A file of OpenMP's routines."""
-    from .sema import check_translation_unit
-
     path = Path(__file__).parent / "openmp" / name
     source = preprocess(path, PreprocessOptions(), DiagnosticSink())
-    return check_translation_unit(source, DiagnosticSink(), target)
+    return _checked(source, DiagnosticSink(), target, kept)
 
 
 _In = TypeVar("_In")

@@ -23,13 +23,16 @@ DEVICE_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Target → the names in `device_type` that mean it, the nearest first."""
 
 
+def depends_on_device(directive: Directive) -> bool:
+    """Whether some of its clauses hold on some devices only."""
+    return any(clause.device_types for clause in directive.clauses)
+
+
 def select_clauses(directive: Directive, target: str) -> None:
     """
     Leave in `directive` the clauses that hold on `target` ("nvptx", "host" or "sim"), all as if
     there were no `device_type`.
     """
-    if not any(clause.device_types for clause in directive.clauses):
-        return
     specific = _specific(directive, target)
     kept = [
         clause

@@ -5,7 +5,7 @@
     accc main.o solver.o -o solver -lm     an executable file
     make CC=accc                           the same, as a project has it
 
-An object file holds preprocessed C, which is checked when it is made; linking compiles the whole program.
+An object file holds preprocessed C and what checking it came to; linking compiles the whole program.
 Options of other compilers that mean nothing here are ignored (`customary_options.py`).
 """
 
@@ -181,10 +181,11 @@ class _Command:
         from ..base.diagnostics import SourceLoc
         from ..c.preprocess import PreprocessedSource, preprocess, read_source, without_openmp
         from ..c.program import check_program
+        from ..checked_files import CheckedFiles
         from ..executable import preprocess_options
         from ..irgen import generate_module
 
-        options, sink = compile_options(self.args), DiagnosticSink()
+        options, sink, kept = compile_options(self.args), DiagnosticSink(), CheckedFiles()
         if path.suffix == ".i" or self.args.language == "cpp-output":
             text = read_source(path, SourceLoc(str(path), 0))
             source = PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
@@ -200,12 +201,13 @@ class _Command:
             if self.args.depend:
                 write_dependencies(source, self.args, output)
         try:
-            units = check_program([source], sink, options.target, wall=options.wall)
+            units = check_program([source], sink, options.target, wall=options.wall, kept=kept)
             generate_module(units, sink)
             require_no_failing(sink.diagnostics)
         finally:
             messages = _print(sink)
-        return ObjectFile(source, _kept_arguments(self.args), messages)
+        tree = kept.entry(source.file, source.text)
+        return ObjectFile(source, _kept_arguments(self.args), messages, tree)
 
     def _link(self) -> None:
         from ...runtime.errors import NoDeviceError
@@ -213,6 +215,7 @@ class _Command:
         from ..backend.cache import DiskCache
         from ..backend.foreign_objects import merged
         from ..backend.jit import compile_host, exported_names
+        from ..checked_files import CheckedFiles
         from ..executable import build_sources
         from .linked_program import ORIGIN, LinkedProgram
         from .run_program import device_number, for_this_machine
@@ -222,12 +225,14 @@ class _Command:
         args = self._with_options_of(objects)
         options, sink = compile_options(args), DiagnosticSink()
         sources = tuple(compiled.source for compiled in objects)
+        kept = CheckedFiles(dict(each.checked for each in objects if each.checked is not None))
         try:
             here = for_this_machine(options, args.target, args.sm, device_number(args.target, 1))
         except NoDeviceError:  # the program may run on another machine
             here = replace(options, target="nvptx")
         try:
-            executable = build_sources(sources, here, sink, _remarks(sink, args, here.target))
+            watch = _remarks(sink, args, here.target)
+            executable = build_sources(sources, here, sink, watch, kept=kept)
             require_no_failing(sink.diagnostics)
         finally:
             _print(sink, {message for compiled in objects for message in compiled.messages})

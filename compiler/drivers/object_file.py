@@ -1,6 +1,7 @@
 """
 What `accc -c` writes: preprocessed C, which becomes code when the whole program is linked, as with link-time
-optimisation in other compilers. `ar` puts such files into archives like any others.
+optimisation in other compilers, and its typed tree, so that the same compiler does not parse it again then.
+`ar` puts such files into archives like any others.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from ..backend.foreign_objects import ForeignObject
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..c.preprocess import PreprocessedSource
 
-_MAGIC = b"accopt object 1\n"
+_MAGIC = b"accopt object 2\n"
+_ANY_MAGIC = b"accopt object "
+_LENGTH = 8
+"""Bytes of the length of the part that is text, which stands before it; the typed tree follows."""
 _ARCHIVE = b"!<arch>\n"
 _THIN = b"!<thin>\n"
 """What archives begin with whose members stay files of their own (`ar T`, as Meson makes them)."""
@@ -26,18 +30,21 @@ _HEADER = 60
 @dataclass(frozen=True)
 class ObjectFile:
     """
-    A compiled file: its preprocessed C, the command's options that count when it becomes code, and the
-    messages that its compilation printed.
+    A compiled file: its preprocessed C, the command's options that count when it becomes code, the
+    messages that its compilation printed, and key and bytes of what checking it came to (`checked_files.py`).
     """
 
     source: PreprocessedSource
     arguments: tuple[str, ...]
     messages: tuple[str, ...]
+    checked: tuple[str, bytes] | None = None
 
     def to_bytes(self) -> bytes:
         """The contents of the file."""
-        fields = [self.source.file, self.source.text, self.arguments, self.messages]
-        return _MAGIC + zlib.compress(json.dumps(fields).encode(), 1)
+        key, tree = self.checked or ("", b"")
+        fields = [self.source.file, self.source.text, self.arguments, self.messages, key]
+        text = zlib.compress(json.dumps(fields).encode(), 1)
+        return _MAGIC + len(text).to_bytes(_LENGTH, "little") + text + tree
 
 
 def read_objects(path: Path) -> list[ObjectFile | ForeignObject]:
@@ -83,11 +90,24 @@ def _members(data: bytes, *, thin: bool = False) -> Iterator[tuple[str, bytes]]:
 def _read(name: str, data: bytes) -> ObjectFile | ForeignObject:
     if data.startswith(b"\x7fELF"):
         return ForeignObject(name, data)
+    if data.startswith(_ANY_MAGIC) and not data.startswith(_MAGIC):
+        raise error(
+            UNKNOWN_LOC,
+            f"'{name}' was made by another version of accc",
+            "compile its C source again",
+        )
     if not data.startswith(_MAGIC):
         raise error(
             UNKNOWN_LOC,
             f"'{name}' is no object file of accc",
             "compile its C source with accc, or with a compiler that makes ELF object files",
         )
-    file, text, arguments, messages = json.loads(zlib.decompress(data[len(_MAGIC) :]))
-    return ObjectFile(PreprocessedSource(file, text), tuple(arguments), tuple(messages))
+    begin = len(_MAGIC) + _LENGTH
+    end = begin + int.from_bytes(data[len(_MAGIC) : begin], "little")
+    file, text, arguments, messages, key = json.loads(zlib.decompress(data[begin:end]))
+    return ObjectFile(
+        PreprocessedSource(file, text),
+        tuple(arguments),
+        tuple(messages),
+        (key, data[end:]) if key else None,
+    )

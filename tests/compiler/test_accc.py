@@ -76,6 +76,27 @@ def compile_objects() -> None:
     accc(*COMMON, "-DOFFSET=3", '-DNAME="n"', "-c", "main.c", "-o", "start.o", "-MMD", "-MP")
 
 
+def test_linking_does_not_parse_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Object files have what the link needs, whatever the cache has."""
+    compile_objects()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(project / "another"))
+
+    def parse(*_: object) -> None:
+        raise AssertionError("parsed again")
+
+    monkeypatch.setattr("accopt.compiler.c.sema.check_translation_unit", parse)
+    accc(*COMMON, "twice.o", "start.o", "-o", "program")
+    assert outcome(project / "program", "x") == ("21 2 x n\n", 3)
+
+
+def test_objects_of_other_versions_are_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "old.o").write_bytes(b"accopt object 1\n...")
+    assert accc_main.main(["old.o"]) == 1
+    assert "made by another version of accc" in capsys.readouterr().err
+
+
 def test_separate_compilation(project: Path) -> None:
     compile_objects()
     accc("-o", "prog", "start.o", "twice.o", "-lm")

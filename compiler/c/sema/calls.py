@@ -201,7 +201,7 @@ class CallChecker:
                 return complex_numbers.part(name, values[0], t.params[0], loc)
         if decl is not None and decl.name in _SELECTS_DEVICE and values:
             device_type = integer_value(values[-1])
-            if self.unit.target != "host" and device_type in (None, _HOST):
+            if device_type in (None, _HOST) and self.unit.target != "host":
                 self.unit.tree.selects_host = True
         return Call(type=t.result, loc=loc, callee=callee, args=values, function_type=t)
 

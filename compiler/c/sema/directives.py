@@ -18,7 +18,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
-from ...directives.device_types import select_clauses
+from ...directives.device_types import depends_on_device, select_clauses
 from ...directives.parser import parse_directive
 from ...directives.records import (
     DeviceTypeClause,
@@ -82,7 +82,8 @@ class DirectiveChecker:
         """Types all clauses, and keeps those that hold on the target."""
         self.clauses.resolve(directive)
         check_values(directive)
-        select_clauses(directive, self.unit.target)
+        if depends_on_device(directive):
+            select_clauses(directive, self.unit.target)
         chosen = directive.find("device_type", DeviceTypeClause)
         if directive.kind is DirectiveKind.SET and chosen is not None:
             to_host = self.unit.target != "host" and not _HOST_NAMES.isdisjoint(chosen.types)

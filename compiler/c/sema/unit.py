@@ -99,7 +99,7 @@ class Unit:
 
     def __init__(self, file: str, sink: DiagnosticSink, target: str = "host") -> None:
         self.file = file
-        self.target = target
+        self._target = target
         self.sink = sink
         self.tree = TranslationUnit(file)
         self.scope = Scope()
@@ -109,6 +109,12 @@ class Unit:
         """Those that the file defines, also further down."""
         self.recovery = Recovery(self)
         self._numbers = 0
+
+    @property
+    def target(self) -> str:
+        """The target. Asked for only where the tree may depend on it."""
+        self.tree.is_of_target = True
+        return self._target
 
     def loc(self, node: Any) -> SourceLoc:
         """The place of a pycparser node."""

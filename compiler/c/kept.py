@@ -1,0 +1,81 @@
+"""
+Checked files as bytes: the typed tree of a preprocessed file and the messages of its checking, to be
+read in a tenth of the time that checking it again takes.
+
+The bytes are a pickle that may hold nothing but trees: reading makes objects of the classes that trees are
+made of, and calls nothing else, so that what comes with an object file is data, as its C text is.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zlib
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..base import diagnostics
+from ..base.diagnostics import Diagnostic
+from ..directives import records
+from . import ast, types
+from .ast import TranslationUnit
+from .sema.constants import AddressConstant
+
+_MODULES = {module.__name__: module for module in (ast, types, records, diagnostics)}
+_OTHERS: dict[tuple[str, str], object] = {
+    ("builtins", "Ellipsis"): ...,
+    (AddressConstant.__module__, AddressConstant.__qualname__): AddressConstant,
+}
+"""What a constant is, or is before it has been asked for (`BinaryOp.folded`)."""
+_DAMAGED = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    pickle.UnpicklingError,
+    zlib.error,
+)
+"""What reading bytes that are no tree may raise."""
+
+
+class KeptFiles(Protocol):
+    """Where checked files are kept, by their text, name and target."""
+
+    def get(self, file: str, text: str, target: str) -> bytes | None:
+        """The bytes of a file that was checked before."""
+        ...
+
+    def put(self, file: str, text: str, target: str | None, data: bytes) -> None:
+        """Keeps the bytes of a file; `target` is None if they are the same for all."""
+        ...
+
+
+def to_bytes(unit: TranslationUnit, messages: Sequence[Diagnostic]) -> bytes | None:
+    """A checked file; None if it is nested so deeply that it cannot be written."""
+    try:
+        return zlib.compress(pickle.dumps((unit, tuple(messages)), protocol=5), 1)
+    except RecursionError:
+        return None
+
+
+def from_bytes(data: bytes) -> tuple[TranslationUnit, tuple[Diagnostic, ...]] | None:
+    """A checked file and its messages, or None for bytes that are none."""
+    try:
+        unit, messages = _Reader(io.BytesIO(zlib.decompress(data))).load()
+    except _DAMAGED:
+        return None
+    return (unit, messages) if isinstance(unit, TranslationUnit) else None
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str, /) -> object:
+        if (module, name) in _OTHERS:
+            return _OTHERS[module, name]
+        found = getattr(_MODULES.get(module), name, None)
+        if not isinstance(found, type) or found.__module__ != module:
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of a tree")
+        return found

@@ -1,0 +1,48 @@
+"""
+Checked files kept on disk (`c/kept.py`), so that a file that has not changed since it was checked is not
+parsed again: other files of the program have changed, or options of later stages, or it was compiled by
+`accc -c` and is linked now. OpenMP's runtime is such a file of every program that uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .backend.cache import DiskCache, content_key
+from .fingerprint import compiler_fingerprint
+
+_OF_ALL = "any"
+"""Stands for the target of a tree that is the same for all."""
+
+
+class CheckedFiles:
+    """Implements `KeptFiles`. `known` are entries that came from elsewhere (object files), by key."""
+
+    def __init__(self, known: Mapping[str, bytes] | None = None) -> None:
+        self._disk = DiskCache.default("checked")
+        self._known = known or {}
+        self._used: dict[tuple[str, str], tuple[str, bytes]] = {}
+
+    def get(self, file: str, text: str, target: str) -> bytes | None:
+        """The bytes of a file that was checked before by this compiler."""
+        for kind in (_OF_ALL, target):
+            key = _key(file, text, kind)
+            data = self._known.get(key) or self._disk.get(key)
+            if data is not None:
+                self._used[file, text] = key, data
+                return data
+        return None
+
+    def put(self, file: str, text: str, target: str | None, data: bytes) -> None:
+        """Keeps the bytes of a file; `target` is None if they are the same for all."""
+        key = _key(file, text, target or _OF_ALL)
+        self._used[file, text] = key, data
+        self._disk.put(key, data)
+
+    def entry(self, file: str, text: str) -> tuple[str, bytes] | None:
+        """Key and bytes of a file that was got or put, for an object file to hold."""
+        return self._used.get((file, text))
+
+
+def _key(file: str, text: str, target: str) -> str:
+    return content_key("checked file", compiler_fingerprint(), target, file, text)
