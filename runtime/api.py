@@ -234,13 +234,12 @@ class Routines:
         state = self._state(device)
         found = state.existing_queue(queue, self._runtime.thread.default_async)
         with self._runtime.visiting(state):
-            return int(found in (None, state.sync_queue) or found.done())
+            return int(found is None or state.seems_done(found))
 
     def async_test_all(self, device: int = NOT_GIVEN) -> int:
         state = self._state(device)
         with self._runtime.visiting(state):
-            asynchronous = (queue for queue in state.queues() if queue is not state.sync_queue)
-            return int(all(queue.done() for queue in asynchronous))
+            return int(all(state.seems_done(queue) for queue in state.queues()))
 
     def wait(self, queue: int, device: int = NOT_GIVEN) -> None:
         self._runtime.wait_queues(self._state(device), [queue])
@@ -411,7 +410,7 @@ class Routines:
         entry = state.table.at(host)
         if entry is None:
             return host if state.device.shares_memory else 0
-        entry.users.any = True
+        entry.users.add_all()
         state.expose()
         return entry.device_address(host)
 
@@ -508,3 +507,5 @@ class Routines:
             copy(state, on)
         if on is state.sync_queue:
             on.wait()
+        else:
+            state.leaves_device(on)

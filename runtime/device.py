@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .data.peer_sections import PeerStrips
     from .data.present import PresentTable
     from .native.peers import PeerDriver
+    from .native.waits import NativeQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,8 +350,8 @@ class Device(Protocol):
         """The same for native code: what `enter_function` takes; 0 if there is nothing to do."""
         ...
 
-    def native_event(self) -> int:
-        """The event of the synchronous queue, for `NativeDriver.event_record`; 0 if there is none."""
+    def native_queue(self, queue: Queue) -> NativeQueue | None:
+        """What native code knows of a queue; None where queues have no events."""
         ...
 
     def enter_function(self) -> int:
@@ -365,10 +366,8 @@ class Device(Protocol):
         """For copies between devices from compiled code; None when all must come through Python."""
         ...
 
-    def direct_streams(
-        self, origin: Device, queues: Sequence[Queue], others: Sequence[Queue]
-    ) -> tuple[Sequence[int], Sequence[int]] | None:
-        """The streams of its queues and of those of `origin`, if copies between the two are direct."""
+    def copies_directly(self, origin: Device) -> bool:
+        """Whether a copy of one run of bytes from `origin` is one call of the `peer_driver`."""
         ...
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:

@@ -186,8 +186,13 @@ class Runtime:
         row = state.native = self._native_devices.rows[state.row]
         row.waits = int(not self._device_queues or state.device.tells)
         row.context = state.device.native_context()
-        row.event = state.device.native_event()
+        queue = state.device.native_queue(state.sync_queue)
+        if queue is not None:
+            row.event, row.stream = queue.event, queue.stream
         row.opened = 1
+        used = [other.native for other in self.devices if other.row < self._native_devices.count]
+        for other in used:
+            other.postpones = int(len(used) > 1)
 
     def settle(self) -> None:
         """Waits for all work and prints the summary; raises what went wrong in pending work."""
@@ -438,10 +443,19 @@ class Runtime:
         )
         copy_peer(self, known.place, to, origin, given.queue)
 
-    def copied(self, known: Known, to_streams: Sequence[int]) -> None:
-        """A synchronous copy between two devices has been made."""
+    def copied(self, known: Known) -> None:
+        """A copy between two devices has been put on their queues."""
         if self._fast:
-            self._native.copied(known, to_streams)
+            self._native.copied(known)
+
+    def may_go_on(self, *states: DeviceState) -> bool:
+        """Whether nobody can tell that the host does not wait for synchronous work on devices."""
+        return self._fast and all(s.native.event and not s.native.waits for s in states)
+
+    def went_on(self, *states: DeviceState) -> None:
+        """The host has not waited for work on their synchronous queues."""
+        for state in dict.fromkeys(states):
+            self._native_devices.count_construct(state.row)
 
     def outside(self, site: int, table: int, record: int) -> None:
         """What `--check-cache` found: always an error (see `outside_error`)."""
@@ -567,7 +581,10 @@ class Runtime:
         else:
             mapper.update(requests, queue)
         state.quick.after(what)
-        return mapper.moved and queue is state.sync_queue
+        synchronous = queue is state.sync_queue
+        if mapper.moved and not synchronous:
+            state.leaves_device(queue)
+        return mapper.moved and synchronous
 
     # Details
 

@@ -121,6 +121,26 @@ class DeviceState:
             self.native.waits = 1
             self.sync_queue.wait()
 
+    def leaves_device(self, queue: Queue) -> None:
+        """Work has been put on an asynchronous queue that does more than use this device's memory."""
+        known = self.device.native_queue(queue)
+        if known is not None:
+            known.transfers += 1
+
+    def seems_done(self, queue: Queue) -> bool:
+        """
+        Whether all work so far on a queue is done, as far as the program may know: the synchronous queue
+        always is, and what it has waited for.
+        """
+        if queue is self.sync_queue:
+            return True
+        known = self.device.native_queue(queue)
+        if known is not None and known.postponed != known.joined:
+            postponed = known.postponed
+            self.sync_queue.wait()
+            known.joined = postponed
+        return queue.done()
+
     def existing_queue(self, number: int, default: int) -> Queue | None:
         """As `queue`, but None when nothing was ever put on it."""
         number = default if number == ASYNC_NOVAL else number

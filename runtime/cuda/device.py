@@ -32,6 +32,7 @@ from ..device import (
 )
 from ..errors import AccRuntimeError, ErrorClass, NoDeviceError
 from ..native.peers import PeerDriver
+from ..native.waits import NativeQueue
 from .codec import KEY_BYTES, CudaPacker
 from .device_stack import has_recursion, heap_bytes, stack_bytes, uses_heap
 from .driver import INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
@@ -56,13 +57,16 @@ class CudaQueue:
         flags = int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)
         self.handle = self._driver.call(api.cuStreamCreate, flags)
         self.stream = int(self.handle)
+        self.native = NativeQueue(stream=self.stream)
         self._event: Any = None
 
     def wait(self) -> None:
         self._device.make_current()
+        transfers, postponed = self.native.transfers, self.native.postponed
         status = self._driver.stream_synchronize(self.stream)
         if status != SUCCESS:
             self._driver.check(status, "cuStreamSynchronize")
+        self.native.settled, self.native.joined = transfers, postponed
 
     def done(self) -> bool:
         self._device.make_current()
@@ -78,6 +82,8 @@ class CudaQueue:
         event = other.record()
         self._device.make_current()
         driver.check(driver.stream_wait_event(self.stream, event, 0), "cuStreamWaitEvent")
+        if other.native.transfers != other.native.settled:
+            self.native.transfers += 1
 
     def event(self) -> int:
         """The queue's event, made once; its device's context is current afterwards."""
@@ -86,6 +92,7 @@ class CudaQueue:
         if self._event is None:
             flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
             self._event = self._driver.call(api.cuEventCreate, flags)
+            self.native.event = int(self._event)
         return int(self._event)
 
     def record(self) -> int:
@@ -166,8 +173,10 @@ class CudaDevice:
     def native_context(self) -> int:
         return self._context_handle
 
-    def native_event(self) -> int:
-        return self.sync_queue.event()
+    def native_queue(self, queue: Queue) -> NativeQueue:
+        assert isinstance(queue, CudaQueue)
+        queue.event()
+        return queue.native
 
     def enter_function(self) -> int:
         return self.driver.address("cuCtxSetCurrent")
@@ -430,15 +439,13 @@ class CudaDevice:
             address("cuStreamQuery"),
             address("cuStreamSynchronize"),
             address("cuCtxSetCurrent"),
+            address("cuEventRecord"),
+            address("cuStreamWaitEvent"),
         )
 
-    def direct_streams(
-        self, origin: Device, queues: Sequence[Queue], others: Sequence[Queue]
-    ) -> tuple[Sequence[int], Sequence[int]] | None:
+    def copies_directly(self, origin: Device) -> bool:
         assert isinstance(origin, CudaDevice)
-        if not isinstance(self._ways.get(origin.number), DirectPeer):
-            return None
-        return [_stream(queue) for queue in queues], [_stream(queue) for queue in others]
+        return isinstance(self._ways.get(origin.number), DirectPeer)
 
     def leave_peers(self) -> None:
         for way in self._ways.values():

@@ -321,7 +321,7 @@ class Mapper:
             return request.base
         entry = self.table.lookup(request.start, request.bytes, request.name)
         if entry is not None:
-            entry.users.any = True
+            entry.users.add_all()
             return entry.device_address(request.base)
         absent_is_error = request.kind == DataKind.USE_DEVICE and not (
             request.flags & DataFlag.IF_PRESENT or self.device.shares_memory

@@ -24,6 +24,20 @@ class Users:
 
     queues: set[Queue] = field(default_factory=set[Queue])
     any: bool = False
+    grown: Callable[[], None] = lambda: None
+    """Called when there are more of them."""
+
+    def add(self, queue: Queue) -> None:
+        """An asynchronous queue uses the block."""
+        if queue not in self.queues:
+            self.queues.add(queue)
+            self.grown()
+
+    def add_all(self) -> None:
+        """Any queue may use it."""
+        if not self.any:
+            self.any = True
+            self.grown()
 
 
 class Ordering:
@@ -42,15 +56,19 @@ class Ordering:
     def use(self, users: Users, queue: Queue) -> None:
         """Records work on `queue`."""
         if queue is not self._device.sync_queue:
-            users.queues.add(queue)
+            users.add(queue)
 
-    def pending(self, users: Users, queue: Queue) -> list[Queue]:
-        """The other queues whose work on the block may not be done."""
+    def others(self, users: Users, queue: Queue) -> list[Queue]:
+        """The other asynchronous queues that may use the block."""
         if not users.queues and not users.any:
             return []
         sync = self._device.sync_queue
         asked = self._queues() if users.any else users.queues
-        return [q for q in asked if q is not queue and q is not sync and not q.done()]
+        return [q for q in asked if q is not queue and q is not sync]
+
+    def pending(self, users: Users, queue: Queue) -> list[Queue]:
+        """Those of them whose work may not be done."""
+        return [q for q in self.others(users, queue) if not q.done()]
 
     def before_copy(self, users: Users, queue: Queue) -> None:
         """Puts a synchronous copy after the block's users; asynchronous ones are ordered by the program."""

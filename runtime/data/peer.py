@@ -2,8 +2,8 @@
 `update peer` and `acc_memcpy_d2d`: one device's copy of a section onto another device's copy of a section.
 
 The copy is put on a queue of each of the two devices, so that it comes after what either has been given and
-before what it is given next; events order the two. The host waits only for a synchronous copy, and holds no
-lock meanwhile.
+before what it is given next; events order the two. The host waits only for a synchronous copy where the
+program could tell (docs/devices.md, "When the host waits"), and holds no lock meanwhile.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from ..device import Queue
 from ..errors import AccRuntimeError, ErrorClass, HostRange, Place
-from ..native.peers import Known
+from ..native.peers import Known, Side
+from ..native.waits import NativeQueue
 from ..state import DeviceState
 from .mapping import POINTER_BYTES
 from .peer_sections import PeerStrips, paired, without
@@ -119,42 +120,77 @@ def copy_peer(
     default = runtime.thread.default_async
     queues = to.state.queue(number, default), origin.state.queue(number, default)
     synchronous = queues[0] is to.state.sync_queue
+    goes_on = synchronous and runtime.may_go_on(to.state, origin.state)
     with runtime.visiting(to.state, origin.state):
-        if synchronous:
-            for queue in (queues[1], *_users(to, origin)):
+        if synchronous and not goes_on:
+            for queue in (queues[1], *_users(to), *_users(origin)):
                 queue.wait()
             queues = queues[0], queues[0]
         first, second = sorted((to.state, origin.state), key=lambda state: state.row)
         with first.lock, second.lock:
-            (entry, target), (other, source) = to.find(), origin.find()
-            for side, used, queue in ((to, entry, queues[0]), (origin, other, queues[1])):
-                if used is not None and not synchronous:
-                    side.state.mapper.ordering.use(used.users, queue)
-            strips = list(
-                without(
-                    _strips(to, origin), to.attached(entry), origin.attached(other), POINTER_BYTES
-                )
-            )
-            device = to.state.device
-            device.copy_peer(origin.state.device, (target, source), strips, queues)
-            if synchronous and strips == [PeerStrips(0, 0, to.size)]:
-                _remember(runtime, to, origin, target, source)
-        if synchronous:
+            _put(runtime, to, origin, queues, number)
+        if goes_on:
+            runtime.went_on(to.state, origin.state)
+            goes_on = runtime.may_go_on(to.state, origin.state)
+        if synchronous and not goes_on:
             queues[0].wait()
 
 
-def _remember(
-    runtime: Runtime, to: PeerSection, origin: PeerSection, target: int, source: int
+def _put(
+    runtime: Runtime,
+    to: PeerSection,
+    origin: PeerSection,
+    queues: tuple[Queue, Queue],
+    number: int,
 ) -> None:
+    """Puts the copy on queues of the two devices, whose locks are held; twice on one that is waited for."""
+    synchronous = queues[0] is to.state.sync_queue
+    (entry, target), (other, source) = to.find(), origin.find()
+    for side, used, queue in ((to, entry, queues[0]), (origin, other, queues[1])):
+        if not synchronous:
+            if used is not None:
+                side.state.mapper.ordering.use(used.users, queue)
+            continue
+        for user in _users(side):
+            queue.wait_for(user)
+    strips = list(
+        without(_strips(to, origin), to.attached(entry), origin.attached(other), POINTER_BYTES)
+    )
+    device = to.state.device
+    device.copy_peer(origin.state.device, (target, source), strips, queues)
+    if not synchronous:
+        to.state.leaves_device(queues[0])
+        origin.state.leaves_device(queues[1])
+    if strips == [PeerStrips(0, 0, to.size)] and to.state is not origin.state:
+        _remember(runtime, to, origin, number)
+
+
+def _remember(runtime: Runtime, to: PeerSection, origin: PeerSection, number: int) -> None:
     """Tells native code of a copy of one run of bytes, if it can make the next one."""
-    own, other = to.state, origin.state
-    streams = own.device.direct_streams(other.device, own.queues(), other.queues())
-    if streams is not None and own is not other:
-        known = Known(
-            to.base + to.offset, origin.base + origin.offset, to.size, own.row, other.row,
-            target, source, streams[0][0], streams[1],
-        )  # fmt: skip
-        runtime.copied(known, streams[0])
+    if to.state.device.copies_directly(origin.state.device):
+        default = runtime.thread.default_async
+        own, other = (_native_side(side, number, default) for side in (to, origin))
+        runtime.copied(Known(own, other, to.size, number))
+
+
+def _native_side(section: PeerSection, number: int, default: int) -> Side:
+    state = section.state
+    entry, address = section.find()
+    users = [] if entry is None else state.mapper.ordering.others(entry.users, state.sync_queue)
+    return Side(
+        section.base + section.offset,
+        state.row,
+        address,
+        _native_queue(state, state.queue(number, default)),
+        [_native_queue(state, queue) for queue in state.queues()],
+        [_native_queue(state, queue) for queue in users],
+    )
+
+
+def _native_queue(state: DeviceState, queue: Queue) -> NativeQueue:
+    known = state.device.native_queue(queue)
+    assert known is not None, "copies are direct between devices with events"
+    return known
 
 
 def _strips(to: PeerSection, origin: PeerSection) -> Iterator[PeerStrips]:
@@ -164,12 +200,10 @@ def _strips(to: PeerSection, origin: PeerSection) -> Iterator[PeerStrips]:
     )
 
 
-def _users(*sides: PeerSection) -> list[Queue]:
-    """Queues whose work on the sections may not be done."""
-    found: list[Queue] = []
-    for side in sides:
-        with side.state.lock:
-            entry, _ = side.find()
-            if entry is not None:
-                found += side.state.mapper.ordering.pending(entry.users, side.state.sync_queue)
-    return found
+def _users(side: PeerSection) -> list[Queue]:
+    """Queues whose work on the section may not be done."""
+    with side.state.lock:
+        entry, _ = side.find()
+        if entry is None:
+            return []
+        return side.state.mapper.ordering.pending(entry.users, side.state.sync_queue)

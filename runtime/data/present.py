@@ -84,7 +84,7 @@ class PresentTable:
     def __init__(self) -> None:
         self.epoch = 0
         self.changed: Callable[[], None] = lambda: None
-        """Called when an entry has come or is about to go."""
+        """Called when an entry has come or is about to go, and when more queues use one."""
         self._starts: list[int] = []
         self._entries: list[Entry] = []
 
@@ -144,6 +144,7 @@ class PresentTable:
         index = bisect_right(self._starts, entry.host)
         self._starts.insert(index, entry.host)
         self._entries.insert(index, entry)
+        entry.users.grown = self.changed
         self.epoch += 1
         self.changed()
         return entry

@@ -158,8 +158,9 @@ class QuickEntry:
         arms = self.native is not None and _stays_present(known)
         if queue is not None:
             for entry in known.entries:
-                entry.users.queues.add(queue)
-                entry.users.any |= arms  # native code takes the region over, whatever its queue
+                entry.users.add(queue)
+                if arms:  # native code takes the region over, whatever its queue
+                    entry.users.add_all()
         if self.native is not None and arms:
             self.native.arm(site, known.as_region(), asynchronous=not synchronous)
         return count
@@ -214,7 +215,7 @@ class QuickEntry:
             _count(found, 1)
             if queue is not None:
                 for part in found.all():
-                    part.entry.users.queues.add(queue)
+                    part.entry.users.add(queue)
             all_found.append(found)
             _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, found.device)
         if len(all_found) < count:

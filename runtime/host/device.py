@@ -331,8 +331,8 @@ class HostDevice:
     def native_context(self) -> int:
         return 0
 
-    def native_event(self) -> int:
-        return 0
+    def native_queue(self, queue: Queue) -> None:
+        """Queues have no events."""
 
     def enter_function(self) -> int:
         return 0
@@ -349,10 +349,8 @@ class HostDevice:
     def peer_driver(self) -> None:
         """Copies come through Python."""
 
-    def direct_streams(
-        self, origin: Device, queues: Sequence[Queue], others: Sequence[Queue]
-    ) -> None:
-        """There are none."""
+    def copies_directly(self, origin: Device) -> bool:
+        return False
 
     def leave_peers(self) -> None:
         """Nothing is kept."""

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from ..device import NativeDriver
 from .code import NativeCode
 from .devices import CONTEXT_IR, ROW_BYTES, ROW_IR, NativeDevices
-from .launch import SYNC_SLOT
 
 CLOCKS = (
     "clock",
@@ -31,14 +30,9 @@ _IR = """
 ; waits for a device's synchronous constructs, if there are any that nobody has waited for
 define internal void @settle(ptr %row) {{
 entry:
-  %streams = call ptr @table(ptr %row, i32 4)
-  %served = icmp ne ptr %streams, null
-  br i1 %served, label %look, label %done
-look:
-  %stream_at = getelementptr i64, ptr %streams, i64 {sync_slot}
+  %stream_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 1
   %stream = load i64, ptr %stream_at
-  %ordered = call ptr @table(ptr %row, i32 10)
-  %settled_at = getelementptr i64, ptr %ordered, i64 {sync_slot}
+  %settled_at = getelementptr %row, ptr %row, i32 0, i32 16, i32 0
   %settled = load i64, ptr %settled_at
   %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
   %epoch = load i64, ptr %epoch_at
@@ -113,7 +107,6 @@ class NativeClocks:
                 **devices.constants,
                 "count": devices.count,
                 "row_bytes": ROW_BYTES,
-                "sync_slot": SYNC_SLOT,
             },
         )
         self.addresses: Mapping[str, int] = {

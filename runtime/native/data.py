@@ -315,7 +315,7 @@ class DeviceSlots:
             _WORD.pack_into(records, at + RECORD_DEVICE_AT, entry.device_address(base))
         if self._slots[index].asynchronous:
             for entry in entries:
-                entry.users.any = True
+                entry.users.add_all()
         known.entries = entries
         self._armed[index] = known
         self._slots[index].armed = 1

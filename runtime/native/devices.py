@@ -30,10 +30,11 @@ ROW_BYTES = 3 * _LINE
 class DeviceRow(ctypes.Structure):
     """
     What native code knows of a device. `opened`: it has been used. `context`: what `enter_context` takes to
-    make it current, 0 if there is nothing to do. `waits`: synchronous constructs are waited for. `event`: the
-    event of the synchronous queue. `epoch`: how many synchronous constructs there have been. `present`
-    changes with the present table and the queues. The tables, and `lock`, are those of `NativeLauncher`
-    and `NativeData`.
+    make it current, 0 if there is nothing to do. `waits`: synchronous constructs are waited for. `event` and
+    `stream`: those of the synchronous queue. `postpones`: so may waits for other queues be. `epoch`: how many
+    synchronous constructs, postponed waits and copies between devices the host has gone on from; `settled`:
+    what it was when a clock was read. `present` changes with the present table, the queues and the users
+    of data. The tables, and `lock`, are those of `NativeLauncher` and `NativeData`.
     """
 
     _fields_ = (
@@ -50,11 +51,14 @@ class DeviceRow(ctypes.Structure):
         ("ordered", ctypes.c_int64),
         ("waits", ctypes.c_int64),
         ("event", ctypes.c_int64),
-        ("unused", ctypes.c_int64 * 3),
+        ("stream", ctypes.c_int64),
+        ("queues", ctypes.c_int64),
+        ("postpones", ctypes.c_int64),
         ("lock", ctypes.c_int64),
         ("epoch", ctypes.c_int64),
         ("present", ctypes.c_int64),
-        ("unused_of_lock", ctypes.c_int64 * 5),
+        ("settled", ctypes.c_int64),
+        ("unused_of_lock", ctypes.c_int64 * 4),
     )
 
 

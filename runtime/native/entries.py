@@ -6,7 +6,7 @@ they are told of each device.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..device import NativeDriver, Queue
@@ -16,6 +16,7 @@ from .data import NativeData
 from .devices import NativeDevices
 from .launch import NativeLauncher
 from .peers import Known, NativePeers
+from .waits import NativeWaits
 
 
 class NativeEntries:
@@ -30,6 +31,7 @@ class NativeEntries:
         self._launcher: NativeLauncher | None = None
         self._data: NativeData | None = None
         self._peers: NativePeers | None = None
+        self._waits: NativeWaits | None = None
         self._clocks: NativeClocks | None = None
         self._keep: list[Any] = []
 
@@ -65,21 +67,29 @@ class NativeEntries:
             self._launcher = launcher
             entries["__accopt_launch"] = launcher.address
             entries["__accopt_scratch"] = launcher.scratch_address
-            launcher.slow_waits[:] = [slow["acc_wait"], slow["__accopt_wait"]]
-            entries |= launcher.wait_addresses
-            if self._clocks is None and driver.event_record:
-                enter = states[0].device.enter_function()
-                self._clocks = NativeClocks(self._devices, driver, enter)
-            if self._clocks is not None:
-                entries |= self._clocks.addresses
+            if driver.event_record:
+                entries |= self._of_queues(slow, driver, states[0].device.enter_function())
         peers = states[0].device.peer_driver()
         if peers is not None and self._devices.count > 1:
             if self._peers is None:
-                self._peers = NativePeers(
-                    self._devices, peers, slow["acc_memcpy_d2d"], slow["__accopt_update_peer"]
+                in_python = (
+                    slow["acc_memcpy_d2d"],
+                    slow["acc_memcpy_d2d_async"],
+                    slow["__accopt_update_peer"],
                 )
+                self._peers = NativePeers(self._devices, peers, in_python)
             entries |= self._peers.addresses
         return entries
+
+    def _of_queues(
+        self, slow: Mapping[str, int], driver: NativeDriver, enter_context: int
+    ) -> dict[str, int]:
+        """Those that make sense where queues have events: waits, and clocks."""
+        if self._waits is None or self._clocks is None:
+            in_python = slow["acc_wait"], slow["acc_wait_async"], slow["__accopt_wait"]
+            self._waits = NativeWaits(self._devices, driver, in_python)
+            self._clocks = NativeClocks(self._devices, driver, enter_context)
+        return {**self._waits.addresses, **self._clocks.addresses}
 
     def _new_launcher(
         self, slow: Mapping[str, int], driver: NativeDriver, failed: Callable[[int, int], None]
@@ -111,10 +121,13 @@ class NativeEntries:
                 state.quick.settle()
                 state.quick.native = None
 
-    def copied(self, known: Known, to_streams: Sequence[int]) -> None:
-        """The next copy of these bytes between these devices needs no Python."""
-        if self._peers is not None:
-            self._peers.remember(known, to_streams)
+    def copied(self, known: Known) -> None:
+        """The next copy of these bytes between these devices on this queue needs no Python."""
+        if self._peers is not None and self._launcher is not None:
+            tables = [self._launcher.of(side.row) for side in (known.to, known.origin)]
+            slot = tables[0].slot(known.number)
+            if slot is not None:
+                self._peers.remember(known, slot)
 
     def forget_launches(self, state: DeviceState) -> None:
         """Launches on a device come to Python once more."""
@@ -125,6 +138,8 @@ class NativeEntries:
         """Launches on the default queue come to Python once more."""
         if self._launcher is not None:
             self._launcher.forget_default()
+        if self._peers is not None:
+            self._peers.forget_default()
 
     def launched(
         self,
@@ -140,8 +155,14 @@ class NativeEntries:
         """The site's next launch on this device with this queue number needs no Python."""
         if self._launcher is not None and state.row < self._devices.count:
             handles = state.device.native_handles(kernel, queue, alone=scratch)
+            known = state.device.native_queue(queue)
             self._launcher.of(state.row).remember(
-                site, *handles, number, scratch=scratch, epoch=epoch
+                site,
+                *handles,
+                number,
+                scratch=scratch,
+                epoch=epoch,
+                known=0 if known is None else ctypes.addressof(known),
             )
 
     def interrupt(self, site: int, state: DeviceState) -> None:

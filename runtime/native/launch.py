@@ -105,7 +105,7 @@ known:
 order:
   %event_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 0
   %event = load i64, ptr %event_at
-  %first_at = getelementptr i64, ptr %streams, i64 {sync_slot}
+  %first_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 1
   %first = load i64, ptr %first_at
   %no_event = icmp eq i64 %event, 0
   %no_first = icmp eq i64 %first, 0
@@ -163,59 +163,6 @@ slow:
 done:
   ret void
 }}
-
-; waits for a queue that has been used natively; whether it could
-define internal i1 @join(i64 %queue) {{
-entry:
-  %row = call ptr @row()
-  %streams = call ptr @table(ptr %row, i32 4)
-  %served = icmp ne ptr %streams, null
-  %numbered = icmp ult i64 %queue, {max_queues}
-  %good = and i1 %served, %numbered
-  br i1 %good, label %look, label %no
-look:
-  %at = getelementptr i64, ptr %streams, i64 %queue
-  %stream = load i64, ptr %at
-  %known = icmp ne i64 %stream, 0
-  br i1 %known, label %wait, label %no
-wait:
-  %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
-  %done = icmp eq i32 %status, 0
-  ret i1 %done
-no:
-  ret i1 false
-}}
-
-define void @wait(i32 %queue) {{
-  %wide = sext i32 %queue to i64
-  %done = call i1 @join(i64 %wide)
-  br i1 %done, label %end, label %slow
-slow:
-  %function = load ptr, ptr inttoptr (i64 {slow_wait} to ptr)
-  call void %function(i32 %queue)
-  br label %end
-end:
-  ret void
-}}
-
-define void @wait_directive(i32 %site, ptr %queues, i32 %count, i64 %async) {{
-entry:
-  %one = icmp eq i32 %count, 1
-  %sync = icmp eq i64 %async, -2
-  %simple = and i1 %one, %sync
-  br i1 %simple, label %look, label %slow
-look:
-  %queue = load i64, ptr %queues
-  %done = call i1 @join(i64 %queue)
-  br i1 %done, label %end, label %slow
-slow:
-  %function_at = getelementptr ptr, ptr inttoptr (i64 {slow_wait} to ptr), i32 1
-  %function = load ptr, ptr %function_at
-  call void %function(i32 %site, ptr %queues, i32 %count, i64 %async)
-  br label %end
-end:
-  ret void
-}}
 """
 
 
@@ -240,8 +187,6 @@ class NativeLauncher:
         self._devices = devices
         self._tables: dict[int, LaunchTables] = {}
         self._default_known = True
-        self.slow_waits = (ctypes.c_int64 * 2)()
-        """C addresses of `acc_wait` and `__accopt_wait` in Python."""
         self._code = NativeCode(
             ROW_IR + _IR,
             {
@@ -253,7 +198,6 @@ class NativeLauncher:
                 "failed": failed,
                 "slow": slow,
                 "slow_scratch": slow_scratch,
-                "slow_wait": ctypes.addressof(self.slow_waits),
             },
             {
                 **devices.constants,
@@ -266,10 +210,6 @@ class NativeLauncher:
         )
         self.address: int = self._code.address("launch")
         self.scratch_address: int = self._code.address("scratch")
-        self.wait_addresses: dict[str, int] = {
-            "acc_wait": self._code.address("wait"),
-            "__accopt_wait": self._code.address("wait_directive"),
-        }
 
     def of(self, device: int) -> LaunchTables:
         """The tables of a device by its number."""
@@ -299,11 +239,13 @@ class LaunchTables:
         self._kernels, self._scratch, self._scratch_bytes = table(), table(), table()
         self._owners = table(*[_ANY_QUEUE] * max(sites, 1))
         self._streams = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
+        self._queues = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
         self._default_known = default_known
         self._row = row
         self._ordered = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
         row.ordered = ctypes.addressof(self._ordered)
         row.streams = ctypes.addressof(self._streams)
+        row.queues = ctypes.addressof(self._queues)
         row.owners = ctypes.addressof(self._owners)
         row.scratch = ctypes.addressof(self._scratch)
         row.scratch_bytes = ctypes.addressof(self._scratch_bytes)
@@ -318,21 +260,25 @@ class LaunchTables:
         *,
         scratch: bool = False,
         epoch: int = 0,
+        known: int = 0,
     ) -> None:
         """
         From now on this site, and this queue (the value of the async clause), go the native way.
         `scratch`: the site uses scratch memory, and this launch was the last to do so. `epoch`: that of the
-        row when the queue was put after the constructs that nobody has waited for.
+        row when the queue was put after the constructs that nobody has waited for. `known`: the address of
+        the queue's `NativeQueue`, 0 if waits for it come to Python.
         """
-        index = self._slot(queue)
+        index = self.slot(queue)
         if index is None:
             return
         self._ordered[index] = epoch
+        self._queues[index] = known
         self._owners[site] = index if scratch else _ANY_QUEUE
         self._streams[index] = stream
         self._kernels[site] = kernel
 
-    def _slot(self, queue: int) -> int | None:
+    def slot(self, queue: int) -> int | None:
+        """The place of a queue in the tables by the value of the async clause; None if it has none."""
         if queue in (ASYNC_SYNC, ASYNC_ON_DEVICE):
             return SYNC_SLOT
         if queue in (ASYNC_NOVAL, ASYNC_DEFAULT):
@@ -342,7 +288,7 @@ class LaunchTables:
     def forget_default(self) -> None:
         """A thread has chosen its own default queue: a bare `async` goes to Python for good."""
         self._default_known = False
-        self._streams[DEFAULT_SLOT] = 0
+        self._streams[DEFAULT_SLOT] = self._queues[DEFAULT_SLOT] = 0
 
     def interrupt(self, site: int) -> None:
         """The site's next launch goes to Python."""
@@ -356,7 +302,7 @@ class LaunchTables:
 
     def forget(self) -> None:
         """Back to Python for everything."""
-        for table in (self._kernels, self._streams, self._scratch_bytes):
+        for table in (self._kernels, self._streams, self._queues, self._scratch_bytes):
             ctypes.memset(table, 0, ctypes.sizeof(table))
 
     def known(self) -> tuple[Sequence[int], Sequence[int]]:

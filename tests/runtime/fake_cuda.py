@@ -137,6 +137,10 @@ class FakeCuda:
         context = self._handles.get(self._current.get(threading.get_ident(), 0))
         return context.device if context is not None else None
 
+    def pin(self, array: Any) -> None:
+        """Copies of an array's memory (`ctypes.data`, `nbytes`) are as late as other work from now on."""
+        self.blocks[array.ctypes.data] = Block(-1, array, array.nbytes)
+
     def set_current(self, device: int | None) -> None:
         """As another library would."""
         handle = 0 if device is None else self._contexts[device]

@@ -1,0 +1,279 @@
+"""
+Waits for queues in native code: `acc_wait`, `acc_wait_async` and `__accopt_wait` for queues that have been
+used natively before.
+
+Where several devices are in use, and the program cannot tell (docs/devices.md, "When the host waits"), the
+device's synchronous queue is put after the queue and the host goes on: the wait is *postponed*. It must not
+be while work on the memory of the host, or of another device, may be pending, which `NativeQueue` knows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from ..device import NativeDriver
+from .code import NativeCode
+from .devices import ROW_IR, NativeDevices
+from .launch import MAX_QUEUES
+
+
+class NativeQueue(ctypes.Structure):
+    """
+    What native code knows of a queue: its stream and its event. `transfers` counts what has been put on it
+    that does not stay on its device, or waits for a queue with such work; `settled` is how many of them the
+    host has waited for. `postponed` counts the waits from which the host went on, `joined` is how many of
+    them it has made up for.
+
+    Each count is raised after the work is on its way, and whoever waits reads it before: what it then
+    writes to `settled` or `joined` has been waited for, whatever other threads do.
+    """
+
+    _fields_ = (
+        ("stream", ctypes.c_int64),
+        ("event", ctypes.c_int64),
+        ("transfers", ctypes.c_int64),
+        ("settled", ctypes.c_int64),
+        ("postponed", ctypes.c_int64),
+        ("joined", ctypes.c_int64),
+    )
+
+
+QUEUE_IR = """
+%queue = type {{ i64, i64, i64, i64, i64, i64 }}
+"""
+"""The type of a `NativeQueue`."""
+
+_IR = """
+; what is known of a queue of the thread's device, null if it has not been used natively
+define internal ptr @queue_of(ptr %row, i64 %number) {{
+entry:
+  %table_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 2
+  %table = load ptr, ptr %table_at
+  %served = icmp ne ptr %table, null
+  %numbered = icmp ult i64 %number, {max_queues}
+  %good = and i1 %served, %numbered
+  br i1 %good, label %look, label %none
+look:
+  %at = getelementptr ptr, ptr %table, i64 %number
+  %queue = load ptr, ptr %at
+  ret ptr %queue
+none:
+  ret ptr null
+}}
+
+; has a stream wait for the work now on a queue; whether it could
+define internal i1 @put_after(i64 %stream, ptr %queue) {{
+entry:
+  %other = load i64, ptr %queue
+  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
+  %event = load i64, ptr %event_at
+  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %other)
+  %held = call i32 inttoptr (i64 {stream_wait_event} to ptr)(i64 %stream, i64 %event, i32 0)
+  %either = or i32 %marked, %held
+  %good = icmp eq i32 %either, 0
+  ret i1 %good
+}}
+
+define internal i1 @waits(ptr %row) {{
+  %at = getelementptr %row, ptr %row, i32 0, i32 11
+  %waits = load atomic i64, ptr %at seq_cst, align 8
+  %told = icmp ne i64 %waits, 0
+  ret i1 %told
+}}
+
+; whether nothing can tell that the host does not wait for a queue
+define internal i1 @may_go_on(ptr %row, ptr %queue) {{
+  %allowed_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 3
+  %allowed = load i64, ptr %allowed_at
+  %several = icmp ne i64 %allowed, 0
+  %told = call i1 @waits(ptr %row)
+  %untold = xor i1 %told, true
+  %transfers_at = getelementptr %queue, ptr %queue, i32 0, i32 2
+  %transfers = load atomic i64, ptr %transfers_at seq_cst, align 8
+  %settled_at = getelementptr %queue, ptr %queue, i32 0, i32 3
+  %settled = load i64, ptr %settled_at
+  %none = icmp eq i64 %transfers, %settled
+  %a = and i1 %several, %untold
+  %b = and i1 %a, %none
+  ret i1 %b
+}}
+
+define internal i1 @postpone(ptr %row, ptr %queue) {{
+entry:
+  %first_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 1
+  %first = load i64, ptr %first_at
+  %put = call i1 @put_after(i64 %first, ptr %queue)
+  br i1 %put, label %count, label %no
+count:
+  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %old_epoch = atomicrmw add ptr %epoch_at, i64 1 seq_cst
+  %postponed_at = getelementptr %queue, ptr %queue, i32 0, i32 4
+  %old = atomicrmw add ptr %postponed_at, i64 1 seq_cst
+  %told = call i1 @waits(ptr %row)
+  br i1 %told, label %no, label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; waits for a queue on the host; whether it could
+define internal i1 @wait_now(ptr %queue) {{
+entry:
+  %stream = load i64, ptr %queue
+  %transfers_at = getelementptr %queue, ptr %queue, i32 0, i32 2
+  %transfers = load atomic i64, ptr %transfers_at seq_cst, align 8
+  %postponed_at = getelementptr %queue, ptr %queue, i32 0, i32 4
+  %postponed = load atomic i64, ptr %postponed_at seq_cst, align 8
+  %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %good = icmp eq i32 %status, 0
+  br i1 %good, label %note, label %done
+note:
+  %settled_at = getelementptr %queue, ptr %queue, i32 0, i32 3
+  store i64 %transfers, ptr %settled_at
+  %joined_at = getelementptr %queue, ptr %queue, i32 0, i32 5
+  store i64 %postponed, ptr %joined_at
+  br label %done
+done:
+  ret i1 %good
+}}
+
+define internal i1 @join(i64 %number) {{
+entry:
+  %row = call ptr @row()
+  %queue = call ptr @queue_of(ptr %row, i64 %number)
+  %known = icmp ne ptr %queue, null
+  br i1 %known, label %look, label %no
+look:
+  %free = call i1 @may_go_on(ptr %row, ptr %queue)
+  br i1 %free, label %go_on, label %wait
+go_on:
+  %gone = call i1 @postpone(ptr %row, ptr %queue)
+  br i1 %gone, label %yes, label %wait
+wait:
+  %waited = call i1 @wait_now(ptr %queue)
+  ret i1 %waited
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; has queue `waiter` wait for queue `number`; whether it could
+define internal i1 @chain(i64 %number, i64 %waiter) {{
+entry:
+  %row = call ptr @row()
+  %queue = call ptr @queue_of(ptr %row, i64 %number)
+  %other = call ptr @queue_of(ptr %row, i64 %waiter)
+  %known = icmp ne ptr %queue, null
+  %other_known = icmp ne ptr %other, null
+  %both = and i1 %known, %other_known
+  br i1 %both, label %look, label %no
+look:
+  %same = icmp eq ptr %queue, %other
+  br i1 %same, label %yes, label %put
+put:
+  %stream = load i64, ptr %other
+  %done = call i1 @put_after(i64 %stream, ptr %queue)
+  %transfers_at = getelementptr %queue, ptr %queue, i32 0, i32 2
+  %transfers = load atomic i64, ptr %transfers_at seq_cst, align 8
+  %settled_at = getelementptr %queue, ptr %queue, i32 0, i32 3
+  %settled = load i64, ptr %settled_at
+  %pending = icmp ne i64 %transfers, %settled
+  %more = zext i1 %pending to i64
+  %other_at = getelementptr %queue, ptr %other, i32 0, i32 2
+  %old = atomicrmw add ptr %other_at, i64 %more seq_cst
+  ret i1 %done
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+define void @wait(i32 %queue) {{
+  %wide = sext i32 %queue to i64
+  %done = call i1 @join(i64 %wide)
+  br i1 %done, label %end, label %slow
+slow:
+  %function = load ptr, ptr inttoptr (i64 {slow} to ptr)
+  call void %function(i32 %queue)
+  br label %end
+end:
+  ret void
+}}
+
+define void @wait_async(i32 %queue, i32 %waiter) {{
+  %wide = sext i32 %queue to i64
+  %other = sext i32 %waiter to i64
+  %done = call i1 @chain(i64 %wide, i64 %other)
+  br i1 %done, label %end, label %slow
+slow:
+  %function_at = getelementptr ptr, ptr inttoptr (i64 {slow} to ptr), i32 1
+  %function = load ptr, ptr %function_at
+  call void %function(i32 %queue, i32 %waiter)
+  br label %end
+end:
+  ret void
+}}
+
+define void @wait_directive(i32 %site, ptr %queues, i32 %count, i64 %async) {{
+entry:
+  %wide_count = sext i32 %count to i64
+  %some = icmp sgt i32 %count, 0
+  %sync = icmp eq i64 %async, -2
+  br i1 %some, label %each, label %slow
+each:
+  %i = phi i64 [ 0, %entry ], [ %next, %done ]
+  %at = getelementptr i64, ptr %queues, i64 %i
+  %queue = load i64, ptr %at
+  br i1 %sync, label %on_host, label %on_queue
+on_host:
+  %joined = call i1 @join(i64 %queue)
+  br label %done
+on_queue:
+  %chained = call i1 @chain(i64 %queue, i64 %async)
+  br label %done
+done:
+  %good = phi i1 [ %joined, %on_host ], [ %chained, %on_queue ]
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %wide_count
+  %again = and i1 %good, %more
+  br i1 %again, label %each, label %last
+last:
+  br i1 %good, label %end, label %slow
+slow:
+  %function_at = getelementptr ptr, ptr inttoptr (i64 {slow} to ptr), i32 2
+  %function = load ptr, ptr %function_at
+  call void %function(i32 %site, ptr %queues, i32 %count, i64 %async)
+  br label %end
+end:
+  ret void
+}}
+"""
+
+
+class NativeWaits:
+    """
+    The functions (`addresses`, by their names) for the devices of `devices`. `slow`: C addresses of
+    `acc_wait`, `acc_wait_async` and `__accopt_wait` in Python, for what native code does not know.
+    """
+
+    def __init__(self, devices: NativeDevices, driver: NativeDriver, slow: tuple[int, int, int]):
+        self._slow = (ctypes.c_int64 * 3)(*slow)
+        self._code = NativeCode(
+            ROW_IR + QUEUE_IR + _IR,
+            {
+                **devices.addresses,
+                "synchronize": driver.stream_synchronize,
+                "event_record": driver.event_record,
+                "stream_wait_event": driver.stream_wait_event,
+                "slow": ctypes.addressof(self._slow),
+            },
+            {**devices.constants, "max_queues": MAX_QUEUES},
+        )
+        address = self._code.address
+        self.addresses = {
+            "acc_wait": address("wait"),
+            "acc_wait_async": address("wait_async"),
+            "__accopt_wait": address("wait_directive"),
+        }

@@ -1,0 +1,344 @@
+"""
+Waits and copies between devices that the host goes on from. The fake driver does a stream's work as late as
+it may: what is not ordered, or not waited for where it must be, is wrong data.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from accopt.compiler.base.abi import (
+    ASYNC_ON_DEVICE,
+    ASYNC_SYNC,
+    DataKind,
+    PeerUpdate,
+)
+from accopt.runtime import api
+from accopt.runtime import program as runtime_program
+from test_device_queues import construct, held, on_host, pending
+from test_several_gpus import Gpus, N, of
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    gpus = Gpus(2)
+    gpus.python = 0
+
+    def noted(module):
+        copy = module.copy_peer
+
+        def call(*args):
+            gpus.python += 1
+            copy(*args)
+
+        monkeypatch.setattr(module, "copy_peer", call)
+
+    noted(api)
+    noted(runtime_program)
+    yield gpus
+    gpus.finish(empty=False)
+
+
+def both(gpus, value=1.0):
+    x = np.full(N, value, np.float32)
+    for device in (0, 1):
+        held(gpus, device, x)
+    return x
+
+
+def depth(gpus, device, queue):
+    """How much work of an asynchronous queue has not been done."""
+    stream = gpus.fake._handles[gpus.runtime.devices.at(device)._queues[queue].stream]
+    return len(stream.work) - stream.done
+
+
+def directive(gpus, x, to, origin, queue, shape=()):
+    words = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+    dims, place = len(shape) // 3, ctypes.addressof(words)
+    address, size = x.ctypes.data, x.nbytes
+    update = PeerUpdate(address, address, to, origin, size, size, dims, dims, place, place, queue)
+    function = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_void_p)
+    function(gpus.program.addresses["__accopt_update_peer"])(1, ctypes.addressof(update))
+    gpus.check()
+
+
+def routine(gpus, x, to, origin, queue):
+    address = x.ctypes.data
+    if queue == ASYNC_SYNC:
+        gpus.call("acc_memcpy_d2d", address, address, x.nbytes, to, origin)
+    else:
+        gpus.call("acc_memcpy_d2d_async", address, address, x.nbytes, to, origin, queue)
+
+
+@pytest.mark.parametrize("queue", [3, ASYNC_SYNC, -1])
+@pytest.mark.parametrize("copy", [directive, routine])
+def test_copies_that_repeat_are_native_and_ordered(gpus, copy, queue):
+    """Between kernels on either device: each finds what the one before has left."""
+    x = both(gpus)
+    on = ASYNC_ON_DEVICE if queue == ASYNC_SYNC else queue
+    for turn in range(1, 6):
+        before = gpus.python
+        for to, origin in ((1, 0), (0, 1)):
+            gpus.use(origin)
+            construct(gpus, x, 2.0, on)
+            copy(gpus, x, to, origin, queue)
+        assert turn < 3 or gpus.python == before, "known, with all queues that use the data"
+        assert pending(gpus, 0) if queue == ASYNC_SYNC else depth(gpus, 0, max(queue, 0))
+    for device in (0, 1):
+        gpus.call("acc_wait_all_device", device)
+        assert (on_host(gpus, device, x) == 4.0**5).all()
+        x[:] = 0
+
+
+def test_a_queue_of_its_own_default_goes_to_python(gpus):
+    x = both(gpus)
+    for _ in range(2):
+        routine(gpus, x, 1, 0, -1)
+    assert gpus.python == 1
+    gpus.call("acc_set_default_async", 5)
+    for _ in range(2):
+        routine(gpus, x, 1, 0, -1)
+    assert gpus.python == 3 and depth(gpus, 1, 5)
+
+
+def test_sections_that_are_one_run_of_bytes_are_native(gpus):
+    x = both(gpus)
+    for shape, native in (
+        ((2, 3, 40, 0, 10, 4), True),
+        ((2, 1, 40, 3, 4, 4), True),
+        ((1, 1, 200, 2, 1, 40, 0, 5, 4), True),
+        ((0, 3, 40, 0, 5, 4), False),
+        ((0, 1, 40, 0, 0, 4), False),
+    ):
+        gpus.python = 0
+        for value in (5.0, 6.0):
+            x[:] = value
+            gpus.use(0)
+            gpus.data("update", [of(x, DataKind.UPDATE_DEVICE)])
+            directive(gpus, x, 1, 0, ASYNC_SYNC, shape)
+        assert gpus.python == (1 if native else 2)
+        at = [shape[i] * shape[i + 2] // 4 for i in range(0, len(shape), 3)]
+        first, count = sum(at), int(np.prod(shape[1::3]))
+        found = on_host(gpus, 1, x)
+        assert count == 0 or not native or (found[first : first + count] == 6).all()
+
+
+def test_who_waits_for_a_queue_goes_on(gpus):
+    x = both(gpus)
+    for turn in range(1, 4):
+        construct(gpus, x, 2.0, 3)
+        gpus.call("acc_wait", 3)
+        assert (turn == 1) or depth(gpus, 1, 3)
+        assert gpus.call("acc_async_test", 3) == 1 and not depth(gpus, 1, 3)
+    construct(gpus, x, 2.0, 3)
+    gpus.call("acc_wait", 3)
+    construct(gpus, x, 0.5, 4)
+    assert gpus.call("acc_async_test_all") == 0
+    gpus.call("acc_wait", 4)
+    assert (on_host(gpus, 1, x) == 8).all()
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_who_waits_for_a_queue_that_has_waited_for_a_transfer_waits(gpus, native):
+    x = both(gpus)
+    gpus.fake.pin(x)
+    for queue in (3, 4, 3, 4):
+        construct(gpus, x, 2.0, queue)
+        gpus.call("acc_wait", queue)
+    source = 3 if native else 7
+    gpus.data("update", [of(x, DataKind.UPDATE_SELF)], source)
+    gpus.call("acc_wait_async", source, 4)
+    gpus.call("acc_wait", 4)
+    assert (x == 16).all()
+
+
+def test_both_devices_go_on_after_a_synchronous_copy(gpus):
+    x = both(gpus)
+    for _ in range(3):
+        for device in (0, 1):
+            gpus.use(device)
+            construct(gpus, x, 2.0, 3)
+            gpus.call("acc_wait", 3)
+        routine(gpus, x, 1, 0, ASYNC_SYNC)
+    gpus.python = 0
+    for device in (1, 0):
+        gpus.use(device)
+        construct(gpus, x, 1.0, 3)
+        routine(gpus, x, 1, 0, ASYNC_SYNC)
+        construct(gpus, x, 3.0, 3)
+        gpus.call("acc_wait_device", 3, device)
+    assert not gpus.python
+    assert (on_host(gpus, 0, x) == 24).all() and (on_host(gpus, 1, x) == 8).all()
+
+
+def test_one_device_alone_is_waited_for():
+    gpus = Gpus(2)
+    x = np.ones(N, np.float32)
+    held(gpus, 0, x)
+    for _ in range(3):
+        construct(gpus, x, 2.0, 3)
+        gpus.call("acc_wait", 3)
+        assert not depth(gpus, 0, 3)
+    gpus.finish(empty=False)
+
+
+def test_who_asks_for_the_time_finds_postponed_waits_made_up_for(gpus):
+    x = both(gpus)
+    for _ in range(3):
+        construct(gpus, x, 2.0, 3)
+        gpus.call("acc_wait", 3)
+    assert depth(gpus, 1, 3)
+    time = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(gpus.program.addresses["time"])
+    time(None)
+    assert not depth(gpus, 1, 3)
+
+
+@dataclass(eq=False)
+class Operation:
+    """Something asynchronous: waiting for one of these queues of devices is enough."""
+
+    queues: set[tuple[int, int]] = field(default_factory=set)
+
+
+class Walk:
+    """
+    A random program without races: before it uses what an asynchronous operation may be using, it waits in
+    one of the ways there are. So memory must be what it is if every operation is done at once.
+    """
+
+    def __init__(self, seed, *, queues=True):
+        self.random = random.Random(seed)
+        self.count = 2 + seed % 2
+        self.exposes = seed % 4 == 0
+        self.gpus = Gpus(self.count, device_queues=queues)
+        self.arrays = [np.full(N, 1 + i, np.float32) for i in range(2)]
+        self.expected = {("host", i): x.copy() for i, x in enumerate(self.arrays)}
+        self.users: dict[tuple, list[Operation]] = {}
+        self.addresses: dict[tuple[int, int], int] = {}
+        for x in self.arrays:
+            self.gpus.fake.pin(x)
+        for device in range(self.count):
+            for i, x in enumerate(self.arrays):
+                held(self.gpus, device, x)
+                self.expected[device, i] = x.copy()
+        self.at = self.count - 1
+
+    def go(self, device):
+        if self.at != device:
+            self.gpus.use(device)
+            self.at = device
+
+    def wait(self, device, queue):
+        """On the host."""
+        self.go(device)
+        if self.random.random() < 0.5:
+            self.gpus.call("acc_wait", queue)
+        else:
+            self.directive([queue])
+        for operations in self.users.values():
+            operations[:] = [o for o in operations if (device, queue) not in o.queues]
+
+    def directive(self, queues, waiter=ASYNC_SYNC):
+        words = (ctypes.c_int64 * len(queues))(*queues)
+        types = (None, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64)
+        function = ctypes.CFUNCTYPE(*types)(self.gpus.program.addresses["__accopt_wait"])
+        function(1, ctypes.addressof(words), len(queues), waiter)
+        self.gpus.check()
+
+    def chain(self, device, queue, waiter):
+        self.go(device)
+        if self.random.random() < 0.5:
+            self.gpus.call("acc_wait_async", queue, waiter)
+        else:
+            self.directive([queue], waiter)
+        for operations in self.users.values():
+            for operation in operations:
+                if (device, queue) in operation.queues:
+                    operation.queues.add((device, waiter))
+
+    def order(self, resources, places):
+        """Waits for other users; `places`: the queues of the operation to come, none if it is synchronous."""
+        for resource in resources:
+            while late := [o for o in self.users.get(resource, ()) if not (o.queues & set(places))]:
+                device, queue = self.random.choice(sorted(late[0].queues))
+                same = [q for d, q in places if d == device]
+                if same and self.random.random() < 0.6:
+                    self.chain(device, queue, same[0])
+                else:
+                    self.wait(device, queue)
+
+    def done(self, resources, places):
+        operation = Operation(set(places))
+        for resource in resources if places else ():
+            self.users.setdefault(resource, []).append(operation)
+
+    def step(self):
+        rng = self.random
+        device, i = rng.randrange(self.count), rng.randrange(2)
+        queue = rng.choice((None, None, 1, 2))
+        places = [] if queue is None else [(device, queue)]
+        number = ASYNC_SYNC if queue is None else queue
+        x, here = self.arrays[i], (device, i)
+        match rng.choice(("run", "run", "run", "peer", "peer", "update", "host", "peek")):
+            case "run":
+                self.order([here], places)
+                self.go(device)
+                factor = rng.choice((0.5, 2.0, 0.25, 4.0))
+                on = rng.choice((ASYNC_SYNC, ASYNC_ON_DEVICE)) if queue is None else queue
+                construct(self.gpus, x, factor, on)
+                self.expected[here] *= np.float32(factor)
+                self.done([here], places)
+            case "peer":
+                to = rng.choice([d for d in range(self.count) if d != device])
+                places += [(to, queue)] if queue is not None else []
+                self.order([here, (to, i)], places)
+                if rng.random() < 0.5:
+                    directive(self.gpus, x, to, device, number)
+                else:
+                    routine(self.gpus, x, to, device, number)
+                self.expected[to, i][:] = self.expected[here]
+                self.done([here, (to, i)], places)
+            case "update":
+                out = rng.random() < 0.5
+                self.order([here, ("host", i)], places)
+                self.go(device)
+                kind = DataKind.UPDATE_SELF if out else DataKind.UPDATE_DEVICE
+                self.gpus.data("update", [of(x, kind)], number)
+                pair = [("host", i), here] if out else [here, ("host", i)]
+                self.expected[pair[0]][:] = self.expected[pair[1]]
+                self.done(pair, places)
+            case "host":
+                self.order([("host", i)], [])
+                np.testing.assert_array_equal(x, self.expected["host", i])
+                x += 1
+                self.expected["host", i] += 1
+            case "peek" if self.exposes and (here in self.addresses or rng.random() < 0.05):
+                if here not in self.addresses:
+                    self.go(device)
+                    self.addresses[here] = self.gpus.call("acc_deviceptr", x.ctypes.data)
+                self.order([here], [])
+                memory = (ctypes.c_float * N).from_address(self.addresses[here])
+                np.testing.assert_array_equal(memory, self.expected[here])
+            case _:
+                pass
+
+    def run(self, steps):
+        for _ in range(steps):
+            self.step()
+        for i, x in enumerate(self.arrays):
+            self.order([("host", i), *((d, i) for d in range(self.count))], [])
+            for device in range(self.count):
+                np.testing.assert_array_equal(
+                    on_host(self.gpus, device, x), self.expected[device, i]
+                )
+        self.gpus.finish(empty=False)
+
+
+@pytest.mark.parametrize("queues", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_random_programs_without_races(seed, queues):
+    Walk(seed, queues=queues).run(200)
