@@ -91,12 +91,6 @@ void uncertain(int n, double *r)
     }
     // Perhaps.
 #pragma acc parallel loop
-    for (int i = 0; i < n; i++)
-        if (place[i]) {
-            w[0] = x[i];
-            b[i][0] = w[0];
-        }
-#pragma acc parallel loop
     for (int i = 0; i < n; i++) {
         w[place[i]] = x[i];
         b[i][0] = w[place[i]];

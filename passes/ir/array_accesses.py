@@ -1,4 +1,7 @@
-"""The accesses to arrays that every iteration of a loop makes, under no condition."""
+"""
+The accesses to arrays that every iteration of a loop makes, under no condition but one on the loop's
+variables that all but a few fulfil (`loop_conditions.py`); and stores under other conditions.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,22 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, llvm, scf
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..decisions.dependence import Subscripts
 from .acc_ops import is_defined_inside
 from .accesses import Unit, is_scalar_variable, root_of, subscripts_of
+from .loop_conditions import left_out
 from .loop_dependence import root_key
 from .loop_symbols import LoopSymbols
 
 
 @dataclass(frozen=True)
 class ArrayAccess:
-    """An access to an array from outside of a loop; `key` identifies the array."""
+    """
+    An access to an array from outside of a loop; `key` identifies the array. So many iterations at most
+    are `missing`: they do not make it.
+    """
 
     op: llvm.LoadOp | llvm.StoreOp
     key: Hashable
@@ -25,39 +32,71 @@ class ArrayAccess:
     subscripts: Subscripts
     units: tuple[Unit, ...]
     type: Attribute
+    missing: int = 0
 
 
 def array_accesses(
     loop: acc.LoopOp, symbols: LoopSymbols, *, of_stored: bool = False
 ) -> Iterator[ArrayAccess]:
     """
-    The accesses that every iteration makes, in order, but for what inner loops run. `of_stored`: without
-    those to arrays of which no element is stored.
+    The accesses that (nearly) every iteration makes, in order, but for what inner loops run. `of_stored`:
+    without those to arrays of which no element is stored.
     """
     if len(loop.region.blocks) != 1:
         return
-    own = {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
-    found = [_in_array(op, loop, symbols, own) for op in _certain(loop.region.block)]
+    own = _of_iterations(loop)
+    found = [
+        _in_array(op, loop, symbols, own, missing)
+        for op, missing in _certain(loop.region.block, loop, symbols, 0)
+    ]
     known = [place for place in found if place is not None]
     if of_stored:
         stored = {place.key for place in known if isinstance(place.op, llvm.StoreOp)}
         known = [place for place in known if place.key in stored]
     for place in known:
-        op = place.op
-        type_ = op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
-        subscripts, units = subscripts_of(op.ptr, symbols)
-        yield ArrayAccess(op, place.key, place.root, subscripts, units, type_)
+        yield _access(place, symbols)
 
 
-def _certain(block: Block) -> Iterator[llvm.LoadOp | llvm.StoreOp]:
-    """What an iteration executes under no condition but that inner loops run."""
+def conditional_stores(loop: acc.LoopOp, symbols: LoopSymbols) -> Iterator[ArrayAccess]:
+    """The stores that iterations make under other conditions."""
+    own = _of_iterations(loop)
+    certain: set[Operation] = set()
+    if len(loop.region.blocks) == 1:
+        certain = {op for op, _ in _certain(loop.region.block, loop, symbols, 0)}
+    for op in loop.walk():
+        if isinstance(op, llvm.StoreOp) and op not in certain:
+            place = _in_array(op, loop, symbols, own, 0)
+            if place is not None:
+                yield _access(place, symbols)
+
+
+def _of_iterations(loop: acc.LoopOp) -> set[SSAValue]:
+    return {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
+
+
+def _access(place: _InArray, symbols: LoopSymbols) -> ArrayAccess:
+    op = place.op
+    type_ = op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
+    subscripts, units = subscripts_of(op.ptr, symbols)
+    return ArrayAccess(op, place.key, place.root, subscripts, units, type_, place.missing)
+
+
+def _certain(
+    block: Block, loop: acc.LoopOp, symbols: LoopSymbols, missing: int
+) -> Iterator[tuple[llvm.LoadOp | llvm.StoreOp, int]]:
+    """What (nearly) every iteration executes, if inner loops run, and how many do not."""
     for op in block.ops:
         if isinstance(op, scf.ForOp | acc.LoopOp):
             (region,) = op.regions
             if len(region.blocks) == 1:
-                yield from _certain(region.block)
+                yield from _certain(region.block, loop, symbols, missing)
+        elif isinstance(op, scf.IfOp):
+            for region, holds in ((op.true_region, True), (op.false_region, False)):
+                less = left_out(op.cond, holds, loop, symbols) if region.blocks else None
+                if less is not None:
+                    yield from _certain(region.block, loop, symbols, missing + less)
         elif isinstance(op, llvm.LoadOp | llvm.StoreOp):
-            yield op
+            yield op, missing
 
 
 @dataclass(frozen=True)
@@ -67,10 +106,15 @@ class _InArray:
     op: llvm.LoadOp | llvm.StoreOp
     key: Hashable
     root: SSAValue
+    missing: int
 
 
 def _in_array(
-    op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp, symbols: LoopSymbols, own: set[SSAValue]
+    op: llvm.LoadOp | llvm.StoreOp,
+    loop: acc.LoopOp,
+    symbols: LoopSymbols,
+    own: set[SSAValue],
+    missing: int,
 ) -> _InArray | None:
     root = root_of(op.ptr)
     if root in own or is_scalar_variable(root):
@@ -78,4 +122,4 @@ def _in_array(
     if is_defined_inside(root, loop) and not isinstance(root.owner, llvm.LoadOp | llvm.AddressOfOp):
         return None
     key = root_key(root, loop, symbols)
-    return None if key is None else _InArray(op, key, root)
+    return None if key is None else _InArray(op, key, root, missing)

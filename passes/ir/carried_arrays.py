@@ -50,10 +50,10 @@ class CarriedArray:
 
 def carried_array(loop: acc.LoopOp, *, lanes: bool) -> CarriedArray | None:
     """
-    The first array through which iterations of `loop` certainly depend on each other: each loads, under no
-    condition, what another one has stored or will store, or all store to the same elements. Where no
-    iteration sees what it stores differ from what others do, that does not count. `lanes`: threads of one
-    gang share the iterations, so that a gang's private array is theirs in common.
+    The first array through which iterations of `loop` certainly depend on each other: each, but for a few at
+    the ends of the loop, loads under no condition what another one has stored or will store, or all store to
+    the same elements. Where no iteration sees what it stores differ from what others do, that does not
+    count. `lanes`: threads of one gang share the iterations, and so its private arrays.
     """
     finder = _Finder(loop, lanes)
     stores = MeetingCandidates(loop.region.blocks[0].args, finder.symbols)
@@ -126,7 +126,7 @@ class _Finder:
         inner = self.symbols.inner_ranges(store.op)
         if inner != self.symbols.inner_ranges(load.op):
             return None
-        for own, step, trip, others in self._variables():
+        for own, step, trip, others in self._variables(store, load):
             ranges = {known.variable: known for known in (*inner, *others)}
             apart = iterations_apart(
                 store.subscripts, load.subscripts, own.variable, step, ranges, self._invariant
@@ -135,15 +135,22 @@ class _Finder:
                 return apart
         return None
 
-    def _variables(self) -> Iterator[tuple[LoopRange, int, int | None, tuple[LoopRange, ...]]]:
-        """The loop's variables up to one of unknown step, with step, number of iterations and the others."""
+    def _variables(
+        self, *accesses: ArrayAccess
+    ) -> Iterator[tuple[LoopRange, int, int | None, tuple[LoopRange, ...]]]:
+        """
+        The loop's variables up to one of unknown step, with step, how many iterations make all of these
+        accesses, and the others.
+        """
+        missing = sum(access.missing for access in accesses)
         for variable in self.loop.region.block.args:
             step = constant_value(self.symbols.step_of(variable))
             if step is None or step <= 0:
                 return
             own, later, earlier = self.symbols.own_ranges(variable)
             extent = (own.last - own.lower).as_constant
-            yield own, step, None if extent is None else extent // step + 1, (*later, *earlier)
+            trip = None if extent is None else max(extent // step + 1 - missing, 0)
+            yield own, step, trip, (*later, *earlier)
 
     def _meet(self, store: ArrayAccess, load: ArrayAccess) -> bool:
         """Whether two iterations certainly meet, wherever inner loops are."""
@@ -154,7 +161,7 @@ class _Finder:
         self.tried.add(pair)
         if not all(self._is_known(access) for access in (store, load)):
             return False
-        for own, step, trip, others in self._variables():
+        for own, step, trip, others in self._variables(store, load):
             places = [
                 Place(access.subscripts, (*around, *others))
                 for access, around in zip((store, load), inner, strict=True)

@@ -90,7 +90,7 @@ def _known(loop: acc.LoopOp) -> _Loop:
     assert block is not None
     (variable,) = block.args
     own, _, _ = symbols.own_ranges(variable)
-    found = tuple(a for a in array_accesses(loop, symbols) if not _is_private(a))
+    found = tuple(a for a in array_accesses(loop, symbols) if not a.missing and not _is_private(a))
     ranges = {known.variable: known for known in symbols.outer_ranges}
     for access in found:
         ranges |= {known.variable: known for known in symbols.inner_ranges(access.op)}

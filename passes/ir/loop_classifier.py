@@ -22,6 +22,7 @@ from .acc_ops import (
     variable_name,
 )
 from .carried_arrays import Carried, carried_array
+from .chosen_elements import warn_of_chosen
 from .function_scalars import FunctionScalars, construct_of
 from .levels import loop_levels
 from .loop_order import run_in_order
@@ -79,6 +80,7 @@ class LoopClassifier:
         lanes = within_gang or Level.WORKER in levels or Level.VECTOR in levels
         found = carried_array(loop, lanes=lanes)
         if found is None or found.name in scalars:
+            warn_of_chosen(loop, scalars, self.messages, lanes=lanes)
             return None
         text = f"iterations of this loop {_CARRIED[found.kind]} '{found.name}'"
         if within_gang or _is_alone(loop) or isinstance(construct_of(loop), acc.KernelsOp):

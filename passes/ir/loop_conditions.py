@@ -1,0 +1,150 @@
+"""
+What a condition on a loop's own variables says of the iterations that fulfil it: all but a few (`i > 0`), or
+one (`i == k`). Other conditions say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import acc, arith, scf
+from xdsl.ir import Block, SSAValue
+
+from ..decisions.polynomials import Polynomial
+from .acc_ops import constant_value
+from .loop_symbols import LoopSymbols
+
+Fact = tuple[SSAValue, bool]
+"""A condition, and whether it holds."""
+
+_FEW = 2
+"""Iterations that a condition at either end of a loop may leave out."""
+
+_EQ, _NE = 0, 1
+_GREATER = {4: 1, 5: 0, 8: 1, 9: 0}
+"""Predicates of `arith.cmpi` (sgt, sge, ugt, uge) → the least difference of the operands that they accept."""
+_LESS = {2: 1, 3: 0, 6: 1, 7: 0}
+"""The same of slt, sle, ult and ule, for the difference the other way round."""
+
+
+def facts(condition: SSAValue, holds: bool) -> Iterator[Fact]:
+    """What is known to hold, or not to, where `condition` is (not) fulfilled: the parts of `&&` and `||`."""
+    work = [(condition, holds)]
+    while work:
+        fact = work.pop()
+        parts = _parts(*fact)
+        if parts is None:
+            yield fact
+        else:
+            work += parts
+
+
+def _parts(condition: SSAValue, holds: bool) -> Sequence[Fact] | None:
+    """What follows from a fact, if that is simpler."""
+    owner = condition.owner
+    match owner:
+        case arith.AndIOp() if holds:
+            return (owner.lhs, True), (owner.rhs, True)
+        case arith.OrIOp() if not holds:
+            return (owner.lhs, False), (owner.rhs, False)
+        case arith.XOrIOp() if constant_value(owner.rhs) not in (None, 0):
+            return ((owner.lhs, not holds),)
+        case arith.CmpiOp() if _is_test(owner):
+            assert isinstance(owner.lhs.owner, arith.ExtUIOp)
+            return ((owner.lhs.owner.input, holds == (owner.predicate.value.data == _NE)),)
+        case arith.SelectOp():
+            return _of_choice(owner.cond, owner.lhs, owner.rhs, holds)
+        case scf.IfOp() if owner.false_region.blocks:
+            index = next(i for i, result in enumerate(owner.results) if result is condition)
+            yes, no = (_yielded(region.block, index) for region in owner.regions)
+            return _of_choice(owner.cond, yes, no, holds)
+        case _:
+            return None
+
+
+def _is_test(op: arith.CmpiOp) -> bool:
+    """Whether a comparison asks for the truth of a condition that C has as an integer."""
+    predicate = op.predicate.value.data
+    widened = isinstance(op.lhs.owner, arith.ExtUIOp)
+    return widened and predicate in (_EQ, _NE) and constant_value(op.rhs) == 0
+
+
+def _of_choice(first: SSAValue, yes: SSAValue, no: SSAValue, holds: bool) -> Sequence[Fact] | None:
+    """`a && b` is `b` if `a`, else false; `a || b` is true if `a`, else `b`."""
+    if holds and constant_value(no) == 0:
+        return (first, True), (yes, True)
+    if not holds and constant_value(yes) not in (None, 0):
+        return (first, False), (no, False)
+    return None
+
+
+def _yielded(block: Block, index: int) -> SSAValue:
+    end = block.last_op
+    assert end is not None
+    return end.operands[index]
+
+
+def left_out(
+    condition: SSAValue, holds: bool, loop: acc.LoopOp, symbols: LoopSymbols
+) -> int | None:
+    """
+    How many iterations of a loop a condition keeps out at most, where it surely is a few; None if any number
+    of iterations may fail it.
+    """
+    counts = [_left_out(value, known, loop, symbols) for value, known in facts(condition, holds)]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) and sum(known) <= _FEW else None
+
+
+def _left_out(value: SSAValue, holds: bool, loop: acc.LoopOp, symbols: LoopSymbols) -> int | None:
+    compared = _compared(value, symbols)
+    if compared is None:
+        return None
+    predicate, difference = compared
+    for variable in loop.region.blocks[0].args:
+        slope = difference.slope(variable)
+        if slope not in (1, -1):
+            continue
+        if predicate in (_EQ, _NE):
+            return 1 if holds == (predicate == _NE) else None
+        distance = _distance(predicate, difference, holds)
+        if distance is None:
+            return None
+        own, _, _ = symbols.own_ranges(variable)
+        end = own.lower if distance.slope(variable) == 1 else own.last
+        least = distance.substitute(variable, end)
+        missing = None if least is None else least.as_constant
+        return None if missing is None else max(-missing, 0)
+    return None
+
+
+def _distance(predicate: int, difference: Polynomial, holds: bool) -> Polynomial | None:
+    """What is not negative exactly where a comparison of operands with this difference is (not) fulfilled."""
+    if predicate in _GREATER:
+        least = _GREATER[predicate]
+        return difference - least if holds else -difference + (least - 1)
+    if predicate in _LESS:
+        least = _LESS[predicate]
+        return -difference - least if holds else difference + (least - 1)
+    return None
+
+
+def picks_one(condition: SSAValue, holds: bool, loop: acc.LoopOp, symbols: LoopSymbols) -> bool:
+    """Whether at most one iteration of a loop fulfils a condition, by an equality with its variable."""
+    for value, known in facts(condition, holds):
+        compared = _compared(value, symbols)
+        if compared is None or compared[0] != (_EQ if known else _NE):
+            continue
+        if any(compared[1].slope(v) not in (None, 0) for v in loop.region.blocks[0].args):
+            return True
+    return False
+
+
+def _compared(value: SSAValue, symbols: LoopSymbols) -> tuple[int, Polynomial] | None:
+    """The predicate of a comparison of integers, and the difference of its operands."""
+    if not isinstance(value.owner, arith.CmpiOp):
+        return None
+    lhs, rhs = (symbols.polynomial(operand) for operand in (value.owner.lhs, value.owner.rhs))
+    if lhs is None or rhs is None:
+        return None
+    return value.owner.predicate.value.data, lhs - rhs
