@@ -30,6 +30,8 @@ from .executable import Executable, build_sources
 _NULL_BYTES = 1 << 16
 _NEAR_STACK = 1 << 20
 _SI_KERNEL = 128
+_RETURNS = (b"\xc3", b"\xc2")
+"""The first bytes of the instructions that return from a function (x86-64)."""
 _SEGV_ACCERR = 2
 
 
@@ -125,6 +127,9 @@ def explain(
 
 def _kind(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple[str, str]:
     """The mistake, and what to do about it."""
+    if fault.code <= 0 and fault.signal != signal.SIGABRT:
+        name = signal.Signals(fault.signal).name
+        return f"the signal {name} was sent to the program", "see who calls raise or kill"
     match fault.signal:
         case signal.SIGFPE:
             return (
@@ -149,15 +154,21 @@ def _kind(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple[st
 
 def _pointer(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple[str, str]:
     verb = "write to" if fault.writes else "read from"
-    verb = f"{verb} or call of" if fault.places[:1] == (fault.address,) else verb
+    called = fault.places[:1] == (fault.address,)
+    verb = "call of" if called else verb
     if abs(fault.address - fault.stack) < _NEAR_STACK and fault.code != _SI_KERNEL:
         return (
             "stack overflow",
             "end the recursion earlier, or allocate large arrays with malloc",
         )
+    if fault.code == _SI_KERNEL and _returns(fault):
+        return (
+            "the function returns to an address that is none: what its frame on the stack holds was overwritten",
+            "check the subscripts of its local arrays, and what copies strings to them",
+        )
     if fault.code == _SI_KERNEL:
         return (
-            f"{verb} an address that no memory has",
+            "access to an address that no memory has",
             "the pointer has no value, or is one of the simulated GPU (--target=sim), whose memory is not the"
             " host's",
         )
@@ -175,10 +186,20 @@ def _pointer(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple
             f"{verb} {fault.address:#x}, which is memory that cannot be used so: a constant, or code",
             "copy a string literal to an array before it is changed",
         )
+    if called:
+        return (
+            f"call of {fault.address:#x}, where there is no code",
+            "check the function pointer, and what is written beyond the end of local arrays",
+        )
     return (
         f"{verb} {fault.address:#x}, where there is no memory",
         "check subscripts, and whether the pointer has a value and its memory was not freed",
     )
+
+
+def _returns(fault: Fault) -> bool:
+    """Whether the instruction at fault returns from a function."""
+    return bool(fault.places) and ctypes.string_at(fault.places[0], 1) in _RETURNS
 
 
 class _DynamicInfo(ctypes.Structure):

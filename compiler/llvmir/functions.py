@@ -207,6 +207,8 @@ class FunctionPrinter:
         attributes = " ".join(function_attributes(func, convergent=self.convergent))
         if self._lines is not None and defined and not self.convergent:
             attributes += " uwtable"  # for tracebacks
+        if defined and not computes and not self.convergent:
+            attributes += " null_pointer_is_valid"  # an access by one is a fault, never unreachable
         if self._flush_denormals:
             attributes += ' "denormal-fp-math-f32"="preserve-sign,preserve-sign"'
         head = f"{words}@{name}({parameters}) {attributes}"

@@ -58,6 +58,7 @@ COPY_BYTES = 1 << 20
 """Copies of less are made by one thread."""
 _COPY_PIECES = 256
 _OPT_LEVEL = 2
+_SIGNAL_STACK_BYTES = 1 << 16
 
 _FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
 _PAUSE = {
@@ -123,6 +124,7 @@ def gangs_ir(machine: str) -> str:
         pause=f"call void {pause}" if pause else "",
         pause_declared=f"declare void {declaration}" if pause else "",
         wait_number=_FUTEX[machine],
+        signal_stack=_SIGNAL_STACK_BYTES,
         spin_ns=SPIN_NS,
         worth_ns=WORTH_NS,
         wake_ns=WAKE_NS,

@@ -27,6 +27,7 @@ declare i64 @syscall(i64, ...)
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_detach(i64)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare i32 @sigaltstack(ptr, ptr)
 declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
 {pause_declared}
@@ -376,9 +377,17 @@ define void @team_fence() {{
   ret void
 }}
 
-; a thread of the team, for the life of the process
+; a thread of the team, for the life of the process; faults that leave no stack are told from another one
 define internal ptr @member(ptr %argument) {{
 entry:
+  %stack = alloca [{signal_stack} x i8], align 16
+  %description = alloca [3 x i64]
+  store ptr %stack, ptr %description
+  %flags = getelementptr i64, ptr %description, i64 1
+  store i64 0, ptr %flags
+  %bytes = getelementptr i64, ptr %description, i64 2
+  store i64 {signal_stack}, ptr %bytes
+  %set = call i32 @sigaltstack(ptr %description, ptr null)
   %i = ptrtoint ptr %argument to i64
   %bed = getelementptr [16 x i32], ptr @sleeping, i64 %i
   br label %scan

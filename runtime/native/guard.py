@@ -36,7 +36,7 @@ _SIGNALS = (
 )
 _SIGACTION_BYTES = 152
 _FLAGS_OFFSET = 136
-_SA_SIGINFO, _SA_ONSTACK = 4, 0x08000000
+_SA_SIGINFO, _SA_ONSTACK, _SA_NODEFER = 4, 0x08000000, 0x40000000
 _STUB_BYTES = 32
 _REGISTER_ARGUMENTS = 6
 
@@ -166,7 +166,7 @@ class Guard:
         for number in _SIGNALS:
             action = ctypes.create_string_buffer(_SIGACTION_BYTES)
             action[0:8] = self._handler.to_bytes(8, "little")
-            flags = _SA_SIGINFO | _SA_ONSTACK
+            flags = _SA_SIGINFO | _SA_ONSTACK | _SA_NODEFER
             action[_FLAGS_OFFSET : _FLAGS_OFFSET + 4] = flags.to_bytes(4, "little")
             before = ctypes.byref(self._old, _SIGACTION_BYTES * number)
             self._libc.sigaction(ctypes.c_int(number), action, before)

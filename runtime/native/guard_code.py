@@ -11,8 +11,12 @@ The native code of guarded calls (`guard.py`). A frame, in memory of its own, pe
 | 96, 104, 112 | the instruction, the processor's error code, the stack pointer |
 | 120 | how many addresses the traceback has |
 | 124 | why the call ends: 0 it returned, 1 a callback failed, 2 a signal |
-| 128 | the traceback |
+| 128 | the traceback, whose rest is 0 |
 | 640 | how many callbacks into Python it is in |
+| 644 | 1 while a fault is described |
+
+Walking the stack of a program that has overwritten it, or called what is no code, may be a fault in the handler: then
+what has been found is all that is known.
 
 `keys`: of the thread's innermost frame, of the frame of the call that failed last, of its signal stack.
 """
@@ -155,6 +159,10 @@ accopt_guard_back:
   ret
 """
 
+_OVERWRITTEN = b"""\
+error: the program has overwritten the stack
+    help: check the subscripts of local arrays, and what copies strings to them
+"""
 _IR = """
 declare ptr @pthread_getspecific(i32)
 declare i32 @pthread_setspecific(i32, ptr)
@@ -168,11 +176,16 @@ declare i32 @sigaltstack(ptr, ptr)
 declare i32 @sigaction(i32, ptr, ptr)
 declare i32 @backtrace(ptr, i32)
 declare ptr @memcpy(ptr, ptr, i64)
+declare ptr @memset(ptr, i32, i64)
+declare i64 @write(i32, ptr, i64)
 declare void @accopt_guard_enter()
 declare void @accopt_guard_leave()
 declare void @accopt_guard_back()
 
 @owner = internal global i64 0
+@describer = internal global i64 0
+@leaving = internal global i32 0
+@overwritten = internal constant [OVERWRITTEN_BYTES x i8] c"OVERWRITTEN_TEXT"
 @passed_on = internal global [768 x i8] zeroinitializer, align 16
 
 define i64 @place_enter() {{ ret i64 ptrtoint (ptr @accopt_guard_enter to i64) }}
@@ -205,6 +218,7 @@ define ptr @accopt_guard_push() {{
   store ptr %before, ptr %frame
   %self = call i64 @pthread_self()
   store i64 %self, ptr @owner
+  store volatile i32 0, ptr @leaving
   %outermost = icmp eq ptr %before, null
   br i1 %outermost, label %forget, label %signals
 forget:
@@ -320,9 +334,16 @@ taken:
   store atomic i32 3, ptr %passed_at release, align 4
   br label %go
 note:
+  %describing_at = getelementptr i8, ptr %frame, i64 644
+  %describing = load i32, ptr %describing_at
+  %again_here = icmp ne i32 %describing, 0
+  br i1 %again_here, label %go, label %first_here
+first_here:
+  store volatile i32 1, ptr %describing_at
   call void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context)
   br label %go
 go:
+  store volatile i32 1, ptr @leaving
   %why_at = getelementptr i8, ptr %frame, i64 124
   store i32 2, ptr %why_at
   %rip = getelementptr i8, ptr %context, i64 168
@@ -341,11 +362,19 @@ stranger:
   br i1 %stop, label %others, label %pass
 pass:
   %flag = getelementptr i8, ptr @passed_on, i64 124
+  %describer = load i64, ptr @describer
+  %again_there = icmp eq i64 %describer, %self
+  br i1 %again_there, label %told_all, label %claim
+claim:
   %exchanged = cmpxchg ptr %flag, i32 0, i32 1 acq_rel monotonic
   %first = extractvalue {{ i32, i1 }} %exchanged, 1
   br i1 %first, label %tell, label %rest
 tell:
+  store volatile i64 %self, ptr @describer
   call void @describe(ptr @passed_on, i32 %signal, ptr %info, ptr %context)
+  br label %told_all
+told_all:
+  store volatile i64 0, ptr @describer
   store atomic i32 2, ptr %flag release, align 4
   %told = call i32 @pthread_kill(i64 %owner, i32 %signal)
   br label %rest
@@ -363,6 +392,14 @@ ignore:
   store atomic i32 3, ptr %late_at release, align 4
   ret void
 before:
+  %left = load volatile i32, ptr @leaving
+  %is_lost = icmp ne i32 %left, 0
+  br i1 %is_lost, label %say, label %restore
+say: ; the next fault after one in C code is one of Python's, whose frames lie above on the stack
+  store volatile i32 0, ptr @leaving
+  %said = call i64 @write(i32 2, ptr @overwritten, i64 OVERWRITTEN_BYTES)
+  br label %restore
+restore:
   %old = inttoptr i64 {old} to ptr
   %wide = zext i32 %signal to i64
   %offset = mul i64 %wide, 152
@@ -401,9 +438,22 @@ define void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context) {{
   %stack = load i64, ptr %stack_from
   %stack_at = getelementptr i8, ptr %frame, i64 112
   store i64 %stack, ptr %stack_at
-  %trace = getelementptr i8, ptr %frame, i64 128
-  %count = call i32 @backtrace(ptr %trace, i32 64)
   %count_at = getelementptr i8, ptr %frame, i64 120
+  store i32 64, ptr %count_at
+  %trace = getelementptr i8, ptr %frame, i64 128
+  %cleared = call ptr @memset(ptr %trace, i32 0, i64 512)
+  %fetch_bit = and i64 %error, 16
+  %is_fetch = icmp ne i64 %fetch_bit, 0
+  br i1 %is_fetch, label %called, label %walk
+called: ; what is no code was called: its caller is where the call returns to
+  store i64 %rip, ptr %trace
+  %stack_top = inttoptr i64 %stack to ptr
+  %return = load i64, ptr %stack_top
+  %second = getelementptr i8, ptr %trace, i64 8
+  store i64 %return, ptr %second
+  ret void
+walk:
+  %count = call i32 @backtrace(ptr %trace, i32 64)
   store i32 %count, ptr %count_at
   ret void
 }}
@@ -414,7 +464,13 @@ def _module_assembly(text: str) -> str:
     return "".join(f'module asm "{line}"\n' for line in text.strip().splitlines())
 
 
-GUARD_CODE = _module_assembly(_ASSEMBLY) + _IR
+def _with_message(ir: str, message: bytes) -> str:
+    """The code with a text to print in its place."""
+    text = "".join(f"\\{byte:02x}" for byte in message)
+    return ir.replace("OVERWRITTEN_BYTES", str(len(message))).replace("OVERWRITTEN_TEXT", text)
+
+
+GUARD_CODE = _module_assembly(_ASSEMBLY) + _with_message(_IR, _OVERWRITTEN)
 
 
 def read_fault(frame: bytes) -> Fault | None:
@@ -427,5 +483,6 @@ def read_fault(frame: bytes) -> Fault | None:
     if why != 2:
         return None
     trace = struct.unpack_from(f"<{_TRACE}Q", frame, 128)[: max(count, 0)]
+    trace = tuple(address for address in trace if address)
     later = trace[trace.index(rip) + 1 :] if rip in trace else ()
     return Fault(number, code, address, bool(error & 2), stack, (rip, *later))

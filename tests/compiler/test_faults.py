@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(not supported(), reason="calls are guarded on x8
 
 SOURCE = """
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 int seven(void) { return 7; }
 void leave(int n) { exit(n); }
@@ -39,6 +40,15 @@ V third(V v, double a, double b, double c, double d, double e, double f, double 
 int main(int argc, char **argv) {
     if (argc > 1) peek(0);
     exit(5); }
+int jump(int (*f)(void)) { return f() + 1; }
+int send(void) { return raise(SIGFPE) + 1; }
+void put(char *to, int n) { while (n-- > 0) to[n] = 'x'; }
+void (*volatile putting)(char *, int) = put;
+int small(int n) { char a[8]; putting(a, n); return a[0]; }
+int (*volatile smaller)(int) = small;
+int smash(int n) { char room[4000]; putting(room, 4000); return smaller(n) + room[n]; }
+int assign(void) { int *p = 0;
+    *p = 3; return 0; }
 """
 
 
@@ -52,13 +62,17 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
 @pytest.mark.parametrize(
     "name, arguments, line, message",
     [
-        ("divide", (1, 0), 9, "integer division by zero"),
-        ("peek", (0,), 10, "read from a null pointer"),
-        ("peek", (1 << 44,), 10, "where there is no memory"),
-        ("length", (3,), 11, "read from a null pointer, 3 bytes from it"),
-        ("stop", (), 12, "the program called 'abort'"),
-        ("deep", (1,), 13, "stack overflow"),
-        ("fill", (0,), 16, "write to"),  # in threads of the runtime
+        ("divide", (1, 0), 10, "integer division by zero"),
+        ("peek", (0,), 11, "read from a null pointer"),
+        ("peek", (1 << 44,), 11, "where there is no memory"),
+        ("length", (3,), 12, "read from a null pointer, 3 bytes from it"),
+        ("stop", (), 13, "the program called 'abort'"),
+        ("deep", (1,), 14, "stack overflow"),
+        ("fill", (0,), 17, "write to"),  # in threads of the runtime
+        ("jump", (16,), 24, "call of a null pointer, 16 bytes from it"),
+        ("send", (), 25, "the signal SIGFPE was sent to the program"),
+        ("smash", (64,), 28, "what its frame on the stack holds was overwritten"),
+        ("assign", (), 32, "write to a null pointer"),
     ],
 )
 def test_faults_are_exceptions(
@@ -109,8 +123,8 @@ def test_programs_end_with_the_signal_and_a_traceback(tmp_path: Path):
         [*command, "-g", "-O0", str(source), "--", "x"], capture_output=True, text=True, check=False
     )
     assert run.returncode == -signal.SIGSEGV
-    assert "faults.c:10:28: error: read from a null pointer" in run.stderr
-    assert "faults.c:21:19: note: called from 'main' here" in run.stderr
+    assert "faults.c:11:28: error: read from a null pointer" in run.stderr
+    assert "faults.c:22:19: note: called from 'main' here" in run.stderr
 
 
 def test_program_without_main(tmp_path: Path):
