@@ -375,13 +375,11 @@ def _print(sink: DiagnosticSink, known: Container[str] = ()) -> tuple[str, ...]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accc` command: its exit status."""
-    sink = DiagnosticSink()
     given = prepared_or_leave(reporting_options(sys.argv[1:] if argv is None else argv))
     if (text := answer(given)) is not None:
         print(text)
         return 0
-    arguments = translated_or_leave(given, sink)
-    _print(sink)
+    arguments = translated_or_leave(given)
     if "-v" in given:
         arguments.insert(0, "--verbose")
     return guarded(lambda: _main(arguments))

@@ -178,10 +178,8 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accrun` command. Leaves the process with the program's exit status."""
     own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
-    sink = DiagnosticSink()
     own = prepared_or_leave(reporting_options(own))
-    args = _argument_parser().parse_intermixed_args(translated_or_leave(own, sink))
-    print_diagnostics(sink)
+    args = _argument_parser().parse_intermixed_args(translated_or_leave(own))
     with without_collection():
         return guarded(lambda: in_place(lambda: _run(args, program_arguments)))
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..base.diagnostics import UNKNOWN_LOC, CommandLineError, Diagnostic, DiagnosticSink, Severity
-from .reporting import report
+from .reporting import report, report_options
 
 _SEPARATE = ("-isystem", "-idirafter", "-iquote", "-include", "-imacros")
 """Options whose argument may be attached; the parsers want it apart."""
@@ -42,6 +42,18 @@ _NOT_DONE = (
     (r"-static", "programs use shared libraries"),
 )
 """Patterns of options that would change what a program does, and what holds instead."""
+_VALUES = {
+    "-tp": re.compile(
+        r"host|native|x64|px|p7|penryn|nehalem|core2|sandybridge|haswell|skylake|cascadelake|icelake|sapphirerapids|"
+        r"knl|k8|k8e|barcelona|shanghai|istanbul|bulldozer|piledriver|zen\d?|generic|neoverse-[a-z]\d|grace|"
+        r"(?:px|p7|k8|core2)-(?:32|64)"
+    ),
+    "-Minfo": re.compile(
+        r"acc(?:el)?|all|autoinline|ccff|data|dwarf|ftn|inline|intensity|ipa|loop|lre|mp|opt|par|pcast|pfo|"
+        r"stat|stdpar|time|unified|unroll|vect"
+    ),
+}
+"""Options of nvc that change nothing here, and the values that they may have, in a list."""
 _LINKER_MEANS = re.compile(
     r"--?(?:wrap|defsym|version-script|script|dynamic-list|entry|e|T|u|undefined)(?:=.*)?"
 )
@@ -92,7 +104,9 @@ def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
             found += prepared([_next(rest, argument)], sink)
         elif argument.startswith("-Wp,"):
             found += _preprocessor(argument[4:].split(","), sink)
-        elif argument in ("-tp", "--param", "-aux-info"):
+        elif argument == "-tp":
+            _one(f"-tp={_next(rest, argument)}", sink)
+        elif argument in ("--param", "-aux-info"):
             _next(rest, argument)
         elif argument == "-x" or re.fullmatch(r"-x(?!openmp)[a-z].*", argument):
             found += ["-x", _language(argument[2:] or _next(rest, argument))]
@@ -109,7 +123,7 @@ def prepared_or_leave(arguments: Sequence[str]) -> list[str]:
     except CommandLineError as mistake:
         report(mistake.diagnostics)
         sys.exit(2)
-    report(sink.diagnostics)
+    report_options(sink.diagnostics)
     return found
 
 
@@ -140,6 +154,10 @@ def _one(argument: str, sink: DiagnosticSink) -> list[str]:
         raise command_error(
             f"'{argument}': there is no such standard of C", "write -std=c11, or leave it out"
         )
+    name, _, values = argument.partition("=")
+    for value in values.split(",") if values and name in _VALUES else ():
+        if _VALUES[name].fullmatch(value) is None:
+            raise command_error(f"'{argument}': there is no such value as '{value}'", "leave it out")
     if argument in ("-m32", "-mx32", "-m16"):
         raise command_error(f"'{argument}': there is code for 64 bits only", "leave it out")
     for pattern, instead in _NOT_DONE:

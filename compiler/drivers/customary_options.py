@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ..base.diagnostics import UNKNOWN_LOC, CommandLineError, DiagnosticSink
 from .accelerator_options import accelerator_options
-from .reporting import report
+from .reporting import report, report_options
 
 _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-O(?:fast)|-fast", ("-O3", "--fast-math")),
@@ -58,13 +58,16 @@ def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> l
     return found
 
 
-def translated_or_leave(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
-    """`translate` for a driver: prints what is wrong and leaves the process with status 2."""
+def translated_or_leave(arguments: Sequence[str]) -> list[str]:
+    """`translate` for a driver: prints warnings, and what is wrong, after which it leaves with status 2."""
+    sink = DiagnosticSink()
     try:
-        return translate(arguments, sink)
+        found = translate(arguments, sink)
     except CommandLineError as mistake:
         report(mistake.diagnostics)
         sys.exit(2)
+    report_options(sink.diagnostics)
+    return found
 
 
 def _one(argument: str) -> Sequence[str]:

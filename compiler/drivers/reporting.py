@@ -151,6 +151,16 @@ def report(diagnostics: Sequence[Diagnostic]) -> None:
         print(_document(shown), file=sys.stderr, flush=True)
 
 
+def report_options(diagnostics: Sequence[Diagnostic]) -> None:
+    """
+    The same for what is said of a command line: its warnings are about options and not about the program, so
+    that no `-Werror` makes errors of them.
+    """
+    shown = [d for d in diagnostics if not (_reporting.silent and d.severity is Severity.WARNING)]
+    if shown:
+        print(_document(shown), file=sys.stderr, flush=True)
+
+
 def require_no_failing(diagnostics: Sequence[Diagnostic]) -> None:
     """Raises a `CompileError` without diagnostics if some of these, which are reported, count as errors."""
     if any(each.severity is Severity.ERROR for each in _reporting.shown(diagnostics)):

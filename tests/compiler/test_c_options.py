@@ -94,13 +94,19 @@ def test_what_is_not_done_is_a_warning(option: str):
     assert "is not done" in sink.diagnostics[0].message
 
 
-@pytest.mark.parametrize("option", ["-std=c++17", "-xfortran", "-m32", "-include"])
+@pytest.mark.parametrize("option", ["-std=c++17", "-xfortran", "-m32", "-include", "-tp=z80", "-Minfo=acc,x"])
 def test_values_that_do_not_exist_are_errors(option: str):
     with pytest.raises(CommandLineError):
         prepared([option], DiagnosticSink())
     with pytest.raises(SystemExit) as left:
         accc_main.main([option])
     assert left.value.code == 2
+
+
+def test_werror_is_about_the_program(folder: Path, capsys: pytest.CaptureFixture[str]):
+    Path("ok.c").write_text("int f(void) { return 1; }")
+    assert accc_main.main(["-Werror", "-fwrapv", "-gpu=cc10", "-c", "ok.c"]) == 0
+    assert capsys.readouterr().err.count("warning: ") == 2
 
 
 def test_unknown_accelerators_are_errors():
