@@ -45,6 +45,16 @@ def test_strings_that_cmake_reads():
     assert readable_strings(ir) == b"# INFO:abi[ELF]\n# INFO:[8]\n"
 
 
+def test_orders_of_bytes_that_cmake_reads():
+    def numbers(order: str) -> str:
+        text = f"{order.upper()}_ENDIAN".ljust(14, "\0").encode()
+        values = (int.from_bytes(text[i : i + 2], order) for i in range(0, 14, 2))  # pyright: ignore
+        return f"@{order} = constant [7 x i16] [{', '.join(f'i16 {value}' for value in values)}]\n"
+
+    ir = numbers("little") + numbers("big") + "@other = constant [2 x i16] [i16 -1, i16 7]\n"
+    assert readable_strings(ir) == f"# {sys.byteorder.upper()}_ENDIAN\n".encode()
+
+
 PROGRAM = """
     #include <stdio.h>
     #include <stdlib.h>
