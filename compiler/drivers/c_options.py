@@ -157,7 +157,9 @@ def _one(argument: str, sink: DiagnosticSink) -> list[str]:
     name, _, values = argument.partition("=")
     for value in values.split(",") if values and name in _VALUES else ():
         if _VALUES[name].fullmatch(value) is None:
-            raise command_error(f"'{argument}': there is no such value as '{value}'", "leave it out")
+            raise command_error(
+                f"'{argument}': there is no such value as '{value}'", "leave it out"
+            )
     if argument in ("-m32", "-mx32", "-m16"):
         raise command_error(f"'{argument}': there is code for 64 bits only", "leave it out")
     for pattern, instead in _NOT_DONE:

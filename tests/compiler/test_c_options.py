@@ -94,7 +94,9 @@ def test_what_is_not_done_is_a_warning(option: str):
     assert "is not done" in sink.diagnostics[0].message
 
 
-@pytest.mark.parametrize("option", ["-std=c++17", "-xfortran", "-m32", "-include", "-tp=z80", "-Minfo=acc,x"])
+@pytest.mark.parametrize(
+    "option", ["-std=c++17", "-xfortran", "-m32", "-include", "-tp=z80", "-Minfo=acc,x"]
+)
 def test_values_that_do_not_exist_are_errors(option: str):
     with pytest.raises(CommandLineError):
         prepared([option], DiagnosticSink())
