@@ -163,7 +163,8 @@ def _pointer(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple
         )
     if fault.code == _SI_KERNEL and _returns(fault):
         return (
-            "the function returns to an address that is none: what its frame on the stack holds was overwritten",
+            "the function returns to an address that is none: what its frame on the stack holds was"
+            " overwritten",
             "check the subscripts of its local arrays, and what copies strings to them",
         )
     if fault.code == _SI_KERNEL:

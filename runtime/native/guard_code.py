@@ -15,8 +15,8 @@ The native code of guarded calls (`guard.py`). A frame, in memory of its own, pe
 | 640 | how many callbacks into Python it is in |
 | 644 | 1 while a fault is described |
 
-Walking the stack of a program that has overwritten it, or called what is no code, may be a fault in the handler: then
-what has been found is all that is known.
+Walking the stack of a program that has overwritten it, or called what is no code, may be a fault in the
+handler: then what has been found is all that is known.
 
 `keys`: of the thread's innermost frame, of the frame of the call that failed last, of its signal stack.
 """
