@@ -215,6 +215,8 @@ class _Parser(QuickOperands):
         super().__init__()
         self.filename = ""
         self.is_typedef: Callable[[str], bool] | None = None
+        self._types: set[str] = set(BUILTIN_TYPEDEFS)
+        """What has been a type somewhere; nothing else is one in a file."""
         self.end: SourceLoc | None = None  # of a lone expression
 
     def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
@@ -295,7 +297,13 @@ class _Parser(QuickOperands):
             remedy = "functions cannot be defined inside functions; otherwise write ';' here"
         raise error(loc, f"expected {expected} before '{token.value}'", remedy)
 
+    def _add_typedef_name(self, name: str, coord: Coord | None) -> None:
+        self._types.add(name)
+        super()._add_typedef_name(name, coord)
+
     def _is_type_in_scope(self, name: str) -> bool:
+        if self.is_typedef is None and name not in self._types:
+            return False
         for scope in reversed(self._scope_stack):
             if name in scope:
                 return scope[name]

@@ -141,7 +141,9 @@ class FunctionFacts:
             if isinstance(child, c.DeclStmt):
                 declared += child.decls
         if not out:
-            if isinstance(node, c.Stmt):  # what is kept for it answers for its expressions
+            if isinstance(
+                node, c.Stmt | c.Conditional | c.BinaryOp
+            ):  # which answer for what is in them
                 self._assigned[id(node)] = NOTHING
             return NOTHING
         out = out.difference(declared, self.memory, self.loop_only)

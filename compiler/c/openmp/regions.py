@@ -134,7 +134,7 @@ class RegionChecker:
             copies: list[tuple[VarDecl, Expr]] = []
             for name, value in outer.items():
                 decl = VarDecl(name, QualType(value.type), loc)
-                scope.names[name] = decl
+                scope.declare(name, decl)
                 copies.append((decl, rvalue(value)))
             self._around.append(_Around("parallel" if threads else "task", None, scope))
             try:

@@ -60,7 +60,7 @@ def new_unit(file: str, sink: DiagnosticSink, target: str = "host") -> Unit:
         "__float128": LDOUBLE,
     }
     for name, t in builtins.items():
-        unit.file_scope.names[name] = TypedefName(name, QualType(t), _BUILTIN_PLACE)
+        unit.file_scope.declare(name, TypedefName(name, QualType(t), _BUILTIN_PLACE))
     return unit
 
 
@@ -70,7 +70,8 @@ def check_text(text: str, file: str, sink: DiagnosticSink, target: str = "host")
     with phase("parse"):
         parsed = parse_what_can_be(text, file)
     unit.recovery.mistakes += parsed.mistakes
-    unit.file_scope.broken |= parsed.lost
+    for name in parsed.lost:
+        unit.file_scope.lose(name)
     if parsed.tree is None:
         raise CompileError(parsed.mistakes)
     tree = parsed.tree

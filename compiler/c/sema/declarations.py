@@ -184,7 +184,7 @@ class DeclarationChecker:
             decl = VarDecl(name, q, loc, storage, symbol=symbol, is_defined=not is_extern)
             decl.alignment = self.alignment(node)
             self._link(decl)
-            self.unit.file_scope.names[name] = decl
+            self.unit.file_scope.declare(name, decl)
             return decl
         if not isinstance(old, VarDecl):
             raise error(
@@ -201,7 +201,7 @@ class DeclarationChecker:
                 [(old.loc, "first declaration")],
             )  # fmt: skip
         self._merge(old, q, loc)
-        self.unit.file_scope.names[name] = old
+        self.unit.file_scope.declare(name, old)
         if not is_extern and not old.is_defined:
             old.is_defined, old.loc = True, loc
         old.alignment = self.alignment(node) or old.alignment
@@ -255,9 +255,8 @@ class DeclarationChecker:
         self.check_new(node.name, loc)
         if isinstance(q.type, ArrayType) and q.type.is_vla:
             q = QualType(self._freeze(q.type, node.name, loc, hidden))
-        self.unit.scope.names[node.name] = TypedefName(
-            node.name, q, loc, self._typedef_alignment(node)
-        )
+        alignment = self._typedef_alignment(node)
+        self.unit.scope.declare(node.name, TypedefName(node.name, q, loc, alignment))
         return hidden
 
     def _typedef_alignment(self, node: Any) -> int | None:
@@ -314,7 +313,7 @@ class DeclarationChecker:
                 "rename one of them",
                 [(old.loc, "declared here")],
             )
-        self.unit.scope.names[node.name] = old
+        self.unit.scope.declare(node.name, old)
 
     def _local_variable(self, node: Any, q: QualType) -> VarDecl:
         loc = self.unit.loc(node)
@@ -340,7 +339,7 @@ class DeclarationChecker:
             raise error(
                 loc, f"static '{name}' has variable length", "use a constant length, or malloc"
             )
-        self.unit.scope.names[name] = decl
+        self.unit.scope.declare(name, decl)
         if node.init is not None:
             self._initialise(decl, node.init, is_static=is_static)
         if not decl.type.is_complete:
@@ -438,7 +437,7 @@ class DeclarationChecker:
             )
         else:
             self._merge_function(old, node, t, loc)
-        self.unit.scope.names[name] = old
+        self.unit.scope.declare(name, old)
         return old
 
     def _merge_function(

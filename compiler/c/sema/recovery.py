@@ -66,7 +66,7 @@ class Recovery:
                 if isinstance(symbol, VarDecl) and not symbol.type.is_complete:
                     del scope.names[name]
                 if name not in scope.names and name not in scope.tags:
-                    scope.broken.add(name)
+                    scope.lose(name)
 
     def _keep(self, mistake: CompileError) -> None:
         self.mistakes += mistake.diagnostics
@@ -78,7 +78,7 @@ class Recovery:
         scope = self.unit.scope
         while scope.parent is not None and scope.parent.parent is not None:
             scope = scope.parent
-        scope.broken.add(name)
+        scope.lose(name)
 
 
 def in_order(mistakes: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from bisect import insort
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...base.diagnostics import CompileError, SourceLoc
 from ...base.library_headers import is_library
@@ -50,28 +51,70 @@ Symbol = VarDecl | FunctionDecl | TypedefName | Enumerator
 Tag = RecordTag | EnumTag
 
 
-@dataclass
 class Scope:
-    """One scope: ordinary identifiers and tags, and the scope around it."""
+    """
+    One scope: ordinary identifiers and tags, and the scope around it. `broken`: names and tags whose
+    declarations are lost to mistakes that have been reported. All grow by `declare` and its like alone: what
+    a name means is looked up among the open scopes that know it, at one cost however deep they lie.
+    """
 
-    parent: Scope | None = None
-    names: dict[str, Symbol] = field(default_factory=dict[str, Symbol])
-    tags: dict[str, Tag] = field(default_factory=dict[str, Tag])
-    broken: set[str] = field(default_factory=set[str])
-    """Names and tags whose declarations are lost to mistakes that have been reported."""
+    def __init__(self, parent: Scope | None = None):
+        self.parent = parent
+        self.names: dict[str, Symbol] = {}
+        self.tags: dict[str, Tag] = {}
+        self.broken: set[str] = set()
+        self._opened = 1 if parent is None else 0
+        self._depth: int = 0 if parent is None else parent._depth + 1
+        self._knowing: dict[str, list[Scope]] = {} if parent is None else parent._knowing
+        """The open scopes that know a name or tag, the innermost last, for all scopes of a file."""
 
-    def _chain(self) -> Iterator[Scope]:
-        scope: Scope | None = self
-        while scope is not None:
-            yield scope
-            scope = scope.parent
+    def declare(self, name: str, symbol: Symbol) -> None:
+        self.names[name] = symbol
+        self._know(name)
+
+    def declare_tag(self, name: str, tag: Tag) -> None:
+        self.tags[name] = tag
+        self._know(name)
+
+    def lose(self, name: str) -> None:
+        """Marks a name or tag as broken."""
+        self.broken.add(name)
+        self._know(name)
+
+    def _know(self, name: str) -> None:
+        knowing = self._knowing.setdefault(name, [])
+        if self not in knowing[-1:]:
+            insort(knowing, self, key=lambda scope: scope._depth)
+
+    def open(self) -> None:
+        """Names mean what they mean here; a scope that is open stays so until its last `close`."""
+        self._opened += 1
+        if self._opened == 1:
+            for name in (*self.names, *self.tags, *self.broken):
+                self._know(name)
+
+    def close(self) -> None:
+        """Names mean what they mean outside."""
+        self._opened -= 1
+        if self._opened:
+            return
+        for name in {*self.names, *self.tags, *self.broken}:
+            knowing = self._knowing[name]
+            if knowing[-1] is self:
+                knowing.pop()
+            if self in knowing:
+                self._knowing[name] = [scope for scope in knowing if scope is not self]
+
+    def _visible(self, name: str) -> Iterator[Scope]:
+        """The scopes that know a name, outwards from this one, which is the innermost or the file's."""
+        return iter((self,)) if self.parent is None else reversed(self._knowing.get(name, ()))
 
     def find(self, name: str) -> Symbol | None:
         """
         What `name` means here, looking outwards. Raises a `CompileError` without diagnostics where that
         is lost to a mistake.
         """
-        for scope in self._chain():
+        for scope in self._visible(name):
             if name in scope.names:
                 return scope.names[name]
             if name in scope.broken:
@@ -79,7 +122,7 @@ class Scope:
         return None
 
     def find_tag(self, name: str) -> Tag | None:
-        for scope in self._chain():
+        for scope in self._visible(name):
             if name in scope.tags:
                 return scope.tags[name]
             if name in scope.broken:
@@ -97,10 +140,12 @@ class Scope:
         """The visible ordinary identifier nearest to `name`, if one is near; very near, if a library's."""
         own: set[str] = set()
         library: set[str] = set()
-        for scope in self._chain():
+        scope: Scope | None = self
+        while scope is not None:
             for visible, symbol in scope.names.items():
                 if not visible.startswith("__"):
                     (library if is_library(symbol.loc) else own).add(visible)
+            scope = scope.parent
         return nearest(name, own) or nearest(name, library, cutoff=0.8)
 
 

@@ -230,7 +230,7 @@ class TypeBuilder:
         if node.name:
             if node.name in self.unit.scope.names:
                 raise error(loc, f"parameter '{node.name}' is declared twice", "rename one of them")
-            self.unit.scope.names[node.name] = decl
+            self.unit.scope.declare(node.name, decl)
         return decl
 
     # Specifiers -------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ class TypeBuilder:
         if isinstance(here, RecordTag) and here.type.is_union == is_union:
             return here.type
         record = RecordType(tag, is_union)
-        self.unit.scope.tags[tag] = RecordTag(record, loc)
+        self.unit.scope.declare_tag(tag, RecordTag(record, loc))
         return record
 
     def _new_record(self, tag: str | None, is_union: bool, loc: SourceLoc) -> RecordType:
@@ -452,7 +452,7 @@ class TypeBuilder:
                 raise error(
                     loc, f"'{node.name}' is not an enum", "use the keyword of its declaration"
                 )
-            self.unit.scope.tags[node.name] = EnumTag(None, loc)
+            self.unit.scope.declare_tag(node.name, EnumTag(None, loc))
             return UINT
         known = self._defined.get(node)
         if isinstance(known, IntType):
@@ -470,7 +470,7 @@ class TypeBuilder:
         t = next((t for t in (UINT, INT, ULONG) if all(fits(v, t) for v in values)), LONG)
         self._defined[node] = t
         if node.name is not None:
-            self.unit.scope.tags[node.name] = EnumTag(t, loc)
+            self.unit.scope.declare_tag(node.name, EnumTag(t, loc))
         return t
 
     def _enumerators(self, node: Any) -> list[int]:
@@ -492,7 +492,7 @@ class TypeBuilder:
                 value = given
             t = next((t for t in (INT, UINT, LONG, ULONG) if fits(value, t)), ULONG)
             self.unit.declarations.check_new(item.name, loc)
-            self.unit.scope.names[item.name] = Enumerator(item.name, value, t, loc)
+            self.unit.scope.declare(item.name, Enumerator(item.name, value, t, loc))
             values.append(value)
         return values
 

@@ -132,8 +132,11 @@ class Unit:
     def nested_scope(self, scope: Scope | None = None) -> Generator[Scope]:
         """Check in a new scope (or in `scope`) inside the current one."""
         outer = self.scope
-        self.scope = scope if scope is not None else Scope(outer)
+        inner = Scope(outer) if scope is None else scope
+        inner.open()
+        self.scope = inner
         try:
-            yield self.scope
+            yield inner
         finally:
+            inner.close()
             self.scope = outer
