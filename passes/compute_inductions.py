@@ -32,9 +32,9 @@ from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp, Index
-from .ir.acc_ops import constant_value, is_defined_inside, is_inside
+from .ir.acc_ops import is_defined_inside, is_inside
 from .ir.addresses import ADDRESS_OPS, AddressOp, steps_of
-from .ir.building import Cursor, erase
+from .ir.building import Cursor, constant_value, erase
 from .ir.purity import is_pure, may_trap
 
 _WRAPS = arith.IntegerOverflowAttr("none")

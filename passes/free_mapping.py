@@ -42,7 +42,6 @@ from .decisions.loop_tree import LoopNode, check_nesting
 from .decisions.observable_mapping import GangCode, why_kept
 from .ir.acc_ops import (
     PRIVATIZING_OPS,
-    constant_value,
     drop_levels,
     is_defined_inside,
     is_scalar,
@@ -51,6 +50,7 @@ from .ir.acc_ops import (
     set_prop,
 )
 from .ir.addresses import ADDRESS_OPS
+from .ir.building import constant_value
 from .ir.levels import loop_levels, routine_level
 from .ir.loop_facts import gang_argument, loop_forest
 from .ir.machine import machine_of

@@ -54,7 +54,7 @@ from ..dialects.volatility import is_ordered
 from .decisions.invariant_loops import Invariant, keep_inside, unroll_factor
 from .ir.acc_ops import MAPPING_OPS, has_level, is_defined_inside
 from .ir.addresses import base_of
-from .ir.building import Cursor, constant_value, erase
+from .ir.building import Cursor, constant_trips, erase
 from .ir.loop_facts import constant_trip
 from .ir.purity import is_pure
 
@@ -106,11 +106,10 @@ def _trips(op: Operation) -> int | None:
     most = 0
     for inner in op.walk():
         if isinstance(inner, scf.ForOp):
-            bounds = [constant_value(v) for v in (inner.lb, inner.ub, inner.step)]
-            if None in bounds:
+            trips = constant_trips(inner.lb, inner.ub, inner.step)
+            if trips is None:
                 return None
-            low, high, step = (b for b in bounds if b is not None)
-            most = max(most, -(-(high - low) // max(step, 1)))
+            most = max(most, trips)
     return most
 
 

@@ -46,7 +46,8 @@ from xdsl.passes import ModulePass
 from ..compiler.base.diagnostics import SourceLoc
 from ..dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
 from .decisions.levels import Level
-from .ir.acc_ops import COMPUTE_OPS, constant_value, enclosing_function, source_loc
+from .ir.acc_ops import COMPUTE_OPS, enclosing_function, source_loc
+from .ir.building import constant_value
 from .ir.inlining import callee_of, defined_functions, inline_call, recursive_functions
 from .ir.levels import bound_symbol, routine_level
 from .ir.notes import note

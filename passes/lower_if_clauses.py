@@ -38,14 +38,13 @@ from ..dialects.accx_compress import RangeOp
 from .ir.acc_ops import (
     ENTRY_OPS,
     EntryOp,
-    constant_value,
     enclosing_function,
     exits_of,
     parallel_construct_operands,
     set_operand_groups,
     set_prop,
 )
-from .ir.building import Cursor
+from .ir.building import Cursor, constant_value
 from .ir.host_copies import Reduction, private_copy, reduction_copy
 from .ir.private_storage import entry_cursor
 from .ir.recipe_reading import Recipes

@@ -45,7 +45,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.volatility import is_ordered
 from .ir.acc_ops import PRIVATIZING_OPS, is_inside
-from .ir.building import Cursor, constant_value, erase
+from .ir.building import Cursor, constant_trips, constant_value, erase
 
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
 INT_MAX = (1 << 31) - 1
@@ -107,13 +107,6 @@ def _steps(loop: scf.ForOp, variable: SSAValue) -> list[Step] | None:
     steps = [_step(op, variable) for op in users if isinstance(op, llvm.LoadOp)]
     found = [step for step in steps if step is not None]
     return found if len(found) == len(steps) and len(users) == 2 * len(found) else None
-
-
-def _trip(loop: scf.ForOp) -> int | None:
-    low, high, step = (constant_value(v) for v in (loop.lb, loop.ub, loop.step))
-    if low is None or high is None or not step:
-        return None
-    return max(0, -(-(high - low) // step))
 
 
 def _variables(loop: scf.ForOp) -> list[SSAValue]:
@@ -185,5 +178,7 @@ class NarrowCountersPass(ModulePass):
         for loop in list(_innermost(op)):
             for variable in _variables(loop):
                 steps = _steps(loop, variable)
-                if steps and fits(sum(abs(s.amount) for s in steps), _trip(loop)):
+                if steps and fits(
+                    sum(abs(s.amount) for s in steps), constant_trips(loop.lb, loop.ub, loop.step)
+                ):
                     narrow(loop, variable, steps)

@@ -33,7 +33,6 @@ from .decisions.levels import Level
 from .ir.acc_ops import (
     NONE,
     bit_width,
-    constant_value,
     has_level,
     integer_constant,
     operand_groups,
@@ -41,6 +40,7 @@ from .ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
+from .ir.building import constant_value
 from .ir.levels import loop_levels
 
 DEFAULT_INNERMOST = 32

@@ -41,7 +41,7 @@ from .decisions.schedule import Target
 from .decisions.unrolling import LoopBody, unroll_factor
 from .ir.acc_ops import PRIVATIZING_OPS
 from .ir.addresses import ADDRESS_OPS
-from .ir.building import constant_value
+from .ir.building import constant_trips
 from .ir.machine import machine_of
 
 _LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)
@@ -93,14 +93,7 @@ def read_body(loop: scf.ForOp) -> LoopBody:
                 operations += 1
             case _:
                 pass
-    return LoopBody(loads, operations, _trip(loop), opaque)
-
-
-def _trip(loop: scf.ForOp) -> int | None:
-    low, high, step = (constant_value(v) for v in (loop.lb, loop.ub, loop.step))
-    if low is None or high is None or not step:
-        return None
-    return max(0, -(-(high - low) // step))
+    return LoopBody(loads, operations, constant_trips(loop.lb, loop.ub, loop.step), opaque)
 
 
 def innermost_loops(module: ModuleOp) -> Iterator[scf.ForOp]:

@@ -29,6 +29,7 @@ from ...dialects import llvm_ext, nvvm
 from ..decisions.block_shape import WARP, BlockShape
 from ..decisions.loop_partition import Mode, Unit
 from ..decisions.reduction_strategy import ExchangeOption
+from ..ir.addresses import way_to_base
 from ..ir.building import PTR, Cursor
 from .barriers import Access, EffectTracker, Root, Space
 from .device_module import DeviceModule
@@ -342,21 +343,16 @@ class Kernel(Cursor):
 
     def root(self, pointer: SSAValue) -> Root | None:
         """The object `pointer` (of the device function) points into; None: the thread's own."""
-        while True:
-            if pointer in self.shared_roots:
-                return Root(Space.SHARED, self.shared_roots[pointer], True)
-            if pointer in self.own_memory:
+        base = pointer
+        for base in way_to_base(pointer):
+            if base in self.shared_roots:
+                return Root(Space.SHARED, self.shared_roots[base], True)
+            if base in self.own_memory:
                 return None
-            owner = pointer.owner
-            if isinstance(owner, llvm.GEPOp):
-                pointer = owner.ptr
-            elif isinstance(owner, llvm_ext.AddrSpaceCastOp):
-                pointer = owner.arg
-            else:
-                break
+        owner = base.owner
         if isinstance(owner, Block):
             if owner is self.entry and self.is_kernel:
-                return Root(Space.DEVICE, pointer, pointer in self.distinct_args)
+                return Root(Space.DEVICE, base, base in self.distinct_args)
             return Root(Space.UNKNOWN)
         if isinstance(owner, llvm.AllocaOp):
             return None

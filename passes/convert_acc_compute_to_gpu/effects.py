@@ -11,7 +11,7 @@ from ...dialects import accx_cache, llvm_ext
 from ...dialects.together import TogetherOp
 from ...dialects.volatility import is_ordered
 from ..ir.acc_ops import PRIVATIZING_OPS, has_level
-from ..ir.addresses import base_of
+from ..ir.addresses import base_of, way_to_base
 from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
 from .context import Kernel
 from .leaves import copy_layout
@@ -41,29 +41,26 @@ def object_of(k: Kernel, pointer: SSAValue) -> tuple[Root | None, SSAValue]:
     The shared object that a pointer of the input refers to (None: the thread's own), and the value
     of the input that it comes from.
     """
-    while pointer not in k.values:
-        owner = pointer.owner
-        if isinstance(owner, llvm.GEPOp):
-            pointer = owner.ptr
-        elif isinstance(owner, llvm_ext.AddrSpaceCastOp):
-            pointer = owner.arg
-        elif isinstance(owner, llvm.AllocaOp):
-            array = isinstance(owner.elem_type, llvm.LLVMArrayType)
-            shared = array and not _in_vector_loop(owner)
-            return (Root(Space.SHARED, pointer, True) if shared else None), pointer
-        elif isinstance(owner, PRIVATIZING_OPS):
-            storage = copy_layout(owner).storage
-            array = storage is None or isinstance(storage, llvm.LLVMArrayType)
-            reduces = isinstance(owner, acc.ReductionOp)
-            shared = array and not reduces and not _is_private_to_threads(owner)
-            return (Root(Space.SHARED, pointer, True) if shared else None), pointer
-        elif isinstance(owner, llvm.LoadOp):
-            return Root(Space.DEVICE), pointer
-        elif isinstance(owner, llvm.AddressOfOp):
-            return Root(Space.DEVICE, owner.global_name.string_value()), pointer
-        else:
-            return UNKNOWN, pointer
-    return k.root(k.values[pointer]), pointer
+    base = pointer
+    for base in way_to_base(pointer):
+        if base in k.values:
+            return k.root(k.values[base]), base
+    owner = base.owner
+    if isinstance(owner, llvm.AllocaOp):
+        array = isinstance(owner.elem_type, llvm.LLVMArrayType)
+        shared = array and not _in_vector_loop(owner)
+        return (Root(Space.SHARED, base, True) if shared else None), base
+    if isinstance(owner, PRIVATIZING_OPS):
+        storage = copy_layout(owner).storage
+        array = storage is None or isinstance(storage, llvm.LLVMArrayType)
+        reduces = isinstance(owner, acc.ReductionOp)
+        shared = array and not reduces and not _is_private_to_threads(owner)
+        return (Root(Space.SHARED, base, True) if shared else None), base
+    if isinstance(owner, llvm.LoadOp):
+        return Root(Space.DEVICE), base
+    if isinstance(owner, llvm.AddressOfOp):
+        return Root(Space.DEVICE, owner.global_name.string_value()), base
+    return UNKNOWN, base
 
 
 def _in_vector_loop(op: Operation) -> bool:

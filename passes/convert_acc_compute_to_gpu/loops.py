@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from ..decisions.loop_partition import Partition
-from ..ir.building import Cursor, constant_value
+from ..ir.building import Cursor, constant_trips, constant_value
 from .context import Kernel
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
@@ -87,11 +87,10 @@ def _constant_total(
 ) -> int | None:
     total = 1
     for lower, upper, step in zip(lowers, uppers, steps, strict=True):
-        bounds = [constant_value(v) for v in (lower, upper, step)]
-        if None in bounds:
+        trips = constant_trips(lower, upper, step)
+        if trips is None:
             return None
-        low, high, by = (b for b in bounds if b is not None)
-        total *= max(0, -(-(high - low) // by))
+        total *= trips
     return total
 
 

@@ -6,6 +6,8 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext
+from ..ir.acc_ops import PRIVATIZING_OPS
+from ..ir.addresses import base_of, way_to_base
 from .routines import CallKind, Calls
 
 MAX_OPERATIONS = 200
@@ -52,15 +54,9 @@ def _is_shared_or_own(pointer: SSAValue, own: set[SSAValue], loop: acc.LoopOp) -
     array, or a copy of the iteration's own. A variable of the thread that outlives the iteration is
     shared by iterations that run side by side.
     """
-    while True:
-        if pointer in own:
-            return True
-        owner = pointer.owner
-        if isinstance(owner, llvm.GEPOp):
-            pointer = owner.ptr
-        elif isinstance(owner, llvm_ext.AddrSpaceCastOp):
-            pointer = owner.arg
-        elif isinstance(owner, llvm.AllocaOp):
-            return owner.parent_block() is loop.region.block
-        else:
-            return not isinstance(owner, acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp)
+    if not own.isdisjoint(way_to_base(pointer)):
+        return True
+    owner = base_of(pointer).owner
+    if isinstance(owner, llvm.AllocaOp):
+        return owner.parent_block() is loop.region.block
+    return not isinstance(owner, PRIVATIZING_OPS)

@@ -12,8 +12,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ..decisions import spread
 from ..decisions.spread import Spread
-from ..ir.acc_ops import constant_value, is_defined_inside
+from ..ir.acc_ops import is_defined_inside
 from ..ir.addresses import ADDRESS_OPS, AddressOp, AddressStep, steps_of
+from ..ir.building import constant_value
 from ..ir.layout import size_of
 from ..ir.purity import is_pure
 

@@ -50,7 +50,6 @@ from ..ir.acc_ops import (
     ComputeOp,
     EntryOp,
     alloca_count,
-    constant_value,
     constructs_of,
     enclosing_module,
     is_defined_inside,
@@ -64,6 +63,7 @@ from ..ir.acc_ops import (
     variable_name,
 )
 from ..ir.addresses import ADDRESS_OPS
+from ..ir.building import constant_value
 from ..ir.layout import size_of
 from ..ir.recipe_reading import Recipes
 from ..ir.recipes import firstprivate_recipe

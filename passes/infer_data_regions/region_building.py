@@ -13,7 +13,8 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from ...dialects.accx import INFERRED
 from ...dialects.volatility import is_plain_load
 from ..decisions.data_region_plan import Clause
-from ..ir.acc_ops import constant_i32, constant_value, enclosing_function, entry_block
+from ..ir.acc_ops import constant_i32, enclosing_function, entry_block
+from ..ir.building import constant_value
 from ..ir.data_spans import RegionArray, Section
 from ..ir.hoisting import Hoister, insert
 from ..ir.purity import only_computes

@@ -48,7 +48,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.accx import ACCESS_GROUPS, INTERLEAVE, LANES, SIMD, UNROLL, VECTOR_WIDTH
 from ..ir.building import Cursor
-from ..ir.lane_loops import Lanes, VaryingValues, is_evidently_independent, is_pure, lanes_of
+from ..ir.lane_loops import Lanes, VaryingValues, is_evidently_independent, is_lane_wise, lanes_of
 from ..ir.loop_flow import loop_flow
 from ..ir.private_storage import entry_cursor
 from .lane_code import Lane
@@ -258,7 +258,7 @@ class Interchange:
         owner = value.owner
         return (
             isinstance(owner, Operation)
-            and is_pure(owner)
+            and is_lane_wise(owner)
             and not isinstance(owner, llvm.CallOp)
             and isinstance(value.type, IntegerType | llvm.LLVMPointerType)
             and all(

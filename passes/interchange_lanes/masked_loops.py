@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IntegerType, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..ir.building import Cursor
-from ..ir.lane_loops import is_pure
+from ..ir.lane_loops import is_lane_wise
 from ..ir.loop_flow import LoopFlow
 from .lane_code import Lane
 
@@ -70,7 +70,7 @@ def _copy_alike(parent: Interchange, blocks: list[Block], at: Cursor) -> set[Ope
     done: set[Operation] = set()
     inside = {op for block in blocks for op in block.ops}
     for op in (op for block in blocks for op in block.ops):
-        alike = not op.regions and op.results and is_pure(op) and not parent.varying.holds(op)
+        alike = not op.regions and op.results and is_lane_wise(op) and not parent.varying.holds(op)
         if alike and all(o.owner in done or o.owner not in inside for o in op.operands):
             parent.copy(op, at)
             done.add(op)

@@ -28,6 +28,7 @@ from xdsl.traits import SymbolTable
 from ...compiler.base.diagnostics import SourceLoc
 from ...compiler.base.names import c_name
 from ...dialects.together import HandsOnOp
+from .building import constant_value
 
 ComputeOp = acc.ParallelOp | acc.SerialOp | acc.KernelsOp
 COMPUTE_OPS = (acc.ParallelOp, acc.SerialOp, acc.KernelsOp)
@@ -179,16 +180,6 @@ def mapped_variable(entry: Operation) -> Attribute | None:
     elif isinstance(variable, llvm.AllocaOp) and alloca_count(variable) == 1:
         type_ = variable.elem_type
     return type_ if type_ == entry.var_type else None
-
-
-def constant_value(value: SSAValue) -> int | None:
-    """The value of an integer constant."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp | llvm.ConstantOp) and isinstance(
-        owner.value, IntegerAttr
-    ):
-        return owner.value.value.data
-    return None
 
 
 def integer_constant(value: int, type_: IntegerType, location: LocationAttr) -> arith.ConstantOp:

@@ -15,6 +15,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...dialects import llvm_ext
 from ...dialects.accx_element import ElementOp, Index
 from ..decisions.polynomials import Polynomial
 from .acc_ops import is_defined_inside
@@ -55,15 +56,29 @@ class PolynomialReader(Protocol):
     def polynomial(self, value: SSAValue | Index) -> Polynomial | None: ...
 
 
+def way_to_base(pointer: SSAValue) -> Iterator[SSAValue]:
+    """An address, the pointers that it is computed from one after the other, and its base."""
+    yield pointer
+    while True:
+        op = pointer.owner
+        if isinstance(op, ADDRESS_OPS):
+            pointer = op.ptr
+        elif isinstance(op, llvm_ext.AddrSpaceCastOp):
+            pointer = op.arg
+        else:
+            return
+        yield pointer
+
+
 def base_of(pointer: SSAValue, inside: Operation | None = None) -> SSAValue:
     """
     What the address is computed from: a variable, a pointer's value, a clause's result; with `inside`,
     the pointer that its computation in that operation begins with.
     """
-    while isinstance(pointer.owner, ADDRESS_OPS):
+    for place in way_to_base(pointer):
+        pointer = place
         if inside is not None and not is_defined_inside(pointer, inside):
             break
-        pointer = pointer.owner.ptr
     return pointer
 
 

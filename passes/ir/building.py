@@ -209,12 +209,18 @@ class Cursor:
 
 def constant_value(value: SSAValue) -> int | None:
     """The integer `value` is a constant of, or None."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    if isinstance(owner, llvm.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
+    op = value.owner
+    if isinstance(op, arith.ConstantOp | llvm.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
     return None
+
+
+def constant_trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int | None:
+    """How often a loop with these bounds runs, None unless they are constants and it counts up."""
+    low, high, by = constant_value(lower), constant_value(upper), constant_value(step)
+    if low is None or high is None or by is None or by <= 0:
+        return None
+    return max(0, -(-(high - low) // by))
 
 
 def erase(op: Operation) -> None:

@@ -14,8 +14,9 @@ from xdsl.ir import Operation, SSAValue
 from ..decisions.certain_dependence import EVERY, is_met, iterations_apart
 from ..decisions.certain_meeting import Place, meeting
 from ..decisions.ranges import LoopRange
-from .acc_ops import PRIVATIZING_OPS, constant_value, is_defined_inside, variable_name
+from .acc_ops import PRIVATIZING_OPS, is_defined_inside, variable_name
 from .array_accesses import ArrayAccess, array_accesses
+from .building import constant_value
 from .loop_symbols import LoopSymbols, bounds_of
 from .meeting_candidates import Candidate, MeetingCandidates
 from .region_values import Expression, HostLoad

@@ -20,15 +20,8 @@ from ...dialects.accx import CELL, POINTERS
 from ...dialects.accx_compress import COMPRESSION_OPS, DECODES, PACKED
 from ...dialects.accx_element import ElementOp
 from ..decisions.data_region_plan import ArrayUse, Clause, Declined, region_clause
-from .acc_ops import (
-    MAPPING_OPS,
-    alloca_count,
-    constant_value,
-    exits_of,
-    is_inside,
-    source_loc,
-    variable_name,
-)
+from .acc_ops import MAPPING_OPS, alloca_count, exits_of, is_inside, source_loc, variable_name
+from .building import constant_value
 from .hoisting import Hoister, Key
 from .host_effects import Access, Barrier, Effect
 from .host_memory import HostMemory, Root

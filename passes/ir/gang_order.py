@@ -15,15 +15,9 @@ from xdsl.ir import Operation
 from ..decisions.levels import Level
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
-from .acc_ops import (
-    PRIVATIZING_OPS,
-    constant_value,
-    has_level,
-    is_inside,
-    loops_in,
-    variable_name,
-)
+from .acc_ops import PRIVATIZING_OPS, has_level, is_inside, loops_in, variable_name
 from .array_accesses import ArrayAccess, array_accesses
+from .building import constant_value
 from .levels import loop_levels
 from .loop_symbols import LoopSymbols
 

@@ -18,10 +18,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...compiler.base.host_mathematics import FAST_PREFIX, PREFIX
 from ...dialects.volatility import is_ordered
-from .acc_ops import constant_value
+from .addresses import base_of
+from .building import constant_value
 from .host_memory import callee_name
 from .layout import size_of
 from .loop_flow import loop_flow
+from .purity import may_trap
 
 REGISTER_BYTES = 32
 """Of a vector register: what AVX2 has; others are used in pieces or pairs."""
@@ -29,15 +31,15 @@ REGISTERS = 8
 """For what is carried from one iteration of an inner loop to the next: half of what there are."""
 MOST_SIDE_BY_SIDE = 4
 
-_DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
-_PURE = (
-    *(op for op in arith.Arith.operations if op not in _DIVISIONS),
+_VECTOR_OPERATIONS = (
+    *arith.Arith.operations,
     *math.Math.operations,
     llvm.GEPOp,
     llvm.AddressOfOp,
     llvm.ConstantOp,
     llvm.ZeroOp,
 )
+"""What computes a value from others, of scalars and of vectors."""
 _INSTRUCTIONS = frozenset(
     name + suffix
     for name in (
@@ -75,15 +77,13 @@ class Lanes:
         return self.width * self.count
 
 
-def is_pure(op: Operation) -> bool:
-    """Whether `op` computes its results from its operands and does nothing else."""
+def is_lane_wise(op: Operation) -> bool:
+    """Whether `op` only computes, on vectors as well, and does so for lanes too that do not want it."""
     if isinstance(op, llvm.CallOp):
         name = callee_name(op)
         known = name is not None and name.startswith((PREFIX, FAST_PREFIX))
         return known or name in _INSTRUCTIONS
-    if isinstance(op, _DIVISIONS):
-        return constant_value(op.rhs) not in (None, 0, -1)
-    return isinstance(op, _PURE)
+    return isinstance(op, _VECTOR_OPERATIONS) and not may_trap(op)
 
 
 def _private_scalars(loop: scf.ForOp) -> dict[SSAValue, Attribute]:
@@ -223,12 +223,6 @@ def _accesses(op: Operation) -> Iterator[tuple[SSAValue, Attribute]]:
             yield inner.ptr, inner.value.type
 
 
-def _root(pointer: SSAValue) -> SSAValue:
-    while isinstance(pointer.owner, llvm.GEPOp):
-        pointer = pointer.owner.ptr
-    return pointer
-
-
 def _can_interchange(block: Block, varying: VaryingValues) -> bool:
     """Whether the body is made of what `interchange-lanes` can take apart."""
     return all(_is_known(op, varying) for op in block.ops)
@@ -302,12 +296,12 @@ def _is_known(op: Operation, varying: VaryingValues) -> bool:
             # Other local memory, and what several iterations write, have one place for all lanes.
             if op.ptr in varying.privates:
                 return True
-            private = isinstance(_root(op.ptr).owner, llvm.AllocaOp)
+            private = isinstance(base_of(op.ptr).owner, llvm.AllocaOp)
             return not is_ordered(op) and not private and op.ptr in varying
         case scf.YieldOp():
             return True
         case _:
-            return is_pure(op) and not op.regions
+            return is_lane_wise(op) and not op.regions
 
 
 def is_evidently_independent(loop: scf.ForOp) -> bool:

@@ -17,14 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.accx import LAST_VALUE
 from ..decisions.dependence import LoopContext, Requirement, requirement, stays_within
 from ..decisions.polynomials import Polynomial
-from .acc_ops import (
-    PRIVATIZING_OPS,
-    bit_width,
-    called,
-    constant_value,
-    is_defined_inside,
-    variable_name,
-)
+from .acc_ops import PRIVATIZING_OPS, bit_width, called, is_defined_inside, variable_name
 from .accesses import (
     BYTES,
     Access,
@@ -34,6 +27,7 @@ from .accesses import (
     root_of,
     subscripts_of,
 )
+from .building import constant_value
 from .callees import is_harmless, reads_of_call
 from .loop_scalars import wanted_after
 from .loop_symbols import Limit, LoopLike, LoopSymbols, body_of

@@ -11,8 +11,9 @@ from xdsl.ir import Operation, SSAValue
 from ..decisions.levels import Level
 from ..decisions.loop_tree import LoopNode
 from ..decisions.shared_work import InnerWork
-from .acc_ops import child_loops, constant_value, hands_on, has_level, is_defined_inside, source_loc
+from .acc_ops import child_loops, hands_on, has_level, is_defined_inside, source_loc
 from .addresses import steps_to
+from .building import constant_trips, constant_value
 from .expressions import parts_of
 from .layout import size_of
 from .levels import loop_levels
@@ -33,10 +34,10 @@ def constant_trip(loop: acc.LoopOp) -> int | None:
     """The number of iterations of all variables together, if constant."""
     total = 1
     for lower, upper, step in zip(loop.lowerbound, loop.upperbound, loop.step, strict=True):
-        low, high, stride = (constant_value(v) for v in (lower, upper, step))
-        if low is None or high is None or stride is None or stride == 0:
+        trips = constant_trips(lower, upper, step)
+        if trips is None:
             return None
-        total *= max(0, -(-(high - low) // stride))
+        total *= trips
     return total
 
 

@@ -11,8 +11,8 @@ from enum import Enum
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, Region, SSAValue
 
-from .acc_ops import constant_value
 from .accesses import root_of
+from .building import constant_value
 
 
 class Flow(Enum):

@@ -18,7 +18,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i1
 from xdsl.ir import Block, Operation, SSAValue
 
-from .acc_ops import constant_value
+from .building import constant_value
 from .recipes import can_reduce
 from .same_values import is_quiet, same_value
 

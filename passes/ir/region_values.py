@@ -20,8 +20,9 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from ...dialects.accx_element import Index
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
-from .acc_ops import ENTRY_OPS, constant_i64, constant_value, is_defined_inside, is_inside
+from .acc_ops import ENTRY_OPS, constant_i64, is_defined_inside, is_inside
 from .addresses import ADDRESS_OPS, AddressOp
+from .building import constant_value
 from .purity import is_pure
 from .value_polynomials import from_value, is_manageable
 

@@ -19,8 +19,8 @@ from xdsl.traits import SymbolTable
 
 from ...compiler.base.names import value_name
 from ...dialects.accx import LAST_VALUE
-from .acc_ops import COMPUTE_OPS, ENTRY_OPS, constant_value, set_operand_groups, variable_name
-from .building import Cursor
+from .acc_ops import COMPUTE_OPS, ENTRY_OPS, set_operand_groups, variable_name
+from .building import Cursor, constant_value
 from .layout import size_of
 from .recipes import private_recipe, reduction_recipe
 from .reduction_forms import Kind, Operator

@@ -16,15 +16,8 @@ from dataclasses import dataclass
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from .acc_ops import (
-    COMPUTE_OPS,
-    EXIT_OPS,
-    MAPPING_OPS,
-    PRIVATIZING_OPS,
-    alloca_count,
-    constant_value,
-    is_scalar,
-)
+from .acc_ops import COMPUTE_OPS, EXIT_OPS, MAPPING_OPS, PRIVATIZING_OPS, alloca_count, is_scalar
+from .building import constant_value
 from .loop_symbols import LoopLike
 from .purity import is_pure_call
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from .acc_ops import COMPUTE_OPS, constant_value, is_defined_inside, parent_operation
+from .acc_ops import COMPUTE_OPS, is_defined_inside, parent_operation
+from .building import constant_value
 from .reduction_forms import Operator, reduction_operator
 from .scalar_classes import ScalarClass, ScalarFacts, classify
 from .scalar_flow import LOOPS, ScalarFlow

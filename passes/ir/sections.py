@@ -20,8 +20,9 @@ from ...dialects.accx_element import ElementOp
 from ..decisions.inequalities import Facts
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import Extremes, LoopRange, extremes
-from .acc_ops import called, constant_value, is_inside
+from .acc_ops import called, is_inside
 from .addresses import AddressStep, base_of, steps_of
+from .building import constant_value
 from .layout import size_of
 from .region_values import RegionSymbols
 

@@ -13,7 +13,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.accx_element import Index
 from ..decisions.polynomials import Polynomial
-from .acc_ops import bit_width, constant_value
+from .acc_ops import bit_width
+from .building import constant_value
 
 SymbolOf = Callable[[SSAValue], "Hashable | None"]
 """The symbol a value is, or None when it has to be read as an expression (or is not known)."""

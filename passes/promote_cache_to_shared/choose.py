@@ -16,7 +16,8 @@ from ..decisions import cache_shapes as shapes
 from ..decisions.cache_banks import choose_padding
 from ..decisions.cache_plan import Axis, Sharing, TilePlan, Tuning
 from ..decisions.cache_shapes import MULTIPROCESSORS, Shape
-from ..ir.acc_ops import constant_value, has_level
+from ..ir.acc_ops import has_level
+from ..ir.building import constant_value
 from ..ir.cached_accesses import Cached, Declined, read_accesses, read_section
 from ..ir.schedules import given_sizes
 from .bulk import BULK_SM, why_not

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from ..decisions.cache_plan import Axis
 from ..decisions.levels import Level
 from ..ir.acc_ops import has_level, is_defined_inside, is_inside
-from ..ir.building import Cursor, constant_value
+from ..ir.building import Cursor, constant_trips, constant_value
 from ..ir.cached_accesses import Cached, Declined, Symbols
 from ..ir.expressions import parts_of
 from ..ir.layout import size_of
@@ -144,7 +144,7 @@ def _nest(
         for arg, low, high, step in zip(
             loop.region.block.args, loop.lowerbound, loop.upperbound, loop.step, strict=True
         ):
-            trips = _constant_trips(low, high, step)
+            trips = constant_trips(low, high, step)
             axes.append(
                 Axis(arg, arg.name_hint or "i", constant_value(step), trips, gang_only=fixed)
             )
@@ -154,14 +154,6 @@ def _nest(
 
 def _gang_by_clause(loop: acc.LoopOp) -> bool:
     return schedule_of(loop).by_clause and loop_levels(loop) == {Level.GANG}
-
-
-def _constant_trips(low: SSAValue, high: SSAValue, step: SSAValue) -> int | None:
-    numbers = [constant_value(v) for v in (low, high, step)]
-    known = [n for n in numbers if n is not None]
-    if len(known) < 3 or known[2] <= 0:
-        return None
-    return max(0, -(-(known[1] - known[0]) // known[2]))
 
 
 def _check_loop(loop: acc.LoopOp) -> None:

@@ -69,13 +69,13 @@ from ..decisions.schedule_space import alternatives, describe
 from ..ir.acc_ops import (
     NONE,
     bit_width,
-    constant_value,
     drop_levels,
     loops_in,
     set_operand_groups,
     set_prop,
     source_loc,
 )
+from ..ir.building import constant_value
 from ..ir.levels import routine_level
 from ..ir.loop_facts import LoopForest, gang_argument, loop_forest
 from ..ir.machine import machine_of

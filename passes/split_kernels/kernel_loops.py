@@ -18,7 +18,6 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.volatility import is_volatile
 from ..ir.acc_ops import (
     constant_i32,
-    constant_value,
     enclosing_function,
     entry_block,
     exits_of,
@@ -27,6 +26,7 @@ from ..ir.acc_ops import (
     is_inside,
 )
 from ..ir.accesses import address_escapes, is_scalar_variable, root_of
+from ..ir.building import constant_value
 from ..ir.host_scalars import HostScalars
 from ..ir.loop_scalars import wanted_after
 from ..ir.region_values import Expression, HostEmitter, HostLoad, RegionSymbols

@@ -57,7 +57,6 @@ from ..ir.acc_ops import (
     ENTRY_OPS,
     NONE,
     constant_i32,
-    constant_value,
     constructs_of,
     enclosing_function,
     entry_block,
@@ -67,6 +66,7 @@ from ..ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
+from ..ir.building import constant_value
 from ..ir.function_scalars import FunctionScalars, exposed_globals, global_scalars
 from ..ir.levels import loop_levels
 from ..ir.loop_classifier import LoopClassifier, is_parallel
