@@ -53,7 +53,7 @@ def _loop_remark(op: acc.LoopOp, axes: Mapping[str, str]) -> str:
         if attr is not None
     ]
     if not levels:
-        text = "loop runs in order (seq)"
+        text = "loop runs sequentially"
     else:
         text = "loop mapped to " + ", ".join(f"{n} ({axes[n]})" for n in levels)
     dim = schedule_of(op).gang_dim
@@ -99,7 +99,7 @@ def _remark(op: Operation, axes: Mapping[str, str]) -> str | None:
         case acc.LoopOp():
             return _loop_remark(op, axes)
         case scf.ForOp() if isinstance(why := op.attributes.get(WHY), StringAttr):
-            return f"loop runs in order (seq): {why.data}"
+            return f"loop runs sequentially: {why.data}"
         case _ if op.name in _DATA_OPS:
             return _compression_remark(op) or _implicit_remark(op)
         case _:

@@ -91,7 +91,7 @@ def check_gangs(loop: acc.LoopOp) -> None:
     if has_level(loop.gang) and not isinstance(loop.parent_op(), acc.ParallelOp):
         raise error(
             source_loc(loop),
-            "a scan over gangs stands inside of another loop or statement of the construct, or of a"
+            "a scan over gangs is inside of another loop or statement of the construct, or of a"
             " routine",
             "give the scan worker and vector, or put it directly into the construct",
         )

@@ -255,7 +255,7 @@ def _make_versions(
     wordings = {loop: _wording(verdict) for loop, verdict in judged}
     for loop in wordings:
         loop.attributes[NOTE] = StringAttr(
-            f"in parallel where {wordings[loop]} (tested at launch), else in order"
+            f"in parallel where {wordings[loop]} (tested at launch), else sequentially"
         )
     if not can_have_versions(construct):
         emit_construct_wait(construct)
@@ -265,7 +265,7 @@ def _make_versions(
     for loop in _marked(copy):
         del loop.attributes[CONDITIONAL]
         loop.attributes.pop(NOTE, None)
-        run_in_order(loop, "the version for arrays that overlap")
+        run_in_order(loop, "fallback: arrays overlap")
     confine_to_gang(copy)
     if FROM_KERNELS in copy.attributes:
         set_operand_groups(copy, num_gangs=[Cursor.before(copy).i32(1)])

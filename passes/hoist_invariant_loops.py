@@ -1,6 +1,5 @@
 """
-Compute a sequential loop once before a parallel loop, all of whose iterations would get the same
-from it.
+Hoist a sequential loop whose result is the same in every iteration of the parallel loop around it.
 
 Iterations of a parallel loop are independent (OpenACC 3.4, 2.9.9), so what all of them read none
 of them writes: a loop in the body that only reads, and does not depend on the parallel loop's variable,

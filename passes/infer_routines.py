@@ -299,13 +299,13 @@ def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
                     source_loc(op),
                     f"'{op.name.removeprefix('acc.').replace('_', ' ')}' in '{c_name(name)}', which device"
                     " code calls",
-                    "only loop, atomic and cache can stand in device code: call it from a function"
+                    "only loop, atomic and cache are allowed in device code: call it from a function"
                     " of its own",
                 )
             if wanted > level:
                 raise error(
                     source_loc(op),
-                    f"{what} stands in '{c_name(name)}', a routine of level {LEVEL_NAMES[level]}",
+                    f"{what} is in '{c_name(name)}', a routine of level {LEVEL_NAMES[level]}",
                     f"give '{c_name(name)}' the level {LEVEL_NAMES[wanted]}, or {instead}",
                     [(source_loc(program.routines[name]), "the directive is here")],
                 )

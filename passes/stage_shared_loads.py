@@ -1,5 +1,5 @@
 """
-Read what all threads of a gang read in a sequential loop through a tile in shared memory.
+Load through a shared-memory tile what every thread of a gang reads in a sequential loop.
 
 In `for i: for j: f(a[j], x[i])` all threads read the same a[j] at about the same time. The L1 cache
 serves that, but every 32 bytes of a are a wait of their own for each warp, and where each thread has one

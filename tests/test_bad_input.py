@@ -67,7 +67,7 @@ MISTAKES = {
     "clause on the wrong directive": Mistake(
         "int main(void)\n{\n    int a[3];\n#pragma acc update self(a) @num_gangs(3)\n}\n",
         "clause 'num_gangs' is not allowed on 'update'",
-        "it may stand on 'parallel'",
+        "it is allowed on 'parallel'",
     ),
     "array of unknown size in a clause": Mistake(
         "extern int a[];\nint main(void)\n{\n#pragma acc parallel copy(@a)\n    a[0] = 1;\n}\n",

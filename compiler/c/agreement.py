@@ -134,7 +134,7 @@ def _is_harmless(t: CType) -> bool:
 
 def _cannot_be(old: CType, new: CType) -> bool:
     """
-    Whether a variable of type `old` cannot be used as one of type `new`: a pointer is no array, and what
+    Whether a variable of type `old` cannot be used as one of type `new`: a pointer is not an array, and what
     lies behind the variable is another's. Arrays of other lengths may be left alone behind their end.
     """
     if isinstance(old, ArrayType) and isinstance(new, ArrayType):

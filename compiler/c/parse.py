@@ -230,7 +230,7 @@ class _Parser(QuickOperands):
             remedy = (
                 "write a variable, or '(type)value' for a cast; check for a missing ';' before it"
             )
-            raise error(loc, f"'{token.value}' is a type, and cannot stand here", remedy)
+            raise error(loc, f"'{token.value}' is a type, which is not allowed here", remedy)
         if msg in _TYPE_MESSAGES:
             self._check_type_name(token)
         if not isinstance(coord, Coord):
@@ -385,7 +385,7 @@ def _explain(message: str, token: str | None) -> tuple[str, str]:
             return "unexpected end of file", "check for a missing '}' or ')'"
         if token == "pragma":
             return (
-                "a pragma cannot stand inside an expression or declaration",
+                "a pragma is not allowed inside an expression or declaration",
                 "move it before the statement",
             )
         remedy = _REMEDIES.get(token)

@@ -43,7 +43,7 @@ class _Budget:
         if self.left < 0 and tokens:
             raise error(
                 tokens[0].loc,
-                f"macros stand for more than {MOST_TOKENS} tokens",
+                f"macros expand to more than {MOST_TOKENS} tokens",
                 "write a loop, or a function, in place of macros that use each other",
             )
 
@@ -92,7 +92,7 @@ class MacroExpander:
         try:
             return _Expansion(self.table, self._disabled, self._count, _Budget()).run(tokens)
         except RecursionError:
-            raise error(tokens[0].loc, "macros behind this place nest too deeply") from None
+            raise error(tokens[0].loc, "macro expansion nests too deeply here") from None
 
     def _count(self) -> int:
         self._counter += 1

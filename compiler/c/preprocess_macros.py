@@ -241,7 +241,7 @@ class MacroPreprocessor(MacroExpander):
         if len(args) > 1 and args[1].value == "(":
             close = next((i for i, t in enumerate(args) if t.value == ")"), None)
             if close is None:
-                raise error(args[1].loc, "expected ')' behind the macro's parameters")
+                raise error(args[1].loc, "expected ')' after the macro's parameters")
             names = [t for t in args[2:close] if not t.is_space]
             for index, token in enumerate(names):
                 wanted = index % 2 == 1
@@ -250,13 +250,13 @@ class MacroPreprocessor(MacroExpander):
                     continue
                 raise error(token.loc, f"unexpected '{token.value}' among the macro's parameters")
             if names and names[-1].value == ",":
-                raise error(names[-1].loc, "expected a parameter behind ','")
+                raise error(names[-1].loc, "expected a parameter after ','")
             body = args[close + 1 :]
         elif len(args) > 1 and not args[1].is_space:
-            raise error(args[1].loc, f"expected a space behind the macro name '{args[0].value}'")
+            raise error(args[1].loc, f"expected a space after the macro name '{args[0].value}'")
         body = strip(body)
         if body and "##" in (body[0].value, body[-1].value):
-            raise error(body[0].loc, "'##' cannot stand at either end of a macro's text")
+            raise error(body[0].loc, "'##' is not allowed at either end of a macro's text")
 
     def _undef(self, name: Token, args: list[Token]) -> None:
         if not args or args[0].type != "CPP_ID":
@@ -308,7 +308,7 @@ class MacroPreprocessor(MacroExpander):
             index += 1
             if parenthesized:
                 if index >= len(rest) or rest[index].value != ")":
-                    raise error(token.loc, "expected ')' behind 'defined(NAME'")
+                    raise error(token.loc, "expected ')' after 'defined(NAME'")
                 index += 1
         return out
 
@@ -319,7 +319,7 @@ class MacroPreprocessor(MacroExpander):
         if entry.closed and name.value != "endif":
             raise error(
                 name.loc,
-                f"#{name.value} behind #else",
+                f"#{name.value} after #else",
                 None,
                 [(entry.start.loc, "the #if is here")],
             )

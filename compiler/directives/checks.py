@@ -68,7 +68,7 @@ def _check_repeats(directive: Directive, rule: DirectiveRule) -> None:
         if first is not clause:
             raise error(
                 clause.loc,
-                f"clause '{clause.spelling}' stands twice on '{directive.kind.value}'",
+                f"clause '{clause.spelling}' is given twice on '{directive.kind.value}'",
                 "remove one of them",
                 [(first.loc, "the first one is here")],
             )
@@ -125,7 +125,7 @@ def _check_names_once(directive: Directive) -> None:
             if item.name in seen:
                 raise error(
                     item.loc,
-                    f"'{item.name}' stands twice on 'declare'",
+                    f"'{item.name}' is given twice on 'declare'",
                     "name it in one clause",
                     [(seen[item.name].loc, "the other clause is here")],
                 )
@@ -161,7 +161,7 @@ def _check_gangs(directive: Directive) -> None:
             if clause.name == "reduction":
                 raise error(
                     clause.loc,
-                    "'reduction' cannot stand with a 'num_gangs' of several dimensions",
+                    "'reduction' cannot be combined with a 'num_gangs' of several dimensions",
                     "give 'num_gangs' one argument",
                     [(sizes.loc, "'num_gangs' is here")],
                 )

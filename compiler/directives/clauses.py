@@ -198,7 +198,7 @@ def parse_wait(cursor: Cursor, clause: WaitClause) -> None:
         clause.devnum = cursor.expression("a device number")
         if not cursor.accept(":"):
             raise cursor.error(
-                f"expected ':' behind the device number, not {cursor.next.described}",
+                f"expected ':' after the device number, not {cursor.next.described}",
                 "write wait(devnum:n:queues:q)",
             )
     cursor.accept_keyword("queues")
@@ -265,7 +265,7 @@ def parse_device_types(cursor: Cursor, spelling: str, sink: DiagnosticSink) -> t
         if name not in DEVICE_TYPES:
             sink.warn(
                 cursor.loc_of(token),
-                f"unknown device type '{token.text}': the clauses behind it will not apply",
+                f"unknown device type '{token.text}': the clauses after it will not apply",
                 f"the device types are {', '.join(DEVICE_TYPES)}",
             )
         types.append(name)

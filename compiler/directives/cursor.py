@@ -60,7 +60,7 @@ class Cursor:
         """Expect the '(' of a clause's argument."""
         if self.next.text != "(":
             raise self.error(
-                f"expected '(' behind '{clause}', not {self.next.described}",
+                f"expected '(' after '{clause}', not {self.next.described}",
                 f"'{clause}' needs an argument: write {clause}(…)",
             )
         return self.advance()

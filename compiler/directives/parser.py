@@ -61,9 +61,9 @@ def _parse_kind(cursor: Cursor) -> DirectiveKind:
     first = cursor.next
     if first.kind is not TokenKind.NAME:
         raise cursor.error(
-            f"expected a directive behind '#pragma acc', not {first.described}"
+            f"expected a directive after '#pragma acc', not {first.described}"
             if first.text
-            else "expected a directive behind '#pragma acc'",
+            else "expected a directive after '#pragma acc'",
             "write for example: #pragma acc parallel loop",
         )
     if first.text not in _FIRST_WORDS:
@@ -78,7 +78,7 @@ def _parse_kind(cursor: Cursor) -> DirectiveKind:
     if word in ("enter", "exit"):
         if not cursor.accept("data"):
             raise cursor.error(
-                f"expected 'data' behind '{word}', not {cursor.next.described}",
+                f"expected 'data' after '{word}', not {cursor.next.described}",
                 f"write '{word} data'",
             )
         return DirectiveKind(f"{word} data")
@@ -112,7 +112,7 @@ def _parse_head(cursor: Cursor, directive: Directive) -> DirectiveRule:
 def _parse_cache(cursor: Cursor) -> Clause:
     """cache : '(' [ 'readonly' ':' ] variables ')'"""
     if cursor.next.text != "(":
-        raise cursor.error("expected '(' behind 'cache'", "name what to cache: cache(a[i-1:3])")
+        raise cursor.error("expected '(' after 'cache'", "name what to cache: cache(a[i-1:3])")
     clause = VarListClause(name="cache", spelling="cache", loc=cursor.loc_of(cursor.tokens[0]))
     parse_variables(cursor, clause, DirectiveKind.CACHE)
     return clause
@@ -159,7 +159,7 @@ def _not_a_clause(cursor: Cursor, directive: Directive) -> CompileError:
     found = cursor.next
     previous = cursor.tokens[cursor.position - 1]
     if found.kind is TokenKind.END:
-        return error(cursor.loc_of(previous), "expected a clause behind ','", "remove the ','")
+        return error(cursor.loc_of(previous), "expected a clause after ','", "remove the ','")
     if found.text == "(":
         return cursor.error(f"'{previous.text}' takes no argument here", "remove the parentheses")
     remedy = "remove it" if found.text in (")", ",", ";") else None
@@ -190,10 +190,10 @@ def _unknown_clause(
     if homes:
         allowed = ", ".join(f"'{home}'" for home in homes)
         return error(
-            loc, f"clause '{word}' is not allowed on '{where}'", f"it may stand on {allowed}"
+            loc, f"clause '{word}' is not allowed on '{where}'", f"it is allowed on {allowed}"
         )
     if word == "data" and kind in (DirectiveKind.DATA, DirectiveKind.HOST_DATA):
-        return error(loc, f"unexpected 'data' behind '{where}'", "remove it")
+        return error(loc, f"unexpected 'data' after '{where}'", "remove it")
     known = [*rule.clauses, *(a for a, n in aliases_on(kind).items() if n in rule.clauses)]
     if rule.after_device_type:
         known += ["device_type", "dtype"]

@@ -47,7 +47,7 @@ def _modifiers(cursor: Cursor, clause: VarListClause, kind: DirectiveKind) -> tu
                 None if close else "a section is written name[start:length]",
             )
         if word in found:
-            raise cursor.error(f"modifier '{word}' stands twice", "remove one of them")
+            raise cursor.error(f"modifier '{word}' is given twice", "remove one of them")
         found.append(word)
         cursor.advance()
         if cursor.advance().text == ":":
@@ -131,7 +131,7 @@ def _section(cursor: Cursor, *, four_parts: bool) -> Section:
     if not cursor.accept("]"):
         raise error(
             cursor.loc_of(cursor.next),
-            f"expected ']' behind the section, not {cursor.next.described}",
+            f"expected ']' after the section, not {cursor.next.described}",
             "write [start:length]",
             [(cursor.loc_of(opening), "the '[' is here")],
         )

@@ -99,7 +99,7 @@ def _read(name: str, data: bytes) -> ObjectFile | ForeignObject:
     if not data.startswith(_MAGIC):
         raise error(
             UNKNOWN_LOC,
-            f"'{name}' is no object file of accc",
+            f"'{name}' is not an object file of accc",
             "compile its C source with accc, or with a compiler that makes ELF object files",
         )
     begin = len(_MAGIC) + _LENGTH

@@ -120,7 +120,7 @@ def _changed(old: Reporting, argument: str) -> Reporting | None:
     if name == "-fmax-errors":
         if not value.isdecimal():
             raise error(
-                UNKNOWN_LOC, f"'{argument}': '{value}' is no number", "write -fmax-errors=20"
+                UNKNOWN_LOC, f"'{argument}': '{value}' is not a number", "write -fmax-errors=20"
             )
         return replace(old, most_errors=int(value))
     m = re.fullmatch(r"-W(no-)?(error)?(?:=?([a-z][\w-]*))?(=\d+)?", argument)

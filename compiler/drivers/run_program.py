@@ -103,7 +103,7 @@ def device_type() -> Literal["auto", "nvptx", "host"]:
         case _:
             raise error(
                 UNKNOWN_LOC,
-                f"ACC_DEVICE_TYPE is '{text}', which is no device of this implementation",
+                f"ACC_DEVICE_TYPE is '{text}', which is not a device of this implementation",
                 "set it to nvidia, host or default",
             )
 

@@ -45,7 +45,7 @@ def launch(op: gpu.LaunchFuncOp) -> Iterator[str]:
     """A launch names a kernel, with its arguments, a queue and a site."""
     kernel = SymbolTable.lookup_symbol(op, op.kernel)
     if not isinstance(kernel, gpu.FuncOp) or kernel.kernel is None:
-        yield f"{op.kernel} is no kernel"
+        yield f"{op.kernel} is not a kernel"
     else:
         given = [value.type for value in op.kernelOperands]
         wanted = list(kernel.function_type.inputs)
@@ -60,7 +60,7 @@ def host_launch(op: LaunchHostOp) -> Iterator[str]:
     """A launch on the host names a kernel, and a site."""
     kernel = SymbolTable.lookup_symbol(op, op.kernel)
     if not isinstance(kernel, llvm.FuncOp) or KERNEL not in kernel.attributes:
-        yield f"{op.kernel} is no kernel"
+        yield f"{op.kernel} is not a kernel"
     yield from site(op)
 
 
@@ -82,4 +82,4 @@ def site(op: Operation) -> Iterator[str]:
     table = module.attributes[SITES] if module is not None else None
     known = len(table.data) if isinstance(table, ArrayAttr) else 0
     if not isinstance(number, IntegerAttr) or not 0 <= number.value.data < known:
-        yield f"its site is no index into the {known} sites of the module"
+        yield f"its site is not an index into the {known} sites of the module"

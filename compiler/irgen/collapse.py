@@ -57,7 +57,7 @@ def sink_between(s: c.AccStmt, body: c.Stmt) -> c.Stmt:
     if after and jumps(innermost, c.Continue):
         raise error(
             innermost.loc,
-            "'continue' would skip the code behind a loop under 'collapse(force:)'",
+            "'continue' would skip the code after a loop under 'collapse(force:)'",
             "turn it into an 'if' around the rest of the body",
             [(s.directive.loc, "the directive is here")],
         )

@@ -18,12 +18,12 @@ void f(int n, double *a) {
 #elif CASE == 2
 // A clause of another directive: the message says where it may stand.
 // MISPLACED: directives-invalid.c:[[# @LINE + 2]]:18: error: clause 'copyin' is not allowed on 'loop'
-// MISPLACED: help: it may stand on 'parallel'
+// MISPLACED: help: it is allowed on 'parallel'
 #pragma acc loop copyin(a[0:n])
 
 #elif CASE == 3
 // On a continued line, behind a macro: line and column are those of the file.
-// CONTINUED: directives-invalid.c:[[# @LINE + 3]]:17: error: expected ']' behind the section, not ')'
+// CONTINUED: directives-invalid.c:[[# @LINE + 3]]:17: error: expected ']' after the section, not ')'
 // CONTINUED: help: write [start:length]
 #pragma acc parallel num_gangs(N) \
     copy(a[0 : N)

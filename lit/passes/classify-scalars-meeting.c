@@ -8,7 +8,7 @@ int place[N], size;
 
 void certain(int n, double *r)
 {
-    // CHECK: :14:{{.*}}warning: iterations of this loop pass on elements of 'a', so it runs in order
+    // CHECK: :14:{{.*}}warning: iterations of this loop pass on elements of 'a', so it runs sequentially
     // CHECK: note: it is read here
     // CHECK: note: it is assigned here
 #pragma acc parallel loop
@@ -19,7 +19,7 @@ void certain(int n, double *r)
         for (int j = i + 1; j <= n - 1; j++)
             a[j][i] = sum;
     }
-    // CHECK: warning: iterations of this loop pass on elements of 'flat', so it runs in order
+    // CHECK: warning: iterations of this loop pass on elements of 'flat', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < size; i++) {
         double sum = 0;
@@ -30,7 +30,7 @@ void certain(int n, double *r)
     }
 #pragma acc parallel loop
     for (int i = 0; i < n; i++)
-        // CHECK: :35:{{.*}}warning: iterations of this loop assign and read back the same elements of 'w', so it runs in order
+        // CHECK: :35:{{.*}}warning: iterations of this loop assign and read back the same elements of 'w', so it runs sequentially
         // CHECK: help: write 'loop seq', or use a variable that is declared in the loop or private
 #pragma acc loop
         for (int j = 0; j < n; j++) {
@@ -57,7 +57,7 @@ void certain(int n, double *r)
         *r = x[i];
         w[i] = *r;
     }
-    // CHECK: warning: iterations of this loop all assign the same elements of 'w', so it runs in order
+    // CHECK: warning: iterations of this loop all assign the same elements of 'w', so it runs sequentially
     // CHECK-NOT: read here
 #pragma acc parallel loop
     for (int i = 0; i < n; i++)

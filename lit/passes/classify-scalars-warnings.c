@@ -29,7 +29,7 @@ double read_and_summed(int n, const double *a, double *b)
 }
 
 // In a kernels construct iterations in order give C's result.
-// CHECK: warning: iterations of this loop pass on the value of 's', so it runs in order
+// CHECK: warning: iterations of this loop pass on the value of 's', so it runs sequentially
 double two_operators(int n, const double *a)
 {
     double s = 0;
@@ -41,7 +41,7 @@ double two_operators(int n, const double *a)
     return s;
 }
 
-// CHECK: warning: the value of 't' after this loop is that of the last iteration which assigns it, so it runs in order
+// CHECK: warning: the value of 't' after this loop is that of the last iteration which assigns it, so it runs sequentially
 int some_last(int n, const int *a)
 {
     int t = 0;
@@ -96,7 +96,7 @@ int mixed(int n, const int *a)
 // WALL: warning: generating implicit private(own): every iteration fills 'own' before it reads it
 // WALL:     help: write private(own)
 // CHECK-NOT: 'own'
-// CHECK: warning: iterations of this loop pass on elements of 'carried', so it runs in order
+// CHECK: warning: iterations of this loop pass on elements of 'carried', so it runs sequentially
 // CHECK:     help: write 'loop seq', or combine the values in a scalar with a reduction clause, or use atomic
 // CHECK: note: it is assigned here
 // CHECK-NOT: which they share

@@ -51,7 +51,7 @@ llvm.func @nest(%p: !llvm.ptr, %n: i32, %m: i32) {
 }
 // -----
 // Integers: no overflow is promised from a negative start, and of a subtraction the constant counts. An amount
-// that is no multiple of the step, or that changes, stays carried.
+// that is not a multiple of the step, or that changes, stays carried.
 // CHECK-LABEL: @integers
 // CHECK:           %{{.*}}, %{{.*}} = scf.for %i = %c0 to %n step %c2 iter_args(%c = %c0, %d = %c0) -> (i32, i32) : i32 {
 // CHECK:             %[[B:.*]] = arith.muli %i, %cm3 : i32

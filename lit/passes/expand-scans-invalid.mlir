@@ -1,6 +1,6 @@
 // RUN: accopt %s -p expand-scans --verify-diagnostics | filecheck %s
 
-// CHECK: a scan over gangs stands inside of another loop or statement of the construct
+// CHECK: a scan over gangs is inside of another loop or statement of the construct
 // CHECK: give the scan worker and vector
 llvm.func @repeated(%n: i32, %in: !llvm.ptr, %out: !llvm.ptr) {
   %c0 = arith.constant 0 : i32

@@ -129,7 +129,7 @@ llvm.func @integers(%n: i32, %m: i32, %lower: i32, %gangs: i32, %a: !llvm.ptr, %
 // ORDER:           llvm.freeze
 // ORDER-COUNT-16:  %u{{[_0-9]*}} = arith.muli
 // ORDER:         {accx.unroll = 4 : i32}
-// ORDER:       accx.why = "groups of 4 iterations and 4 of the loops inside share what they read; a thread adds up each in order"
+// ORDER:       accx.why = "groups of 4 iterations and 4 of the loops inside share what they read; a thread adds up each sequentially"
 llvm.func @factors(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

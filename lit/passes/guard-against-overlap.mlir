@@ -17,11 +17,11 @@
 // CHECK:         scf.if %independent {
 // CHECK:           acc.parallel dataOperands(%x_dev, %y_dev : !llvm.ptr, !llvm.ptr) {
 // CHECK:             acc.loop control
-// CHECK:             } attributes {accx.note = "in parallel where 'y' and 'x' do not overlap (tested at launch), else in order", independent
+// CHECK:             } attributes {accx.note = "in parallel where 'y' and 'x' do not overlap (tested at launch), else sequentially", independent
 // CHECK:         } else {
 // CHECK:           acc.parallel dataOperands(%x_dev, %y_dev : !llvm.ptr, !llvm.ptr) {
 // CHECK:             acc.loop control
-// CHECK:             } attributes {accx.why = "the version for arrays that overlap", {{.*}}seq
+// CHECK:             } attributes {accx.why = "fallback: arrays overlap", {{.*}}seq
 // CHECK:         acc.copyout
 llvm.func @apart(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
@@ -75,7 +75,7 @@ llvm.func @before(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
 // CHECK-NEXT:    %c0{{.*}} = arith.constant 0 : i64
 // CHECK-NEXT:    %[[I:.*]] = arith.cmpi sge, %[[ROOM]], %c0{{.*}} : i64
 // CHECK-NEXT:    scf.if %[[I]] {
-// CHECK:           accx.note = "in parallel where its subscripts do not meet (tested at launch), else in order"
+// CHECK:           accx.note = "in parallel where its subscripts do not meet (tested at launch), else sequentially"
 llvm.func @rows(%n: i32, %ld: i32, %x: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -103,7 +103,7 @@ llvm.func @main() {
 // -----
 
 // A loop wider than the level of its routine.
-// CHECK: error: a vector loop stands in 'fill', a routine of level seq
+// CHECK: error: a vector loop is in 'fill', a routine of level seq
 // CHECK: help: give 'fill' the level vector
 acc.routine @r func(@fill) seq
 llvm.func @fill(%n: i32) {
@@ -118,7 +118,7 @@ llvm.func @fill(%n: i32) {
 // -----
 
 // A call wider than the level of its routine.
-// CHECK: error: a call of 'wide', which has level worker, stands in 'narrow', a routine of level seq
+// CHECK: error: a call of 'wide', which has level worker, is in 'narrow', a routine of level seq
 acc.routine @r func(@wide) worker
 llvm.func @wide() {
   llvm.return

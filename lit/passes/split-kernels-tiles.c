@@ -2,7 +2,7 @@
 // RUN: accopt %s --emit=data 2>/dev/null | filecheck %s
 
 // Tiles visit iterations in another order than C: not where one hands on a value, whatever makes the loop seq.
-// SAID: warning: the tile clause is not honoured, as this loop runs in order: iterations pass on the value of 's'
+// SAID: warning: the tile clause is not honoured, as this loop runs sequentially: the value of 's' is carried between iterations
 // SAID: help: write 'independent' if no iteration depends on another, or leave the clause out
 // CHECK-LABEL: llvm.func @scalar
 // CHECK:         acc.loop

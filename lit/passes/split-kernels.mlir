@@ -143,7 +143,7 @@ llvm.func @shared_value(%x: !llvm.ptr {llvm.noalias}, %c: !llvm.ptr {llvm.noalia
 // CHECK:           found independent
 // CHECK:         acc.parallel
 // CHECK:           scf.for
-// CHECK:           } {accx.why = "runs in order
+// CHECK:           } {accx.why = "iterations may depend on each other
 // CHECK:           %last = llvm.load
 // CHECK-NEXT:      llvm.store %last
 // CHECK-NEXT:      %again = llvm.load

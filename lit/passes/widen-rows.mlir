@@ -45,7 +45,7 @@
 // CHECK:       } else {
 // CHECK-NEXT:    acc.parallel {{.*}} num_gangs({%gx : i32, %gy : i32}) num_workers(%c1 : i32) vector_length(%c256 : i32) {
 // CHECK:             acc.loop gang vector control(%{{.*}} : i32) = (%{{.*}} : i32) to (%n : i32)
-// CHECK:             accx.why = "the version for rows that are not aligned, or few"
+// CHECK:             accx.why = "fallback: rows are unaligned, or too few"
 // MANY-LABEL:  llvm.func @three
 // MANY:        %many = arith.cmpi sge, %{{.*}}, %c33792 : i64
 // MANY-NEXT:   %wide = arith.andi %{{.*}}, %many : i1

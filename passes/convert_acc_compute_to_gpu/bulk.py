@@ -34,4 +34,4 @@ def lower(k: Kernel, op: Operation) -> None:
         case accx_bulk.OrderCopiesOp():
             k.insert(nvvm.FenceProxyOp())
         case _:
-            raise TypeError(f"'{op.name}' is no operation on bulk copies")
+            raise TypeError(f"'{op.name}' is not an operation on bulk copies")

@@ -167,7 +167,7 @@ class RegionLowering:
             case _ if op.name.startswith("acc."):
                 raise error(
                     SourceLoc.from_attr(op.location),
-                    f"'{op.name}' cannot stand in code for the GPU",
+                    f"'{op.name}' is not allowed in code for the GPU",
                     "move the directive out of the compute construct",
                 )
             case _ if op.regions:

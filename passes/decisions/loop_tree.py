@@ -59,7 +59,7 @@ def _conflict(node: LoopNode, outer: LoopNode, level: Level) -> Exception:
     name = LEVEL_NAMES[level]
     return error(
         node.loc,
-        f"a {name} loop stands inside a loop that is already partitioned at the {name} level or a"
+        f"a {name} loop is inside a loop that is already partitioned at the {name} level or a"
         " narrower one",
         "order the levels gang, worker, vector from the outermost loop inwards, each at most once",
         [(outer.loc, "the outer loop is here")],

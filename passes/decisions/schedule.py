@@ -325,7 +325,7 @@ class _Planner:
         )
         for inner in node.walk():
             if inner is not node:
-                self.plans[inner] = LoopPlan(why="the outer loop has all levels: runs in order")
+                self.plans[inner] = LoopPlan(why="the outer loop has all levels")
         return True
 
 
@@ -372,7 +372,7 @@ def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
             n.parallel or n.levels for c in node.children for n in c.walk()
         )
         levels: set[Level] = set()
-        why = "runs in order on the CPU thread of its gang"
+        why = "on the CPU thread of its gang"
         # What a loop inside shares out to gangs, all of them have to reach.
         open_ = gang_free and inner_need(node) < Level.GANG
         free = partitioned and open_ and not node.levels and not node.gang_reduction

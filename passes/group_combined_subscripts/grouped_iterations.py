@@ -447,7 +447,7 @@ def group(found: Found, lanes: int, elements: int) -> None:
         outer.vector, outer.worker = None, NONE
     take_elements(outer)
     variable.name_hint = "group"
-    adding = "a thread adds up each in order" if found.ordered else f"{lanes} lanes add up each"
+    adding = "a thread adds up each sequentially" if found.ordered else f"{lanes} lanes add up each"
     explain(
         outer,
         f"groups of {size} iterations and {size} of the loops inside share what they read; {adding}",

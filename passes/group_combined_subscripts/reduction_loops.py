@@ -35,7 +35,7 @@ def _sums(loop: acc.LoopOp) -> list[acc.ReductionOp]:
         operator = recipes.operator(op)
         is_sum = operator is not None and operator.kind is Kind.ADD
         if op.bounds or not scalar or not is_sum:
-            raise Declined("an inner loop's reduction is no sum")
+            raise Declined("an inner loop's reduction is not a sum")
         around = loop.parent_op()
         assert around is not None
         if not isinstance(op.var.owner, llvm.AllocaOp) or not is_defined_inside(op.var, around):

@@ -84,7 +84,7 @@ class LoopClassifier:
             return None
         text = f"iterations of this loop {_CARRIED[found.kind]} '{found.name}'"
         if within_gang or _is_alone(loop) or isinstance(construct_of(loop), acc.KernelsOp):
-            text += ", so it runs in order"
+            text += ", so it runs sequentially"
             run_in_order(loop, f"iterations {_CARRIED[found.kind]} '{found.name}'")
         remedy = "write 'loop seq'"
         if found.kind is Carried.COMBINED:
@@ -193,10 +193,10 @@ class LoopClassifier:
             text = f"the value of '{name}' after this loop is that of the last iteration which assigns it"
             remedy = f"assign '{name}' in every iteration, or write 'loop seq'"
         if in_order:
-            text += ", so it runs in order"
+            text += ", so it runs sequentially"
         self.messages.warn(source_loc(loop), text, remedy, _notes(decision))
         if in_order:
-            run_in_order(loop, f"iterations pass on the value of '{name}'")
+            run_in_order(loop, f"the value of '{name}' is carried between iterations")
 
     def _may_order(self, loop: acc.LoopOp, decision: Decision, inside: bool) -> bool:
         """Whether running a loop in order is the better answer: the result is then that of C."""

@@ -334,11 +334,11 @@ class _Judge:
         name = variable_name(one.root)
         if left.key is None or right.key is None:
             if left.key is None:
-                raise _Dependent(f"'{name}' points somewhere else in every iteration")
+                raise _Dependent(f"the pointer '{name}' changes in every iteration")
             if not may_alias(one.root, other.root, (one.type, other.type)):
                 return
             other_name = variable_name(other.root)
-            raise _Dependent(f"'{other_name}' points somewhere else in every iteration")
+            raise _Dependent(f"the pointer '{other_name}' changes in every iteration")
         if left.key != right.key:
             self.overlap(variable, left, right)
             return
@@ -495,7 +495,7 @@ def _written_scalars(scalars: Sequence[Decision]) -> tuple[Decision, ...]:
             continue
         name = variable_name(decision.pointer)
         if decision.kind is ScalarClass.CARRIED:
-            raise _Dependent(f"iterations pass on the value of '{name}'")
+            raise _Dependent(f"the value of '{name}' is carried between iterations")
         if decision.kind is ScalarClass.SOME_LAST:
             raise _Dependent(f"'{name}' keeps the value of the last iteration that assigns it")
         if decision.exposed and isinstance(root_of(decision.pointer).owner, llvm.AllocaOp):

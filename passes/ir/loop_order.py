@@ -95,7 +95,7 @@ def confine_to_gang(construct: Operation) -> None:
         takes_gangs = Level.GANG in loop_levels(loop) and FROM_KERNELS in construct.attributes
         if takes_gangs and _is_within_order(loop, construct):
             drop_gang(loop)
-            loop.attributes[NOTE] = StringAttr("in one gang: the loop around runs in order")
+            loop.attributes[NOTE] = StringAttr("in one gang: the loop around runs sequentially")
         elif takes_gangs and _is_within_work(loop, construct):
             drop_gang(loop)
             loop.attributes[NOTE] = StringAttr(

@@ -337,7 +337,7 @@ def _check_threads(threads: Sequence[int]) -> None:
         count *= size
     if not 1 <= count <= 1024 or count % plans.WARP:
         shape = " × ".join(str(size) for size in threads)
-        raise Declined(f"a block of {shape} threads is no multiple of {plans.WARP} up to 1024")
+        raise Declined(f"a block of {shape} threads is not a multiple of {plans.WARP} up to 1024")
 
 
 def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) -> Planned:

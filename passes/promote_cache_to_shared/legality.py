@@ -111,9 +111,9 @@ def check_place(op: acc.CacheOp, nest: Nest, varying: set[SSAValue]) -> None:
         elif isinstance(parent, acc.LoopOp):
             control = (*parent.lowerbound, *parent.upperbound, *parent.step)
         else:
-            raise Declined("it stands in control flow that threads may follow differently")
+            raise Declined("it is in control flow that threads may follow differently")
         if any(value in varying for value in control):
-            raise Declined("it stands in control flow that depends on the parallel loop variables")
+            raise Declined("it is in control flow that depends on the parallel loop variables")
         parent = parent.parent_op()
 
 

@@ -477,4 +477,4 @@ class ScheduleLoopsPass(ModulePass):
             done.update(loops_in(construct))
         for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
             if loop not in done:
-                write_loop(loop, LoopPlan(why="host code: runs in order"), False)
+                write_loop(loop, LoopPlan(why="host code"), False)

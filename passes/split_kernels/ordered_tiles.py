@@ -31,7 +31,7 @@ def drop_ordered_tiles(parent: Operation, classifier: LoopClassifier, messages: 
         drop_tiles(loop)
         messages.warn(
             source_loc(loop),
-            f"the tile clause is not honoured, as this loop runs in order: {verdict.why}",
+            f"the tile clause is not honoured, as this loop runs sequentially: {verdict.why}",
             "write 'independent' if no iteration depends on another, or leave the clause out",
         )
 

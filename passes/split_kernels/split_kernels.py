@@ -182,7 +182,7 @@ def decide_loops(
     ]
     for loop in candidates:
         if isinstance(loop, scf.ForOp) and _is_short(loop) and _is_within_parallel(loop, parent):
-            loop.attributes[WHY] = StringAttr("runs in order: it has few iterations")
+            loop.attributes[WHY] = StringAttr("it has few iterations")
             continue
         if isinstance(loop, acc.LoopOp) and not has_level(loop.auto_):
             if is_parallel(loop):
@@ -196,7 +196,7 @@ def decide_loops(
             directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
             _make_parallel(directive, verdict, classifier, module)
         else:
-            loop.attributes[WHY] = StringAttr(f"runs in order: {verdict.why}")
+            loop.attributes[WHY] = StringAttr(verdict.why)
     drop_ordered_tiles(parent, classifier, classifier.messages)
     if candidates and isinstance(parent, acc.ParallelOp):
         confine_to_gang(parent)

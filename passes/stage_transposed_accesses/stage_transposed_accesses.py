@@ -194,7 +194,7 @@ def _staged(
         if not isinstance(op, llvm.LoadOp) or not accesses[op].is_transposed(lanes_outside):
             continue
         if stored:
-            raise Declined("a store stands before a load across memory")
+            raise Declined("a store precedes a load across memory")
         if is_ordered(op):
             raise Declined("a load across memory is volatile or atomic")
         staged.append(op)

@@ -381,7 +381,7 @@ def make_versions(columns: Columns, threads: int, shape: BlockShape) -> None:
     condition = _condition(columns, grid, threads, emit)
     then, otherwise = branches(Cursor.before(construct), condition)
     other = list(loops_in(copy_construct(construct, otherwise)))[-1]
-    explain(other, "the version for rows that are not aligned, or few")
+    explain(other, "fallback: rows are unaligned, or too few")
     move_construct(construct, then)
     groups = widen(columns, emit)
     if grid is None:

@@ -74,7 +74,7 @@ class BulkBarriers:
         """A copy of `size` bytes for each thread has been done."""
         for what, value in (("target", to), ("source", source), ("size", size)):
             if (np.asarray(value) % 16).any():
-                text = f"the {what} of a bulk copy is no multiple of 16"
+                text = f"the {what} of a bulk copy is not a multiple of 16"
                 self.execution.fault(Fault.MISALIGNED, text, threads, place)
         barrier = self._barrier(threads, address, place)
         np.subtract.at(barrier.bytes, threads.blocks, spread(threads.n, size))

@@ -19,12 +19,12 @@ CASES = (
     ("#pragma acc parallel async(x)\n{ }", "'x' is not an integer"),
     ("#pragma acc parallel async(-4)\n{ }", "-4 is not a queue"),
     ("#pragma acc wait(x)\n", "'x' is not an integer"),
-    ("#pragma acc data deviceptr(n)\n{ }", "'n' in 'deviceptr' is no pointer"),
-    ("#pragma acc enter data attach(a)\n", "'a' in 'attach' is no pointer"),
+    ("#pragma acc data deviceptr(n)\n{ }", "'n' in 'deviceptr' is not a pointer"),
+    ("#pragma acc enter data attach(a)\n", "'a' in 'attach' is not a pointer"),
     ("#pragma acc parallel private(n) firstprivate(n)\n{ }", "'n' in 'private' and in"),
     (
         f"#pragma acc parallel loop gang(dim:2) reduction(+:n)\n{LOOP}",
-        "'reduction' cannot stand with 'gang(dim:2)'",
+        "'reduction' cannot be combined with 'gang(dim:2)'",
     ),
     (
         "#pragma acc parallel loop gang reduction(+:n)\nfor (i = 0; i < 9; i++)\n"

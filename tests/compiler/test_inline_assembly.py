@@ -124,10 +124,10 @@ def test_in_host_code(tmp_path: Path, arguments: str) -> None:
         ('int f(int x) { asm goto("" : : : : out); out: return x; }', "1:16", "'asm goto' is not"),
         ('asm("nop");', "1:1", "assembly outside of functions is not supported"),
         ('void f(int x) { asm("" : "r"(x)); }', "1:26", "the constraint 'r' of an output"),
-        ('void f(void) { asm("" : "=r"(1)); }', "1:25", "this operand is no variable"),
-        ('void f(void) { asm("" : : "m"(1)); }', "1:27", "this operand is no variable"),
+        ('void f(void) { asm("" : "=r"(1)); }', "1:25", "this operand is not a variable"),
+        ('void f(void) { asm("" : : "m"(1)); }', "1:27", "this operand is not a variable"),
         ('void f(int x) { asm("" : "+Z"(x)); }', "1:26", "the constraint 'Z' is not supported"),
-        ('void f(int x) { asm("" : : "3"(x)); }', "1:28", "'3' is no output in a register"),
+        ('void f(int x) { asm("" : : "3"(x)); }', "1:28", "'3' is not an output in a register"),
         ('void f(int x) { asm("%4" : "+r"(x)); }', "1:17", "the template names operand '%4'"),
         ('struct s { int x[9]; }; void f(struct s x) { asm("" : : "r"(x)); }', "1:57", "not supp"),
         (

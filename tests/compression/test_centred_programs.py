@@ -225,7 +225,7 @@ COMPILE_ERRORS = {
         "leave out 'centred'",
     ),
     "American": (loop("ccopy(centered: a)"), "did you mean 'centred'?", ""),
-    "twice": (loop("ccopy(centred, centred: a)"), "modifier 'centred' stands twice", "remove"),
+    "twice": (loop("ccopy(centred, centred: a)"), "modifier 'centred' is given twice", "remove"),
     "no range": (
         loop("ccopyout(centred: a[0:100])"),
         "has no range, and there is no data",

@@ -43,7 +43,7 @@ COMPILE_ERRORS = {
         loop("ccopy(bits9: a) compression(half: a)"),
         "compressed in two ways on one construct",
     ),
-    "soa of numbers": (loop("ccopy(soa: a)"), "is no array of structures of numbers"),
+    "soa of numbers": (loop("ccopy(soa: a)"), "is not an array of structures of numbers"),
     "plain alone": (loop("ccopy(plain: a)"), "is to be kept plain"),
     "soa address": (
         "float *q;\n"
@@ -70,7 +70,7 @@ COMPILE_ERRORS = {
     ),
     "scalar": (
         "int main(void) { float s = 1;\n#pragma acc parallel ccopy(s)\n s = 2; }",
-        "is no array",
+        "is not an array",
     ),
 }
 

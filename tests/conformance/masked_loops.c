@@ -1,5 +1,5 @@
 /* Loops that iterations leave at different times: in lanes of vector registers on CPU threads. Every nest runs with
-   and without directives; the number of iterations is no multiple of the lanes. Products are exact, fused or not. */
+   and without directives; the number of iterations is not a multiple of the lanes. Products are exact, fused or not. */
 #include "check.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 # ruff: noqa: E501 (lines of C read better whole)
 """
-Random OpenACC C programs whose serial meaning is known: each construct stands twice, once without
+Random OpenACC C programs whose serial meaning is known: each construct is there twice, once without
 its directives, and the program compares what the two leave in memory.
 
 `parallel` constructs are legal by construction. Every array is, within one construct, either only

@@ -375,7 +375,7 @@ PROMISES = {
         "gpu",
         sites(KERNEL + function(launch("%p : !llvm.ptr, %n : i32"))),
         (", kernel}", "}"),
-        "@accopt_kernels::@k is no kernel",
+        "@accopt_kernels::@k is not a kernel",
     ),
     "arguments": Promise(
         "gpu",
@@ -402,7 +402,7 @@ PROMISES = {
         "host",
         sites(HOST_KERNEL + "\n" + function(HOST_LAUNCH)),
         (" attributes {accx.kernel}", ""),
-        "@h is no kernel",
+        "@h is not a kernel",
     ),
     "nothing of acc": Promise(
         "runtime", function(), ("llvm.return", f"{ENTRY}\n  llvm.return"), "dialect is not legal"

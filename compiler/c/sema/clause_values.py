@@ -102,7 +102,7 @@ def _dimension(clause: GangClause, directive: Directive) -> None:
         if isinstance(other, ReductionClause):
             raise error(
                 other.loc,
-                f"'reduction' cannot stand with 'gang(dim:{dim})'",
+                f"'reduction' cannot be combined with 'gang(dim:{dim})'",
                 "reduce over gang(dim:1), or in a loop inside",
                 [(clause.loc, "'gang' is here")],
             )
@@ -113,6 +113,6 @@ def _pointer(item: VarRefItem, clause: Clause) -> None:
     if base is not None and not item.sections and not isinstance(base.type, PointerType):
         raise error(
             item.loc,
-            f"'{item.name}' in '{clause.spelling}' is no pointer: its type is '{base.type}'",
+            f"'{item.name}' in '{clause.spelling}' is not a pointer: its type is '{base.type}'",
             "name a pointer variable",
         )

@@ -72,7 +72,7 @@ class DeclarationChecker:
             case _:
                 raise error(
                     self.unit.loc(node),
-                    "this cannot stand outside a function",
+                    "this is not allowed outside a function",
                     "move it into a function",
                 )
 

@@ -125,7 +125,7 @@ class ExpressionChecker:
                 loc, "a braced list is not an expression", "write a compound literal '(type){ … }'"
             )
         if isinstance(node, c_ast.Typename):
-            raise error(loc, "a type stands where a value is expected", "write an expression")
+            raise error(loc, "expected a value, found a type", "write an expression")
         raise error(
             loc,
             f"this form of expression ({type(node).__name__}) is not supported",

@@ -125,7 +125,9 @@ class AsmChecker:
         if same is not None:
             index = int(same.group(1)) if same.group(1) else names.get(same.group(2), -1)
             if not 0 <= index < len(operands.places) or not operands.places[index][0]:
-                raise error(loc, f"'{text}' is no output in a register", "name one of the outputs")
+                raise error(
+                    loc, f"'{text}' is not an output in a register", "name one of the outputs"
+                )
             value = self._value(operand, loc)
             operands.places.append((False, len(operands.inputs), False))
             operands.put(str(operands.number(index)), value)
@@ -152,7 +154,7 @@ class AsmChecker:
     def _place(self, operand: AsmOperand, loc: SourceLoc) -> Expr:
         place = self.unit.expressions.check(operand.expr)
         if not place.is_lvalue:
-            raise error(loc, "this operand is no variable", "give a variable, element or member")
+            raise error(loc, "this operand is not a variable", "give a variable, element or member")
         mark_address_taken(place)
         return place
 

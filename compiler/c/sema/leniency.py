@@ -91,7 +91,7 @@ def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> 
     for clause in clauses:
         sink.warn(
             clause.loc,
-            "'private' is no clause of 'kernels': it is applied to the loops of the construct",
+            "'private' is not a clause of 'kernels': it is applied to the loops of the construct",
             "write it on their 'loop' directives",
         )
         directive.clauses.remove(clause)

@@ -40,7 +40,7 @@ def check_nesting(directive: Directive, around: Sequence[Directive], *, in_loop:
         raise error(
             directive.loc,
             f"'{directive.kind.value}' inside a '{construct.kind.value}' construct",
-            "only loop, atomic and cache can stand there: move it out",
+            "only loop, atomic and cache are allowed there: move it out",
             [(construct.loc, "the construct is here")],
         )
     if directive.kind is DirectiveKind.CACHE and construct is not None and not in_loop:

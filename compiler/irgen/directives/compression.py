@@ -114,7 +114,9 @@ def packed_type(clause: VarListClause, item: VarRefItem, t: CType) -> PackedType
     """
     if isinstance(t, FloatType) and not names_pointee(clause, item):
         raise error(
-            item.loc, f"'{item.name}' in '{clause.spelling}' is no array", "leave the clause out"
+            item.loc,
+            f"'{item.name}' in '{clause.spelling}' is not an array",
+            "leave the clause out",
         )
     base = _number_type(t, clause, item)
     words = [word for word in clause.modifiers if word not in ("soa", "centred")]
@@ -162,7 +164,7 @@ def _members(t: CType, clause: VarListClause, item: VarRefItem) -> int:
     ):
         raise error(
             item.loc,
-            f"'{item.name}' in '{clause.spelling}' is no array of structures of numbers",
+            f"'{item.name}' in '{clause.spelling}' is not an array of structures of numbers",
             f"'soa' needs structures of 2 to {MAX_MEMBERS} numbers",
         )
     return len(fields)
