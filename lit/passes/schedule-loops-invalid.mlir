@@ -1,7 +1,7 @@
 // RUN: accopt %s -p schedule-loops --split-input-file --verify-diagnostics | filecheck %s
 
 // A vector loop in a vector loop.
-// CHECK: error: a vector loop stands inside a loop that is already partitioned at the vector level
+// CHECK: error: a vector loop is inside a loop that is already partitioned at the vector level
 // CHECK: help: order the levels gang, worker, vector from the outermost loop inwards
 llvm.func @nested(%n: i32) {
   %c1 = arith.constant 1 : i32

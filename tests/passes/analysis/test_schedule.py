@@ -120,7 +120,7 @@ def test_a_gang_and_vector_loop_leaves_nothing_inside():
 @pytest.mark.parametrize("outer, inner", [(V, V), (V, W), (W, G), (G, G), (V, G)])
 def test_levels_in_the_wrong_order_are_refused(outer: Level, inner: Level):
     nest = loop(loop(levels=frozenset({inner})), levels=frozenset({outer}))
-    with pytest.raises(CompileError, match="stands inside a loop"):
+    with pytest.raises(CompileError, match="is inside a loop"):
         check_nesting(nest)
 
 
