@@ -60,6 +60,13 @@ class VarDecl:
     declared: ArrayType | None = None
     """The array with a length that a parameter was declared as: `double a[n]`, whose type is a pointer."""
     is_thread_private: bool = False  # OpenMP's threadprivate
+    control: VarDecl | None = None
+    """Of a `_Thread_local` variable: the object by which a thread finds its own (`sema/thread_locals.py`)."""
+    cleanup: FunctionDecl | None = None
+    """The function that gets its address when control leaves its scope (GNU C)."""
+    is_weak: bool = False
+    alias: str | None = None
+    """The symbol that it is another name of (GNU C)."""
 
     @property
     def type(self) -> CType:
@@ -83,6 +90,13 @@ class FunctionDecl:
     is_implicit: bool = False
     symbol: str | None = None
     """The linker's name, where an assembler label gives another."""
+    is_weak: bool = False
+    alias: str | None = None
+    """The symbol that it is another name of (GNU C)."""
+    constructor: int | None = None
+    """Its priority if it runs before `main`, lower ones first (GNU C)."""
+    destructor: int | None = None
+    """Its priority if it runs when the program ends."""
     directives: list[Directive] = field(default_factory=list["Directive"])
     contains_goto_or_switch: bool = False
 
@@ -104,6 +118,10 @@ class TranslationUnit:
     is_of_target: bool = False
     """Whether it may be another one for another target."""
     has_assembly: bool = False
+    weak: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """The names of `#pragma weak`, and what they are other names of."""
+    has_thread_locals: bool = False
+    """It needs what finds a thread's variables (`compiler/c/thread_locals.c`)."""
     has_openmp: bool = False
     """It needs OpenMP's runtime (`compiler/c/openmp`)."""
 
@@ -349,7 +367,7 @@ class Call(Expr):
 
 @dataclass(eq=False, kw_only=True)
 class StatementExpr(Expr):
-    """`({ body value; })` of GNU C, whose statements do not jump; `value` is None if it has none."""
+    """`({ body value; })` of GNU C; `value` is None if it has none."""
 
     body: list[Stmt]
     value: Expr | None
@@ -456,10 +474,11 @@ class Switch(Stmt):
 
 @dataclass(eq=False, kw_only=True)
 class Case(Stmt):
-    """`case value:` (or `default:` when None) and the statement it labels."""
+    """`case value:` (or `default:` when None), or `case value ... last:`, and the statement it labels."""
 
     value: int | None
     body: Stmt
+    last: int | None = None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -475,6 +494,14 @@ class Continue(Stmt):
 @dataclass(eq=False, kw_only=True)
 class Goto(Stmt):
     label: str
+
+
+@dataclass(eq=False, kw_only=True)
+class ComputedGoto(Stmt):
+    """`goto *target;`: `labels` are those whose address is taken in the function, and their numbers."""
+
+    target: Expr
+    labels: dict[str, int]
 
 
 @dataclass(eq=False, kw_only=True)

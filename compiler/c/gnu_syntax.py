@@ -1,7 +1,7 @@
 """
-Syntax of GNU C and of C90 that pycparser lacks: declarations without a type, `typeof`, ranges in
-designators (`[0 ... 9] = x`) and case labels (`case 1 ... 5:`), imaginary constants (`2.5i`), and alignment
-after a declarator (`double a[N] __attribute__((aligned(64)))`, which `mask_gnu` makes an `_Alignas`).
+Declarations and constants of GNU C and of C90 that pycparser lacks: declarations without a type, `typeof`,
+`__auto_type`, ranges in designators (`[0 ... 9] = x`) and case labels (`case 1 ... 5:`), imaginary constants
+(`2.5i`), and attributes after a declarator (`double a[N] __attribute__((aligned(64)))`).
 """
 
 # pycparser has no type information: its trees are Any here.
@@ -14,12 +14,15 @@ from typing import Any
 
 from pycparser import c_ast
 
-from .asm_syntax import AsmParser
+from .attribute_syntax import AttributeParser
 
 IMPLICIT_INT = "int of a missing type"
 """The type name of a declaration without a type, which C90 takes for `int` (3.5.2)."""
 
 
+_IMAGINARY = frozenset(
+    f"{a}{b}" for i in "iIjJ" for f in ("", *"fFlL") for a, b in ((i, f), (f, i))
+)
 _FLOAT_SUFFIX = {"float": "f", "long double": "l"}
 
 
@@ -53,12 +56,14 @@ class AlignedTypedef(c_ast.Typedef):
         self.align = align
 
 
-class GnuParser(AsmParser):
+class GnuParser(AttributeParser):
     """pycparser with these."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.clex._keyword_map |= dict.fromkeys(("typeof", "__typeof", "__typeof__"), "TYPEOF")
+        words = ("typeof", "__typeof", "__typeof__", "__auto_type")
+        self.clex._keyword_map |= dict.fromkeys(words, "TYPEOF")
+        self.clex._keyword_map["__thread"] = "_THREAD_LOCAL"
         self._alignments: list[tuple[Any, Any]] = []  # of declarators not yet in a declaration
         self._records: list[list[Any]] = []  # alignments of the structures being parsed
         self._at_record = False  # behind the keyword of the innermost
@@ -95,14 +100,46 @@ class GnuParser(AsmParser):
         """A constant, or an imaginary one: `2.5i`, which is `__builtin_complex(0.0, 2.5)`."""
         node: Any = super()._parse_constant()
         suffix = self._peek()
-        if suffix is None or suffix.type != "ID" or suffix.value not in ("i", "I", "j", "J"):
+        if suffix is None or suffix.type != "ID" or suffix.value not in _IMAGINARY:
             return node
         self._advance()
+        other = suffix.value.strip("iIjJ")
+        if other and node.type == "double":
+            t = "float" if other in "fF" else "long double"
+            node = c_ast.Constant(t, node.value + other, node.coord)
         if node.type == "int":
             node = c_ast.Constant("double", f"{int(node.value, 0)}.0", node.coord)
         zero = c_ast.Constant(node.type, f"0.0{_FLOAT_SUFFIX.get(node.type, '')}", node.coord)
         parts = c_ast.ExprList([zero, node], node.coord)
         return c_ast.FuncCall(c_ast.ID("__builtin_complex", node.coord), parts, node.coord)
+
+    def _parse_typeof_specifier(self) -> Any:
+        token = self._peek()
+        if token is None or token.value != "__auto_type":
+            return super()._parse_typeof_specifier()
+        return c_ast.InferredType(coord=self._tok_coord(self._advance()))
+
+    def _build_type_name(self, spec: Any, decl: Any, coord: Any) -> Any:
+        """A type name, whose attributes are its alignments."""
+        made: Any = super()._build_type_name(spec, decl, coord)
+        made.align = list(spec["alignment"])
+        return made
+
+    def _parse_struct_declarator(self) -> Any:
+        """A member, perhaps with attributes behind its width."""
+        info: Any = super()._parse_struct_declarator()
+        while self._peek_type() == "_ALIGNAS":
+            self._alignments.append((info["decl"], self._parse_alignment_specifier()))
+        return info
+
+    def _parse_enum_specifier(self) -> Any:
+        """`enum { … } __attribute__((packed))`."""
+        node: Any = super()._parse_enum_specifier()
+        found: list[Any] = []
+        while node.values is not None and self._peek_type() == "_ALIGNAS":
+            found.append(self._parse_alignment_specifier())
+        node.attributes = [*node.attributes, *found]
+        return node
 
     def _parse_designator(self) -> Any:
         node: Any = None
@@ -116,6 +153,23 @@ class GnuParser(AsmParser):
             self._expect("RBRACKET")
             return node
         return super()._parse_designator()
+
+    def _parse_initializer_item(self) -> Any:
+        """An item of a braced list, perhaps designated as before C99: `member: value`."""
+        if self._peek_type() in ("ID", "TYPEID") and self._peek_type(2) == "COLON":
+            token = self._advance()
+            self._advance()
+            coord = self._tok_coord(token)
+            name = [c_ast.ID(token.value, coord)]
+            return c_ast.NamedInitializer(name, self._parse_initializer(), coord)
+        return super()._parse_initializer_item()
+
+    def _parse_designation(self) -> Any:
+        """Designators, before C99 without `=` behind `[n]`."""
+        designators: Any = self._parse_designator_list()
+        if not self._accept("EQUALS") and not isinstance(designators[-1], c_ast.ArrayDesignator):
+            self._expect("EQUALS")
+        return designators
 
     def _parse_labeled_statement(self) -> Any:
         if self._peek_type() != "CASE":

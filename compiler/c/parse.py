@@ -2,8 +2,7 @@
 Preprocessed C text → pycparser tree, with errors at file, line and column.
 
 pycparser knows C11 but few GNU spellings, so `mask_gnu` first rewrites those that real headers and
-programs use, always to text of the same length: columns stay true. What would change meaning if it
-were dropped (`packed`) is refused by name.
+programs use, always to text of the same length: columns stay true. Attributes that are hints become spaces.
 
 The parser subclass differs from pycparser's in three ways: errors carry a `SourceLoc`, operators have the
 position of the operator itself for unary expressions, and a lone expression (a clause argument) can be
@@ -30,6 +29,7 @@ from pycparser.c_parser import Coord, _TokenStream
 from ..base.diagnostics import CompileError, SourceLoc, error
 from ..base.library_headers import is_system
 from .asm_syntax import ASM_WORD
+from .attribute_syntax import ATTRIBUTE_WORD, KEPT_ATTRIBUTES, REFUSED_ATTRIBUTES
 from .known_headers import header_of
 from .quick_operands import QuickOperands
 
@@ -42,6 +42,8 @@ BUILTIN_TYPEDEFS = frozenset(
         "_Float64x",
         "_Float128",
         "__float128",
+        "__int128_t",
+        "__uint128_t",
     )
 )
 
@@ -61,27 +63,8 @@ _SPELLINGS = {
     "__alignof__": "_Alignof",
     "__alignof": "_Alignof",
     "__builtin_offsetof": "offsetof",
-}
-
-_REFUSED = {
-    "__thread": "make the variable a parameter or a global",
-    "__auto_type": "write the type itself",
-    "__int128": "use 'long long', or two of them",
-    "__label__": "rename the label so that it is unique in the function",
-}
-
-# Attributes that change layout, linkage or control flow: dropping them would be wrong.
-_REFUSED_ATTRIBUTES = {
-    "packed": "remove it, and copy members one by one where the layout matters",
-    "vector_size": "use an array and a loop; accopt vectorises loops",
-    "mode": "write the integer type itself",
-    "constructor": "call the function at the start of main",
-    "destructor": "call the function at the end of main",
-    "cleanup": "call the clean-up function where the variable's scope ends",
-    "alias": "write a function that calls the other one",
-    "weak": "define the function in one file only",
-    "section": "remove it",
-    "transparent_union": "write one function per argument type",
+    "__complex__": "_Complex",
+    "__complex": "_Complex",
 }
 
 _TOKENS = re.compile(
@@ -128,40 +111,25 @@ def blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-def _mask_attribute(text: str, start: int, end: int, filename: str) -> int:
-    """Check the attribute list whose keyword is text[start:end]; return the position after it."""
+def _after_attribute(text: str, start: int, end: int, filename: str) -> tuple[int, bool]:
+    """
+    The position after the attribute list whose keyword is text[start:end], and whether it says more than a
+    hint. Raises for what would have to be honoured and is not.
+    """
     opening = re.compile(r"\s*\(").match(text, end)
     close = _closing_parenthesis(text, opening.end() - 1) if opening else -1
     if close < 0:
         raise error(place(text, start, filename), "expected '((' after '__attribute__'")
-    for word in re.finditer(r"[A-Za-z_]\w*", text[end:close]):
+    kept = False
+    for word in ATTRIBUTE_WORD.finditer(text, end, close):
         name = word.group().strip("_")
-        if name in _REFUSED_ATTRIBUTES:
-            loc = place(text, end + word.start(), filename)
+        kept |= name in KEPT_ATTRIBUTES
+        if name in REFUSED_ATTRIBUTES:
+            loc = place(text, word.start(), filename)
             if is_system(loc):
                 continue
-            raise error(loc, f"attribute '{name}' is not supported", _REFUSED_ATTRIBUTES[name])
-    return close
-
-
-PACKED = "_Alignas(1)"
-"""What stands for `packed`, which only the system's headers may have (`sema/type_names.py`)."""
-_PACKED = re.compile(r"\b(?:__packed__|packed)\b")
-_ALIGNED = re.compile(r"\b(?:__aligned__|aligned)\b\s*(\()?")
-
-
-def _alignment(text: str, start: int, end: int) -> str:
-    """What stands for the attribute list text[start:end], which `_mask_attribute` has passed."""
-    spaces = blank(text[start:end])
-    found = _ALIGNED.search(text, start, end)
-    if _PACKED.search(text, start, end) is not None:
-        return PACKED + spaces[len(PACKED) :]
-    if found is None:
-        return spaces
-    close = _closing_parenthesis(text, found.end() - 1) if found.group(1) else -1
-    value = text[found.end() - 1 : close] if close > 0 else "(16)"
-    words = f"_Alignas{value}"
-    return words + spaces[len(words) :] if len(words) <= len(spaces) else spaces
+            raise error(loc, f"attribute '{name}' is not supported", REFUSED_ATTRIBUTES[name])
+    return close, kept
 
 
 def mask_gnu(text: str, filename: str) -> str:
@@ -177,15 +145,12 @@ def mask_gnu(text: str, filename: str) -> str:
         word = m.group()
         end = m.end()
         if word in ("__attribute__", "__attribute"):
-            end = _mask_attribute(text, m.start(), m.end(), filename)
-            replacement = _alignment(text, m.start(), end)
+            end, kept = _after_attribute(text, m.start(), m.end(), filename)
+            replacement = text[m.start() : end] if kept else blank(text[m.start() : end])
         elif word in _SPELLINGS:
             replacement = _SPELLINGS[word].ljust(len(word))
         elif word == "asm":
             replacement = word if _is_declared_use(text, m) else ASM_WORD
-        elif word in _REFUSED:
-            loc = place(text, m.start(), filename)
-            raise error(loc, f"'{word}' is not supported", _REFUSED[word])
         else:
             continue
         out += [text[done : m.start()], replacement]

@@ -31,12 +31,8 @@ _MAX_INCLUDE_DEPTH = 200
 _IDENTIFIER = re.compile(r"[A-Za-z_$\u0080-\U0010ffff][\w$]*")
 
 _REFUSED_PRAGMAS: Mapping[str, str] = {
-    "pack": "reorder the members of the struct, or pad it by hand",
     "scalar_storage_order": "swap the bytes in the program",
-    "weak": "define the symbol in one place only",
     "redefine_extname": "declare the function with its own name",
-    "push_macro": "use #undef and #define",
-    "pop_macro": "use #undef and #define",
 }
 """Pragmas that change what a program means, so that dropping them would be wrong."""
 
@@ -80,8 +76,9 @@ class MacroPreprocessor(MacroExpander):
         openmp: bool = False,
     ) -> None:
         super().__init__()
-        self._kept = ("acc", "omp") if openmp else ("acc",)
+        self._kept = ("acc", "omp", "pack", "weak") if openmp else ("acc", "pack", "weak")
         self._said_openmp = openmp
+        self._saved: dict[str, list[Macro | None]] = {}  # by #pragma push_macro
         self.output = output
         self._search = search
         self.files = ReadFiles()
@@ -420,6 +417,8 @@ class MacroPreprocessor(MacroExpander):
             self.output.pragma(place, self.expanded(rest) if rest else rest, word)
         elif word == "once" and self._path is not None:
             self._once.add(self._path)
+        elif word in ("push_macro", "pop_macro"):
+            self._save_macro(word, args)
         elif word in _REFUSED_PRAGMAS:
             loc = args[0].loc
             raise error(loc, f"#pragma {word} is not supported", _REFUSED_PRAGMAS[word])
@@ -427,6 +426,22 @@ class MacroPreprocessor(MacroExpander):
             self._ignore_openmp(args[0].loc)
         else:
             self._sink.remark(args[0].loc, f"#pragma {word} is ignored")
+
+    def _save_macro(self, word: str, args: list[Token]) -> None:
+        """`#pragma push_macro("name")` and the pop that brings the macro back (as gcc and MSVC have it)."""
+        literal = next((t for t in args if t.type == "CPP_STRING"), None)
+        if literal is None:
+            raise error(args[0].loc, f"#pragma {word} needs a name", f'write {word}("NAME")')
+        name = literal.value.strip('"')
+        saved = self._saved.setdefault(name, [])
+        if word == "push_macro":
+            saved.append(self.table.get(name))
+        elif saved:
+            macro = saved.pop()
+            if macro is None:
+                self.undefine(name)
+            else:
+                self.table[name] = macro
 
     def _ignore_openmp(self, loc: SourceLoc) -> None:
         """Say once in a file that directives of OpenMP are comments."""

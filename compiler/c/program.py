@@ -71,7 +71,9 @@ def check_program(
             check_unit(unit, sink)
     openmp = _openmp_file(units)
     if openmp is not None:
-        units.append(_openmp_unit(openmp, target, kept))
+        units.append(_own_unit(f"openmp/{openmp}", target, kept))
+    if any(unit.has_thread_locals for unit in units):
+        units.append(_own_unit("thread_locals.c", target, kept))
     return units
 
 
@@ -119,9 +121,9 @@ def _declares(unit: TranslationUnit, name: str) -> bool:
     return any(f.name == name and f.body is None and not f.is_static for f in unit.functions)
 
 
-def _openmp_unit(name: str, target: str, kept: KeptFiles | None) -> TranslationUnit:
-    """A file of OpenMP's routines."""
-    path = Path(__file__).parent / "openmp" / name
+def _own_unit(name: str, target: str, kept: KeptFiles | None) -> TranslationUnit:
+    """A file of our own routines."""
+    path = Path(__file__).parent / name
     source = preprocess(path, PreprocessOptions(), DiagnosticSink())
     return _checked(source, DiagnosticSink(), target, kept)
 

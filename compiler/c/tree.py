@@ -93,6 +93,7 @@ _CHILDREN: dict[type, Callable[[Any], Sequence[Node]]] = {
     **dict.fromkeys((c.While, c.DoWhile), lambda n: (n.condition, n.body)),
     c.Switch: lambda n: (n.value, n.body),
     **dict.fromkeys((c.Case, c.Label), lambda n: (n.body,)),
+    c.ComputedGoto: lambda n: (n.target,),
     c.Return: lambda n: _present(n.value),
     c.AccStmt: _directive,
     c.TeamStmt: lambda n: (

@@ -46,7 +46,7 @@ class VoidType(CType):
 @dataclass(frozen=True)
 class IntType(CType):
     """
-    An integer type: `name` is its C spelling, `bits` 8 to 64, `rank` its conversion rank
+    An integer type: `name` is its C spelling, `bits` 8 to 128, `rank` its conversion rank
     (C11 6.3.1.1). `_Bool` is `BOOL`: 8 bits in memory, and conversion to it yields 0 or 1.
     """
 
@@ -91,6 +91,8 @@ LONG = IntType("long", 64, True, 4)
 ULONG = IntType("unsigned long", 64, False, 4)
 LLONG = IntType("long long", 64, True, 5)
 ULLONG = IntType("unsigned long long", 64, False, 5)
+INT128 = IntType("__int128", 128, True, 6)
+UINT128 = IntType("unsigned __int128", 128, False, 6)
 FLOAT = FloatType("float", 32)
 DOUBLE = FloatType("double", 64)
 LDOUBLE = FloatType("long double", 80)
@@ -152,9 +154,7 @@ class ArrayType(CType):
 
     @property
     def is_complete(self) -> bool:
-        element = self.element.type
-        packed = isinstance(element, RecordType) and element.is_packed
-        return self.length is not None and not packed
+        return self.length is not None
 
     @property
     def size(self) -> int:
@@ -171,8 +171,9 @@ class ArrayType(CType):
 class Field:
     """
     A member. `offset` in bytes. For a bit-field, `bit_width` is its width and `bit_offset` its
-    first bit within the storage unit of the member's type at `offset`. An anonymous struct or
-    union member has `name` None; its members are found by `RecordType.find`.
+    first bit within the storage unit of the member's type at `offset`, or of `unit` bytes there if it
+    does not lie in one. An anonymous struct or union member has `name` None; its members are found by
+    `RecordType.find`.
     """
 
     name: str | None
@@ -180,6 +181,21 @@ class Field:
     offset: int
     bit_offset: int = 0
     bit_width: int | None = None
+    unit: int | None = None
+
+
+@dataclass(frozen=True)
+class Member:
+    """
+    A member to lay out: `width` that of a bit-field in bits. `align`: the alignment that its declaration asks
+    for, at least; `packed`: it needs none of its own (GNU C).
+    """
+
+    name: str | None
+    qual: QualType
+    width: int | None = None
+    align: int = 1
+    packed: bool = False
 
 
 @dataclass(eq=False)
@@ -190,21 +206,17 @@ class RecordType(CType):
     is_union: bool
     fields: tuple[Field, ...] | None = None
     is_packed: bool = False
-    """Whether it has members at offsets that their alignment forbids: it has a size, but no objects."""
+    """Whether it has members at offsets that their types' alignments forbid."""
+    is_transparent: bool = False
+    """Of a union: arguments of its members' types convert to it (GNU C's `transparent_union`)."""
     _size: int = 0
     _align: int = 1
 
     def __str__(self) -> str:
-        note = " (packed, which is not supported)" if self.is_packed else ""
-        return f"{'union' if self.is_union else 'struct'} {self.tag or '<anonymous>'}{note}"
+        return f"{'union' if self.is_union else 'struct'} {self.tag or '<anonymous>'}"
 
     @property
     def is_complete(self) -> bool:
-        """Whether there can be objects of it."""
-        return self.has_size and not self.is_packed
-
-    @property
-    def has_size(self) -> bool:
         return self.fields is not None
 
     @property
@@ -220,46 +232,43 @@ class RecordType(CType):
         return self._align
 
     def complete(
-        self,
-        members: Sequence[tuple[str | None, QualType, int | None]],
-        align: int = 1,
-        *,
-        packed: bool = False,
+        self, members: Sequence[Member], align: int = 1, *, most: int | None = None
     ) -> None:
         """
-        Lay out `members`: (name, type, bit-field width or None), per the x86-64 psABI, aligned to `align`
-        bytes at least; `packed`: members without bit-fields one after the other. A trailing flexible array
-        member has size 0.
+        Lay out `members` per the x86-64 psABI, the whole aligned to `align` bytes at least, no member to more
+        than `most` bytes unless it asks for it (`#pragma pack`). A trailing flexible array member has size 0.
         """
-        offset_bits, size = 0, 0
+        at, size = 0, 0  # bits, bytes
         out: list[Field] = []
-        for name, qual, width in members:
-            t = qual.type
-            flexible = isinstance(t, ArrayType) and t.length is None
-            t_align = 1 if packed else t.align
-            t_bits = 0 if flexible else t.size * 8
+        for member in members:
+            t = member.qual.type
+            natural = 1 if member.packed else min(t.align, most or t.align)
+            t_align = max(natural, member.align)
             if self.is_union:
-                offset_bits = 0
-            if width is None:
-                offset_bits = -(-offset_bits // (t_align * 8)) * t_align * 8
-                out.append(Field(name, qual, offset_bits // 8))
-                offset_bits += t_bits
+                at = 0
+            if member.width is None:
+                flexible = isinstance(t, ArrayType) and t.length is None
+                at = _round_up(at, t_align * 8)
+                out.append(Field(member.name, member.qual, at // 8))
+                at += 0 if flexible else t.size * 8
                 align = max(align, t_align)
-            elif width == 0:
-                offset_bits = -(-offset_bits // t_bits) * t_bits
+                self.is_packed |= _is_packed(t)
+            elif member.width == 0:
+                at = _round_up(at, max(t.align, member.align) * 8)
                 continue
             else:
-                if offset_bits // t_bits != (offset_bits + width - 1) // t_bits:
-                    offset_bits = -(-offset_bits // t_bits) * t_bits
-                unit = offset_bits // t_bits
-                if name is not None:
+                at = _bit_field_place(at, member, natural)
+                if member.name is not None:
                     align = max(align, t_align)
-                    out.append(Field(name, qual, unit * t.size, offset_bits - unit * t_bits, width))
-                offset_bits += width
-            size = max(size, -(-offset_bits // 8))
+                    out.append(_bit_field(member, at, whole=natural == t.align))
+                at += member.width
+            size = max(size, -(-at // 8))
         self.fields = tuple(out)
         self._align = align
-        self._size = -(-size // align) * align
+        self._size = _round_up(size, align)
+        self.is_packed |= any(
+            f.type.type.align > align or f.offset % f.type.type.align for f in out
+        )
 
     def find(self, name: str) -> tuple[Field, ...] | None:
         """The path of fields that `.name` selects, through anonymous members; None if absent."""
@@ -271,6 +280,38 @@ class RecordType(CType):
                 if inner is not None:
                     return (f, *inner)
         return None
+
+
+def _round_up(n: int, unit: int) -> int:
+    return -(-n // unit) * unit
+
+
+def _is_packed(t: CType) -> bool:
+    while isinstance(t, ArrayType):
+        t = t.element.type
+    return isinstance(t, RecordType) and t.is_packed
+
+
+def _bit_field_place(at: int, member: Member, natural: int) -> int:
+    """
+    The first bit of a bit-field that may begin at `at`: it lies within a unit of its type aligned as that
+    may be (gcc's `excess_unit_span`), unless it is packed.
+    """
+    width, unit = member.width or 0, natural * 8
+    if member.align > 1:
+        at = _round_up(at, member.align * 8)
+    if not member.packed and -(-(at % unit + width) // unit) > member.qual.type.size * 8 // unit:
+        return _round_up(at, unit)
+    return at
+
+
+def _bit_field(member: Member, at: int, *, whole: bool) -> Field:
+    """The member at bit `at`, in a unit of its type if it lies in one and the record has `whole` ones."""
+    size, width = member.qual.type.size, member.width or 0
+    bits = size * 8
+    if at // bits == (at + width - 1) // bits and whole:
+        return Field(member.name, member.qual, at // bits * size, at % bits, width)
+    return Field(member.name, member.qual, at // 8, at % 8, width, -(-(at % 8 + width) // 8))
 
 
 @dataclass(eq=False)
@@ -289,7 +330,7 @@ class ComplexType(RecordType):
     def of(element: FloatType) -> ComplexType:
         """A complete complex type."""
         made = ComplexType(f"{COMPLEX_TAG}{element.bits}", False, element=element)
-        made.complete([("re", QualType(element), None), ("im", QualType(element), None)])
+        made.complete([Member("re", QualType(element)), Member("im", QualType(element))])
         return made
 
 

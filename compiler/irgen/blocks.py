@@ -6,15 +6,16 @@ carry no arguments.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from xdsl.dialects import cf, llvm
-from xdsl.dialects.builtin import DenseIntElementsAttr, VectorType
-from xdsl.ir import Block
+from xdsl.dialects import arith, cf, llvm
+from xdsl.dialects.builtin import DenseIntElementsAttr, VectorType, i64
+from xdsl.ir import Block, SSAValue
 
 from ..c import ast as c
 from ..c.tree import children
 from ..c.types import RecordType
-from . import expressions, statements
+from . import cleanups, expressions, statements
 from .function import FunctionState, JumpTargets
 from .layout import is_integer_type
 from .records_by_value import give_result
@@ -54,7 +55,8 @@ def emit_loop(fn: FunctionState, s: c.For | c.While | c.DoWhile) -> None:
         statements.emit(fn, s.init)
     body, step, test, end = Block(), Block(), Block(), Block()
     saved_targets, saved_values = fn.targets, dict(fn.values)
-    fn.targets = JumpTargets(on_break=end, on_continue=step)
+    around = len(fn.exits)
+    fn.targets = JumpTargets(end, step, around, around)
     fn.b.at(s.loc)
     fn.b.branch(body if isinstance(s, c.DoWhile) else test)
     if not isinstance(s, c.DoWhile):
@@ -91,11 +93,14 @@ def emit_switch(fn: FunctionState, s: c.Switch) -> None:
     assert is_integer_type(t)
     end, default = Block(), None
     cases: dict[int, Block] = {}
+    ranges: list[tuple[int, int, Block]] = []
     for label in _labels(s.body):
         block = Block()
         fn.case_blocks[id(label)] = block
         if label.value is None:
             default = block
+        elif label.last is not None:
+            ranges.append((label.value, label.last, block))
         else:
             width = t.width.data
             wrapped = (label.value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
@@ -104,9 +109,15 @@ def emit_switch(fn: FunctionState, s: c.Switch) -> None:
     if cases:
         values = DenseIntElementsAttr.from_list(VectorType(t, [len(cases)]), list(cases))
     targets = list(cases.values())
-    fn.b.add(cf.SwitchOp(value, default or end, [], values, targets, [[] for _ in targets]))
+    other = fn.new_block() if ranges else default or end
+    fn.b.add(cf.SwitchOp(value, other, [], values, targets, [[] for _ in targets]))
+    for number, (first, last, block) in enumerate(ranges):
+        fn.b.block = other
+        other = fn.new_block() if number + 1 < len(ranges) else default or end
+        distance = fn.b.value(arith.SubiOp(value, fn.b.int(first, t)))
+        fn.b.cond_branch(fn.b.cmp("ule", distance, fn.b.int(last - first, t)), block, other)
     saved_targets, saved_values = fn.targets, dict(fn.values)
-    fn.targets = JumpTargets(on_break=end, on_continue=fn.targets.on_continue)
+    fn.targets = replace(fn.targets, on_break=end, outside_break=len(fn.exits))
     fn.b.block = fn.new_block()
     statements.emit(fn, s.body)
     fn.b.branch(end)
@@ -141,14 +152,32 @@ def emit_jump(fn: FunctionState, s: c.Break | c.Continue | c.Goto) -> None:
     """`break`, `continue`, `goto` (C11 6.8.6)."""
     fn.b.at(s.loc)
     if isinstance(s, c.Goto):
+        cleanups.refuse(fn, s.loc)
         target = fn.labels.setdefault(s.label, Block())
     elif isinstance(s, c.Break):
         target = fn.targets.on_break
+        fn.leave(fn.targets.outside_break)
     else:
         target = fn.targets.on_continue
+        fn.leave(fn.targets.outside_continue)
     if target is None:
         raise fn.leaves_construct(f"this '{type(s).__name__.lower()}'", s.loc)
     fn.b.branch(target)
+
+
+def emit_computed_goto(fn: FunctionState, s: c.ComputedGoto) -> None:
+    """`goto *p` (GNU C): a switch over the numbers of the labels."""
+    cleanups.refuse(fn, s.loc)
+    value = fn.b.to_int(expressions.rvalue(fn, s.target))
+    fn.b.at(s.loc)
+    targets = [fn.labels.setdefault(name, Block()) for name in s.labels]
+    if not targets:
+        fn.b.add(llvm.UnreachableOp())
+        return
+    numbers = list(s.labels.values())
+    values = DenseIntElementsAttr.from_list(VectorType(i64, [len(numbers)]), numbers)
+    empty: list[list[SSAValue]] = [[] for _ in targets]
+    fn.b.add(cf.SwitchOp(value, targets[0], [], values, targets, empty))
 
 
 def emit_return(fn: FunctionState, s: c.Return) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..c import ast as c
-from ..c.tree import assigned_variable, children, int_constant, loaded_variable, strip_casts, walk
-from ..c.types import CType, FloatType, IntType, PointerType, RecordType, is_scalar
+from ..c.tree import assigned_variable, children, int_constant, strip_casts, walk
+from ..c.types import BOOL, CType, FloatType, IntType, PointerType, RecordType, is_scalar
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
@@ -170,9 +170,9 @@ def _start(init: c.Stmt | None) -> tuple[c.VarDecl, c.Expr, bool] | str:
 def _condition(condition: c.Expr | None, var: c.VarDecl) -> tuple[str, c.Expr, CType] | str:
     e = None if condition is None else strip_casts(condition)
     if isinstance(e, c.BinaryOp) and e.op in _FLIPPED:
-        if loaded_variable(e.lhs) is var:
+        if _is_value(e.lhs, var):
             return e.op, e.rhs, e.lhs.type
-        if loaded_variable(e.rhs) is var:
+        if _is_value(e.rhs, var):
             return _FLIPPED[e.op], e.lhs, e.lhs.type
     return f"its condition does not compare '{var.name}' with a bound by < <= > >= or !="
 
@@ -185,17 +185,33 @@ def _step(step: c.Expr | None, var: c.VarDecl) -> tuple[int | c.Expr, bool] | st
         case c.CompoundAssign(op="+" | "-" | "+=" | "-=") if assigned_variable(e) is var:
             return _amount(e.value), e.op.startswith("-")
         case c.Assign() if assigned_variable(e) is var:
-            value = strip_casts(e.value)
+            value = _whole(e.value, var)
             if isinstance(value, c.BinaryOp) and value.op in "+-":
-                if loaded_variable(value.lhs) is var:
+                if _is_value(value.lhs, var):
                     return _amount(value.rhs), value.op == "-"
-                if value.op == "+" and loaded_variable(value.rhs) is var:
+                if value.op == "+" and _is_value(value.rhs, var):
                     return _amount(value.lhs), False
-            if isinstance(value, c.PtrAdd) and loaded_variable(value.pointer) is var:
+            if isinstance(value, c.PtrAdd) and _is_value(value.pointer, var):
                 return _amount(value.index), value.subtract
         case _:
             pass
     return f"its last part does not add to or subtract from '{var.name}'"
+
+
+def _whole(e: c.Expr, var: c.VarDecl) -> c.Expr:
+    """`e` without the conversions around it that keep all bits of the loop variable."""
+    while isinstance(e, c.Cast):
+        narrow = isinstance(e.type, IntType) and isinstance(var.type, IntType)
+        if (narrow and e.type.size < var.type.size) or e.type == BOOL:
+            break
+        e = e.operand
+    return e
+
+
+def _is_value(e: c.Expr, var: c.VarDecl) -> bool:
+    """Whether `e` is the loop variable's value, as it is or in a type that holds as many bits."""
+    e = _whole(e, var)
+    return isinstance(e, c.Load) and isinstance(e.lvalue, c.VarRef) and e.lvalue.decl is var
 
 
 def _amount(e: c.Expr) -> int | c.Expr:

@@ -6,10 +6,11 @@ effects only. Records and initialisers are in `objects.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..base.diagnostics import error
 from ..base.names import value_name
@@ -102,9 +103,7 @@ def _rvalue(fn: FunctionState, e: c.Expr) -> SSAValue | None:
             discard(fn, e.lhs)
             return _rvalue(fn, e.rhs)
         case c.StatementExpr():
-            for s in e.body:
-                statements.emit(fn, s)
-            return None if e.value is None else _rvalue(fn, e.value)
+            return statement_expression(fn, e, _rvalue)
         case c.Call():
             return calls.call(fn, e)
         case c.Asm():
@@ -124,6 +123,25 @@ def _rvalue(fn: FunctionState, e: c.Expr) -> SSAValue | None:
             raise error(
                 e.loc, f"unsupported expression '{type(e).__name__}'", "rewrite the expression"
             )
+
+
+_Out = TypeVar("_Out")
+
+
+def statement_expression(
+    fn: FunctionState, e: c.StatementExpr, evaluate: Callable[[FunctionState, c.Expr], _Out]
+) -> _Out | None:
+    """Runs the statements of `({ … })`, and gives what `evaluate` makes of its value."""
+    pending = len(fn.exits)
+    for s in e.body:
+        statements.emit(fn, s)
+    if fn.flat:
+        fn.ensure_open()
+    value = None if e.value is None else evaluate(fn, e.value)
+    if len(fn.exits) > pending:
+        fn.leave(pending)
+        del fn.exits[pending:]
+    return value
 
 
 def discard(fn: FunctionState, e: c.Expr) -> None:
@@ -402,6 +420,8 @@ def branch_values(
     `scf.if` on `truth` whose result is what `then` or `otherwise` yields; SSA variables assigned in
     `nodes` become further results.
     """
+    if fn.flat and any(fn.facts.jumps(n) for n in nodes):
+        return _branch_in_blocks(fn, truth, then, otherwise)
     changed = sorted(
         {v for n in nodes for v in fn.facts.assigned(n)}, key=lambda v: (v.loc.line, v.name)
     )
@@ -427,6 +447,35 @@ def branch_values(
         result.name_hint = value_name(v.name)
         fn.values[v] = result
     return first
+
+
+def _branch_in_blocks(
+    fn: FunctionState,
+    truth: SSAValue,
+    then: Callable[[], SSAValue | None],
+    otherwise: Callable[[], SSAValue | None],
+) -> SSAValue | None:
+    """The same of parts that jump (in statement expressions): their value goes through memory."""
+    first, second, end = fn.new_block(), fn.new_block(), Block()
+    fn.b.cond_branch(truth, first, second)
+    slot: SSAValue | None = None
+    kind: Attribute = i1
+    for block, generate in ((first, then), (second, otherwise)):
+        saved = dict(fn.values)
+        fn.b.block = block
+        value = generate()
+        fn.ensure_open()
+        if value is not None:
+            slot = fn.scratch(value.type, 16, "value") if slot is None else slot
+            fn.b.store(value, slot)
+            kind = value.type
+        fn.b.branch(end)
+        fn.values = saved
+    region = fn.b.block.parent
+    assert region is not None
+    region.add_block(end)
+    fn.b.block = end
+    return None if slot is None else fn.b.load(slot, kind)
 
 
 def _short_circuit(fn: FunctionState, e: c.BinaryOp) -> SSAValue:

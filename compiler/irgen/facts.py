@@ -73,6 +73,8 @@ class Flow:
 
 
 NO_FLOW = Flow()
+_IN_EXPRESSION = "inside an expression"
+"""No label: what a statement expression with jumps goes to, as far as its surroundings can tell."""
 NOTHING: frozenset[c.VarDecl] = frozenset()
 
 
@@ -84,6 +86,7 @@ class FunctionFacts:
     """
 
     total_gotos: tuple[str, ...] = ()
+    has_statement_expressions: bool = False
     flow: dict[int, Flow] = field(default_factory=dict[int, Flow])
     counted: dict[int, CountedLoop | str] = field(default_factory=dict[int, CountedLoop | str])
     memory: set[c.VarDecl] = field(default_factory=set[c.VarDecl])
@@ -103,6 +106,10 @@ class FunctionFacts:
         return any(g not in flow.labels for g in flow.gotos) or any(
             self.total_gotos.count(name) != flow.gotos.count(name) for name in flow.labels
         )
+
+    def jumps(self, e: c.Expr) -> bool:
+        """Whether a statement expression in `e` has jumps or labels."""
+        return id(e) in self.flow
 
     def has_labels(self, s: c.Stmt) -> bool:
         return bool(self.flow.get(id(s), NO_FLOW).labels)
@@ -156,6 +163,7 @@ def analyze(
 ) -> FunctionFacts:
     """The facts about `function` with (normalised) body `body`."""
     facts = FunctionFacts()
+    facts.has_statement_expressions = any(isinstance(n, c.StatementExpr) for n in walk(body))
     _compute_flow(facts, body)
     facts.total_gotos = facts.flow.get(id(body), NO_FLOW).gotos
     storage = _Storage(facts, may_write)
@@ -174,6 +182,10 @@ def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Flow:
     for child in children(s):
         if isinstance(child, c.Stmt):
             flow |= _compute_flow(facts, child)
+        elif facts.has_statement_expressions:
+            inside = _expression_flow(facts, child)
+            # All around is blocks then, in which expressions may begin and end anywhere.
+            flow |= inside if inside == NO_FLOW else inside | Flow(gotos=(_IN_EXPRESSION,))
     match s:
         case c.Break():
             flow = Flow(breaks=True)
@@ -183,6 +195,8 @@ def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Flow:
             flow = Flow(returns=True)
         case c.Goto():
             flow = Flow(gotos=(s.label,))
+        case c.ComputedGoto():
+            flow |= Flow(gotos=tuple(s.labels))
         case c.Label():
             flow |= Flow(labels=frozenset([s.name]))
         case c.Case():
@@ -195,6 +209,19 @@ def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Flow:
             pass
     if flow != NO_FLOW:
         facts.flow[id(s)] = flow
+    return flow
+
+
+def _expression_flow(facts: FunctionFacts, e: c.Expr) -> Flow:
+    """The jumps of the statement expressions in `e`, which are remembered if there are any."""
+    flow = NO_FLOW
+    for child in children(e):
+        if isinstance(child, c.Stmt):
+            flow |= _compute_flow(facts, child)
+        else:
+            flow |= _expression_flow(facts, child)
+    if flow != NO_FLOW:
+        facts.flow[id(e)] = flow
     return flow
 
 
@@ -216,7 +243,8 @@ class _Storage:
 
     def declare(self, decl: c.VarDecl) -> None:
         self.declared_at[decl] = self.level
-        if not is_scalar(decl.type) or decl.address_taken or decl.qual.volatile or self.bypassed:
+        kept = decl.address_taken or decl.qual.volatile or decl.cleanup is not None
+        if not is_scalar(decl.type) or kept or self.bypassed:
             self.memory.add(decl)
 
     def is_barred(self, decl: c.VarDecl) -> bool:
@@ -233,19 +261,27 @@ class _Storage:
             self.loop_uses[decl] = self.loop_uses.get(decl, 0) + 1
 
     def expression(self, e: c.Expr) -> None:
-        for node in walk(e):
+        outer = self.level, self.bypassed
+        if self.facts.has_statement_expressions and self.facts.jumps(e):
+            self.level += 1
+            self.bypassed = self.bypassed or bool(self.facts.flow[id(e)].labels)
+        stack: list[Node] = [e]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, c.Stmt):  # of a statement expression
+                self.statement(node, directive_loops=0)
+                continue
             if isinstance(node, c.VarRef):
                 self.use(node.decl)
             elif isinstance(node, c.CompoundLiteral):
                 self.declare(node.decl)
                 self.memory.add(node.decl)
-            elif isinstance(node, c.DeclStmt):  # of a statement expression
-                for decl in node.decls:
-                    self.declare(decl)
             else:
                 var = assigned_variable(node)
                 if var is not None:
                     self.assign(var)
+            stack += reversed(children(node))
+        self.level, self.bypassed = outer
 
     def statement(self, s: c.Stmt, *, directive_loops: int) -> None:
         """`directive_loops`: how many nested `for`s from here belong to a loop directive."""

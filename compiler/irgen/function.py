@@ -44,10 +44,15 @@ class AllocaScope:
 
 @dataclass
 class JumpTargets:
-    """Blocks that `break` and `continue` go to; None where the jump would leave a construct."""
+    """
+    Blocks that `break` and `continue` go to, None where the jump would leave a construct; how many scopes
+    with something to do on leaving them are around those.
+    """
 
     on_break: Block | None = None
     on_continue: Block | None = None
+    outside_break: int = 0
+    outside_continue: int = 0
 
 
 @dataclass
@@ -95,7 +100,10 @@ class FunctionState:
         return self.function is not None and not isinstance(self.function.type.result, VoidType)
 
     def leave(self, outer: int = 0) -> None:
-        """Emits what must happen when control leaves scopes (`declare` regions), innermost first."""
+        """
+        Emits what must happen when control leaves scopes (`declare` regions, `cleanup`), innermost first,
+        until `outer` of them are left.
+        """
         for action in reversed(self.exits[outer:]):
             action()
 

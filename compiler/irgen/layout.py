@@ -171,12 +171,14 @@ class TypeLowering:
 
     def _union(self, t: RecordType) -> tuple[list[Attribute], dict[int, int]]:
         unit = next((IntegerType(8 * a) for a in (8, 4, 2) if a == t.align), i8)
-        if t.align == 16:
+        if t.align >= 16:
             # As integers: a copy as `f80` would lose what other members have in its last six bytes.
             return [LLVMArrayType(t.size // 8, IntegerType(64))], {}
         return [LLVMArrayType(t.size // t.align if unit != i8 else t.size, unit)], {}
 
     def _struct(self, t: RecordType) -> tuple[list[Attribute], dict[int, int]]:
+        if t.is_packed:  # LLVM would align its members
+            return [LLVMArrayType(t.size, i8)], {}
         elements: list[Attribute] = []
         index: dict[int, int] = {}
         offset, align = 0, 1

@@ -14,20 +14,24 @@ from ...dialects.accx_element import Index
 from ..c import ast as c
 from ..c.tree import describe, int_constant, loaded_variable
 from ..c.types import ArrayType, CType, Field, IntType, PointerType, RecordType
-from . import elements, expressions, objects
+from . import elements, expressions, objects, unaligned
 from .builder import name_after
 from .function import FunctionState
 
 
 @dataclass
 class Place:
-    """An object: an SSA variable (`decl`), or memory at `address`; `bits` for a bit-field in it."""
+    """
+    An object: an SSA variable (`decl`), or memory at `address`; `bits` for a bit-field in it; `packed` if its
+    address may not be a multiple of its alignment.
+    """
 
     type: CType
     address: SSAValue | None = None
     decl: c.VarDecl | None = None
     bits: Field | None = None
     hint: str | None = None
+    packed: bool = False
 
     @property
     def memory(self) -> SSAValue:
@@ -37,6 +41,12 @@ class Place:
 
 def place(fn: FunctionState, e: c.Expr) -> Place:
     """The object that lvalue `e` designates (rvalue records are put in memory first)."""
+    found = _place(fn, e)
+    found.packed = unaligned.is_unaligned(e)
+    return found
+
+
+def _place(fn: FunctionState, e: c.Expr) -> Place:
     fn.b.at(e.loc)
     match e:
         case c.VarRef():
@@ -99,7 +109,11 @@ def load(fn: FunctionState, p: Place, *, volatile: bool = False) -> SSAValue:
     if p.decl is not None:
         return fn.read(p.decl)
     if p.bits is not None:
+        if p.bits.unit is not None:
+            return unaligned.load_bits(fn, p.memory, p.type, p.bits)
         return _load_bits(fn, p, p.bits, volatile=volatile)
+    if p.packed:
+        return unaligned.load(fn, p.memory, p.type)
     return fn.b.load(p.memory, fn.module.types.convert(p.type), p.hint, volatile=volatile)
 
 
@@ -110,7 +124,11 @@ def store(fn: FunctionState, p: Place, value: SSAValue, *, volatile: bool = Fals
         fn.values[p.decl] = value
         return value
     if p.bits is not None:
+        if p.bits.unit is not None:
+            return unaligned.store_bits(fn, p.memory, p.type, p.bits, value)
         return _store_bits(fn, p, p.bits, value, volatile=volatile)
+    if p.packed:
+        return unaligned.store(fn, p.memory, p.type, value)
     fn.b.store(value, p.memory, volatile=volatile)
     return value
 

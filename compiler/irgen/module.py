@@ -21,7 +21,7 @@ from ..base.phases import phase
 from ..c import ast as c
 from ..c.types import FunctionType, PointerType
 from ..directives.records import Directive
-from . import statements, static_data
+from . import startup, statements, static_data
 from .builder import Builder
 from .conventions import has_records, signature
 from .default_none import check_default_none
@@ -32,7 +32,7 @@ from .facts import analyze
 from .function import AllocaScope, FunctionState, remove_unreachable
 from .normalize import normalize_body
 from .records_by_value import emit_entries, take_parameters
-from .symbols import EXTERNAL, INTERNAL, ModuleState
+from .symbols import EXTERNAL, INTERNAL, WEAK, ModuleState
 
 
 def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> ModuleOp:
@@ -48,15 +48,16 @@ def _generate(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> Modul
     state = ModuleState(sink, any(unit.selects_host for unit in units))
     mistakes: list[Diagnostic] = []
     state.define_externals(units)
+    startup.collect(state, units)
     for unit in units:
         for variable in unit.variables:
-            if variable.is_defined:
+            if variable.is_defined and id(variable) not in state.overridden:
                 static_data.define(state, variable)
     check_device_assembly(state, units)
     for unit in units:
         globals_ = frozenset(decl for decl, _ in declarations.global_clauses(unit))
         for function in unit.functions:
-            if function.body is not None:
+            if function.body is not None and id(function) not in state.overridden:
                 try:
                     check_default_none(function, globals_)
                     _define_function(state, function, function.body)
@@ -121,11 +122,15 @@ def _define_function(
     for param in function.params:
         fn.b.at(param.loc)
         statements.fix_extents(fn, param.declared or param.type)
+    if function.name == "main":
+        startup.call_constructors(fn)
     with declarations.function_scope(fn):
         statements.emit(fn, body)
         _finish(fn, function, body)
     remove_unreachable(region)
     linkage = INTERNAL if function.is_static or function.is_inline else EXTERNAL
+    if function.is_weak and linkage is EXTERNAL:
+        linkage = WEAK
     if on_device:
         linkage = INTERNAL
         state.device_versions[symbol] = state.unique(f"{symbol}.device")

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from ..c import ast as c
 from ..c.types import ArrayType, RecordType, is_scalar
-from . import expressions, lvalues, statements
+from . import expressions, lvalues
 from .function import FunctionState
 
 
@@ -24,10 +24,8 @@ def record_into(fn: FunctionState, target: SSAValue, e: c.Expr) -> None:
         case c.Comma():
             expressions.discard(fn, e.lhs)
             record_into(fn, target, e.rhs)
-        case c.StatementExpr(value=c.Expr() as value):
-            for s in e.body:
-                statements.emit(fn, s)
-            record_into(fn, target, value)
+        case c.StatementExpr():
+            expressions.statement_expression(fn, e, lambda _, value: record_into(fn, target, value))
         case c.Cast():
             record_into(fn, target, e.operand)
         case _:
@@ -55,7 +53,9 @@ def initialize(fn: FunctionState, target: SSAValue, init: c.Initializer) -> None
         value = expressions.rvalue(fn, e)
         b.at(e.loc)
         address = b.offset(target, offset)
-        lvalues.store(fn, lvalues.Place(e.type, address, bits=bits), value)
+        packed = isinstance(t, RecordType | ArrayType) and offset % e.type.align != 0
+        packed |= isinstance(t, RecordType) and t.is_packed
+        lvalues.store(fn, lvalues.Place(e.type, address, bits=bits, packed=packed), value)
 
 
 def _initialize_chars(

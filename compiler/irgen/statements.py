@@ -9,7 +9,7 @@ from xdsl.ir import Block, SSAValue
 from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.types import ArrayType, CType, PointerType
-from . import blocks, directives, expressions, objects, structured, teams
+from . import blocks, cleanups, directives, expressions, objects, structured, teams
 from .builder import name_after
 from .facts import NO_FLOW
 from .function import FunctionState, JumpTargets
@@ -34,6 +34,8 @@ def emit(fn: FunctionState, s: c.Stmt) -> None:
         case c.DeclStmt():
             for decl in s.decls:
                 declare(fn, decl)
+                if decl.cleanup is not None:
+                    cleanups.push(fn, decl, decl.cleanup)
         case c.Compound():
             _compound(fn, s)
         case c.If() | c.For() | c.While() | c.DoWhile() | c.Switch():
@@ -44,6 +46,8 @@ def emit(fn: FunctionState, s: c.Stmt) -> None:
             blocks.emit_label(fn, s)
         case c.Break() | c.Continue() | c.Goto():
             blocks.emit_jump(fn, s)
+        case c.ComputedGoto():
+            blocks.emit_computed_goto(fn, s)
         case c.Return():
             blocks.emit_return(fn, s)
         case c.AccStmt():
@@ -78,7 +82,7 @@ def emit_iteration(fn: FunctionState, body: c.Stmt) -> None:
     """The body of a loop under a directive; a `continue` that is no guard goes to its end."""
     if fn.facts.flow.get(id(body), NO_FLOW).continues:
         end = Block()
-        fn.targets = JumpTargets(on_continue=end)
+        fn.targets = JumpTargets(on_continue=end, outside_continue=len(fn.exits))
         _in_blocks(fn, body, end)
     else:
         emit_body(fn, body)

@@ -5,6 +5,7 @@ everything else as an initialiser region of `insertvalue`s with relocations (C11
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, llvm
@@ -23,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from ..base.diagnostics import SourceLoc, error
+from ..base.diagnostics import UNKNOWN_LOC, SourceLoc, error
 from ..c import ast as c
 from ..c.sema.constants import AddressConstant, ConstantValue, constant_value
 from ..c.types import ArrayType, CType, Field, QualType, RecordType
@@ -51,6 +52,7 @@ def define(state: ModuleState, decl: c.VarDecl) -> None:
     else:
         ir_type, value, body = _initial(state, decl.init, ir_type)
     linkage = "external" if decl.storage is c.Storage.GLOBAL else "internal"
+    linkage = "weak" if decl.is_weak and linkage == "external" else linkage
     op = llvm.GlobalOp(
         ir_type,
         state.symbol_of(decl),
@@ -109,6 +111,7 @@ def _initial(
     leaves = _leaves(state, init, items)
     paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
     if any(p is None for p in paths):
+        leaves = _in_bytes(leaves)
         ir_type = _pieces(leaves, init.type.size)
         paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
     aggregate = b.zero(ir_type)
@@ -216,7 +219,7 @@ def _merge_bits(out: dict[int, Leaf], offset: int, bits: Field, value: int) -> N
     """Adds a bit-field's bits to the bytes of its unit."""
     width = bits.bit_width or 0
     word = (value & ((1 << width) - 1)) << bits.bit_offset
-    for i in range(bits.type.type.size):
+    for i in range(bits.unit or bits.type.type.size):
         byte = (word >> (8 * i)) & 0xFF
         old = out.get(offset + i)
         if byte == 0 and ((((1 << width) - 1) << bits.bit_offset) >> (8 * i)) & 0xFF == 0:
@@ -257,6 +260,28 @@ def _element_at(t: LLVMStructType, offset: int) -> tuple[int, int] | None:
             return i, offset - start
         start += size
     return None
+
+
+def _in_bytes(leaves: list[Leaf]) -> list[Leaf]:
+    """The same with numbers that are not aligned as bytes. Raises for addresses there."""
+    out: list[Leaf] = []
+    for offset, t, value in leaves:
+        size, align = ir_size_align(t)
+        if offset % align == 0:
+            out.append((offset, t, value))
+            continue
+        if not isinstance(value, int | float):
+            raise error(
+                UNKNOWN_LOC,
+                "an address in a packed structure with static storage is not supported",
+                "assign it at the beginning of main",
+            )
+        if is_integer_type(t) or isinstance(t, LLVMPointerType):
+            data = (int(value) % (1 << 8 * size)).to_bytes(size, "little")
+        else:
+            data = struct.pack("<f" if size == 4 else "<d", float(value))
+        out += [(offset + i, i8, byte) for i, byte in enumerate(data)]
+    return out
 
 
 def _pieces(leaves: list[Leaf], size: int) -> LLVMStructType:

@@ -17,6 +17,8 @@ from .layout import TypeLowering
 
 EXTERNAL = llvm.LinkageAttr("external")
 INTERNAL = llvm.LinkageAttr("internal")
+WEAK = llvm.LinkageAttr("weak")
+EXTERN_WEAK = llvm.LinkageAttr("extern_weak")
 
 
 @dataclass
@@ -45,6 +47,11 @@ class ModuleState:
     """Functions of the program → the symbols of their entries (`records_by_value.py`)."""
     device_versions: dict[str, str] = field(default_factory=dict[str, str])
     """Symbols of routines that are other functions on the device."""
+    constructors: list[c.FunctionDecl] = field(default_factory=list["c.FunctionDecl"])
+    destructors: list[c.FunctionDecl] = field(default_factory=list["c.FunctionDecl"])
+    overridden: set[int] = field(default_factory=set[int])
+    """The identities of weak definitions in whose place another is."""
+    _aliases: dict[str, str] = field(default_factory=dict[str, str])
     _strings: dict[bytes, str] = field(default_factory=dict[bytes, str])
     _declared: dict[str, c.VarDecl | c.FunctionDecl] = field(
         default_factory=dict[str, "c.VarDecl | c.FunctionDecl"]
@@ -71,6 +78,11 @@ class ModuleState:
             for decl in defined:
                 name = decl.name if isinstance(decl, c.FunctionDecl) else (decl.symbol or decl.name)
                 first = self._defined.get(name)
+                if first is not None and (first.is_weak or decl.is_weak):
+                    loser = first if first.is_weak else decl
+                    self.overridden.add(id(loser))
+                    self._defined[name] = decl if loser is first else first
+                    continue
                 if first is not None:
                     raise error(
                         decl.loc,
@@ -80,6 +92,9 @@ class ModuleState:
                     )
                 self._defined[name] = decl
                 self._taken.add(name)
+            for named in (*unit.functions, *unit.variables):
+                if named.alias is not None:
+                    self._aliases[named.symbol or named.name] = named.alias
             for v in unit.variables:
                 if v.storage is c.Storage.GLOBAL:
                     self._taken.add(v.symbol or v.name)
@@ -90,6 +105,8 @@ class ModuleState:
     def symbol_of(self, decl: c.VarDecl) -> str:
         """The symbol of a variable that is not AUTO."""
         name = decl.symbol or decl.name
+        if decl.alias is not None or name in self._aliases:
+            return self._aliased(self._aliases[name])
         if decl.storage is c.Storage.GLOBAL:
             if name not in self._defined:
                 self._declared.setdefault(name, decl)
@@ -109,6 +126,9 @@ class ModuleState:
                 self.function_types[found] = self._own_type(decl)
             return found
         name = decl.symbol or decl.name
+        target = self._defined.get(self._aliases.get(name, name))
+        if name in self._aliases and isinstance(target, c.FunctionDecl):
+            return self.function_symbol(target)
         if name not in self.function_types:
             definition = self._defined.get(name)
             if isinstance(definition, c.FunctionDecl):
@@ -117,6 +137,11 @@ class ModuleState:
                 self._declared[name] = decl
                 self.function_types[name] = signature(self.types, decl.type).type
         return name
+
+    def _aliased(self, symbol: str) -> str:
+        """The symbol of what an alias of `symbol` is another name of."""
+        target = self._defined.get(symbol)
+        return self.symbol_of(target) if isinstance(target, c.VarDecl) else symbol
 
     def _own_type(self, definition: c.FunctionDecl) -> LLVMFunctionType:
         if self.is_by_convention(definition):
@@ -177,6 +202,14 @@ class ModuleState:
             )
         return found
 
+    def declare_intrinsic(
+        self, name: str, params: Sequence[Attribute], result: Attribute | None
+    ) -> None:
+        """The declaration of a function of LLVM's own, once."""
+        if name not in self.function_types:
+            t = self.function_types[name] = LLVMFunctionType(params, result)
+            self.module.body.block.add_op(llvm.FuncOp(name, t, EXTERNAL))
+
     def add_global(self, op: llvm.GlobalOp) -> None:
         self.globals[op.sym_name.data] = op
         self.module.body.block.add_op(op)
@@ -187,11 +220,12 @@ class ModuleState:
         first = block.first_op
         for name, decl in self._declared.items():
             if isinstance(decl, c.FunctionDecl):
-                op: Operation = llvm.FuncOp(name, self.function_types[name], EXTERNAL)
+                linkage = EXTERN_WEAK if decl.is_weak else EXTERNAL
+                op: Operation = llvm.FuncOp(name, self.function_types[name], linkage)
                 op.arg_attrs = signature(self.types, decl.type).attributes
             else:
                 t = self.types.convert(decl.type) if decl.type.is_complete else i8
-                op = llvm.GlobalOp(t, name, EXTERNAL)
+                op = llvm.GlobalOp(t, name, EXTERN_WEAK if decl.is_weak else EXTERNAL)
                 self.globals[name] = op
             op.location = decl.loc.to_attr()
             if first is None:

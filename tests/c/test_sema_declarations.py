@@ -1,7 +1,6 @@
 """Declarations: types, layout, linkage, redeclaration, variable-length arrays, statements' flags."""
 
 import pytest
-from accopt.compiler.base.diagnostics import CompileError
 from accopt.compiler.c import ast
 from accopt.compiler.c.types import ArrayType, PointerType, RecordType
 from sema_dump import body, check, dump, function, items, variable, warnings
@@ -163,12 +162,15 @@ def test_types_with_an_alignment_align_their_variables() -> None:
     assert [v.alignment for v in unit.variables] == [32, 32, 64, None, 64, 128, None]
 
 
-def test_members_of_types_with_an_alignment_are_refused() -> None:
-    with pytest.raises(CompileError, match="a member of a type with an alignment is not supported"):
-        check(
-            "typedef int wide __attribute__((aligned(32)));\n"
-            "struct s { char c; wide x; };\nstruct s v;"
-        )
+def test_members_of_types_with_an_alignment() -> None:
+    unit = check(
+        "typedef int wide __attribute__((aligned(32))); typedef int loose __attribute__((aligned(1)));\n"
+        "struct s { char c; wide x; char d; loose y; char e; };\nstruct s v;"
+    )
+    record = unit.variables[0].type
+    assert isinstance(record, RecordType) and record.fields is not None
+    assert [field.offset for field in record.fields] == [0, 32, 36, 37, 41]
+    assert (record.size, record.align, record.is_packed) == (64, 32, True)
 
 
 def test_static_assert_passes() -> None:

@@ -154,22 +154,18 @@ void f(double _Complex z) { z++; }
                             ^ '++' on 'double _Complex' | number
 struct s { int x; } v; double _Complex z; void f(void) { z = v; }
                                                              ^ does not convert to 'double | value of
-_Thread_local int x;
-                  ^ '_Thread_local' is not supported | global
 _Atomic int x;
             ^ _Atomic is not supported | #pragma acc atomic
-void f(void) { int y = ({ return; 1; }); }
-                          ^ a statement expression '({ … })' with a jump in it | static inline function
 int y = ({ 1; });
          ^ a statement expression '({ … })' outside a function | static inline function
 int f(int c) { switch (c) { case 3 ... 1: return 1; } return 0; }
-                            ^ 'case 3 ... 1' has no values, or more than 4096 | lower value first
+                            ^ 'case 3 ... 1' has no values | lower value first
 int a[9] = { [5 ... 2] = 1 };
              ^ initialising 'a': an empty range | lower index first
-struct __attribute__((packed)) s { char c; };
-                      ^ attribute 'packed' is not supported | remove it
-void f(void) { __builtin_sqrt(1.0); }
-               ^ built-in '__builtin_sqrt' is not supported | '#include <math.h>'
+struct __attribute__((scalar_storage_order("big-endian"))) s { char c; };
+                      ^ attribute 'scalar_storage_order' is not supported | byte order
+void f(void) { __builtin_apply(0, 0, 0); }
+               ^ built-in '__builtin_apply' is not supported | call the function
 int f(void) { int y = 1 return y; }
                        ^ expected ';' before 'return' | write ';' here
 int f(void { return 1; }
@@ -224,5 +220,5 @@ def test_position_after_line_marker() -> None:
 
 
 def test_position_of_refused_extension_after_line_marker() -> None:
-    d = mistake('# 12 "main.c"\n\nvoid f(void) { __int128 x; }')
-    assert str(d.loc) == "main.c:13:16"
+    d = mistake('# 12 "main.c"\n\nvoid f(void) __attribute__((naked));')
+    assert str(d.loc) == "main.c:13:29"

@@ -37,6 +37,7 @@ from ..ast import (
 )
 from ..builtins import BUILTIN_TYPES
 from ..known_headers import header_of
+from ..library_builtins import library_type
 from ..types import (
     DOUBLE,
     FLOAT,
@@ -58,7 +59,9 @@ from ..types import (
     VoidType,
     pointer_to,
 )
+from ..types import Member as RecordMember
 from . import complex_numbers
+from .builtin_calls import REFUSED, BuiltinChecker
 from .constants import constant_value, integer_value
 from .conversions import (
     cast,
@@ -70,18 +73,22 @@ from .conversions import (
     rvalue,
 )
 from .implicit import declare_implicitly
+from .scopes import TypedefName
+from .temporaries import Temporary
 from .unit import Unit
 
 VA_LIST_TAG = "__va_list_tag"
 
 _FLOAT_CONSTANTS: dict[str, tuple[float, FloatType]] = {
     f"__builtin_{name}{suffix}": (value, t)
-    for name, value in (("huge_val", math.inf), ("inf", math.inf), ("nan", math.nan))
+    for name, value in (
+        ("huge_val", math.inf),
+        ("inf", math.inf),
+        ("nan", math.nan),
+        ("nans", math.nan),
+    )
     for suffix, t in (("", DOUBLE), ("f", FLOAT), ("l", LDOUBLE))
 }
-
-_OTHER_NAMES = {"isinf_sign": "isinf", "isfinite": "finite", "signbit": "__signbit"}
-"""Built-ins of gcc's headers → the library function that does the same."""
 
 _COMPARISONS = {
     "__builtin_isgreater": ">",
@@ -102,6 +109,8 @@ class CallChecker:
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
+        self._more = BuiltinChecker(unit)
+        self._library: dict[str, FunctionDecl] = {}
         self._builtins: dict[str, Callable[[Any, list[Any]], Expr]] = {
             "__builtin_va_start": self._va_start,
             "__builtin_va_end": self._va_end,
@@ -110,7 +119,6 @@ class CallChecker:
             "offsetof": self._offsetof,
             "__builtin_expect": self._expect,
             "__builtin_constant_p": self._constant_p,
-            "__builtin_types_compatible_p": self._types_compatible,
             "__builtin_complex": self._complex,
         }
 
@@ -139,28 +147,52 @@ class CallChecker:
         if name in _FLOAT_CONSTANTS:
             value, t = _FLOAT_CONSTANTS[name]
             return FloatConst(type=t, loc=loc, value=value)
+        if name == "alloca":  # GNU C knows it without a header
+            name = "__builtin_alloca"
         if name in BUILTIN_TYPES:
             function = FunctionDecl(name, BUILTIN_TYPES[name], loc)
             callee = decay(FunctionRef(type=function.type, loc=loc, decl=function))
             return self._call(callee, arguments, loc)
         if name.startswith("__builtin_"):
-            plain = name.removeprefix("__builtin_")
-            symbol = self.unit.file_scope.find(_OTHER_NAMES.get(plain, plain))
-            if isinstance(symbol, FunctionDecl):
-                callee = decay(FunctionRef(type=symbol.type, loc=loc, decl=symbol))
-                return self._call(callee, arguments, loc)
-            header = header_of(plain)
-            remedy = (
-                f"add '#include <{header}>' and call '{plain}'"
-                if header
-                else f"use a library function instead of '{name}'"
-            )
-            raise error(loc, f"built-in '{name}' is not supported", remedy)
+            return self._builtin(name.removeprefix("__builtin_"), node, arguments, loc)
         function = declare_implicitly(self.unit, name, node, loc)
         if function is not None:
             callee = decay(FunctionRef(type=function.type, loc=loc, decl=function))
             return self._call(callee, arguments, loc)
         raise self.unit.expressions.undeclared(name, loc, "function")
+
+    def _builtin(self, name: str, node: Any, arguments: list[Any], loc: SourceLoc) -> Expr:
+        """A call of `__builtin_NAME` that is not in the tables: resolved here, or of a library function."""
+        handler = self._more.find(name)
+        if handler is not None:
+            return handler(node, arguments)
+        function = self.unit.file_scope.find(name)
+        if not isinstance(function, FunctionDecl):
+            function = self._library_function(name, loc)
+        if function is not None:
+            callee = decay(FunctionRef(type=function.type, loc=loc, decl=function))
+            return self._call(callee, arguments, loc)
+        header = header_of(name)
+        remedy = REFUSED.get(name) or (
+            f"add '#include <{header}>' and call '{name}'"
+            if header
+            else f"use a library function instead of '__builtin_{name}'"
+        )
+        raise error(loc, f"built-in '__builtin_{name}' is not supported", remedy)
+
+    def _library_function(self, name: str, loc: SourceLoc) -> FunctionDecl | None:
+        """The declaration of a library function that GNU C knows without a header."""
+        t = library_type(name, lambda: pointer_to(self._va_list_record()))
+        if t is None:
+            return None
+        if name not in self._library:
+            self._library[name] = FunctionDecl(name, t, loc)
+        return self._library[name]
+
+    def _va_list_record(self) -> CType:
+        found = self.unit.file_scope.find("__builtin_va_list")
+        assert isinstance(found, TypedefName) and isinstance(found.qual.type, ArrayType)
+        return found.qual.type.element.type
 
     def _call(self, callee: Expr, arguments: list[Any], loc: SourceLoc) -> Expr:
         t = callee.type.pointee.type if isinstance(callee.type, PointerType) else callee.type
@@ -355,24 +387,24 @@ class CallChecker:
         return place
 
     def _expect(self, node: Any, arguments: list[Any]) -> Expr:
-        """`__builtin_expect(value, likely)`: the value; the hint is not used."""
+        """`__builtin_expect(value, likely)`: the value; the hint is evaluated and not used."""
         self._arity(node, arguments, 2)
-        return convert_assigned(
+        value = convert_assigned(
             self.unit.expressions.value(arguments[0]), LONG, "__builtin_expect", self.unit.sink
         )
+        hint = self.unit.expressions.value(arguments[1])
+        if constant_value(hint) is not None:
+            return value
+        held = Temporary(self.unit, value.loc)
+        read = held.hold(value)
+        held.hold(hint)
+        return held.result(read())
 
     def _constant_p(self, node: Any, arguments: list[Any]) -> Expr:
         self._arity(node, arguments, 1)
         value = constant_value(self.unit.expressions.value(arguments[0]))
         known = isinstance(value, int | float)
         return IntConst(type=INT, loc=self.unit.loc(node), value=int(known))
-
-    def _types_compatible(self, node: Any, arguments: list[Any]) -> Expr:
-        raise error(
-            self.unit.loc(node),
-            "'__builtin_types_compatible_p' is not supported",
-            "use _Generic to choose by type",
-        )
 
 
 def va_list_type() -> ArrayType:
@@ -396,5 +428,5 @@ def va_list_type() -> ArrayType:
             ("__gr_offs", signed),
             ("__vr_offs", signed),
         ]
-    record.complete([(name, qual, None) for name, qual in members])
+    record.complete([RecordMember(name, qual) for name, qual in members])
     return ArrayType(QualType(record), 1)

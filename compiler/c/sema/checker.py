@@ -15,7 +15,7 @@ from ...base.phases import phase
 from ..ast import TranslationUnit
 from ..openmp.checker import OpenMPChecker
 from ..syntax_recovery import parse_what_can_be
-from ..types import DOUBLE, FLOAT, LDOUBLE, QualType
+from ..types import DOUBLE, FLOAT, INT128, LDOUBLE, UINT128, QualType
 from .calls import va_list_type
 from .declarations import DeclarationChecker
 from .directives import DirectiveChecker
@@ -58,6 +58,8 @@ def new_unit(file: str, sink: DiagnosticSink, target: str = "host") -> Unit:
         "_Float64x": LDOUBLE,
         "_Float128": LDOUBLE,
         "__float128": LDOUBLE,
+        "__int128_t": INT128,
+        "__uint128_t": UINT128,
     }
     for name, t in builtins.items():
         unit.file_scope.declare(name, TypedefName(name, QualType(t), _BUILTIN_PLACE))

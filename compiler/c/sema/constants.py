@@ -53,6 +53,14 @@ class AddressConstant:
 ConstantValue = int | float | AddressConstant
 
 
+def _truth(value: ConstantValue) -> bool | None:
+    """Whether a constant is not zero; None for the address of what may be nowhere (a weak name)."""
+    if not isinstance(value, AddressConstant):
+        return value != 0
+    weak = isinstance(value.base, VarDecl | FunctionDecl) and value.base.is_weak
+    return None if weak else True
+
+
 def wrap(value: int, t: IntType) -> int:
     """`value` reduced to `t`, modulo 2^bits; 0 or 1 for `_Bool`."""
     if t.rank == 0:
@@ -73,7 +81,8 @@ def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | Non
     if isinstance(value, AddressConstant):
         if isinstance(target, PointerType) or (isinstance(target, IntType) and target.bits == 64):
             return value
-        return 1 if isinstance(target, IntType) and target.rank == 0 else None
+        truth = _truth(value) if isinstance(target, IntType) and target.rank == 0 else None
+        return None if truth is None else int(truth)
     if isinstance(target, IntType):
         if isinstance(value, float):
             if target.rank == 0:
@@ -111,7 +120,9 @@ def constant_value(expr: Expr) -> ConstantValue | None:
             condition = constant_value(expr.condition)
             if condition is None:
                 return None
-            taken = isinstance(condition, AddressConstant) or condition != 0
+            taken = _truth(condition)
+            if taken is None:
+                return None
             return constant_value(expr.then if taken else expr.otherwise)
         case Decay() | AddressOf():
             return _address(expr.operand)
@@ -206,7 +217,8 @@ def _unary(expr: UnaryOp) -> ConstantValue | None:
     if value is None:
         return None
     if expr.op == "!":
-        return int(value == 0) if not isinstance(value, AddressConstant) else 0
+        truth = _truth(value)
+        return None if truth is None else int(not truth)
     if isinstance(value, AddressConstant):
         return None
     if isinstance(value, float):
@@ -231,11 +243,12 @@ def _binary(expr: BinaryOp) -> ConstantValue | None:
     if lhs is None:
         return None
     if expr.op in ("&&", "||"):
-        truth = isinstance(lhs, AddressConstant) or lhs != 0
-        if truth == (expr.op == "||"):
-            return int(truth)
+        truth = _truth(lhs)
+        if truth is None or truth == (expr.op == "||"):
+            return None if truth is None else int(truth)
         rhs = constant_value(expr.rhs)
-        return None if rhs is None else int(isinstance(rhs, AddressConstant) or rhs != 0)
+        decided = None if rhs is None else _truth(rhs)
+        return None if decided is None else int(decided)
     rhs = constant_value(expr.rhs)
     if rhs is None:
         return None
@@ -255,7 +268,8 @@ def _compare_addresses(op: str, lhs: ConstantValue, rhs: ConstantValue) -> int |
         if lhs.base is not rhs.base:
             return None
         return int((lhs.offset == rhs.offset) == (op == "=="))
-    return int(op == "!=") if 0 in (lhs, rhs) else None
+    truth = _truth(lhs if isinstance(lhs, AddressConstant) else rhs)
+    return int(op == "!=") if 0 in (lhs, rhs) and truth else None
 
 
 def _integer_binary(op: str, lhs: int, rhs: int, t: CType) -> int | None:

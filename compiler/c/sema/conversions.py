@@ -15,10 +15,12 @@ from ..ast import (
     Expr,
     FloatConst,
     FunctionRef,
+    Initializer,
     IntConst,
     Load,
     Member,
     StringLiteral,
+    VarDecl,
     VarRef,
 )
 from ..types import (
@@ -134,8 +136,8 @@ def cast(expr: Expr, target: CType, *, implicit: bool = True) -> Expr:
 
 
 def promoted_type(t: IntType, width: int | None = None) -> IntType:
-    """The type integer promotions give (C11 6.3.1.1); `width` for bit-fields."""
-    if width is not None and t.bits <= 32:
+    """The type integer promotions give (C11 6.3.1.1); `width` for bit-fields, also of long types."""
+    if width is not None and width <= 32:
         return UINT if not t.signed and width == 32 else INT
     return INT if t.rank < INT.rank else t
 
@@ -255,6 +257,10 @@ def convert_assigned(expr: Expr, target: CType, what: str, sink: DiagnosticSink)
         return convert(expr, target)
     if isinstance(target, RecordType) and source is target:
         return expr
+    if isinstance(target, RecordType) and target.is_transparent:
+        made = as_union(expr, target)
+        if made is not None:
+            return made
     if isinstance(target, PointerType):
         if is_null_constant(expr):
             return cast(expr, target)
@@ -284,6 +290,25 @@ def convert_assigned(expr: Expr, target: CType, what: str, sink: DiagnosticSink)
     raise error(
         loc, f"{what}: '{source}' does not convert to '{target}'", "use a value of that type"
     )
+
+
+def as_union(expr: Expr, t: RecordType) -> Expr | None:
+    """A union whose member of the value's type is `expr` (GNU C); None if it has no such member."""
+    for field in t.fields or ():
+        own = field.type.type
+        null = is_null_constant(expr) and isinstance(own, PointerType)
+        if null or compatible(own, expr.type) or _to_void(own, expr.type):
+            init = Initializer(t, [(0, cast(expr, own))], True, expr.loc)
+            decl = VarDecl("compound literal", QualType(t), expr.loc, init=init, address_taken=True)
+            return rvalue(CompoundLiteral(type=t, loc=expr.loc, decl=decl))
+    return None
+
+
+def _to_void(target: CType, source: CType) -> bool:
+    """Whether a pointer becomes one to void, perhaps dropping qualifiers."""
+    if not isinstance(target, PointerType) or not isinstance(source, PointerType):
+        return False
+    return isinstance(target.pointee.type, VoidType)
 
 
 def _check_pointers(

@@ -20,18 +20,20 @@ from ...base.diagnostics import CompileError, SourceLoc, error
 from ...base.library_headers import is_system
 from ..asm_syntax import AsmLabel
 from ..ast import Compound, FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
+from ..attribute_syntax import Attribute, Attributes, attributes_of
 from ..gnu_syntax import IMPLICIT_INT, AlignedTypedef
-from ..types import LONG, ArrayType, CType, FunctionType, QualType, VoidType
+from ..types import LONG, ArrayType, CType, FunctionType, QualType, RecordType, VoidType
 from .constants import integer_value
 from .conversions import compatible, rvalue
 from .literals import string_literal
 from .scopes import Scope, Symbol, TypedefName
+from .thread_locals import fill_control, make_thread_local
+from .type_names import apply_qualifiers
 from .unit import FunctionState, Unit
 
-_UNSUPPORTED_STORAGE = {
-    "_Thread_local": "make it a global, or pass it as a parameter",
-    "constexpr": "use 'static const'",
-}
+_LAST_PRIORITY = 65535
+"""Of constructors without one."""
+_THREAD_LOCAL = frozenset(("_Thread_local", "__thread", "thread_local"))
 
 
 def describe(symbol: Symbol) -> str:
@@ -69,6 +71,8 @@ class DeclarationChecker:
                 self._external_decl(node)
             case c_ast.StaticAssert():
                 self.static_assert(node)
+            case c_ast.AttributeDeclaration():
+                pass
             case _:
                 raise error(
                     self.unit.loc(node),
@@ -87,7 +91,7 @@ class DeclarationChecker:
         if node.name is None:
             self._tag_only(node)
             return []
-        q = self.unit.types.build(node.type)
+        q = self._type(node)
         if isinstance(q.type, FunctionType):
             self._function_declaration(node, q.type)
             return []
@@ -128,12 +132,7 @@ class DeclarationChecker:
     # File scope -------------------------------------------------------------------------------
 
     def _check_storage(self, node: Any) -> None:
-        for word in node.storage or ():
-            if word in _UNSUPPORTED_STORAGE:
-                raise error(
-                    self.unit.loc(node), f"'{word}' is not supported", _UNSUPPORTED_STORAGE[word]
-                )
-        if len(set(node.storage or ())) > 1:
+        if len(set(node.storage or ()) - _THREAD_LOCAL - {"constexpr"}) > 1:
             raise error(
                 self.unit.loc(node),
                 f"'{' '.join(node.storage)}' together",
@@ -147,7 +146,7 @@ class DeclarationChecker:
         loc = self.unit.loc(node)
         if "auto" in node.storage or "register" in node.storage:
             raise error(loc, f"'{node.storage[0]}' outside a function", "remove it")
-        q = self.unit.types.build(node.type)
+        q = self._type(node)
         if isinstance(q.type, FunctionType):
             self._function_declaration(node, q.type)
             return
@@ -163,6 +162,28 @@ class DeclarationChecker:
             decl.loc = loc
             decl.is_defined = True
             self._initialise(decl, node.init, is_static=True)
+            if decl.control is not None:
+                fill_control(self.unit, decl)
+
+    def _type(self, node: Any) -> QualType:
+        """The declared type; that of the initial value for `__auto_type` (GNU C) and `auto` (C23 6.7.9)."""
+        innermost = node.type
+        while isinstance(innermost, c_ast.PtrDecl | c_ast.ArrayDecl):
+            innermost = innermost.type
+        specifier = getattr(innermost, "type", None)
+        if not isinstance(specifier, c_ast.InferredType):
+            q = self.unit.types.declared(node)
+        else:
+            loc = self.unit.loc(node)
+            if innermost is not node.type or node.init is None:
+                raise error(
+                    loc,
+                    f"the type of '{node.name}' cannot be inferred",
+                    "give it a value, or a type",
+                )
+            value = self.unit.expressions.value(node.init)
+            q = apply_qualifiers(QualType(value.type), node.type.quals or (), loc)
+        return replace(q, const=True) if "constexpr" in node.storage else q
 
     def _tag_only(self, node: Any) -> None:
         """`struct S;`, `struct S {…};`, `enum E {…};` (C11 6.7.2.3)."""
@@ -183,6 +204,9 @@ class DeclarationChecker:
             symbol = self._label(node) or name
             decl = VarDecl(name, q, loc, storage, symbol=symbol, is_defined=not is_extern)
             decl.alignment = self.alignment(node)
+            self._linkage(decl, node)
+            if not _THREAD_LOCAL.isdisjoint(node.storage):
+                make_thread_local(self.unit, decl)
             self._link(decl)
             self.unit.file_scope.declare(name, decl)
             return decl
@@ -204,8 +228,30 @@ class DeclarationChecker:
         self.unit.file_scope.declare(name, old)
         if not is_extern and not old.is_defined:
             old.is_defined, old.loc = True, loc
+            if old.control is not None:
+                old.control.is_defined = True
+        self._linkage(old, node)
         old.alignment = self.alignment(node) or old.alignment
         return old
+
+    def _linkage(self, decl: VarDecl | FunctionDecl, node: Any) -> None:
+        """The attributes of a declaration that tell the linker something (GNU C)."""
+        decl.is_weak |= bool(attributes_of(node.align, "weak"))
+        for attribute in attributes_of(node.align, "alias"):
+            data, _ = string_literal(attribute.args[0].value, self.unit.loc(attribute))
+            decl.alias = data[:-1].decode()
+        if isinstance(decl, FunctionDecl):
+            decl.constructor = self._priority(node, "constructor", decl.constructor)
+            decl.destructor = self._priority(node, "destructor", decl.destructor)
+
+    def _priority(self, node: Any, name: str, known: int | None) -> int | None:
+        """The priority in `constructor(101)`; the lowest where none is given."""
+        for attribute in attributes_of(node.align, name):
+            known = _LAST_PRIORITY
+            if attribute.args:
+                value = integer_value(rvalue(self.unit.expressions.check(attribute.args[0])))
+                known = _LAST_PRIORITY if value is None else value
+        return known
 
     def _merge(self, old: VarDecl, q: QualType, loc: SourceLoc) -> None:
         if not compatible(old.type, q.type) or old.qual.const != q.const:
@@ -223,7 +269,14 @@ class DeclarationChecker:
         self.unit.tree.variables.append(decl)
 
     def finish(self) -> None:
-        """Check what only the end of the file tells: tentative definitions (C11 6.9.2)."""
+        """Check what only the end of the file tells: tentative definitions (C11 6.9.2), and weak names."""
+        for name, target in self.unit.tree.weak.items():
+            linked = self._linked.get(name)
+            if linked is not None:
+                linked.is_weak, linked.alias = True, target or linked.alias
+        for decl in list(self._linked.values()):
+            if isinstance(decl, VarDecl) and decl.control is not None and decl.is_defined:
+                fill_control(self.unit, decl)
         for decl in self.unit.tree.variables:
             if not decl.is_defined or decl.type.is_complete:
                 continue
@@ -247,7 +300,10 @@ class DeclarationChecker:
 
     def _typedef(self, node: Any) -> list[VarDecl]:
         loc = self.unit.loc(node)
-        q = self.unit.types.build(node.type)
+        q = self.unit.types.declared(node)
+        if isinstance(q.type, RecordType) and isinstance(node, AlignedTypedef):
+            transparent = bool(attributes_of(node.align, "transparent_union"))
+            q.type.is_transparent |= transparent and q.type.is_union
         old = self.unit.scope.names.get(node.name)
         hidden: list[VarDecl] = []
         if isinstance(old, TypedefName) and compatible(old.qual.type, q.type):
@@ -262,9 +318,9 @@ class DeclarationChecker:
     def _typedef_alignment(self, node: Any) -> int | None:
         """The alignment that a typedef gives to variables, its own or that of the type it renames."""
         own = self.strictest(node.align) if isinstance(node, AlignedTypedef) else None
-        return max(filter(None, (own, self._named_alignment(node.type))), default=None)
+        return max(filter(None, (own, self.named_alignment(node.type))), default=None)
 
-    def _named_alignment(self, type_: Any) -> int | None:
+    def named_alignment(self, type_: Any) -> int | None:
         """The alignment of the typedef that a declarator's elements are of."""
         while isinstance(type_, c_ast.ArrayDecl | c_ast.TypeDecl):
             type_ = type_.type
@@ -304,6 +360,9 @@ class DeclarationChecker:
         if old is None:
             old = VarDecl(node.name, q, loc, Storage.GLOBAL, symbol=node.name, is_defined=False)
             self._link(old)
+            self._linkage(old, node)
+            if not _THREAD_LOCAL.isdisjoint(node.storage):
+                make_thread_local(self.unit, old)
         elif isinstance(old, VarDecl):
             self._merge(old, q, loc)
         else:
@@ -328,13 +387,17 @@ class DeclarationChecker:
                 "name the register in the constraints of the asm statement",
             )
         decl = VarDecl(name, q, loc, alignment=self.alignment(node))
-        is_static = "static" in node.storage
+        decl.cleanup = self._cleanup(node)
+        is_thread_local = not _THREAD_LOCAL.isdisjoint(node.storage)
+        is_static = "static" in node.storage or is_thread_local
         if is_static:
             function = self.unit.function
             assert function is not None
             decl.storage = Storage.STATIC_LOCAL
             decl.symbol = f"{function.decl.name}.{name}.{self.unit.next_number()}"
             self.unit.tree.variables.append(decl)
+        if is_thread_local:
+            make_thread_local(self.unit, decl)
         if is_static and _is_variable(q.type):
             raise error(
                 loc, f"static '{name}' has variable length", "use a constant length, or malloc"
@@ -342,6 +405,8 @@ class DeclarationChecker:
         self.unit.scope.declare(name, decl)
         if node.init is not None:
             self._initialise(decl, node.init, is_static=is_static)
+        if is_thread_local:
+            fill_control(self.unit, decl)
         if not decl.type.is_complete:
             remedy = (
                 "write its length"
@@ -350,6 +415,19 @@ class DeclarationChecker:
             )
             raise error(loc, f"'{name}' has incomplete type '{decl.type}'", remedy)
         return decl
+
+    def _cleanup(self, node: Any) -> FunctionDecl | None:
+        """The function of `__attribute__((cleanup(f)))`."""
+        for attribute in attributes_of(node.align, "cleanup"):
+            name = attribute.args[0].name if attribute.args else ""
+            found = self.unit.scope.find(name)
+            if not isinstance(found, FunctionDecl):
+                loc = self.unit.loc(attribute)
+                raise error(
+                    loc, f"cleanup({name}) names no function", "declare the function before"
+                )
+            return found
+        return None
 
     def _initialise(self, decl: VarDecl, init: Any, *, is_static: bool) -> None:
         if isinstance(decl.type, ArrayType) and decl.type.is_vla:
@@ -369,7 +447,7 @@ class DeclarationChecker:
 
     def alignment(self, node: Any) -> int | None:
         """The strictest `_Alignas` of a declaration in bytes (C11 6.7.5), or of its type's name (GNU C)."""
-        given = self.strictest(node.align or ()), self._named_alignment(node.type)
+        given = self.strictest(node.align or ()), self.named_alignment(node.type)
         return max(filter(None, given), default=None)
 
     def strictest(self, items: Sequence[Any]) -> int | None:
@@ -377,6 +455,9 @@ class DeclarationChecker:
         best = 0
         for item in items:
             if isinstance(item, AsmLabel):
+                continue
+            if isinstance(item, Attributes):
+                best = max([best, *(self._aligned(a) for a in attributes_of([item], "aligned"))])
                 continue
             loc = self.unit.loc(item)
             if isinstance(item.alignment, c_ast.Typename):
@@ -389,6 +470,18 @@ class DeclarationChecker:
                 )
             best = max(best, value)
         return best or None
+
+    def _aligned(self, attribute: Attribute) -> int:
+        """The bytes of `aligned(n)`; as many as any type has for `aligned`."""
+        if not attribute.args:
+            return 16
+        argument, loc = attribute.args[0], self.unit.loc(attribute)
+        if isinstance(argument, c_ast.Typename):
+            return self.unit.types.build(argument).type.align
+        value = integer_value(rvalue(self.unit.expressions.check(argument)))
+        if value is None or value <= 0 or value & (value - 1):
+            raise error(loc, "'aligned' needs a constant power of two", "write e.g. aligned(64)")
+        return value
 
     def _label(self, node: Any) -> str | None:
         """The assembler label of a declaration (GNU C): what the linker calls it."""
@@ -426,6 +519,7 @@ class DeclarationChecker:
             is_inline = "inline" in (node.funcspec or ())
             old = FunctionDecl(name, t, loc, is_static=is_static, is_inline=is_inline)
             old.symbol = self._label(node)
+            self._linkage(old, node)
             self._linked[name] = old
             self.unit.tree.functions.append(old)
         elif not isinstance(old, FunctionDecl):
@@ -459,6 +553,7 @@ class DeclarationChecker:
                 [(old.loc, "earlier declaration")],
             )  # fmt: skip
         old.symbol = self._label(node) or old.symbol
+        self._linkage(old, node)
         old.is_inline = old.is_inline or "inline" in (node.funcspec or ())
         if t.prototyped or (t.params and not old.type.prototyped):
             old.type = t

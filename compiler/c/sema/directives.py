@@ -44,8 +44,10 @@ from .clause_values import check_values
 from .clauses import ClauseResolver
 from .literals import string_literal
 from .nesting import check_nesting
+from .packing import without_anchors
 from .unit import Target, Unit
 
+_WEAK = re.compile(r"\s*weak\s+(\w+)(?:\s*=\s*(\w+))?\s*$")
 _ACC = re.compile(r"acc\b[ \t]*")
 _HOST_NAMES = frozenset(("host", "multicore"))
 _NEXT_IS_FOR = "the next statement must be a 'for' loop"
@@ -69,6 +71,8 @@ class DirectiveChecker:
     def _parse(self, node: Any) -> Directive | None:
         loc = self.unit.loc(node)
         text = node.string
+        if isinstance(text, str) and (self.unit.pack.obey(text) or self._weak(text)):
+            return None
         if not isinstance(text, str):  # _Pragma("…")
             data, _ = string_literal(text.value, loc)
             text = data[:-1].decode()
@@ -77,6 +81,13 @@ class DirectiveChecker:
             return None
         place = SourceLoc(loc.file, loc.line, loc.column + m.end() if loc.column else 0)
         return parse_directive(text[m.end() :], place, self.unit.sink)
+
+    def _weak(self, text: str) -> bool:
+        """`#pragma weak f`, `#pragma weak f = g`."""
+        found = _WEAK.match(without_anchors(text))
+        if found is not None:
+            self.unit.tree.weak[found.group(1)] = found.group(2)
+        return found is not None
 
     def _resolve(self, directive: Directive) -> None:
         """Types all clauses, and keeps those that hold on the target."""

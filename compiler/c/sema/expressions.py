@@ -38,6 +38,7 @@ from ..ast import (
     VarDecl,
     VarRef,
 )
+from ..gnu_expressions import LabelAddress
 from ..known_headers import header_of
 from ..types import (
     CHAR,
@@ -60,6 +61,7 @@ from . import complex_numbers
 from .calls import CallChecker
 from .complex_numbers import is_number
 from .conversions import (
+    as_union,
     bit_field_width,
     cast,
     compatible,
@@ -77,6 +79,7 @@ from .conversions import (
 from .literals import character_literal, floating_literal, integer_literal, string_literal
 from .operators import OperatorChecker
 from .scopes import Enumerator, nearest
+from .thread_locals import own_object
 from .unit import Unit
 
 _FUNCTION_NAMES = frozenset({"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"})
@@ -110,6 +113,9 @@ class ExpressionChecker:
             "!": self._not,
             "sizeof": self._sizeof,
             "_Alignof": self._alignof,
+            "__alignof": self._alignof,
+            "__real": self._part,
+            "__imag": self._part,
         }
 
     def check(self, node: Any) -> Expr:
@@ -120,6 +126,8 @@ class ExpressionChecker:
         loc = self.unit.loc(node)
         if isinstance(node, c_ast.Compound):
             return self.unit.statements.expression(node)
+        if isinstance(node, LabelAddress):
+            return self.unit.statements.label_address(node)
         if isinstance(node, c_ast.InitList):
             raise error(
                 loc, "a braced list is not an expression", "write a compound literal '(type){ … }'"
@@ -151,6 +159,8 @@ class ExpressionChecker:
         symbol = self.unit.scope.find(node.name)
         if isinstance(symbol, VarDecl):
             ref = VarRef(type=symbol.type, loc=loc, decl=symbol)
+            if symbol.control is not None:
+                return own_object(self.unit, ref)
             return self.unit.openmp.regions.own_copy(ref) if symbol.is_thread_private else ref
         if isinstance(symbol, FunctionDecl):
             return FunctionRef(type=symbol.type, loc=loc, decl=symbol)
@@ -320,6 +330,25 @@ class ExpressionChecker:
         operand = self.condition(node.expr, "the operand of '!'")
         return UnaryOp(type=INT, loc=self.unit.loc(node), op="!", operand=operand)
 
+    def _part(self, node: Any) -> Expr:
+        """`__real__ z`, `__imag__ z` (GNU C): an lvalue if `z` is."""
+        loc, name = self.unit.loc(node), node.op.removeprefix("__")
+        operand = self.check(node.expr)
+        t = operand.type
+        if isinstance(t, ComplexType):
+            if not operand.is_lvalue:
+                return complex_numbers.part(f"c{name}", operand, t, loc)
+            assert t.fields is not None
+            mark_address_taken(operand)
+            field = t.fields[0 if name == "real" else 1]
+            return Member(type=field.type.type, loc=loc, record=operand, field=field)
+        if not is_arithmetic(t):
+            raise error(loc, f"'{node.op}__' of '{t}'", "its operand must be a number")
+        if name == "real":
+            return operand
+        zero: Expr = IntConst(type=INT, loc=loc, value=0)
+        return Comma(type=t, loc=loc, lhs=discard(operand), rhs=cast(zero, t))
+
     def _increment(self, node: Any) -> Expr:
         loc = self.unit.loc(node)
         target = self.operators.modifiable(
@@ -388,7 +417,7 @@ class ExpressionChecker:
             return SizeofVla(type=SIZE_T, loc=loc, of=t)
         if isinstance(t, VoidType | FunctionType):  # GNU: 1, as for pointer arithmetic
             return IntConst(type=SIZE_T, loc=loc, value=1)
-        if not (t.has_size if isinstance(t, RecordType) else t.is_complete):
+        if not t.is_complete:
             raise error(
                 loc,
                 f"sizeof of incomplete type '{t}'",
@@ -398,10 +427,21 @@ class ExpressionChecker:
 
     def _alignof(self, node: Any) -> Expr:
         loc = self.unit.loc(node)
-        t = self.unit.types.build(node.expr).type
+        given: int | None = None
+        if isinstance(node.expr, c_ast.Typename):
+            t = self.unit.types.build(node.expr).type
+            given = self.unit.declarations.alignment(node.expr)
+        else:
+            operand = self.check(node.expr)
+            t = operand.type
+            given = operand.decl.alignment if isinstance(operand, VarRef) else None
+            if isinstance(operand, Member) and isinstance(operand.record.type, RecordType):
+                given = 1 if operand.record.type.is_packed else None
+        if isinstance(t, VoidType | FunctionType):  # GNU: 1, as for pointer arithmetic
+            return IntConst(type=SIZE_T, loc=loc, value=1)
         if not t.is_complete and not isinstance(t, ArrayType):
             raise error(loc, f"_Alignof of incomplete type '{t}'", "define the type first")
-        return IntConst(type=SIZE_T, loc=loc, value=t.align)
+        return IntConst(type=SIZE_T, loc=loc, value=given or t.align)
 
     # Casts, conditionals, comma ---------------------------------------------------------------
 
@@ -414,6 +454,10 @@ class ExpressionChecker:
         source = operand.type
         if isinstance(target, RecordType) and source is target:
             return operand
+        if isinstance(target, RecordType) and target.is_union:
+            made = as_union(operand, target)
+            if made is not None:
+                return made
         if isinstance(target, ComplexType) or isinstance(source, ComplexType):
             what = f"cast to '{target}'"
             return convert_assigned(operand, target, what, self.unit.sink)

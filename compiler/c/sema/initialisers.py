@@ -75,7 +75,7 @@ class InitialiserChecker:
         The initialiser `node` of an object of type `t`; its `type` has the length of an array
         declared without one. `what` begins messages. With `is_static` values must be constant.
         """
-        builder = _Builder(self.unit, what)
+        builder = _Builder(self.unit, what, is_static=is_static)
         t = builder.whole(t, node)
         if is_static:
             builder.require_constants()
@@ -105,9 +105,10 @@ def _is_zero(expr: Expr) -> bool:
 
 
 class _Builder:
-    def __init__(self, unit: Unit, what: str) -> None:
+    def __init__(self, unit: Unit, what: str, *, is_static: bool) -> None:
         self.unit = unit
         self.what = what
+        self.is_static = is_static
         self.items: list[tuple[int, Expr]] = []
         self.bit_fields: dict[int, Field] = {}
         self.zero_fill = False
@@ -198,8 +199,13 @@ class _Builder:
         if index >= (min(1, len(fields)) if t.is_union else len(fields)):
             return None
         field = fields[index]
-        if isinstance(field.type.type, ArrayType) and field.type.type.length is None:
-            return None  # a flexible array member has no storage of its own
+        array = field.type.type
+        if isinstance(array, ArrayType) and not array.length:
+            # The object is larger than its type then (GNU C); others have no storage for it.
+            if self.is_static and index == len(fields) - 1 and not t.is_union:
+                return ArrayType(array.element, None), field.offset, field
+            if array.length is None:
+                return None
         return field.type.type, field.offset, field
 
     def _designated(

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...base.diagnostics import SourceLoc, error
-from ..ast import AddressOf, Asm, Expr, IntConst
+from ..ast import AddressOf, Asm, Expr, IntConst, VarRef
 from ..types import CType, FloatType, IntType, PointerType, pointer_to
 from .constants import integer_value
 from .conversions import mark_address_taken, rvalue
 from .literals import string_literal
+from .temporaries import Temporary
 
 if TYPE_CHECKING:
     from ..asm_syntax import AsmOperand, AsmStatement
@@ -69,11 +70,12 @@ class AsmChecker:
         self.unit = unit
         self._is_x86 = platform.machine() in ("x86_64", "AMD64")
 
-    def check(self, node: AsmStatement) -> Asm:
+    def check(self, node: AsmStatement) -> Expr:
         """The statement as an expression without value. Raises `CompileError` for what LLVM cannot do."""
         loc = self.unit.loc(node)
         self.unit.tree.has_assembly = True
         operands = _Operands()
+        self._held = Temporary(self.unit, loc)
         shared: list[tuple[int, Expr]] = []
         names: dict[str, int] = {}
         for index, operand in enumerate((*node.outputs, *node.inputs)):
@@ -88,7 +90,7 @@ class AsmChecker:
         clobbers = [_text(c.value, self.unit.loc(c)) for c in node.clobbers]
         if any(in_memory for _, _, in_memory in operands.places):
             clobbers.append("memory")
-        return Asm(
+        made = Asm(
             loc=loc,
             template=self._template(_text(node.template.value, loc), operands, names, loc),
             constraints=",".join([*operands.outputs, *operands.inputs, *self._clobbers(clobbers)]),
@@ -97,6 +99,7 @@ class AsmChecker:
             output_types=operands.types,
             inputs=operands.values,
         )
+        return self._held.result(made) if self._held.body else made
 
     def _output(
         self, operand: AsmOperand, operands: _Operands, shared: list[tuple[int, Expr]]
@@ -107,7 +110,10 @@ class AsmChecker:
             raise error(loc, f"the constraint '{text}' of an output", "begin it with '=' or '+'")
         early = "&" if "&" in text else ""
         kind = self._kind(text[1:].replace("&", ""), place, loc)
-        address = AddressOf(type=pointer_to(place.type), loc=loc, operand=place)
+        address: Expr = AddressOf(type=pointer_to(place.type), loc=loc, operand=place)
+        if text[0] == "+" and not isinstance(place, VarRef):
+            read = self._held.hold(address)  # it is used twice
+            address, place = read(), self._held.deref(read())
         if kind == "m":
             operands.places.append((False, len(operands.inputs), True))
             operands.put("r", address)
@@ -180,7 +186,7 @@ class AsmChecker:
                 return letter
         if number is not None and set(letters) & _CONSTANTS:
             return next(letter for letter in letters if letter in _CONSTANTS)
-        if set(letters) & set("moVQ"):
+        if set(letters) & set("moVQ") or (not scalar and "g" in letters):
             return "m"
         if "X" in letters and scalar:
             return "r"

@@ -10,7 +10,8 @@ the statements of a `case` in the case's own list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from pycparser import c_ast
@@ -38,18 +39,18 @@ from ..ast import (
     Switch,
     While,
 )
+from ..ast import ComputedGoto as ComputedJump
+from ..gnu_expressions import ComputedGoto, LocalLabels
 from ..gnu_syntax import CaseRange
 from ..openmp.templates import Fence, Region
-from ..types import INT, VOID, IntType, VoidType
+from ..types import INT, VOID, IntType, PointerType, VoidType, pointer_to
 from .constants import integer_value, wrap
 from .conversions import convert_assigned, promote, rvalue
 from .inline_asm import AsmChecker
 from .scopes import nearest
 from .unit import FunctionState, Jump, Target, Unit
 
-_LARGEST_CASE_RANGE = 4096
-
-_JUMPS = (c_ast.Break, c_ast.Continue, c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch)
+_LARGEST_CASE_RANGE = 256
 
 _LOOP = Target("loop")
 _SWITCH = Target("switch")
@@ -76,7 +77,10 @@ class StatementChecker:
             AsmStatement: self._asm,
             Region: lambda node: self.unit.openmp.regions.region(node),
             Fence: lambda node: self.unit.openmp.regions.fence(node),
+            ComputedGoto: self._computed_goto,
+            LocalLabels: self._local_labels,
             c_ast.EmptyStatement: lambda node: Null(loc=self.unit.loc(node)),
+            c_ast.AttributeDeclaration: lambda node: Null(loc=self.unit.loc(node)),
         }
 
     @property
@@ -89,7 +93,8 @@ class StatementChecker:
 
     def function_body(self, node: Any) -> Compound:
         """The outermost block of a function, in the scope of its parameters."""
-        body = Compound(loc=self.unit.loc(node), body=self.block(node.block_items or []))
+        with self._labels():
+            body = Compound(loc=self.unit.loc(node), body=self.block(node.block_items or []))
         for name, jump in self._function.gotos:
             with self.unit.recovery.going_on():
                 self._check_goto(name, jump)
@@ -166,22 +171,30 @@ class StatementChecker:
         loc = self.unit.loc(node)
         if items and isinstance(items[0], c_ast.Pragma) and items[0].coord is node.coord:
             return self._pragma_body(items, loc)
-        with self.unit.nested_scope():
+        with self.unit.nested_scope(), self._labels():
             return Compound(loc=loc, body=self.block(items))
+
+    @contextmanager
+    def _labels(self) -> Generator[None]:
+        """A block, which may have labels of its own."""
+        self._function.local_labels.append({})
+        yield
+        self._function.local_labels.pop()
 
     def expression(self, node: Any) -> Expr:
         """`({ … })` (GNU C): the value of the last statement, if that is an expression."""
         loc = self.unit.loc(node)
-        jump = next(_jumps(node), None)
-        if self.unit.function is None or jump is not None:
+        if self.unit.function is None:
             raise error(
-                loc if jump is None else self.unit.loc(jump),
-                "a statement expression '({ … })' "
-                + ("outside a function" if jump is None else "with a jump in it"),
+                loc,
+                "a statement expression '({ … })' outside a function",
                 "write a static inline function",
             )
         items: list[Any] = list(node.block_items or [])
-        with self.unit.nested_scope():
+        while items and isinstance(last := items[-1], c_ast.Label):  # its statement has the value
+            empty = c_ast.EmptyStatement(last.coord)
+            items[-1:] = [c_ast.Label(last.name, empty, last.coord), last.stmt]
+        with self.unit.nested_scope(), self._labels():
             if (
                 not items
                 or type(items[-1]) in self._checkers
@@ -290,8 +303,12 @@ class StatementChecker:
             word = "default" if isinstance(node, c_ast.Default) else "case"
             raise error(loc, f"'{word}' outside 'switch'", "move it into a switch")
         values: list[int | None] = [None]
+        last: int | None = None
         if isinstance(node, CaseRange):
-            values = list(self._case_range(node))
+            span = self._case_range(node)
+            values = list(span[:_LARGEST_CASE_RANGE])
+            if len(values) < span.stop - span.start:  # compared, not listed
+                values, last = [span.start], span.stop - 1
         elif isinstance(node, c_ast.Case):
             values = [self._case_value(node.expr, loc)]
         seen = state.switch_values[-1]
@@ -310,7 +327,7 @@ class StatementChecker:
         if stmts and not isinstance(stmts[0], DeclStmt):
             first, *stmts = stmts
         for value in reversed(values):
-            first = Case(loc=loc, value=value, body=first)
+            first = Case(loc=loc, value=value, body=first, last=last)
         return [first, *stmts]
 
     def _case_value(self, node: Any, loc: SourceLoc) -> int:
@@ -325,32 +342,65 @@ class StatementChecker:
         """The values of `case first ... last:` (GNU C)."""
         loc = self.unit.loc(node)
         first, last = self._case_value(node.expr, loc), self._case_value(node.last, loc)
-        if not first <= last < first + _LARGEST_CASE_RANGE:
+        if first > last:
             raise error(
-                loc,
-                f"'case {first} ... {last}' has no values, or more than {_LARGEST_CASE_RANGE}",
-                "write the lower value first, or use an if",
+                loc, f"'case {first} ... {last}' has no values", "write the lower value first"
             )
         return range(first, last + 1)
 
     # Jumps ------------------------------------------------------------------------------------
 
+    def _label_name(self, name: str) -> str:
+        """The label that `name` means here: one that `__label__` declares, or the function's."""
+        for declared in reversed(self._function.local_labels):
+            if name in declared:
+                return declared[name]
+        return name
+
+    def _local_labels(self, node: Any) -> Stmt:
+        """`__label__ a, b;` at the beginning of a block."""
+        innermost = self._function.local_labels[-1]
+        for name in node.name.split():
+            innermost[name] = f"{name}.{self.unit.next_number()}"
+        return Null(loc=self.unit.loc(node))
+
     def _label(self, node: Any) -> Stmt:
-        loc, state = self.unit.loc(node), self._function
-        if node.name in state.labels:
-            first = state.labels[node.name].loc
+        loc, state, name = self.unit.loc(node), self._function, self._label_name(node.name)
+        if name in state.labels:
+            first = state.labels[name].loc
             raise error(
                 loc, f"label '{node.name}' is defined twice", "rename one", [(first, "first here")]
             )
         state.decl.contains_goto_or_switch = True
-        state.labels[node.name] = Jump(loc, state.constructs)
-        return Label(loc=loc, name=node.name, body=self.statement(node.stmt))
+        state.labels[name] = Jump(loc, state.constructs)
+        return Label(loc=loc, name=name, body=self.statement(node.stmt))
 
     def _goto(self, node: Any) -> Stmt:
+        loc, state, name = self.unit.loc(node), self._function, self._label_name(node.name)
+        state.decl.contains_goto_or_switch = True
+        state.gotos.append((name, Jump(loc, state.constructs)))
+        return Goto(loc=loc, label=name)
+
+    def label_address(self, node: Any) -> Expr:
+        """
+        `&&label` (GNU C). No code has addresses here: a label is a number, by which `goto *p` chooses, and
+        the difference of two is that of their numbers.
+        """
+        loc = self.unit.loc(node)
+        if self.unit.function is None:
+            raise error(loc, "'&&' outside a function", "take a label's address in its function")
+        state, name = self._function, self._label_name(node.name)
+        number = state.addresses.setdefault(name, len(state.addresses) + 1)
+        state.gotos.append((name, Jump(loc, state.constructs)))
+        return IntConst(type=pointer_to(VOID), loc=loc, value=number)
+
+    def _computed_goto(self, node: Any) -> Stmt:
         loc, state = self.unit.loc(node), self._function
         state.decl.contains_goto_or_switch = True
-        state.gotos.append((node.name, Jump(loc, state.constructs)))
-        return Goto(loc=loc, label=node.name)
+        target = self.unit.expressions.value(node.target)
+        if not isinstance(target.type, PointerType):
+            raise error(target.loc, f"'goto *' of '{target.type}'", "use the address of a label")
+        return ComputedJump(loc=loc, target=target, labels=state.addresses)
 
     def _leave(self, loc: SourceLoc, word: str, kinds: tuple[str, ...]) -> None:
         """Check that `break` or `continue` finds its target without leaving a construct."""
@@ -414,11 +464,3 @@ def _construct(unit: Unit) -> str:
     if unit.tree.has_openmp:
         return "OpenACC or OpenMP construct (OpenACC 3.4, 2.5; OpenMP 4.5, 1.2.2)"
     return "OpenACC construct (OpenACC 3.4, 2.5)"
-
-
-def _jumps(node: Any) -> Iterator[Any]:
-    """The statements in `node` that may leave it or the order of its statements, and pragmas."""
-    if isinstance(node, (*_JUMPS, c_ast.Pragma)):
-        yield node
-    for child in node:
-        yield from _jumps(child)

@@ -17,8 +17,8 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
-from ...base.library_headers import is_system
 from ..ast import Expr, VarDecl
+from ..attribute_syntax import attributes_of
 from ..gnu_syntax import IMPLICIT_INT
 from ..types import (
     BOOL,
@@ -26,6 +26,7 @@ from ..types import (
     DOUBLE,
     FLOAT,
     INT,
+    INT128,
     LDOUBLE,
     LLONG,
     LONG,
@@ -33,6 +34,7 @@ from ..types import (
     SHORT,
     UCHAR,
     UINT,
+    UINT128,
     ULLONG,
     ULONG,
     USHORT,
@@ -43,6 +45,7 @@ from ..types import (
     FloatType,
     FunctionType,
     IntType,
+    Member,
     PointerType,
     QualType,
     RecordType,
@@ -52,6 +55,7 @@ from .constants import integer_value
 from .conversions import cast, rvalue
 from .literals import fits
 from .scopes import Enumerator, EnumTag, RecordTag, TypedefName, nearest
+from .type_attributes import with_type_attributes
 from .unit import Unit
 
 _INTEGER_SPELLINGS: tuple[tuple[CType, str], ...] = (
@@ -66,6 +70,8 @@ _INTEGER_SPELLINGS: tuple[tuple[CType, str], ...] = (
     (ULONG, "unsigned long|unsigned long int"),
     (LLONG, "long long|long long int|signed long long|signed long long int"),
     (ULLONG, "unsigned long long|unsigned long long int"),
+    (INT128, "__int128|signed __int128"),
+    (UINT128, "unsigned __int128"),
     (BOOL, "_Bool"),
     (FLOAT, "float"),
     (DOUBLE, "double"),
@@ -78,8 +84,6 @@ _BASIC = {
     for words in spellings.split("|")
 }
 _KEYWORDS = frozenset(word for key in _BASIC for word in key.split())
-
-Member = tuple[str | None, QualType, int | None]
 
 
 def apply_qualifiers(q: QualType, quals: Sequence[str], loc: SourceLoc) -> QualType:
@@ -109,6 +113,10 @@ class TypeBuilder:
         self._complex: dict[int, ComplexType] = {}
         self._warned: set[SourceLoc] = set()  # types are built several times
 
+    def declared(self, node: Any) -> QualType:
+        """The type of a declaration, typedef or type name, as its attributes change it (GNU C)."""
+        return with_type_attributes(self.unit, self.build(node.type), getattr(node, "align", None))
+
     # Declarators ------------------------------------------------------------------------------
 
     def build(self, node: Any) -> QualType:
@@ -126,7 +134,12 @@ class TypeBuilder:
             case c_ast.FuncDecl():
                 with self.unit.nested_scope():
                     return QualType(self.function(node)[0])
-            case c_ast.Typename() | c_ast.AttributedType():
+            case c_ast.Typename():
+                q = self.declared(node)
+                return apply_qualifiers(
+                    q, [w for w in node.quals if w == "_Atomic"], self._loc(node)
+                )
+            case c_ast.AttributedType():
                 return self.build(node.type)
             case c_ast.TypeOf():
                 if isinstance(node.expr, c_ast.Typename):
@@ -147,7 +160,7 @@ class TypeBuilder:
             raise error(
                 loc, "an array of functions is not possible", "use an array of function pointers"
             )
-        if not element.type.is_complete and not _is_packed(element.type):
+        if not element.type.is_complete:
             raise error(
                 loc,
                 f"array elements of incomplete type '{element.type}'",
@@ -244,7 +257,12 @@ class TypeBuilder:
                 return QualType(self._record(node))
             case c_ast.Enum():
                 return QualType(self._enum(node))
-            case c_ast.Typename() | c_ast.AttributedType():
+            case c_ast.Typename():
+                q = self.declared(node)
+                return apply_qualifiers(
+                    q, [w for w in node.quals if w == "_Atomic"], self._loc(node)
+                )
+            case c_ast.AttributedType():
                 return self.build(node.type)
             case c_ast.TypeOf():
                 if isinstance(node.expr, c_ast.Typename):
@@ -264,7 +282,7 @@ class TypeBuilder:
             symbol = self.unit.scope.find(names[0])
             if isinstance(symbol, TypedefName):
                 return symbol.qual
-            if names[0] not in ("_Complex", "__int128"):
+            if names[0] != "_Complex":
                 raise error(loc, f"unknown type name '{names[0]}'", self._type_remedy(names[0]))
         if "_Complex" in names:
             words = sorted(n for n in names if n != "_Complex")
@@ -272,8 +290,6 @@ class TypeBuilder:
             if isinstance(element, FloatType):
                 return QualType(self.complex(element))
             raise error(loc, f"'{' '.join(names)}' is not a type", "write e.g. 'double _Complex'")
-        if "__int128" in names:
-            raise error(loc, "__int128 is not supported", "use 'long long', or two of them")
         t = _BASIC.get(" ".join(sorted(names)))
         if t is None:
             raise error(loc, f"'{' '.join(names)}' is not a type", "write e.g. 'unsigned long'")
@@ -309,11 +325,12 @@ class TypeBuilder:
             return known
         record = self._new_record(node.name, is_union, loc)
         self._defined[node] = record
-        wanted = self.unit.declarations.strictest(node.attributes or ())
-        members = self._members(node, record)
-        packed = wanted == 1 and is_system(loc) and _has_gaps(members, is_union)
-        record.complete(members, wanted or 1, packed=packed)
-        record.is_packed |= packed
+        attributes = node.attributes or ()
+        packed = bool(attributes_of(attributes, "packed"))
+        wanted = self.unit.declarations.strictest(attributes)
+        record.is_transparent = is_union and bool(attributes_of(attributes, "transparent_union"))
+        members = self._members(node, record, packed=packed)
+        record.complete(members, wanted or 1, most=self.unit.pack.most)
         return record
 
     def _named_record(self, tag: str, is_union: bool, loc: SourceLoc) -> RecordType:
@@ -354,7 +371,7 @@ class TypeBuilder:
             return here.type
         return self.declare_record(tag, is_union, loc)
 
-    def _members(self, node: Any, record: RecordType) -> list[Member]:
+    def _members(self, node: Any, record: RecordType, *, packed: bool) -> list[Member]:
         members: list[Member] = []
         seen: dict[str, SourceLoc] = {}
         for decl in node.decls:
@@ -366,10 +383,10 @@ class TypeBuilder:
                 if members and _is_flexible(members[-1]):
                     raise error(
                         self._loc(decl),
-                        f"member after the flexible array '{members[-1][0]}'",
+                        f"member after the flexible array '{members[-1].name}'",
                         "put the array without length last",
                     )
-                member = self._member(decl, record)
+                member = self._member(decl, record, packed=packed)
                 if member is not None:
                     self._check_unique(member, seen, self._loc(decl))
                     members.append(member)
@@ -377,26 +394,24 @@ class TypeBuilder:
         if members and alone and _is_flexible(members[-1]):
             raise error(
                 self._loc(node),
-                f"flexible array '{members[-1][0]}' must follow other members of a struct",
+                f"flexible array '{members[-1].name}' must follow other members of a struct",
                 "give it a length",
             )
         return members
 
-    def _member(self, node: Any, record: RecordType) -> Member | None:
+    def _member(self, node: Any, record: RecordType, *, packed: bool) -> Member | None:
         loc = self._loc(node)
         if node.name is None and node.bitsize is None:
             t = self.build(node.type).type
             anonymous = isinstance(t, RecordType) and t.tag is None
-            return (None, QualType(t), None) if anonymous else None
-        q = self.build(node.type)
-        self._check_alignment(node, q.type, loc)
+            return Member(None, QualType(t), packed=packed) if anonymous else None
+        q = self.declared(node)
         what = f"member '{node.name}'"
         if isinstance(q.type, FunctionType):
             raise error(loc, f"{what} has function type", "use a pointer to a function")
         if isinstance(q.type, ArrayType) and q.type.is_vla:
             raise error(loc, f"{what} has variable length", "use a constant length, or a pointer")
-        record.is_packed |= _is_packed(q.type)
-        if not _is_packed(q.type) and not q.type.is_complete and not isinstance(q.type, ArrayType):
+        if not q.type.is_complete and not isinstance(q.type, ArrayType):
             inside = q.type is record
             raise error(
                 loc,
@@ -405,17 +420,12 @@ class TypeBuilder:
                 if inside
                 else "define that type before this one",
             )
-        return node.name, q, None if node.bitsize is None else self._bit_width(node, q.type)
-
-    def _check_alignment(self, node: Any, t: CType, loc: SourceLoc) -> None:
-        """Raise for an `_Alignas` that is stricter than the member's type."""
-        wanted = self.unit.declarations.alignment(node)
-        if wanted is None or (t.is_complete and wanted <= t.align):
-            return
-        if not node.align and is_system(loc):
-            return  # of no use to most programs that include it
-        what = "_Alignas on a member" if node.align else "a member of a type with an alignment"
-        raise error(loc, f"{what} is not supported", "put it on the variable instead")
+        width = None if node.bitsize is None else self._bit_width(node, q.type)
+        wanted = self.unit.declarations.alignment(node) or 1
+        named = self.unit.declarations.named_alignment(node.type)
+        packed |= bool(attributes_of(node.align, "packed"))
+        packed |= width is None and named is not None and named < q.type.align
+        return Member(node.name, q, width, wanted, packed)
 
     def _bit_width(self, node: Any, t: CType) -> int:
         loc = self.unit.loc(node.bitsize)
@@ -497,33 +507,16 @@ class TypeBuilder:
         return values
 
 
-def _is_packed(t: CType) -> bool:
-    """Whether it is a packed record, or an array of them."""
-    while isinstance(t, ArrayType):
-        t = t.element.type
-    return isinstance(t, RecordType) and t.is_packed
-
-
-def _has_gaps(members: Sequence[Member], is_union: bool) -> bool:
-    """Whether a record with these members, were it packed, had another size or other offsets."""
-    natural = RecordType(None, is_union)
-    natural.complete(members)
-    if any(width is not None for _, _, width in members):
-        return natural.align > 1
-    sizes = [0 if _is_flexible(m) else m[1].type.size for m in members]
-    return natural.size != (max(sizes, default=0) if is_union else sum(sizes))
-
-
 def _is_flexible(member: Member) -> bool:
-    t = member[1].type
+    t = member.qual.type
     return isinstance(t, ArrayType) and t.length is None
 
 
 def _names(member: Member) -> list[str]:
     """The names a member adds to its record, through anonymous members."""
-    name, q, _ = member
-    if name is not None:
-        return [name]
-    if isinstance(q.type, RecordType):
-        return [n for f in q.type.fields or () for n in _names((f.name, f.type, None))]
+    t = member.qual.type
+    if member.name is not None:
+        return [member.name]
+    if isinstance(t, RecordType):
+        return [n for f in t.fields or () for n in _names(Member(f.name, f.type))]
     return []

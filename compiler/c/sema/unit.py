@@ -14,6 +14,7 @@ from ...base.diagnostics import DiagnosticSink, SourceLoc
 from ...directives.records import Directive
 from ..ast import FunctionDecl, TranslationUnit
 from ..types import IntType
+from .packing import Packing
 from .recovery import Recovery
 from .scopes import Scope
 
@@ -58,6 +59,10 @@ class FunctionState:
     decl: FunctionDecl
     labels: dict[str, Jump] = field(default_factory=dict[str, Jump])
     gotos: list[tuple[str, Jump]] = field(default_factory=list[tuple[str, Jump]])
+    addresses: dict[str, int] = field(default_factory=dict[str, int])
+    """The labels whose address is taken, and the numbers that stand for these."""
+    local_labels: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    """What `__label__` declares in the blocks around, outermost first: name → the label's own name."""
     targets: list[Target] = field(default_factory=list[Target])
     directives: list[Directive] = field(default_factory=list[Directive])
     """The constructs around the current statement, outermost first."""
@@ -69,7 +74,13 @@ class FunctionState:
     switch_types: list[IntType] = field(default_factory=list[IntType])
 
     def _stacks(self) -> tuple[list[Any], ...]:
-        return self.targets, self.directives, self.switch_values, self.switch_types
+        return (
+            self.targets,
+            self.directives,
+            self.switch_values,
+            self.switch_types,
+            self.local_labels,
+        )
 
     def depths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """What `unwind` brings back: how deep the current statement is nested."""
@@ -107,6 +118,7 @@ class Unit:
         self.function: FunctionState | None = None
         self.functions_of_file: frozenset[str] = frozenset()
         """Those that the file defines, also further down."""
+        self.pack = Packing()
         self.recovery = Recovery(self)
         self._numbers = 0
 

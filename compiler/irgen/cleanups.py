@@ -1,0 +1,42 @@
+"""Variables with `cleanup(f)` (GNU C): `f` gets their address when control leaves their scope."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import llvm
+from xdsl.dialects.llvm import LLVMVoidType
+
+from ..base.diagnostics import SourceLoc, error
+from ..c import ast as c
+from .function import FunctionState
+
+
+@dataclass
+class CleanUp:
+    """What leaving the scope of `decl` does."""
+
+    fn: FunctionState
+    decl: c.VarDecl
+    function: c.FunctionDecl
+
+    def __call__(self) -> None:
+        symbol = self.fn.module.function_symbol(self.function)
+        output = self.fn.module.function_types[symbol].output
+        result = None if isinstance(output, LLVMVoidType) else output
+        self.fn.b.add(llvm.CallOp(symbol, self.fn.address(self.decl), return_type=result))
+
+
+def push(fn: FunctionState, decl: c.VarDecl, function: c.FunctionDecl) -> None:
+    """From here to the end of the scope, leaving it calls `function`."""
+    fn.exits.append(CleanUp(fn, decl, function))
+
+
+def refuse(fn: FunctionState, loc: SourceLoc) -> None:
+    """Raises for a `goto` in the scope of a variable with `cleanup`: its label may be outside."""
+    if any(isinstance(action, CleanUp) for action in fn.exits):
+        raise error(
+            loc,
+            "'goto' in the scope of a variable with 'cleanup' is not supported",
+            "leave the scope by 'return', 'break' or 'continue'",
+        )
