@@ -9,6 +9,7 @@ Leaves: every parallel loop names the scalars from outside that it writes: in a 
         stored (`scalar_clauses.py`). A scalar that a parallel construct sets before it uses it, for
         reductions of loops inside, is private to the construct. The addresses of global scalars
         stand before the construct. What is left is shared, or as the program says.
+        Loops in order that use what they reduce do so in the variable itself (`reduction_reads.py`).
         Loops that certainly pass on elements of an array run in order where one gang, or one iteration
         around, does all of them (`carried_arrays.py`).
 Warns:  where iterations pass on a value, or certainly elements of an array; where a loop certainly needs
@@ -56,6 +57,7 @@ from .ir.function_scalars import FunctionScalars, global_scalars, is_shared
 from .ir.gang_order import unordered_loops
 from .ir.loop_classifier import LoopClassifier, is_parallel
 from .ir.messages import Messages
+from .ir.reduction_reads import reduce_in_place
 from .ir.scalar_classes import ScalarClass
 from .ir.scalar_clauses import add_private, replace_in
 
@@ -132,6 +134,7 @@ class _Function:
             if isinstance(op, acc.ParallelOp):
                 self.parallel(op)
                 self.unordered(op)
+                reduce_in_place(op)
             self.construct = None
 
     def unordered(self, construct: acc.ParallelOp) -> None:

@@ -5,7 +5,7 @@ warnings for what cannot be right and for what the program should say.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm
@@ -96,30 +96,36 @@ class LoopClassifier:
         self.messages.warn(source_loc(loop), text, remedy, notes)
         return found.name
 
-    def _check_reductions(self, loop: acc.LoopOp) -> None:
-        """Warns where iterations go on with the value of what the loop's clauses reduce."""
+    def uses_partial_sum(self, loop: acc.LoopOp) -> bool:
+        """Whether iterations go on with the value of what the loop's clauses reduce."""
+        return any(True for _ in self._partial_sums(loop))
+
+    def _partial_sums(self, loop: acc.LoopOp) -> Iterator[tuple[SSAValue, Operation]]:
+        if hands_on(loop):
+            return
         for operand in loop.reduction_operands:
             if operand.owner in self.scalars.clauses and self.scalars.flow.reads_first(
                 loop, operand
             ):
                 uses = [use.operation for use in operand.uses if is_inside(use.operation, loop)]
-                self._check_partial_sums(loop, operand, uses)
+                load = use_of_partial_sum(uses)
+                if load is not None:
+                    yield operand, load
 
-    def _check_partial_sums(
-        self, loop: acc.LoopOp, variable: SSAValue, uses: Sequence[Operation]
-    ) -> None:
-        if hands_on(loop):
-            return
-        load = use_of_partial_sum(uses)
-        if load is not None:
-            name = variable_name(variable)
-            self.messages.warn(
-                source_loc(loop),
-                f"iterations of this loop use the value of '{name}' while it is reduced: what each sees"
-                " depends on how they are shared out",
-                f"use '{name}' after the loop, or write 'loop seq'",
-                [(source_loc(load), "it is read here")],
-            )
+    def _check_reductions(self, loop: acc.LoopOp) -> None:
+        """Warns where iterations go on with the value of what the loop's clauses reduce."""
+        for operand, load in self._partial_sums(loop):
+            self._warn_of_partial_sum(loop, operand, load)
+
+    def _warn_of_partial_sum(self, loop: acc.LoopOp, variable: SSAValue, load: Operation) -> None:
+        name = variable_name(variable)
+        self.messages.warn(
+            source_loc(loop),
+            f"iterations of this loop use the value of '{name}' while it is reduced: what each sees"
+            " depends on how they are shared out",
+            f"use '{name}' after the loop, or write 'loop seq'",
+            [(source_loc(load), "it is read here")],
+        )
 
     def _keep_to_gang(self, loop: acc.LoopOp) -> None:
         """Gangs cannot share a loop whose result an iteration of the loop around wants to go on with."""
@@ -177,7 +183,9 @@ class LoopClassifier:
             isinstance(op, llvm.LoadOp | llvm.StoreOp | acc.ReductionOp) for op in decision.uses
         )
         if isinstance(outer, acc.ReductionOp) and outer in self.scalars.clauses and simple:
-            self._check_partial_sums(loop, variable, decision.uses)
+            load = use_of_partial_sum(decision.uses)
+            if load is not None and not hands_on(loop):
+                self._warn_of_partial_sum(loop, variable, load)
             self.scalars.reduce(loop, decision, self.scalars.clauses[outer])
             return
         name = variable_name(variable)

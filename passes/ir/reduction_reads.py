@@ -1,16 +1,26 @@
 """
 Where iterations of a loop use the value of a variable that the loop reduces, for more than to update it: they
-see a part of the result, which depends on how iterations are shared out (OpenACC 3.4, 2.9.11).
+see a part of the result, which depends on how iterations are shared out (OpenACC 3.4, 2.9.11). Where they
+are not shared out, they see what C does: the variable itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import llvm, scf
+from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from ...dialects.accx import FROM_KERNELS, FROM_SERIAL
+from .acc_ops import (
+    COMPUTE_OPS,
+    has_level,
+    is_inside,
+    loops_in,
+    replace_inside,
+    set_operand_groups,
+)
 from .callees import is_harmless
 
 
@@ -56,3 +66,55 @@ def _has_effect(op: Operation, own: set[Operation]) -> bool:
     if isinstance(op, llvm.CallOp):
         return not is_harmless(op)
     return isinstance(op, llvm.StoreOp) or op.name.startswith("acc.atomic")
+
+
+def reduce_in_place(construct: Operation) -> None:
+    """
+    Lets loops in order of a compute construct that use the value of what they reduce work on the variable
+    itself, where one thread runs each of them: the copy of a reduction begins with another value.
+    """
+    loops = list(loops_in(construct))
+    for loop in loops:
+        if not loop.reduction_operands or not _is_in_order(loop, construct):
+            continue
+        if _is_run_once(loop, loops, construct):
+            _reduce_in_place(loop)
+
+
+def _reduce_in_place(loop: acc.LoopOp) -> None:
+    kept: list[SSAValue] = []
+    for copy in loop.reduction_operands:
+        reduction = copy.owner
+        uses = [use.operation for use in copy.uses if is_inside(use.operation, loop)]
+        if not isinstance(reduction, acc.ReductionOp) or use_of_partial_sum(uses) is None:
+            kept.append(copy)
+            continue
+        replace_inside(loop, copy, reduction.var)
+    if len(kept) < len(loop.reduction_operands):
+        dropped = [copy for copy in loop.reduction_operands if copy not in kept]
+        set_operand_groups(loop, reduction_operands=kept)
+        for copy in dropped:
+            entry = copy.owner
+            if isinstance(entry, Operation) and copy.first_use is None:
+                entry.detach()
+                entry.erase()
+
+
+def _is_in_order(loop: acc.LoopOp, construct: Operation) -> bool:
+    return has_level(loop.seq) or FROM_SERIAL in construct.attributes
+
+
+def _is_run_once(loop: acc.LoopOp, loops: Sequence[acc.LoopOp], construct: Operation) -> bool:
+    """Whether no other thread runs a loop in order with the same variables."""
+    if FROM_KERNELS in construct.attributes or FROM_SERIAL in construct.attributes:
+        return True
+    parent = loop.parent_op()
+    while parent is not None and not isinstance(parent, COMPUTE_OPS):
+        if isinstance(parent, acc.LoopOp) and not has_level(parent.seq):
+            return True
+        parent = parent.parent_op()
+    return (
+        isinstance(construct, acc.ParallelOp)
+        and not construct.num_gangs
+        and all(has_level(other.seq) for other in loops)
+    )

@@ -74,6 +74,7 @@ from ..ir.loop_dependence import Verdict, judge_loop
 from ..ir.loop_order import confine_to_gang, run_in_order
 from ..ir.loop_symbols import LoopLike
 from ..ir.messages import Messages
+from ..ir.reduction_reads import reduce_in_place
 from ..ir.region_values import HostEmitter
 from ..ir.scalar_clauses import add_private
 from ..ir.trip_counts import MOST_SHORT_ITERATIONS
@@ -127,6 +128,9 @@ def _settle(
     loop: acc.LoopOp, verdict: Verdict, classifier: LoopClassifier, module: ModuleOp
 ) -> None:
     set_prop(loop, "auto_", None)
+    if verdict.independent and classifier.uses_partial_sum(loop):
+        run_in_order(loop, "auto: iterations use the value of what they reduce")
+        return
     if verdict.independent:
         set_prop(loop, "independent", NONE)
         _make_parallel(loop, verdict, classifier, module)
@@ -488,6 +492,8 @@ class SplitKernelsPass(ModulePass):
                 else:
                     decide_loops(construct, op, classifier, plain_loops=False)
             decide_loops(function, op, classifier, plain_loops=False)
+            for construct in constructs_of(function, (acc.ParallelOp,)):
+                reduce_in_place(construct)
         messages.save()
 
 
