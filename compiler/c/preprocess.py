@@ -28,7 +28,7 @@ from .preprocess_headers import (
     HeaderSearch,
     NeedsSystemHeaders,
 )
-from .preprocess_macros import MacroPreprocessor, read_source
+from .preprocess_macros import Headers, MacroPreprocessor, read_source
 from .preprocess_output import OutputWriter
 from .preprocess_predefined import (
     FOR_IDENTIFICATION,
@@ -85,14 +85,16 @@ def preprocess(
     path: Path,
     options: PreprocessOptions | None = None,
     sink: DiagnosticSink | None = None,
+    headers: Headers | None = None,
 ) -> PreprocessedSource:
     """
-    Preprocess a C file. Warnings and remarks go to `sink`. Raises `CompileError` at the line and
-    column of whatever is wrong: a header that cannot be found, an unterminated #if, #error, ….
+    Preprocess a C file. Warnings and remarks go to `sink`; `headers` are those of the program. Raises
+    `CompileError` at the line and column of whatever is wrong: a header that cannot be found, an
+    unterminated #if, #error, ….
     """
     options = options or PreprocessOptions()
     if path == STANDARD_INPUT:
-        return _preprocess(sys.stdin.read(), "<stdin>", Path("<stdin>"), options, sink)
+        return _preprocess(sys.stdin.read(), "<stdin>", Path("<stdin>"), options, sink, headers)
     if not path.is_file():
         raise error(
             SourceLoc(str(path), 0), f"cannot find the C file '{path}'", "check its name and folder"
@@ -100,7 +102,7 @@ def preprocess(
     if options.use_system_cpp:
         return _system_preprocess(path, options)
     text = read_source(path, SourceLoc(str(path), 0))
-    return _preprocess(text, str(path), path, options, sink)
+    return _preprocess(text, str(path), path, options, sink, headers)
 
 
 def preprocess_text(
@@ -117,16 +119,22 @@ def preprocess_text(
             "the system preprocessor needs a file, not text",
             "write the text to a file, or use accopt's own preprocessor",
         )
-    return _preprocess(text, filename, Path(filename), options, sink)
+    return _preprocess(text, filename, Path(filename), options, sink, None)
 
 
 def _preprocess(
-    text: str, name: str, path: Path, options: PreprocessOptions, sink: DiagnosticSink | None
+    text: str,
+    name: str,
+    path: Path,
+    options: PreprocessOptions,
+    sink: DiagnosticSink | None,
+    headers: Headers | None,
 ) -> PreprocessedSource:
+    headers = headers or Headers()
     try:
-        return _preprocess_with(text, name, path, options, sink, system=False)
+        return _preprocess_with(text, name, path, options, sink, headers, system=False)
     except NeedsSystemHeaders:
-        return _preprocess_with(text, name, path, options, sink, system=True)
+        return _preprocess_with(text, name, path, options, sink, headers, system=True)
 
 
 def _preprocess_with(
@@ -135,11 +143,12 @@ def _preprocess_with(
     path: Path,
     options: PreprocessOptions,
     sink: DiagnosticSink | None,
+    headers: Headers,
     *,
     system: bool,
 ) -> PreprocessedSource:
     output = OutputWriter(name)
-    cpp = _started(output, options, said := DiagnosticSink(), system=system)
+    cpp = _started(output, options, said := DiagnosticSink(), headers, system=system)
     if path.name == IDENTIFYING_FILE:
         for macro, body in FOR_IDENTIFICATION:
             cpp.predefine(macro, body)
@@ -155,7 +164,12 @@ def _preprocess_with(
 
 
 def _started(
-    output: OutputWriter, options: PreprocessOptions, said: DiagnosticSink, *, system: bool
+    output: OutputWriter,
+    options: PreprocessOptions,
+    said: DiagnosticSink,
+    headers: Headers,
+    *,
+    system: bool,
 ) -> MacroPreprocessor:
     """A preprocessor that has read everything before the file: `-D`, `-U`, `-imacros`, `-include`."""
     search = HeaderSearch(
@@ -166,7 +180,7 @@ def _started(
         standard=options.standard_dirs,
     )
     unwritten = OutputWriter("<command line>")
-    cpp = MacroPreprocessor(unwritten, search, said, openmp=options.openmp)
+    cpp = MacroPreprocessor(unwritten, search, said, openmp=options.openmp, headers=headers)
     for macro, body in (*PREDEFINED, *(FOR_SYSTEM_HEADERS if system else ())):
         cpp.predefine(macro, body)
     if options.openmp:
@@ -189,9 +203,12 @@ def macros(path: Path, options: PreprocessOptions) -> str:
     text = (
         sys.stdin.read() if path == STANDARD_INPUT else read_source(path, SourceLoc(str(path), 0))
     )
+    headers = Headers()
     for system in (False, True):
         try:
-            cpp = _started(OutputWriter(str(path)), options, DiagnosticSink(), system=system)
+            cpp = _started(
+                OutputWriter(str(path)), options, DiagnosticSink(), headers, system=system
+            )
             cpp.process(text, str(path), path)
             return cpp.definitions()
         except NeedsSystemHeaders:

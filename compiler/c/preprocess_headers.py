@@ -132,7 +132,7 @@ class ReadFiles:
 
     def __init__(self) -> None:
         self._ours: dict[str, str] = {}
-        self._others: list[str] = []
+        self._others: dict[Path | int, str] = {}
         self.names: list[str] = []
         """The files that are not ours, in order."""
 
@@ -141,7 +141,7 @@ class ReadFiles:
         if path is not None and path.is_relative_to(INCLUDE_DIR):
             self._ours[str(path.relative_to(INCLUDE_DIR))] = text
         else:
-            self._others.append(text)
+            self._others[path or len(self._others)] = text
             if path is not None and path.name != "<command line>":
                 self.names.append(str(path))
 
@@ -149,9 +149,11 @@ class ReadFiles:
         """The names used that a header lacks which was included, and that no other one of ours has."""
         table = lacking_names()
         lacked = frozenset[str]().union(*(table[h] for h in self._ours if h in table))
-        if not any(not lacked.isdisjoint(_IDENTIFIER.findall(text)) for text in self._others):
+        if not any(
+            not lacked.isdisjoint(_IDENTIFIER.findall(text)) for text in self._others.values()
+        ):
             return frozenset()
-        code = (_NOT_CODE.sub(" ", text) for text in self._others)
+        code = (_NOT_CODE.sub(" ", text) for text in self._others.values())
         used = lacked.intersection(*[{name for text in code for name in _IDENTIFIER.findall(text)}])
         return used.difference(*(_IDENTIFIER.findall(text) for text in self._ours.values()))
 

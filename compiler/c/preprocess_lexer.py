@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from copy import copy
+from functools import cached_property
 
 from ..base.diagnostics import SourceLoc, error
 
@@ -91,27 +93,70 @@ def tokenize(text: str, source: Position, *, fixed: bool = False) -> list[Token]
     return tokens
 
 
-class LineReader:
+class LexedFile:
     """
-    Splits a file into logical lines of tokens, each ending in a newline token. `file` is the name
-    tokens carry; `#line` changes it and the numbering through `renumber`.
+    The logical lines of a file, each lexed when it is first asked for. `file` is the name that tokens carry.
+    A header's are `shared`, lexed once for all that include it (nobody changes a token); others can be read
+    in order, once.
     """
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, *, shared: bool = False) -> None:
+        self.text = text
+        self._shared = shared
         self.file = file
         self._lines = text.split("\n")
         self._next = 0
         self._offset = 1
+        self._done: list[list[Token]] = []
+        self._behind: list[int] = []
+        """Physical lines up to the end of each logical one."""
 
-    def renumber(self, line: int, file: str | None) -> None:
-        """The next physical line is `line` of `file` (C11 6.10.4)."""
-        self._offset = line - self._next
-        if file is not None:
-            self.file = file
+    def line(self, index: int) -> list[Token] | None:
+        """Logical line number `index`, from 0, ending in a newline token; None behind the last one."""
+        while index >= len(self._done):
+            if self._next >= len(self._lines):
+                return None
+            if not self._shared:
+                return self._logical_line()
+            self._done.append(self._logical_line())
+            self._behind.append(self._next)
+        return self._done[index]
 
-    def __iter__(self) -> Iterator[list[Token]]:
-        while self._next < len(self._lines):
-            yield self._logical_line()
+    def behind(self, index: int, line: int, file: str) -> LexedFile:
+        """What follows the first `index` logical lines, as lines from `line` on of `file`."""
+        rest = copy(self)
+        rest.file, rest._shared, rest._done = file, False, []
+        if self._shared:
+            rest._next = self._behind[index - 1]
+        rest._offset = line - rest._next
+        return rest
+
+    @cached_property
+    def guard(self) -> str | None:
+        """
+        The macro that leaves nothing of the file where it is defined: if all of the file stands in one
+        `#ifndef`. To be asked when the file has been read to its end.
+        """
+        directives = [line for line in map(strip, self._done) if line]
+        name: str | None = None
+        depth = 0
+        for number, line in enumerate(directives, 1):
+            words = [token.value for token in line[:5] if token.type != "CPP_WS"]
+            word = words[1] if len(words) > 1 and words[0] == "#" else ""
+            if name is None:
+                if word != "ifndef" or len(words) < 3:
+                    return None
+                name = words[2]
+            depth += (word in ("if", "ifdef", "ifndef")) - (word == "endif")
+            ends = number == len(directives)
+            if (depth == 0) != ends or (depth == 1 and word in ("else", "elif")):
+                return None
+        return name
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all lines have been asked for."""
+        return self._next >= len(self._lines)
 
     def _take(self, pieces: list[str], starts: list[tuple[int, int]], length: int) -> int:
         """Append physical lines up to one without a trailing backslash; the new total length."""
@@ -171,3 +216,21 @@ class LineReader:
             tokens.append(Token(kind, value, place))
         tokens.append(Token("CPP_WS", "\n", (file, starts[-1][1], length + 1)))
         return tokens
+
+
+class LineReader:
+    """Reads the logical lines of a file in order; `#line` changes its name and the numbering (`renumber`)."""
+
+    def __init__(self, lexed: LexedFile) -> None:
+        self._lexed = lexed
+        self._index = 0
+
+    def renumber(self, line: int, file: str | None) -> None:
+        """The next physical line is `line` of `file` (C11 6.10.4)."""
+        self._lexed = self._lexed.behind(self._index, line, file or self._lexed.file)
+        self._index = 0
+
+    def __iter__(self) -> Iterator[list[Token]]:
+        while (line := self._lexed.line(self._index)) is not None:
+            self._index += 1
+            yield line

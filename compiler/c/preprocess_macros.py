@@ -24,7 +24,7 @@ from .preprocess_headers import (
     NeedsSystemHeaders,
     ReadFiles,
 )
-from .preprocess_lexer import LineReader, Position, Token, strip, tokenize
+from .preprocess_lexer import LexedFile, LineReader, Position, Token, strip, tokenize
 from .preprocess_output import OutputWriter
 
 _MAX_INCLUDE_DEPTH = 200
@@ -61,10 +61,24 @@ def _destringize(token: Token) -> list[Token]:
     return tokenize(text, (place[0], place[1], place[2] + 1))
 
 
+class Headers:
+    """The headers that the files of a program include, each read and lexed once."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, LexedFile] = {}
+
+    def get(self, path: Path, loc: SourceLoc) -> LexedFile:
+        """The header at `path`; `loc`: who asks."""
+        found = self._files.get(path)
+        if found is None:
+            found = self._files[path] = LexedFile(read_source(path, loc), str(path), shared=True)
+        return found
+
+
 class MacroPreprocessor(MacroExpander):
     """
     Preprocesses one translation unit into `output`. `search` finds the files of #include; `sink` receives
-    warnings. `openmp`: OpenMP's pragmas stay.
+    warnings. `openmp`: OpenMP's pragmas stay. `headers` are what is known of headers.
     """
 
     def __init__(
@@ -74,8 +88,10 @@ class MacroPreprocessor(MacroExpander):
         sink: DiagnosticSink,
         *,
         openmp: bool = False,
+        headers: Headers | None = None,
     ) -> None:
         super().__init__()
+        self._headers = headers or Headers()
         self._kept = ("acc", "omp", "pack", "weak") if openmp else ("acc", "pack", "weak")
         self._said_openmp = openmp
         self._saved: dict[str, list[Macro | None]] = {}  # by #pragma push_macro
@@ -87,7 +103,7 @@ class MacroPreprocessor(MacroExpander):
         self._conditionals: list[_Conditional] = []
         self._live = True
         self._chunk: list[Token] = []
-        self._reader = LineReader("", "")
+        self._reader = LineReader(LexedFile("", ""))
         self._once: set[Path] = set()
         self._depth = 0
         self._path: Path | None = None
@@ -148,10 +164,14 @@ class MacroPreprocessor(MacroExpander):
 
     def process(self, text: str, file: str, path: Path | None) -> None:
         """Preprocess `text`, known as `file` in messages and found at `path` (None: in memory)."""
-        self.files.add(path, text)
+        self._process(LexedFile(text, file), path)
+
+    def _process(self, lexed: LexedFile, path: Path | None) -> None:
+        self.files.add(path, lexed.text)
         outer = self._reader, self._conditionals, self._path, self.table.get("__FILE__")
-        self._reader, self._conditionals, self._path = LineReader(text, file), [], path
-        self._set_file(file)
+        self._reader, self._conditionals, self._path = LineReader(lexed), [], path
+        self._set_file(lexed.file)
+        self.output.apart()
         for line in self._reader:
             head = next((t for t in line if t.type != "CPP_WS"), None)
             if head is None:
@@ -168,6 +188,7 @@ class MacroPreprocessor(MacroExpander):
         self._reader, self._conditionals, self._path, name = outer
         if name is not None:
             self.table["__FILE__"] = name
+        self.output.apart()
 
     def _set_file(self, file: str) -> None:
         name = file.replace("\\", "\\\\").replace('"', '\\"')
@@ -359,7 +380,11 @@ class MacroPreprocessor(MacroExpander):
             raise error(name.loc, f"#include nests deeper than {_MAX_INCLUDE_DEPTH} files")
         self._depth += 1
         outer, self._folder = self._folder, found.folder
-        self.process(read_source(path, args[0].loc), str(path), path)
+        lexed = self._headers.get(path, args[0].loc)
+        if lexed.is_read and lexed.guard is not None and self._is_defined(lexed.guard):
+            self.files.add(path, lexed.text)
+        else:
+            self._process(lexed, path)
         self._folder = outer
         self._depth -= 1
 

@@ -38,6 +38,8 @@ class OutputWriter:
         self._line = 1
         self._column = 1
         self._previous: Token | None = None
+        self._use: Position | None = None
+        """The place of the macro use that the previous token may be a part of the text of."""
         self._marker(file, 1)
 
     def text(self) -> str:
@@ -77,7 +79,7 @@ class OutputWriter:
                 continue
             place = token.source
             previous = self._previous
-            if previous is not None and previous.source is place:
+            if previous is not None and self._use is place:
                 if spaced or _would_join(previous.value, value):
                     self._parts.append(" ")
                     self._column += 1
@@ -93,8 +95,12 @@ class OutputWriter:
                 self._move(place)
             self._parts.append(value)
             self._column += len(value)
-            self._previous = token
+            self._previous, self._use = token, place
             spaced = False
+
+    def apart(self) -> None:
+        """What comes is from another file, or from the same one again, whose tokens are the same objects."""
+        self._use = None
 
     def pragma(self, place: Position, tokens: Sequence[Token], word: str = "acc") -> None:
         """

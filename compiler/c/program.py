@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from ..base.phases import LOADING, phase
 from .preprocess import PreprocessedSource, PreprocessOptions, preprocess
+from .preprocess_macros import Headers
 
 if TYPE_CHECKING:
     from .ast import TranslationUnit
@@ -42,8 +43,9 @@ def preprocess_program(
     paths: Sequence[Path], options: PreprocessOptions | None, sink: DiagnosticSink
 ) -> list[PreprocessedSource]:
     """The preprocessed files. Raises `CompileError` with the first mistake of every file."""
+    headers = Headers()
     with phase("preprocess"):
-        return _each(paths, lambda path: preprocess(path, options, sink))
+        return _each(paths, lambda path: preprocess(path, options, sink, headers))
 
 
 def check_program(

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink, Severity, SourceLoc
 from accopt.compiler.c.preprocess import PreprocessOptions, preprocess, preprocess_text
+from accopt.compiler.c.preprocess_lexer import LexedFile, Token
+from accopt.compiler.c.program import preprocess_program
 
 _MARKER = re.compile(r'# (\d+) "(.*)"')
 _WORD = re.compile(r"\w+|[^\s\w]")
@@ -184,6 +186,48 @@ def test_inclusion(tmp_path: Path) -> None:
     assert where["from_a"] == SourceLoc(str(tmp_path / "inc" / "a.h"), 3, 1)
     assert where["end"] == SourceLoc(str(main), 5, 3)
     assert f'"{main}"' in text
+
+
+def test_headers_are_lexed_once_for_all_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a header comes to depends on macros and `#line` every time."""
+    headers = {
+        "guarded.h": "/* first */\n#ifndef GUARD\n#define GUARD\nint guarded;\n#endif // GUARD\n",
+        "half.h": "#ifndef HALF\n#define HALF\nint half;\n#else\nint other;\n#endif\n",
+        "tail.h": "#ifndef TAIL\n#define TAIL\n#endif\nint tail;\n",
+        "first.h": "int first;\n#ifndef FIRST\n#define FIRST\n#endif\n",
+        "item.h": "ITEM",
+        "moved.h": 'int before;\n#line 70 "else.c"\nint moved;\n',
+    }
+    for name, text in headers.items():
+        (tmp_path / name).write_text(text)
+    includes = "".join(f'#include "{name}"\n' for name in headers)
+    (tmp_path / "a.c").write_text(
+        f"#define ITEM 1 + 2\n{includes}{includes}#undef GUARD\n{includes}"
+    )
+    (tmp_path / "b.c").write_text(f"#define HALF\n#define GUARD\n{includes}")
+    lexed: list[str] = []
+    lex = LexedFile._logical_line
+
+    def watched(self: LexedFile) -> list[Token]:
+        lexed.append(self.file)
+        return lex(self)
+
+    monkeypatch.setattr(LexedFile, "_logical_line", watched)
+    paths = [tmp_path / "a.c", tmp_path / "b.c"]
+    together = [source.text for source in preprocess_program(paths, None, DiagnosticSink())]
+    assert lexed.count(str(tmp_path / "guarded.h")) == 6
+    assert together == [preprocess(path).text for path in paths]
+    assert words(together[0]) == (
+        "int guarded ; int half ; int tail ; int first ; 1 + 2 int before ; int moved ; "
+        "int other ; int tail ; int first ; 1 + 2 int before ; int moved ; "
+        "int guarded ; int other ; int tail ; int first ; 1 + 2 int before ; int moved ;"
+    )
+    assert words(together[1]) == (
+        "int other ; int tail ; int first ; ITEM int before ; int moved ;"
+    )
+    assert together[0].count('# 70 "else.c"') == 3
 
 
 def test_an_error_in_a_header_names_the_header(tmp_path: Path) -> None:
