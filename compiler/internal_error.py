@@ -53,7 +53,10 @@ def place_of_failure(trace: TracebackType | None) -> SourceLoc:
         frames.append(trace.tb_frame)
         trace = trace.tb_next
     for frame in reversed(frames):
-        places = [_place_of(value) for value in frame.f_locals.values()]
+        try:
+            places = [_place_of(value) for value in frame.f_locals.values()]
+        except ModuleNotFoundError:  # a standalone program has no compiler
+            return UNKNOWN_LOC
         known = [place for place in places if place.line > 0]
         if known:
             return known[-1]

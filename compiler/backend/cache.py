@@ -10,9 +10,9 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +21,14 @@ DEFAULT_LIMIT_BYTES = 512 * 1024 * 1024
 _PATIENCE_S = 600
 _LOOK_S = 0.02
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+
+
+_provided: dict[str, bytes] = {}
+
+
+def provide(entries: Mapping[str, bytes]) -> None:
+    """Has all caches of this process find these entries, by key."""
+    _provided.update(entries)
 
 
 def content_key(*parts: str | bytes) -> str:
@@ -56,6 +64,8 @@ class DiskCache:
 
     def get(self, key: str) -> bytes | None:
         """The entry of `key`, or `None`."""
+        if key in _provided:
+            return _provided[key]
         path = self.folder / key
         try:
             data = path.read_bytes()
@@ -167,6 +177,18 @@ class DiskCache:
             with suppress(OSError):
                 path.unlink()
             total -= size
+
+
+@dataclass(frozen=True)
+class RecordingCache(DiskCache):
+    """A cache that notes in `entries` what was asked of it."""
+
+    entries: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+    def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
+        found = super().get_or_make(key, make)
+        self.entries[key] = found
+        return found
 
 
 def _lock(handle: int) -> None:

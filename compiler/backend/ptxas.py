@@ -37,6 +37,8 @@ class PtxasResult:
     log: str
 
 
+_UNKNOWN_MACHINE = re.compile(r"Value 'sm_\d+' is not defined for option 'gpu-name'")
+"""What a ptxas says of machines that it no longer, or not yet, has code for."""
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 
 
@@ -66,8 +68,8 @@ def assemble(
     ptx: str, sm: int, *, opt_level: int = 3, line_info: bool = False
 ) -> PtxasResult | None:
     """
-    Assembles PTX for exactly the compute capability `sm` (90 for 9.0); `None` if no `ptxas` is
-    installed, the driver can assemble instead. Raises `CompileError` with ptxas's log and the
+    Assembles PTX for exactly the compute capability `sm` (90 for 9.0); `None` if no `ptxas` that knows it is
+    installed: the driver can assemble instead. Raises `CompileError` with ptxas's log and the
     command to repeat if it fails.
     """
     tool = find_ptxas()
@@ -84,6 +86,8 @@ def assemble(
             command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_SECONDS
         )
         log = run.stdout + run.stderr
+        if _UNKNOWN_MACHINE.search(log):
+            return None
         if run.returncode != 0:
             raise error(
                 UNKNOWN_LOC,

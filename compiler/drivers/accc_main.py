@@ -36,7 +36,6 @@ from .dependencies import add_dependency_arguments, write_dependencies
 from .driver_options import add_compile_arguments, add_version, compile_options
 from .object_file import ObjectFile, read_objects
 from .outputs import print_output, write_output
-from .readable_strings import readable_strings
 from .reporting import report, reporting_options, require_no_failing
 
 if TYPE_CHECKING:
@@ -81,6 +80,11 @@ def _argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-fsyntax-only", dest="check", action="store_true", help="check only")
     parser.add_argument("--verbose", action="store_true", help="-v: tell what is searched")
+    parser.add_argument(
+        "--standalone",
+        action="store_true",
+        help="an executable with its code and what runs it, for machines without accopt",
+    )
     parser.add_argument("-o", dest="output", metavar="FILE", type=Path, help="file to write")
     repeated: dict[str, Any] = {"action": "append", "default": []}
     parser.add_argument("-l", dest="libraries", metavar="NAME", help="shared library", **repeated)
@@ -105,8 +109,8 @@ def _kept_arguments(args: argparse.Namespace) -> tuple[str, ...]:
         kept.append(f"--sizes={args.sizes}")
     if args.target != "auto":
         kept.append(f"--target={args.target}")
-    if args.sm is not None:
-        kept.append(f"--sm={args.sm}")
+    if args.sm:
+        kept.append(f"--sm={','.join(map(str, args.sm))}")
     return (*kept, f"-O{args.opt_level}", *(["-g"] if args.debug_info else []))
 
 
@@ -211,18 +215,16 @@ class _Command:
 
     def _link(self) -> None:
         from ...runtime.errors import NoDeviceError
-        from ...runtime.native.gangs import compile_team
-        from ..backend.cache import DiskCache
-        from ..backend.foreign_objects import merged
-        from ..backend.jit import compile_host, exported_names
+        from ..backend.jit import exported_names
         from ..checked_files import CheckedFiles
         from ..executable import build_sources
-        from .linked_program import ORIGIN, LinkedProgram
+        from .program_file import program_file, require_standalone
         from .run_program import device_number, for_this_machine
 
         inputs = self._objects()
         objects = [each for each in inputs if isinstance(each, ObjectFile)]
         args = self._with_options_of(objects)
+        require_standalone(args)
         options, sink = compile_options(args), DiagnosticSink()
         sources = tuple(compiled.source for compiled in objects)
         kept = CheckedFiles(dict(each.checked for each in objects if each.checked is not None))
@@ -254,26 +256,8 @@ class _Command:
             code = link_library(executable, others, args.libraries, args.library_dirs, words)
             write_output(args.output or Path("a.out"), code)
             return
-        cache = DiskCache.default("host")
-        compile_host(executable.host_ir, options.opt_level, cache)
-        if here.target == "host":
-            compile_team(cache)
-        folders = tuple(
-            folder if folder.startswith(ORIGIN) else str(Path(folder).resolve())
-            for folder in args.library_dirs
-        )
-        program = LinkedProgram(
-            sources,
-            args.target,
-            args.sm,
-            options,
-            tuple(args.libraries),
-            folders,
-            merged(foreign) if foreign else b"",
-            readable_strings(executable.host_ir),
-        )
         output = args.output or Path("a.out")
-        write_output(output, program.to_bytes())
+        write_output(output, program_file(executable, args, options, sources, foreign, kept))
         output.chmod(output.stat().st_mode | 0o111)
 
     def _foreign(

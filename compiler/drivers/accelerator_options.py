@@ -1,8 +1,8 @@
 """
 What `-acc=`, `-ta=`, `-gpu=`, `-arch=` and `-Mcuda=` of nvc and pgcc say about the device, in our options.
 
-Of several architectures the oldest counts that there is code for, as its PTX runs on all later ones;
-where there is code for none, the oldest that there is takes their place, with a warning. Sub-options that
+Of several architectures those count that there is code for; where there is code for none, the oldest that
+there is takes their place, with a warning. Sub-options that
 ask for what holds anyway, or that concern the other compiler's own code generation, are passed over; what
 changes a program's meaning and is not honoured is a warning; values that nobody has are errors.
 """
@@ -72,7 +72,7 @@ def accelerator_options(argument: str) -> tuple[list[str], list[str]] | None:
         options.append("--target=nvptx")
     possible = [sm for sm in capabilities if sm >= OLDEST_SM]
     if possible or capabilities:
-        options.append(f"--sm={min(possible, default=OLDEST_SM)}")
+        options.append(f"--sm={','.join(map(str, sorted(set(possible)) or [OLDEST_SM]))}")
     if capabilities and not possible:
         warnings.append(
             f"{argument}: there is no code for compute capability {max(capabilities)}: "

@@ -10,13 +10,19 @@ from typing import Any
 from ..base.options import DEFAULT_SM, OLDEST_SM, TARGETS, CompileOptions
 
 
-def _sm(text: str) -> int:
+def _sm(text: str) -> tuple[int, ...]:
+    """One compute capability."""
     number = text.lower().removeprefix("sm_")
     if not number.isdigit() or int(number) < OLDEST_SM:
         raise argparse.ArgumentTypeError(
             f"'{text}' is not a compute capability of {OLDEST_SM} or later"
         )
-    return int(number)
+    return (int(number),)
+
+
+def _sms(text: str) -> tuple[int, ...]:
+    """A list of compute capabilities, the oldest first."""
+    return tuple(sorted({sm for word in text.split(",") for sm in _sm(word)}))
 
 
 def at_least_one(text: str) -> int:
@@ -61,8 +67,13 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
         help="nvptx: a GPU; host: the CPU; sim: a simulated GPU, which checks every access"
         + ("; auto: a GPU if there is one" if auto_target else ""),
     )
+    several = "; of a list, each GPU gets the newest that it can run" if auto_target else ""
     group.add_argument(
-        "--sm", type=_sm, default=None, help=f"compute capability (default {DEFAULT_SM})"
+        "--sm",
+        type=_sms if auto_target else _sm,
+        metavar="SM[,SM…]" if auto_target else "SM",
+        default=(),
+        help=f"compute capability (default {DEFAULT_SM}){several}",
     )
     group.add_argument(
         "-O",
@@ -207,7 +218,7 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
     """The compile options in parsed arguments; `nvptx` where the machine is to choose the target."""
     return CompileOptions(
         target="nvptx" if args.target == "auto" else args.target,
-        sm=args.sm or DEFAULT_SM,
+        sm=args.sm[0] if args.sm else DEFAULT_SM,
         opt_level=args.opt_level,
         fma=not args.no_fma,
         host_fma=args.host_fma,

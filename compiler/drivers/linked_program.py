@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shlex
 import sys
 import zlib
@@ -32,8 +33,9 @@ from .run_program import (
 
 if TYPE_CHECKING:
     from ..c.preprocess import PreprocessedSource
+    from ..executable import Executable
 
-_ROOM = (
+ROOM = (
     'case "$(ulimit -s)" in unlimited) ;; '
     f'*) [ "$(ulimit -s)" -ge {STACK_BYTES >> 10} ] || ulimit -S -s {STACK_BYTES >> 10} 2>/dev/null ;; esac\n'
 )
@@ -51,19 +53,19 @@ exec "$python" -P -m {module} "$0" "$@"
 """
 ORIGIN = "$ORIGIN"
 """What a folder for libraries begins with that stands where the program's file does."""
-_END = b"#accopt program 1\n"
+_END = b"#accopt program 2\n"
 
 
 @dataclass(frozen=True)
 class LinkedProgram:
     """
-    A program as linked: `target` may be `auto`, `sm` None for that of the GPU it runs on; `options` has the
-    others.
+    A program as linked: `target` may be `auto`; `sms` are the compute capabilities that GPU code is
+    wanted for, none for that of the GPU it runs on; `options` has the others.
     """
 
     sources: tuple[PreprocessedSource, ...]
     target: Literal["auto"] | TargetName
-    sm: int | None
+    sms: tuple[int, ...]
     options: CompileOptions
     libraries: tuple[str, ...]
     library_folders: tuple[str, ...]
@@ -80,7 +82,7 @@ class LinkedProgram:
         fields = [
             [[s.file, s.text] for s in self.sources],
             self.target,
-            self.sm,
+            self.sms,
             self.options.beyond_preprocessing(),
             self.libraries,
             self.library_folders,
@@ -88,7 +90,7 @@ class LinkedProgram:
         ]
         return (
             b"#!/bin/sh\n"
-            + _ROOM.encode()
+            + ROOM.encode()
             + command.encode()
             + self.comments
             + _END
@@ -105,22 +107,22 @@ def read_program(path: Path) -> LinkedProgram:
     """The program in an executable file."""
     from ..c.preprocess import PreprocessedSource
 
-    sources, target, sm, options, libraries, folders, objects = json.loads(
+    sources, target, sms, options, libraries, folders, objects = json.loads(
         zlib.decompress(path.read_bytes().partition(_END)[2])
     )
     texts = tuple(PreprocessedSource(file, text) for file, text in sources)
     return LinkedProgram(
         texts,
         target,
-        sm,
-        _options(options),
+        tuple(sms),
+        options_from(options),
         tuple(libraries),
         tuple(folders),
         base64.b64decode(objects),
     )
 
 
-def _options(fields: dict[str, Any]) -> CompileOptions:
+def options_from(fields: dict[str, Any]) -> CompileOptions:
     """The options; what was a tuple is a list in JSON."""
     for name, value in fields.items():
         if isinstance(value, list):
@@ -129,25 +131,39 @@ def _options(fields: dict[str, Any]) -> CompileOptions:
 
 
 def _run(argv: Sequence[str]) -> int:
-    import os
-
-    from ...runtime.profiling.trace import TraceOptions
-    from ..api import RunOptions
     from ..base.diagnostics import DiagnosticSink
     from ..executable import build_sources
 
     program = read_program(Path(argv[0]))
     number = device_number(program.target, device_count())
-    options = for_this_machine(program.options, program.target, program.sm, number)
+    options = for_this_machine(program.options, program.target, program.sms, number)
     executable = build_sources(program.sources, options, DiagnosticSink())
+    libraries, folders = program.libraries, program.library_folders
+    return run_executable(executable, number, libraries, folders, program.objects, argv)
+
+
+def run_executable(
+    executable: Executable,
+    number: int,
+    libraries: Sequence[str],
+    folders: Sequence[str],
+    objects: bytes,
+    argv: Sequence[str],
+) -> int:
+    """
+    Runs a program on device `number`, as the environment says; `argv` begins with its file. Its exit status.
+    """
+    from ...runtime.profiling.trace import TraceOptions
+    from ..api import RunOptions
+
     run_options = RunOptions(
         device_number=number,
         devices=device_count(),
         device_queues=device_queues(),
-        shared_memory=options.managed,
-        libraries=program.libraries,
-        library_folders=with_origin(program.library_folders, Path(argv[0])),
-        objects=program.objects,
+        shared_memory=executable.options.managed,
+        libraries=tuple(libraries),
+        library_folders=with_origin(folders, Path(argv[0])),
+        objects=objects,
         trace=TraceOptions.from_environment(os.environ),
         patience=patience(),
         profile_libraries=profile_libraries(),

@@ -36,17 +36,39 @@ def print_diagnostics(sink: DiagnosticSink) -> None:
 
 
 def for_this_machine(
-    options: CompileOptions, target: Literal["auto"] | TargetName, sm: int | None, device: int
+    options: CompileOptions,
+    target: Literal["auto"] | TargetName,
+    sms: Sequence[int],
+    device: int,
 ) -> CompileOptions:
     """
-    `options` with a target where `auto` leaves it to the machine, and without an `sm` that of its GPU.
-    Raises `NoDeviceError` if GPU code is wanted and there is no GPU.
+    `options` with a target where `auto` leaves it to the machine, and of the compute capabilities `sms` the
+    newest that its GPU runs, without any that of the GPU. Raises `NoDeviceError` if GPU code is wanted and
+    there is no GPU, `CompileError` if all `sms` are newer than it.
     """
     from ..api import choose_target
 
     wanted = device_type() if target == "auto" else target
     chosen, capability = choose_target(wanted, device)
-    return replace(options, target=chosen, sm=sm or capability or options.sm)
+    return replace(options, target=chosen, sm=best_capability(sms, capability) or options.sm)
+
+
+def best_capability(sms: Sequence[int], device: int | None) -> int | None:
+    """
+    The newest of these compute capabilities whose code a GPU of capability `device` runs, `device` itself if
+    there are none to choose from; without a GPU (None) the first of them. Raises `CompileError` if all are
+    newer.
+    """
+    if not sms or device is None:
+        return device or next(iter(sms), None)
+    fitting = [sm for sm in sms if sm <= device]
+    if not fitting:
+        raise error(
+            UNKNOWN_LOC,
+            f"there is code for compute capability {', '.join(map(str, sms))}, and the GPU has {device}",
+            f"compile with --sm={','.join(map(str, (device, *sms)))}",
+        )
+    return max(fitting)
 
 
 def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]) -> int:

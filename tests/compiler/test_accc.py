@@ -210,7 +210,7 @@ def test_mistakes_in_the_command_line(
         ("-gpu=cc80", "--sm=80"),
         ("-ta=tesla:cc70", "--sm=70"),
         ("-ta=multicore", "--target=host"),
-        ("-acc=gpu -gpu=cc70,cc80", "--target=nvptx --sm=70"),
+        ("-acc=gpu -gpu=cc80,cc70,cc35", "--target=nvptx --sm=70,80"),
         ("-acc=gpu,multicore -ta=nvidia,host -ta=tesla", ""),
         ("-ta=nvidia,cc35,cc80 -ta=tesla:cc60,cc90", "--sm=80 --sm=90"),
         ("-gpu=fastmath,nofma,lineinfo,maxregcount:64,keep", "--fast-math --no-fma -g"),
