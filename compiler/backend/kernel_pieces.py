@@ -1,9 +1,10 @@
 """
 Kernels that share nothing as pieces of a module, each compiled, and kept in the cache, by itself.
 
-A module of kernels is in pieces if none of them names a function, a variable or assembly of the module
-(`split`): LLVM then compiles each as if it were alone. `join` makes of the PTX of pieces what LLVM writes for
-the whole module, where labels and stacks are numbered by function. A piece's name says in which line its
+A module of kernels is in pieces if none of them names a function or assembly of the module, and each of
+its variables is in shared memory and named by one kernel (`split`): LLVM then compiles each as if it were
+alone. `join` makes of the PTX of pieces what LLVM writes for the whole module, where labels and stacks are
+numbered by function, and variables listed in front of all kernels. A piece's name says in which line its
 construct stands; that is taken out of what identifies it (`Piece.content`), so that a kernel stays known
 when the lines above it change.
 """
@@ -11,18 +12,21 @@ when the lines above it change.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 _DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
 _KERNEL = re.compile(r"define ptx_kernel void @([\w$.-]+)\(")
 _GLOBAL_NAME = re.compile(r"@([\w$.-]+|\")")
+_VARIABLE = re.compile(r"^@([\w$.-]+) = internal addrspace\(3\) global [^\n@]*\n", re.MULTILINE)
 _METADATA = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"!(\d+)\b")
 
 _ENTRY = re.compile(r"^\t// \.globl\t(\S+)\n", re.MULTILINE)
 _NUMBERED = re.compile(r"(\$L__BB|__local_depot)(\d+)(?!\d)")
+_DEMOTED = re.compile(r"// (\S+?)((?:_\$_\d+)*) has been demoted\n")
+"""What LLVM says, in front of all kernels, of a variable that a kernel declares; parts have numbers."""
 _LAST_LINE = re.compile(r"\n}\n\Z")
 _OF_MODULE = ("callseq", "brx.idx", ".func", "prototype_", ".global ", ".const ")
 """What is numbered, or declared, for a module: kernels do without it unless they share something."""
@@ -32,11 +36,26 @@ _NAME = "\0"
 
 @dataclass(frozen=True)
 class Piece:
-    """A kernel: its name, and its definition with the metadata it needs, but not its name."""
+    """
+    A kernel: its name, its definition, the variables that are its own, each with its place among those of the
+    module, and all of that with the metadata it needs, but without its name.
+    """
 
     name: str
     definition: str
+    variables: Mapping[str, int]
     content: str
+
+    @property
+    def own_name(self) -> re.Pattern[str]:
+        """Finds its name, alone and as the beginning of the names of its parameters and variables."""
+        return _own_name(self.name, self.variables)
+
+
+def _own_name(name: str, variables: Iterable[str]) -> re.Pattern[str]:
+    rests = [re.escape(v.removeprefix(name)) for v in variables if v.startswith(name + "_")]
+    ends = "".join(rf"|{rest}(?:\b|_\$_)" for rest in rests)
+    return re.compile(rf"\b{re.escape(name)}(?=_param_\d+\b|\b{ends})")
 
 
 @dataclass(frozen=True)
@@ -49,7 +68,10 @@ class Module:
     def text(self, pieces: Iterable[Piece]) -> str:
         """LLVM IR of some of the pieces."""
         before, after = self.around
-        return before + "".join(piece.definition for piece in pieces) + after
+        chosen = list(pieces)
+        wanted = {variable for piece in chosen for variable in piece.variables}
+        before = _VARIABLE.sub(lambda found: found[0] if found[1] in wanted else "", before)
+        return before + "".join(piece.definition for piece in chosen) + after
 
 
 def split(llvm_ir: str) -> Module | None:
@@ -59,31 +81,42 @@ def split(llvm_ir: str) -> Module | None:
         return None
     before, after = llvm_ir[: found[0].start()], llvm_ir[found[-1].end() :]
     between = (llvm_ir[a.end() : b.start()].strip() for a, b in pairwise(found))
-    if any(between) or _GLOBAL_NAME.search(before) or "!DI" in after or "@" in after:
+    plain = _VARIABLE.sub("", before)
+    if any(between) or _GLOBAL_NAME.search(plain) or "!DI" in after or "@" in after:
         return None
+    variables = {match[1]: match[0] for match in _VARIABLE.finditer(before)}
     metadata = {int(number): text for number, text in _METADATA.findall(after)}
-    outside = (before + _METADATA.sub("", after)).splitlines()
+    outside = (plain + _METADATA.sub("", after)).splitlines()
     around = "\n".join(line for line in outside if line)
     pieces: list[Piece] = []
     for match in found:
-        piece = _piece(match[0], around, metadata)
+        piece = _piece(match[0], around, variables, metadata)
         if piece is None:
             return None
         pieces.append(piece)
+    if sum(len(piece.variables) for piece in pieces) != len(variables):
+        return None  # some are named by several kernels, or by none
     return Module(tuple(pieces), (before, after))
 
 
-def _piece(definition: str, around: str, metadata: dict[int, str]) -> Piece | None:
-    """A definition as a piece; None if it is no kernel, or names something of the module."""
+def _piece(
+    definition: str, around: str, variables: Mapping[str, str], metadata: dict[int, str]
+) -> Piece | None:
+    """A definition as a piece; None if it is no kernel, or names something else of the module."""
     kernel = _KERNEL.match(definition)
     if kernel is None or " asm " in definition:
         return None
     name = kernel[1]
     named = {other for other in _GLOBAL_NAME.findall(definition) if not other.startswith("llvm.")}
-    if named != {name} or definition.count("@" + name) != 1:
+    if name not in named or not named - {name} <= variables.keys():
         return None
-    unnamed = definition.replace("@" + name, "@" + _NAME, 1)
-    return Piece(name, definition, _renumbered(unnamed, around, metadata))
+    own = {variable: i for i, variable in enumerate(variables) if variable in named}
+    declared = "".join(variables[variable] for variable in own)
+    unnamed, times = _own_name(name, ()).subn(_NAME, definition)
+    if times != 1:
+        return None
+    unnamed = _own_name(name, own).sub(_NAME, declared + unnamed)
+    return Piece(name, definition, own, _renumbered(unnamed, around, metadata))
 
 
 def _renumbered(definition: str, around: str, metadata: dict[int, str]) -> str:
@@ -102,32 +135,43 @@ def _renumbered(definition: str, around: str, metadata: dict[int, str]) -> str:
     return "\n".join(texts)
 
 
-def take_apart(ptx: str, names: Sequence[str]) -> tuple[str, list[str]] | None:
+def take_apart(ptx: str, pieces: Sequence[Piece]) -> tuple[str, list[str]] | None:
     """
     PTX of a module as its head and its kernels, each without its name and its number; None if it is not
     made of these kernels alone, in this order.
     """
     found = list(_ENTRY.finditer(ptx))
-    if [match[1] for match in found] != list(names) or not _LAST_LINE.search(ptx):
+    if [match[1] for match in found] != [piece.name for piece in pieces]:
         return None
-    if any(word in ptx for word in _OF_MODULE):
+    if not _LAST_LINE.search(ptx) or any(word in ptx for word in _OF_MODULE):
         return None
     ends = [*(match.start() for match in found[1:]), len(ptx)]
+    texts = [ptx[match.end() : end] for match, end in zip(found, ends, strict=True)]
+    said = list(_DEMOTED.finditer(texts[0]))
+    texts[0] = _DEMOTED.sub("", texts[0])
+    if not texts[0].startswith("\n.visible .entry "):
+        return None
     kernels: list[str] = []
-    for index, (match, end) in enumerate(zip(found, ends, strict=True)):
-        body = ptx[match.end() : end].lstrip("\n")
-        if any(int(number) != index for _, number in _NUMBERED.findall(body)):
+    for index, (piece, text) in enumerate(zip(pieces, texts, strict=True)):
+        if any(int(number) != index for _, number in _NUMBERED.findall(text)):
             return None
-        own = re.compile(rf"\b{re.escape(match[1])}(?=_param_\d+\b|\b)")
-        kernels.append(own.sub(_NAME, _NUMBERED.sub(r"\1" + _NAME, body)))
+        own = "".join(match[0] for match in said if match[1] in piece.variables)
+        body = own + _NUMBERED.sub(r"\1" + _NAME, text.lstrip("\n"))
+        kernels.append(piece.own_name.sub(_NAME, body))
     return ptx[: found[0].start()], kernels
 
 
-def join(head: str, names: Sequence[str], kernels: Sequence[str]) -> str:
+def join(head: str, pieces: Sequence[Piece], kernels: Sequence[str]) -> str:
     """The PTX of a module of these kernels."""
-    parts = [head]
-    for index, (name, kernel) in enumerate(zip(names, kernels, strict=True)):
+    said: list[tuple[int, str]] = []
+    parts: list[str] = []
+    for index, (piece, kernel) in enumerate(zip(pieces, kernels, strict=True)):
         numbered = re.sub(rf"(\$L__BB|__local_depot){_NAME}", rf"\g<1>{index}", kernel)
-        parts.append(f"\t// .globl\t{name}\n" + ("\n" if index == 0 else ""))
-        parts.append(numbered.replace(_NAME, name))
-    return "".join(parts)
+        body = numbered.replace(_NAME, piece.name)
+        own = list(_DEMOTED.finditer(body))
+        said += [(piece.variables[match[1]], match[0]) for match in own]
+        parts.append(f"\t// .globl\t{piece.name}\n")
+        parts.append(body[own[-1].end() :] if own else body)
+    said.sort(key=lambda entry: entry[0])
+    parts.insert(1, "".join(text for _, text in said) + "\n")
+    return head + "".join(parts)

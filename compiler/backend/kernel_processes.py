@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from .cache import DiskCache, content_key
 from .kernel_pieces import Module, split, take_apart
@@ -45,7 +46,7 @@ def emit_pieces(
     if head is None and not missing:
         missing = [0]
     for batch, ptx in _compile_all(module, _batches(module, missing), compile_here, elsewhere):
-        parts = take_apart(ptx, [module.pieces[i].name for i in batch])
+        parts = take_apart(ptx, [module.pieces[i] for i in batch])
         if parts is None:
             return None
         head = parts[0].encode()
@@ -57,7 +58,7 @@ def emit_pieces(
             cache.put(head_key, head)
     assert head is not None
     kernels = [found.decode() for found in known if found is not None]
-    return join_kernels(head.decode(), [piece.name for piece in module.pieces], kernels)
+    return join_kernels(head.decode(), module.pieces, kernels)
 
 
 def _nothing(key: str) -> None:
@@ -110,12 +111,13 @@ class _Process:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
-            assert self._process.stdin is not None
-            self._process.stdin.write(text.encode())
-            self._process.stdin.close()
-            self._process.stdin = None  # it has had all
         except OSError:
-            pass  # no process to be had, or it has died: the work is done here
+            return  # no process to be had: the work is done here
+        pipe, self._process.stdin = self._process.stdin, None
+        assert pipe is not None
+        for step in (lambda: pipe.write(text.encode()), pipe.close):
+            with suppress(OSError):  # it has died: the work is done here
+                step()
 
     def result(self) -> str | None:
         """Its output; None if it failed."""

@@ -63,14 +63,14 @@ def compiled(monkeypatch) -> Iterator[list[int]]:
 def test_pieces_are_joined_to_the_same_text(ir: str):
     module = split(ir)
     assert module is not None and len(module.pieces) == len(KERNELS)
-    names = [piece.name for piece in module.pieces]
+    pieces = module.pieces
     text = whole(ir)
     assert "$L__BB3_" in text and "__local_depot2" in text
-    apart = take_apart(text, names)
-    assert apart is not None and not any(name in kernel for name in names for kernel in apart[1])
-    assert join(apart[0], names, apart[1]) == text
-    assert take_apart(text, names[:-1]) is None
-    assert take_apart(text.replace("$L__BB3_", "$L__BB2_"), names) is None
+    apart = take_apart(text, pieces)
+    assert apart is not None and not any(p.name in kernel for p in pieces for kernel in apart[1])
+    assert join(apart[0], pieces, apart[1]) == text
+    assert take_apart(text, pieces[:-1]) is None
+    assert take_apart(text.replace("$L__BB3_", "$L__BB2_"), pieces) is None
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -80,6 +80,30 @@ def test_the_ptx_is_that_of_the_whole_module(ir: str, processes: int, monkeypatc
     text = ptx.emit_ptx(ir)
     assert len(compiled) == 1 and (compiled[0] == len(KERNELS)) is (processes == 1)
     assert text == whole(ir)
+
+
+SUM = (
+    "a[i]++;\n{\ndouble s = 0;\n#pragma acc parallel loop reduction(+:s) copyin(a[0:n])\n"
+    "for (int i = 0; i < n; i++) s += a[i] * FACTOR;\na[0] = s;\n}"
+)
+
+
+def test_each_kernel_has_its_shared_variables(tmp_path: Path, monkeypatch, compiled):
+    monkeypatch.setattr(kernel_processes, "_WORTH_A_PROCESS", 1000)
+    monkeypatch.setattr(kernel_processes.os, "sched_getaffinity", lambda _: range(2))
+    sums = [SUM.replace("FACTOR", factor) for factor in ("2", "i", "a[0]")]
+    ir = device_ir(tmp_path, *sums)
+    module = split(ir)
+    assert module is not None and sum(len(piece.variables) for piece in module.pieces) >= 3
+    cache = DiskCache(tmp_path / "ptx")
+    text = ptx.emit_ptx(ir, cache=cache)
+    assert text == whole(ir) and text.count("has been demoted") >= 3
+    compiled.clear()
+    moved = device_ir(tmp_path, KERNELS[0], *reversed(sums), first_line=5)
+    assert ptx.emit_ptx(moved, cache=cache) == whole(moved)
+    assert compiled[0] == 1, "the kernel that is new"
+    shared = ir.replace(*(sorted(module.pieces[i].variables)[0] for i in (1, 3)))
+    assert split(shared) is None
 
 
 def test_an_edit_compiles_one_kernel(ir: str, tmp_path: Path, compiled):
