@@ -57,6 +57,17 @@ class Cursor:
     def at_end(block: Block, loc: LocationAttr) -> Cursor:
         return Cursor(InsertPoint.at_end(block), loc)
 
+    def inside(self, block: Block, loc: LocationAttr | None = None) -> Cursor:
+        """A cursor at the end of a block of an operation that is placed here, now or later."""
+        return self._nested(InsertPoint.at_end(block), self.loc if loc is None else loc)
+
+    def inside_before(self, end: Operation) -> Cursor:
+        """The same, before an operation of such a block."""
+        return self._nested(InsertPoint.before(end), self.loc)
+
+    def _nested(self, point: InsertPoint, loc: LocationAttr) -> Cursor:
+        return Cursor(point, loc)
+
     def insert(self, op: OpT, hint: str | None = None) -> OpT:
         """Places `op` here; `hint` names its first result."""
         op.location = self.loc
@@ -195,7 +206,7 @@ class Cursor:
         end = scf.YieldOp()
         end.location = self.loc
         block.add_op(end)
-        return loop, Cursor.before(end, self.loc)
+        return loop, self.inside_before(end)
 
     def if_then(self, condition: SSAValue) -> Cursor:
         """An `scf.if` without else here; the result is a cursor in its body."""
@@ -204,7 +215,7 @@ class Cursor:
         end.location = self.loc
         block.add_op(end)
         self.insert(scf.IfOp(condition, [], Region(block)))
-        return Cursor.before(end, self.loc)
+        return self.inside_before(end)
 
 
 def constant_value(value: SSAValue) -> int | None:

@@ -262,7 +262,7 @@ class BlockBody:
         blocks = Block(), Block()
         for block, emit in zip(blocks, (then, otherwise), strict=True):
             saved = [dict(output.values) for output in self.current]
-            inside = Cursor.at_end(block, at.loc)
+            inside = at.inside(block)
             emit(inside)
             inside.insert(scf.YieldOp(*(o.values[v] for o in self.current for v in loop.results)))
             for output, old in zip(self.current, saved, strict=True):
@@ -299,7 +299,7 @@ class BlockBody:
                 new = block.args[1 + row * width + i]
                 new.name_hint = argument.name_hint
                 output.values[argument] = new
-        inside = Cursor.at_end(block, loop.location)
+        inside = at.inside(block, loop.location)
         if ahead is not None:
             ahead.buffer = block.args[-1]
         self.operations(list(body.ops), inside)
@@ -324,7 +324,7 @@ class BlockBody:
                 regions.append(Region())
                 continue
             block = Block()
-            inside = Cursor.at_end(block, op.location)
+            inside = at.inside(block, op.location)
             self.operations(list(old.block.ops), inside)
             end = old.block.last_op
             values = [] if end is None else list(end.operands)
@@ -350,7 +350,7 @@ class BlockBody:
                 output.values[old] = new
         copy.regions[0].add_block(block)
         at.insert(copy)
-        inside = Cursor.at_end(block, op.location)
+        inside = at.inside(block, op.location)
         self.operations(list(op.region.block.ops), inside)
         inside.insert(acc.YieldOp())
 
@@ -369,7 +369,7 @@ class BlockBody:
                     output.values[argument] = inner
         for old in op.regions:
             for block in old.blocks:
-                inside = Cursor.at_end(blocks[block], op.location)
+                inside = at.inside(blocks[block], op.location)
                 self.operations(list(block.ops), inside)
                 end = block.last_op
                 if end is not None and end.has_trait(IsTerminator):
@@ -428,9 +428,9 @@ class BlockBody:
     ) -> SSAValue:
         """What `load` gives if there is an iteration here, else zero."""
         blocks = Block(), Block()
-        inside = Cursor.at_end(blocks[0], at.loc)
+        inside = at.inside(blocks[0])
         inside.insert(scf.YieldOp(load(inside)))
-        outside = Cursor.at_end(blocks[1], at.loc)
+        outside = at.inside(blocks[1])
         outside.insert(scf.YieldOp(zero(outside, like.type)))
         branch = scf.IfOp(active, [like.type], Region(blocks[0]), Region(blocks[1]))
         return at.value(branch, like.name_hint)

@@ -410,9 +410,9 @@ def _run(at: Cursor, sweeps: Sequence[Sweep], limits: Sequence[Limits]) -> None:
 def if_else(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
     """An `scf.if` with cursors in both of its branches."""
     blocks = IrBlock(), IrBlock()
-    ends = [Cursor.at_end(block, at.loc).insert(scf.YieldOp()) for block in blocks]
+    ends = [at.inside(block).insert(scf.YieldOp()) for block in blocks]
     at.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
-    return Cursor.before(ends[0], at.loc), Cursor.before(ends[1], at.loc)
+    return at.inside_before(ends[0]), at.inside_before(ends[1])
 
 
 def either(
@@ -424,7 +424,7 @@ def either(
     """The values that one of two branches computes."""
     blocks = IrBlock(), IrBlock()
     for block, emit in zip(blocks, (then, otherwise), strict=True):
-        inside = Cursor.at_end(block, at.loc)
+        inside = at.inside(block)
         inside.insert(scf.YieldOp(*emit(inside)))
     end = blocks[0].last_op
     assert end is not None

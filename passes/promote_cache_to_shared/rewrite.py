@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.accx_cache import GangSumOp, GangThreadsOp
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.cached_code import minimum
+from ..ir.sharing_cursor import sharing_at_end
 from . import bulk, emulated, memory, reductions, tiles
 from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
 from .body import BlockBody
@@ -56,7 +57,7 @@ def _threads(
     """The code of a block's threads; `gangs` stand for the variables of the loops around it."""
     nest = plan.nest
     body = Block(arg_types=[i32] * len(plan.threads))
-    at = Cursor.at_end(body, nest.loops[-1].location)
+    at = sharing_at_end(body, nest.loops[-1].location)
     for position, arg in enumerate(body.args):
         arg.name_hint = "xyz"[len(plan.threads) - 1 - position]
     states, firsts, places = _axes(plan, bounds, gangs, list(body.args), at)

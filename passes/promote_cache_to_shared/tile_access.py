@@ -90,9 +90,9 @@ class TileAccesses:
         if condition is None:
             return at.load(self.address(placed, output, at), type_, hint)
         blocks = Block(), Block()
-        inside = Cursor.at_end(blocks[0], at.loc)
+        inside = at.inside(blocks[0])
         inside.insert(scf.YieldOp(inside.load(self.address(placed, output, inside), type_, hint)))
-        outside = Cursor.at_end(blocks[1], at.loc)
+        outside = at.inside(blocks[1])
         value = outside.load(output.values.get(op.ptr, op.ptr), type_, hint)
         outside.insert(scf.YieldOp(value))
         branch = scf.IfOp(condition, [type_], Region(blocks[0]), Region(blocks[1]))
