@@ -24,17 +24,26 @@ def _init_operation(
     successors: Sequence[Block] = (),
     regions: Sequence[Region] = (),
 ) -> None:
-    self._operands = values = core.SSAValues(operands)
-    if values:
-        self._operand_uses = uses = tuple([Use(self, i) for i in range(len(values))])
-        for value, use in zip(values, uses, strict=True):
-            use._next_use = following = value.first_use
+    if operands:
+        self._operands = values = core.SSAValues(operands)
+        uses: list[Use] = []
+        for index, value in enumerate(values):
+            following = value.first_use
+            value.first_use = use = Use(self, index, None, following)
             if following is not None:
                 following._prev_use = use
-            value.first_use = use
-    self.results = core.SSAValues(
-        [OpResult(result, self, i) for i, result in enumerate(result_types)]
-    )
+            uses.append(use)
+        self._operand_uses = tuple(uses)
+    else:
+        self._operands = _NO_VALUES
+    if not result_types:
+        self.results = _NO_VALUES
+    elif len(result_types) == 1:
+        self.results = core.SSAValues((OpResult(result_types[0], self, 0),))
+    else:
+        self.results = core.SSAValues(
+            [OpResult(result, self, i) for i, result in enumerate(result_types)]
+        )
     self.properties = dict(properties)
     self.attributes = dict(attributes)
     self.location = UNKNOWN_LOC if location is None else location
@@ -44,6 +53,9 @@ def _init_operation(
     for region in regions:
         self.add_region(region)
     self.__post_init__()
+
+
+_NO_VALUES: Any = core.SSAValues()
 
 
 _defaults: dict[type, tuple[tuple[tuple[str, Attribute], ...], ...]] = {}
@@ -66,10 +78,13 @@ def _set_defaults(self: Operation, cls: type[irdl.IRDLOperation]) -> None:
     found = _defaults.get(cls)
     if found is None:
         found = _defaults[cls] = _default_values(cls)
-    for name, value in found[0]:
-        self.properties.setdefault(name, value)
-    for name, value in found[1]:
-        self.attributes.setdefault(name, value)
+    own, loose = found
+    if own:
+        for name, value in own:
+            self.properties.setdefault(name, value)
+    if loose:
+        for name, value in loose:
+            self.attributes.setdefault(name, value)
 
 
 def _add_defaults(self: irdl.IRDLOperation) -> None:
@@ -100,6 +115,7 @@ class _Shape:
         many = [_many(d) for d in (definition.operands, definition.results, definition.successors)]
         self.operands, self.results, self.successors = many
         self.regions = len(definition.regions)
+        self.counts = *(len(many_) for many_ in many), self.regions
         segments = [o for o in definition.options if isinstance(o, irdl.AttrSizedSegments)]
         self.sizes: bool | None = segments[0].as_property if segments else None
         """Whether sizes of operands are a property (or an attribute); None: there are none."""
@@ -108,6 +124,8 @@ class _Shape:
             and not any(isinstance(o, irdl.SameVariadicSize) for o in definition.options)
             and not any(_many(definition.regions))
         )
+        self.single = self.usual and self.sizes is None and not any(sum(many, ()))
+        """Whether every operand, result and successor is one."""
 
 
 def _many(definitions: Sequence[tuple[str, Any]]) -> _Kinds:
@@ -151,6 +169,42 @@ def _flat(
     return flat, sizes
 
 
+def _single(
+    shape: _Shape,
+    operands: Sequence[Any],
+    result_types: Sequence[Any],
+    successors: Sequence[Any],
+    regions: Sequence[Any],
+) -> _Plain | None:
+    """As `_flat` for all that belongs to an operation, where each definition is of one."""
+    counts = len(operands), len(result_types), len(successors), len(regions)
+    if counts != shape.counts:
+        return None
+    values: list[SSAValue] = []
+    for value in operands:
+        if isinstance(value, Operation) and len(value.results) == 1:
+            value = value.results[0]
+        if not isinstance(value, SSAValue):
+            return None
+        values.append(value)
+    for type_ in result_types:
+        if not isinstance(type_, Attribute):
+            return None
+    for block in successors:
+        if not isinstance(block, Block):
+            return None
+    for region in regions:
+        if not isinstance(region, Region):
+            return None
+    return (values, _ONES), (result_types, _ONES), (successors, _ONES)
+
+
+_Plain = tuple[tuple[Sequence[Any], Sequence[int]], ...]
+"""Operands, result types and successors, each with how many belong to each definition."""
+
+_ONES = (1,)
+
+
 def _init_irdl(
     self: irdl.IRDLOperation,
     op_def: irdl.OpDef,
@@ -164,7 +218,9 @@ def _init_irdl(
 ) -> None:
     shape = _shape_of(op_def)
     plain = None
-    if shape.usual and len(regions) == shape.regions:
+    if shape.single:
+        plain = _single(shape, operands, result_types, successors, regions)
+    elif shape.usual and len(regions) == shape.regions:
         values = _flat(
             [
                 v.results[0] if isinstance(v, Operation) and len(v.results) == 1 else v
@@ -190,8 +246,14 @@ def _init_irdl(
         )
         return
     (values, sizes), (types, _), (blocks, _) = plain
-    own = {name: value for name, value in properties.items() if value is not None}
-    loose = {name: value for name, value in attributes.items() if value is not None}
+    own: dict[str, Attribute] = {}
+    for name, value in properties.items():
+        if value is not None:
+            own[name] = value
+    loose: dict[str, Attribute] = {}
+    for name, value in attributes.items():
+        if value is not None:
+            loose[name] = value
     if shape.sizes is not None:
         (own if shape.sizes else loose)[irdl.AttrSizedOperandSegments.attribute_name] = (
             DenseArrayBase.from_list(i32, sizes)
@@ -240,11 +302,84 @@ def _clone_without_regions(
     for result, copied in zip(self.results, copy.results, strict=True):
         mapped[result] = copied
         if clone_name_hints:
-            copied.name_hint = result._name
+            copied._name = result._name
     return copy
 
 
 _slow_clone = Operation.clone_without_regions
+
+
+def _clone(
+    self: Operation,
+    value_mapper: dict[SSAValue, SSAValue] | None = None,
+    block_mapper: dict[Block, Block] | None = None,
+    *,
+    clone_name_hints: bool = True,
+    clone_operands: bool = True,
+) -> Operation:
+    """
+    Operands are set as operations are made, unless blocks of one region follow each other: there a value may
+    be used, in the order of the text, before it is made.
+    """
+    if self.regions and not (clone_operands and _is_in_order(self)):
+        return _slow_whole_clone(
+            self,
+            value_mapper,
+            block_mapper,
+            clone_name_hints=clone_name_hints,
+            clone_operands=clone_operands,
+        )
+    values = {} if value_mapper is None else value_mapper
+    blocks = {} if block_mapper is None else block_mapper
+    if not self.regions:
+        return self.clone_without_regions(
+            values, blocks, clone_name_hints=clone_name_hints, clone_operands=clone_operands
+        )
+    return _clone_in_order(self, values, blocks, clone_name_hints)
+
+
+def _is_in_order(op: Operation) -> bool:
+    """Whether no region in `op` has several blocks."""
+    for region in op.regions:
+        block = region._first_block
+        if block is None:
+            continue
+        if block._next_block is not None:
+            return False
+        inner = block._first_op
+        while inner is not None:
+            if inner.regions and not _is_in_order(inner):
+                return False
+            inner = inner._next_op
+    return True
+
+
+def _clone_in_order(
+    op: Operation, values: dict[SSAValue, SSAValue], blocks: dict[Block, Block], hints: bool
+) -> Operation:
+    copy = op.clone_without_regions(values, blocks, clone_name_hints=hints)
+    for region, copied in zip(op.regions, copy.regions, strict=True):
+        block = region._first_block
+        if block is None:
+            continue
+        blocks[block] = made = Block(arg_types=[arg._type for arg in block.args])
+        for arg, own in zip(block.args, made.args, strict=True):
+            values[arg] = own
+            own.location = arg.location
+            if hints:
+                own._name = arg._name
+        copied.add_block(made)
+        inner = block._first_op
+        while inner is not None:
+            if inner.regions:
+                made.add_op(_clone_in_order(inner, values, blocks, hints))
+            else:
+                made.add_op(inner.clone_without_regions(values, blocks, clone_name_hints=hints))
+            inner = inner._next_op
+    return copy
+
+
+_slow_whole_clone = Operation.clone
 
 
 def _get_fixed(self: irdl.BeforeVariadicSingleAccessor, obj: Operation, objtype: Any = None) -> Any:
@@ -303,6 +438,7 @@ def install() -> None:
         (irdl.BaseAttrAccessor, "__get__", _get_segment),
         (core.SSAValues, "__getitem__", _get_value),
         (Operation, "clone_without_regions", _clone_without_regions),
+        (Operation, "clone", _clone),
         (Block, "_attach_op", _attach),
         (SSAValue, "get", staticmethod(_get_ssa_value)),
     ):

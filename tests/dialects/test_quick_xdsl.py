@@ -60,6 +60,16 @@ for root in (module, f, f.body, f.body.blocks[0], Region(), Block()):
 copy = module.clone()
 print(module.is_structurally_equivalent(copy), copy)
 
+# Copies of parts, with values from outside replaced and without names; who uses a value, in which order.
+index = f.body.blocks[0].args[0]
+for op in list(module.walk()):
+    for hints in (False, True):
+        values = {index: module.body.block.first_op.body.blocks[0].first_op.results[0]}
+        twin = op.clone(values, clone_name_hints=hints)
+        print(twin, [v.name_hint for v in values.values()], len(values))
+for value in (index, *(r for op in f.body.blocks[0].ops for r in op.results)):
+    print([(use.operation.name, use.index) for use in value.uses])
+
 # Operations that go away, or come, while they are visited.
 seen = []
 for op in copy.walk():
