@@ -69,40 +69,59 @@ def meeting(
     """
     if len(store.subscripts) != len(other.subscripts):
         return None
+    stores = _Iterations(store, True, own, step)
+    others = _Iterations(other, False, own, step)
     for pair in PAIRS:
         if trip is not None and max(pair) >= trip:
             continue
-        left = _in_iteration(store, True, own, own.lower + pair[0] * step)
-        right = _in_iteration(other, False, own, own.lower + pair[1] * step)
+        left, right = stores.subscripts(pair[0]), others.subscripts(pair[1])
         if left is None or right is None:
             return None
-        zeros = [a - b for a, b in zip(left[0], right[0], strict=True)]
-        if _has_solution(_Equations(zeros, left[1] + right[1]), invariant):
+        zeros = [a - b for a, b in zip(left, right, strict=True)]
+        if any(zero.as_constant for zero in zeros):
+            continue  # elements apart, wherever inner loops are
+        around = stores.ranges(pair[0]), others.ranges(pair[1])
+        if around[0] is None or around[1] is None:
+            return None
+        if _has_solution(_Equations(zeros, around[0] + around[1]), invariant):
             return pair
     return None
 
 
-def _in_iteration(
-    place: Place, first: bool, own: LoopRange, value: Polynomial
-) -> tuple[list[Polynomial], list[LoopRange]] | None:
-    """Subscripts and ranges (outermost first) of an access in one iteration."""
-    names = {known.variable: _Own(first, known.variable) for known in place.ranges}
-    replaced = [(own.variable, value), *((v, Polynomial.symbol(n)) for v, n in names.items())]
+class _Iterations:
+    """An access in the iterations of the loop over `own`, each of which is looked at once."""
 
-    def renamed(poly: Polynomial | None) -> Polynomial | None:
-        for old, new in replaced:
-            poly = None if poly is None else poly.substitute(old, new)
+    def __init__(self, place: Place, first: bool, own: LoopRange, step: int):
+        self._place, self._own, self._step = place, own, step
+        self._names = {known.variable: _Own(first, known.variable) for known in place.ranges}
+        self._symbols = {v: Polynomial.symbol(name) for v, name in self._names.items()}
+        self._subscripts: dict[int, list[Polynomial] | None] = {}
+
+    def subscripts(self, number: int) -> list[Polynomial] | None:
+        """In one iteration; None if one is not known, or not linear in the variables."""
+        if number not in self._subscripts:
+            found = [self._renamed(poly, number) for poly in self._place.subscripts]
+            known = [poly for poly in found if poly is not None]
+            self._subscripts[number] = known if len(known) == len(found) else None
+        return self._subscripts[number]
+
+    def ranges(self, number: int) -> list[LoopRange] | None:
+        """Of the inner loops in one iteration, outermost first; None if one is not linear."""
+        found: list[LoopRange] = []
+        for known in reversed(self._place.ranges):
+            lower, last = self._renamed(known.lower, number), self._renamed(known.last, number)
+            if lower is None or last is None:
+                return None
+            found.append(LoopRange(self._names[known.variable], lower, last))
+        return found
+
+    def _renamed(self, poly: Polynomial | None, number: int) -> Polynomial | None:
+        """With a number for the loop's variable, and this access's own variables of inner loops."""
+        if poly is not None and self._own.variable in poly.symbols:
+            poly = poly.substitute(self._own.variable, self._own.lower + number * self._step)
+        for variable, symbol in self._symbols.items():
+            poly = None if poly is None else poly.substitute(variable, symbol)
         return poly
-
-    subscripts = [renamed(poly) for poly in place.subscripts]
-    ranges: list[LoopRange] = []
-    for known in reversed(place.ranges):
-        lower, last = renamed(known.lower), renamed(known.last)
-        if lower is None or last is None:
-            return None
-        ranges.append(LoopRange(names[known.variable], lower, last))
-    found = [poly for poly in subscripts if poly is not None]
-    return (found, ranges) if len(found) == len(subscripts) else None
 
 
 def _replaced(known: LoopRange, variable: Hashable, value: Polynomial) -> LoopRange | None:

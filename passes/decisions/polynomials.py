@@ -65,25 +65,45 @@ class Polynomial:
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
         other = other if isinstance(other, Polynomial) else Polynomial.constant(other)
+        return self._plus(other, 1)
+
+    def _plus(self, other: Polynomial, factor: int) -> Polynomial:
+        """`self + factor * other`, for a factor of 1 or -1."""
+        if not other.terms:
+            return self
         terms = dict(self.terms)
         for monomial, coefficient in other.terms.items():
-            terms[monomial] = terms.get(monomial, 0) + coefficient
-        return Polynomial({m: c for m, c in terms.items() if c})
+            total = terms.get(monomial, 0) + factor * coefficient
+            if total:
+                terms[monomial] = total
+            else:
+                terms.pop(monomial, None)
+        return Polynomial(terms)
 
     def __neg__(self) -> Polynomial:
         return Polynomial({m: -c for m, c in self.terms.items()})
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
-        return self + (-other)
+        other = other if isinstance(other, Polynomial) else Polynomial.constant(other)
+        return self._plus(other, -1)
 
     def __mul__(self, other: Polynomial | int) -> Polynomial:
-        other = other if isinstance(other, Polynomial) else Polynomial.constant(other)
+        factor = other if isinstance(other, int) else other.as_constant
+        if factor is not None:
+            return self if factor == 1 else self._times(factor)
+        assert isinstance(other, Polynomial)
+        factor = self.as_constant
+        if factor is not None:
+            return other if factor == 1 else other._times(factor)
         terms: dict[Monomial, int] = {}
         for m1, c1 in self.terms.items():
             for m2, c2 in other.terms.items():
                 monomial = product(m1 + m2)
                 terms[monomial] = terms.get(monomial, 0) + c1 * c2
         return Polynomial({m: c for m, c in terms.items() if c})
+
+    def _times(self, factor: int) -> Polynomial:
+        return Polynomial({m: c * factor for m, c in self.terms.items()} if factor else {})
 
     @property
     def as_constant(self) -> int | None:
@@ -108,14 +128,15 @@ class Polynomial:
         rest: dict[Monomial, int] = {}
         factor: dict[Monomial, int] = {}
         for monomial, coefficient in self.terms.items():
-            occurrences = monomial.count(symbol)
-            if occurrences == 0:
+            if symbol not in monomial:
                 rest[monomial] = coefficient
-            elif occurrences == 1:
+            elif len(monomial) == 1:
+                factor[()] = coefficient
+            elif monomial.count(symbol) == 1:
                 factor[product(s for s in monomial if s != symbol)] = coefficient
             else:
                 return None
-        return Polynomial(rest), Polynomial(factor)
+        return (Polynomial(rest), Polynomial(factor)) if factor else (self, ZERO)
 
     def slope(self, symbol: Hashable) -> int | None:
         """What adding 1 to the symbol adds: 0 if it does not occur, None if that is no constant."""
@@ -129,10 +150,11 @@ class Polynomial:
 
     def substitute(self, symbol: Hashable, value: Polynomial) -> Polynomial | None:
         """The polynomial with `value` for `symbol`; None if it is not linear in it."""
-        if not any(symbol in monomial for monomial in self.terms):
-            return self
-        parts = self.split(symbol)
-        return None if parts is None else parts[0] + parts[1] * value
+        for monomial in self.terms:
+            if symbol in monomial:
+                parts = self.split(symbol)
+                return None if parts is None else parts[0] + parts[1] * value
+        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and dict(self.terms) == dict(other.terms)

@@ -111,6 +111,8 @@ class AddressStep:
             steps: Polynomial | None = Polynomial.constant(self.index)
         else:
             steps = symbols.polynomial(self.index)
+        if not self.lengths:
+            return steps, Unit(self.type, self.member)
         lengths = [symbols.polynomial(length) for length in self.lengths]
         known = tuple(length for length in lengths if length is not None)
         if len(known) < len(lengths):
