@@ -53,19 +53,19 @@ void told(int n)
             if (a[j] > 3)
                 rows[i] = j;
     // Nearly all iterations are certain enough.
-    // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs in order
+    // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < n; i++)
         if (i > 0)
             b[i] = b[i - 1] + a[i];
         else
             b[i] = 0;
-    // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs in order
+    // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < n; i++)
         if (!(i < 1) && i <= n - 2)
             b[i] = b[i - 1] + b[i + 1];
-    // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs in order
+    // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < 5; i++)
         if (i != 3)
