@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sema_dump import check, mistake
+from sema_dump import check, mistake, warnings
 
 LOOP = "for (i = 0; i < n; i++) a[i] = 0;"
 NEST = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) a[j] = 0;"
@@ -44,7 +44,8 @@ CASES = (
         "'gang' takes no size on 'parallel'",
     ),
     (f"#pragma acc loop worker(4)\n{LOOP}", "'worker' takes no size on orphaned loops"),
-    ("#pragma acc parallel\n{\n#pragma acc cache(a[0:4])\n}", "'cache' is not inside a loop"),
+    ("#pragma acc data copy(a[10])\n{ }", "'a[10]' is outside of its 9 elements"),
+    ("#pragma acc data copy(a[-1])\n{ }", "'a[-1]' is outside of its 9 elements"),
     *(
         (f"#pragma acc kernels\n{{\n#pragma acc {inner}\n}}", "inside a 'kernels' construct")
         for inner in (
@@ -77,3 +78,15 @@ def test_refused(text: str, message: str) -> None:
 )
 def test_accepted(text: str) -> None:
     check(f"void f(int n, int acc_queue) {{ int i, j, a[9];\n{text}\n}}")
+
+
+def test_single_subscripts() -> None:
+    """They are elements, with a warning where an array seems to be meant, and not beside a length."""
+    clauses = "copyin(a[n], x[n][0:2], x[1][n]) create(p[n]) copy(p[3])"
+    text = (
+        f"void f(int n, int *p) {{ int a[9]; float x[4][2];\n#pragma acc data {clauses}\n{{ }}\n}}"
+    )
+    found = [w.message for w in warnings(text)]
+    assert found == ["'a[n]' in 'copyin' is one element", "'p[n]' in 'create' is one element"]
+    (found,) = warnings(text.replace("p[3]", "a[9]"))
+    assert "'a' has 9 elements: [9]" in found.message

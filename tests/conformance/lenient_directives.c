@@ -1,5 +1,6 @@
 // What other compilers take beyond the letter of the specification, each with a warning: several data clauses for one
-// variable, sections in declare, update at file scope, directives for the host in routines.
+// variable, sections in declare, update at file scope, directives for the host in routines, cache in front of loops,
+// single subscripts as lengths.
 #include "check.h"
 
 double table[8];
@@ -99,9 +100,41 @@ static void routines(void)
     CHECK_EQ(factorial(5), 120);
 }
 
+static void cache_without_iterations(void)
+{
+    int a[16], t[4] = {1, 2, 3, 4};
+#pragma acc kernels copyin(t) copyout(a)
+#pragma acc cache(t)
+#pragma acc loop independent
+    for (int i = 0; i < 16; ++i) a[i] = t[i % 4];
+#pragma acc parallel copyin(t)
+    {
+#pragma acc cache(t[0:4])
+#pragma acc loop
+        for (int i = 0; i < 16; ++i) a[i] += t[i % 4];
+    }
+    for (int i = 0; i < 16; ++i) CHECK_EQ(a[i], 2 + 2 * (i % 4));
+}
+
+static void lengths(int n)
+{
+    double b[2][3] = {{0}}, *p = malloc(n * sizeof(double));
+#pragma acc data copyout(p[n]) copy(b[2][3])
+    {
+#pragma acc parallel loop present(p[n], b[2][3])
+        for (int i = 0; i < n; ++i) p[i] = i + b[i % 2][i % 3];
+#pragma acc update self(p[n])
+        CHECK(p[n - 1] == n - 1);
+    }
+    for (int i = 0; i < n; ++i) CHECK_EQ(p[i], i);
+    free(p);
+}
+
 int main(void)
 {
     several_clauses();
+    cache_without_iterations();
+    lengths(40);
     sections_in_declare();
     routines();
     return report();

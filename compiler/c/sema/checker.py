@@ -87,6 +87,7 @@ def check_text(text: str, file: str, sink: DiagnosticSink, target: str = "host")
         with unit.recovery.going_on():
             unit.directives.require_no_pending()
             unit.declarations.finish()
+            unit.lone_subscripts.settle(sink)
     if unit.recovery.mistakes:
         raise CompileError(in_order(unit.recovery.mistakes))
     return unit.tree

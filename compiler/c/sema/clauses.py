@@ -178,6 +178,8 @@ class ClauseResolver:
         for section in item.sections:
             if isinstance(t, ArrayType | PointerType):
                 self._section(section, t, text)
+                if section.is_index:
+                    self.unit.lone_subscripts.note(item, section, t, clause)
                 t = t.element.type if isinstance(t, ArrayType) else t.pointee.type
             else:
                 raise error(

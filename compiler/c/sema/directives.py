@@ -241,8 +241,11 @@ class DirectiveChecker:
         assert state is not None, "statements stand in functions"
         with self.unit.recovery.going_on():
             self._resolve(directive)
+            check_nesting(directive, state.directives)
             in_loop = any(target.kind == "loop" for target in state.targets)
-            check_nesting(directive, state.directives, in_loop=in_loop)
+            if directive.kind is DirectiveKind.CACHE and not in_loop:
+                leniency.warn_of_idle_cache(directive, self.unit.sink)
+                return [], index
         if directive.kind is DirectiveKind.DECLARE and self._declares_statics(directive):
             return [], index
         if not directive.has_body:
@@ -262,11 +265,12 @@ class DirectiveChecker:
 
     def _skip_pragmas(self, directive: Directive, nodes: list[Any], index: int) -> int:
         """The index after pragmas that mean nothing here; the statement may begin with one of OpenMP."""
-        while (
-            index < len(nodes)
-            and isinstance(nodes[index], c_ast.Pragma)
-            and self.parse(nodes[index]) is None
-        ):
+        while index < len(nodes) and isinstance(nodes[index], c_ast.Pragma):
+            inner = self.parse(nodes[index])
+            if inner is not None and inner.kind is DirectiveKind.CACHE:
+                leniency.warn_of_idle_cache(inner, self.unit.sink)
+            elif inner is not None:
+                break
             omp = self.unit.openmp.parse(nodes[index])
             if omp is not None and self._needs_loop(directive):
                 raise error(

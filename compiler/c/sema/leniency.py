@@ -1,7 +1,7 @@
 """
 Directives that other compilers take although the specification does not allow them, and old codes have: a
 `loop` whose `for` stands alone in braces (IPMACC), `private` on `kernels` (CAPS), `data` without clauses
-(gcc). Each is warned about and means what those compilers make of it.
+(gcc), `cache` in front of a loop. Each is warned about and means what those compilers make of it.
 """
 
 from __future__ import annotations
@@ -49,6 +49,15 @@ def without_braces(directive: Directive, body: Stmt, sink: DiagnosticSink) -> St
         )
         return found
     return body
+
+
+def warn_of_idle_cache(directive: Directive, sink: DiagnosticSink) -> None:
+    """Of a `cache` directive that no loop is around: there are no iterations to reuse the data (2.10)."""
+    sink.warn(
+        directive.loc,
+        "'cache' is not inside a loop: it has no effect",
+        "put it at the top of the body of the loop whose iterations reuse the data",
+    )
 
 
 def without_data(directive: Directive, body: Stmt, sink: DiagnosticSink) -> list[Stmt] | None:

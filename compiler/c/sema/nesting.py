@@ -30,11 +30,8 @@ _IN_DEVICE_CODE = frozenset(
 """What may stand in a compute construct; everything else is for the host."""
 
 
-def check_nesting(directive: Directive, around: Sequence[Directive], *, in_loop: bool) -> None:
-    """
-    Raise `CompileError` if `directive` may not stand in the constructs `around`, outermost first.
-    `in_loop`: whether a C loop is around it.
-    """
+def check_nesting(directive: Directive, around: Sequence[Directive]) -> None:
+    """Raise `CompileError` if `directive` may not stand in the constructs `around`, outermost first."""
     construct = next((d for d in reversed(around) if d.is_compute), None)
     if construct is not None and directive.kind not in _IN_DEVICE_CODE:
         raise error(
@@ -42,12 +39,6 @@ def check_nesting(directive: Directive, around: Sequence[Directive], *, in_loop:
             f"'{directive.kind.value}' inside a '{construct.kind.value}' construct",
             "only loop, atomic and cache are allowed there: move it out",
             [(construct.loc, "the construct is here")],
-        )
-    if directive.kind is DirectiveKind.CACHE and construct is not None and not in_loop:
-        raise error(
-            directive.loc,
-            "'cache' is not inside a loop",
-            "put it at the top of the body of the loop whose iterations reuse the data",
         )
     if directive.kind is DirectiveKind.LOOP:
         check_level_arguments(directive, construct)

@@ -14,6 +14,7 @@ from ...base.diagnostics import DiagnosticSink, SourceLoc
 from ...directives.records import Directive
 from ..ast import FunctionDecl, TranslationUnit
 from ..types import IntType
+from .lone_subscripts import LoneSubscripts
 from .packing import Packing
 from .recovery import Recovery
 from .scopes import Scope
@@ -119,6 +120,7 @@ class Unit:
         self.functions_of_file: frozenset[str] = frozenset()
         """Those that the file defines, also further down."""
         self.pack = Packing()
+        self.lone_subscripts = LoneSubscripts()
         self.recovery = Recovery(self)
         self._numbers = 0
 
