@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, IntegerAttr, i32
@@ -52,6 +53,32 @@ def single_i32(fn: FunctionState, directive: Directive, name: str) -> SSAValue |
     return slot_i32(fn, clause.args[0])
 
 
+_ByDevice = ArrayAttr[acc.DeviceTypeAttr] | None
+
+
+class Plain(TypedDict):
+    """Operands of operations whose clauses cannot differ by device type."""
+
+    async_operand: SSAValue | None
+    async_attr: bool
+    wait_devnum: SSAValue | None
+    wait_operands: list[SSAValue]
+    wait_attr: bool
+
+
+class ByDevice(TypedDict):
+    """Operands of operations that have a group of them for each device type."""
+
+    async_operands: list[SSAValue]
+    async_operands_device_type: _ByDevice
+    async_only: _ByDevice
+    wait_operands: list[SSAValue]
+    wait_operands_segments: DenseArrayBase | None
+    wait_operands_device_type: _ByDevice
+    has_wait_devnum: ArrayAttr[BoolAttr] | None
+    wait_only: _ByDevice
+
+
 @dataclass
 class Queues:
     """The `async` and `wait` clauses of one directive."""
@@ -63,39 +90,30 @@ class Queues:
     wait_bare: bool = False
 
     @property
-    def async_operands(self) -> list[SSAValue]:
-        return [] if self.async_operand is None else [self.async_operand]
+    def plain(self) -> Plain:
+        return Plain(
+            async_operand=self.async_operand,
+            async_attr=self.async_bare,
+            wait_devnum=self.wait_devnum,
+            wait_operands=self.wait_operands,
+            wait_attr=self.wait_bare,
+        )
 
     @property
-    def async_types(self) -> ArrayAttr[acc.DeviceTypeAttr] | None:
-        return DEFAULT_DEVICE if self.async_operand is not None else None
-
-    @property
-    def async_only(self) -> ArrayAttr[acc.DeviceTypeAttr] | None:
-        return DEFAULT_DEVICE if self.async_bare else None
-
-    @property
-    def wait_group(self) -> list[SSAValue]:
-        """The wait operands as one group, the device number first."""
-        return ([] if self.wait_devnum is None else [self.wait_devnum]) + self.wait_operands
-
-    @property
-    def wait_types(self) -> ArrayAttr[acc.DeviceTypeAttr] | None:
-        return DEFAULT_DEVICE if self.wait_group else None
-
-    @property
-    def wait_segments(self) -> DenseArrayBase | None:
-        return DenseArrayBase.from_list(i32, [len(self.wait_group)]) if self.wait_group else None
-
-    @property
-    def has_devnum(self) -> ArrayAttr[BoolAttr] | None:
-        if not self.wait_group:
-            return None
-        return ArrayAttr([IntegerAttr.from_bool(self.wait_devnum is not None)])
-
-    @property
-    def wait_only(self) -> ArrayAttr[acc.DeviceTypeAttr] | None:
-        return DEFAULT_DEVICE if self.wait_bare else None
+    def by_device(self) -> ByDevice:
+        """One group, of all devices; its wait operands begin with the device number."""
+        number = [] if self.wait_devnum is None else [self.wait_devnum]
+        waits = number + self.wait_operands
+        return ByDevice(
+            async_operands=[] if self.async_operand is None else [self.async_operand],
+            async_operands_device_type=DEFAULT_DEVICE if self.async_operand is not None else None,
+            async_only=DEFAULT_DEVICE if self.async_bare else None,
+            wait_operands=waits,
+            wait_operands_segments=DenseArrayBase.from_list(i32, [len(waits)]) if waits else None,
+            wait_operands_device_type=DEFAULT_DEVICE if waits else None,
+            has_wait_devnum=ArrayAttr([IntegerAttr.from_bool(bool(number))]) if waits else None,
+            wait_only=DEFAULT_DEVICE if self.wait_bare else None,
+        )
 
 
 def queues(fn: FunctionState, directive: Directive) -> Queues:

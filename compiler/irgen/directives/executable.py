@@ -29,11 +29,7 @@ def emit_enter_data(fn: FunctionState, s: c.AccStmt) -> None:
     fn.b.add(
         acc.EnterDataOp(
             if_cond=if_cond,
-            async_operand=q.async_operand,
-            async_attr=q.async_bare,
-            wait_devnum=q.wait_devnum,
-            wait_operands=q.wait_operands,
-            wait_attr=q.wait_bare,
+            **q.plain,
             data_clause_operands=[m.device for m in mappings],
         )
     )
@@ -59,11 +55,7 @@ def emit_exit_data(fn: FunctionState, s: c.AccStmt) -> None:
     fn.b.add(
         acc.ExitDataOp(
             if_cond=if_cond,
-            async_operand=q.async_operand,
-            async_attr=q.async_bare,
-            wait_devnum=q.wait_devnum,
-            wait_operands=q.wait_operands,
-            wait_attr=q.wait_bare,
+            **q.plain,
             data_clause_operands=[m.device for m in mappings],
             finalize=directive.has("finalize"),
         )
@@ -105,14 +97,7 @@ def emit_update(fn: FunctionState, s: c.AccStmt) -> None:
     fn.b.add(
         acc.UpdateOp(
             if_cond=if_cond,
-            async_operands=q.async_operands,
-            async_operands_device_type=q.async_types,
-            async_only=q.async_only,
-            wait_operands=q.wait_group,
-            wait_operands_segments=q.wait_segments,
-            wait_operands_device_type=q.wait_types,
-            has_wait_devnum=q.has_devnum,
-            wait_only=q.wait_only,
+            **q.by_device,
             data_clause_operands=operands,
             if_present=directive.has("if_present"),
         )

@@ -43,14 +43,7 @@ def emit_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None
         acc.DataOp(
             region=region,
             if_cond=if_cond,
-            async_operands=q.async_operands,
-            async_operands_device_type=q.async_types,
-            async_only=q.async_only,
-            wait_operands=q.wait_group,
-            wait_operands_segments=q.wait_segments,
-            wait_operands_device_type=q.wait_types,
-            has_wait_devnum=q.has_devnum,
-            wait_only=q.wait_only,
+            **q.by_device,
             data_clause_operands=[m.device for m in mappings],
             default_attr=default_attr(directive),
         )
