@@ -1,14 +1,17 @@
 """
 Checked files kept on disk (`c/kept.py`), so that a file that has not changed since it was checked is not
 parsed again: other files of the program have changed, or options of later stages, or it was compiled by
-`accc -c` and is linked now. OpenMP's runtime is such a file of every program that uses it.
+`accc -c` and is linked now. OpenMP's runtime is such a file of every program that uses it. Preprocessed files
+are kept, too, with what they were made of (`c/preprocess_kept.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from .backend.cache import DiskCache, content_key
+from .c.preprocess_headers import system_folders
 from .fingerprint import compiler_fingerprint
 
 _OF_ALL = "any"
@@ -20,8 +23,17 @@ class CheckedFiles:
 
     def __init__(self, known: Mapping[str, bytes] | None = None) -> None:
         self._disk = DiskCache.default("checked")
+        self._texts = DiskCache.default("preprocessed")
         self._known = known or {}
         self._used: dict[tuple[str, str], tuple[str, bytes]] = {}
+
+    def get_text(self, file: str, options: str) -> bytes | None:
+        """The bytes of a file that was preprocessed before, from this folder."""
+        return self._texts.get(_text_key(file, options))
+
+    def put_text(self, file: str, options: str, data: bytes) -> None:
+        """Keeps the bytes of a preprocessed file."""
+        self._texts.put(_text_key(file, options), data)
 
     def get(self, file: str, text: str, target: str) -> bytes | None:
         """The bytes of a file that was checked before by this compiler."""
@@ -42,6 +54,16 @@ class CheckedFiles:
     def entry(self, file: str, text: str) -> tuple[str, bytes] | None:
         """Key and bytes of a file that was got or put, for an object file to hold."""
         return self._used.get((file, text))
+
+
+def _text_key(file: str, options: str) -> str:
+    """Which headers the machine has is a part of it: what is read may depend on their being there."""
+    try:
+        here = str(Path.cwd())
+    except OSError:  # it has been removed
+        here = ""
+    machine = [str((folder / "stdio.h").is_file()) + str(folder) for folder in system_folders()]
+    return content_key("preprocessed file", compiler_fingerprint(), here, *machine, options, file)
 
 
 def _key(file: str, text: str, target: str) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .backend.cache import DiskCache, content_key
 from .backend.toolkit import find_ptxas
 from .base.deep_stack import with_deep_stack
-from .base.diagnostics import UNKNOWN_LOC, Diagnostic, DiagnosticSink, Severity, SourceLoc
+from .base.diagnostics import UNKNOWN_LOC, Diagnostic, DiagnosticSink, from_plain, to_plain
 from .base.options import CompileOptions
 from .base.phases import LOADING, phase
 from .checked_files import CheckedFiles
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Attribute, Operation
 
-    from .c.kept import KeptFiles
+    from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource, PreprocessOptions
     from .pipeline import StageCallback
 
@@ -139,8 +139,9 @@ def build(
     """
     from .c.program import preprocess_program
 
-    sources = preprocess_program(paths, preprocess_options(options), sink)
-    return build_sources(sources, options, sink, after_stage, cached=cached)
+    kept = CheckedFiles()
+    sources = preprocess_program(paths, preprocess_options(options), sink, kept)
+    return build_sources(sources, options, sink, after_stage, cached=cached, kept=kept)
 
 
 @with_deep_stack
@@ -286,7 +287,7 @@ def _to_json(executable: Executable, diagnostics: Sequence[Diagnostic]) -> bytes
         "host_ir": executable.host_ir,
         "ptx": executable.ptx,
         "sites": executable.sites,
-        "diagnostics": [{**asdict(d), "severity": d.severity.value} for d in diagnostics],
+        "diagnostics": [to_plain(each) for each in diagnostics],
     }
     return json.dumps(fields).encode()
 
@@ -294,9 +295,5 @@ def _to_json(executable: Executable, diagnostics: Sequence[Diagnostic]) -> bytes
 def _from_json(data: bytes, options: CompileOptions, sink: DiagnosticSink) -> Executable:
     """The executable, with the warnings of its compilation added to `sink` again."""
     fields = json.loads(data)
-    for d in fields["diagnostics"]:
-        notes = tuple((SourceLoc(**loc), text) for loc, text in d["notes"])
-        severity, loc = Severity(d["severity"]), SourceLoc(**d["loc"])
-        found = Diagnostic(severity, loc, d["message"], d["remedy"], notes, d["option"])
-        sink.diagnostics.append(found)
+    sink.diagnostics += map(from_plain, fields["diagnostics"])
     return Executable(fields["host_ir"], fields["ptx"], tuple(fields["sites"]), options)

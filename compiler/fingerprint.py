@@ -15,7 +15,7 @@ def compiler_fingerprint() -> str:
     files = sorted(
         file
         for package in ("compiler", "dialects", "passes", "runtime")
-        for pattern in ("*.py", "*.c")
+        for pattern in ("*.py", "*.c", "*.h", "*.txt")
         for file in (root / package).rglob(pattern)
     )
     stats = [(str(file.relative_to(root)), file.stat()) for file in files]

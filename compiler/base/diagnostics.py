@@ -9,12 +9,12 @@ that is not a `CompileError` (or an `AccRuntimeError` of the runtime) is a bug i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import FileLineColLoc
@@ -71,6 +71,18 @@ class Diagnostic:
     remedy: str | None = None
     notes: tuple[tuple[SourceLoc, str], ...] = ()
     option: str | None = None
+
+
+def to_plain(each: Diagnostic) -> dict[str, Any]:
+    """A message as a dictionary for JSON."""
+    return {**asdict(each), "severity": each.severity.value}
+
+
+def from_plain(fields: Mapping[str, Any]) -> Diagnostic:
+    """The message that `to_plain` made a dictionary of."""
+    notes = tuple((SourceLoc(**loc), text) for loc, text in fields["notes"])
+    severity, loc = Severity(fields["severity"]), SourceLoc(**fields["loc"])
+    return Diagnostic(severity, loc, fields["message"], fields["remedy"], notes, fields["option"])
 
 
 class CompileError(Exception):

@@ -12,7 +12,6 @@ import io
 import pickle
 import zlib
 from collections.abc import Sequence
-from typing import Protocol
 
 from ..base import diagnostics
 from ..base.diagnostics import Diagnostic
@@ -40,18 +39,6 @@ _DAMAGED = (
     zlib.error,
 )
 """What reading bytes that are no tree may raise."""
-
-
-class KeptFiles(Protocol):
-    """Where checked files are kept, by their text, name and target."""
-
-    def get(self, file: str, text: str, target: str) -> bytes | None:
-        """The bytes of a file that was checked before."""
-        ...
-
-    def put(self, file: str, text: str, target: str | None, data: bytes) -> None:
-        """Keeps the bytes of a file; `target` is None if they are the same for all."""
-        ...
 
 
 def to_bytes(unit: TranslationUnit, messages: Sequence[Diagnostic]) -> bytes | None:

@@ -26,6 +26,7 @@ from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severit
 from .preprocess_headers import (
     OPENACC_INCLUDE_DIR,
     HeaderSearch,
+    Inputs,
     NeedsSystemHeaders,
 )
 from .preprocess_macros import Headers, MacroPreprocessor, read_source
@@ -86,15 +87,19 @@ def preprocess(
     options: PreprocessOptions | None = None,
     sink: DiagnosticSink | None = None,
     headers: Headers | None = None,
+    inputs: Inputs | None = None,
 ) -> PreprocessedSource:
     """
-    Preprocess a C file. Warnings and remarks go to `sink`; `headers` are those of the program. Raises
-    `CompileError` at the line and column of whatever is wrong: a header that cannot be found, an
-    unterminated #if, #error, ….
+    Preprocess a C file. Warnings and remarks go to `sink`; `headers` are those of the program; `inputs`
+    records what the result depends on. Raises `CompileError` at the line and column of whatever is wrong: a
+    header that cannot be found, an unterminated #if, #error, ….
     """
+    inputs = inputs or Inputs()
     options = options or PreprocessOptions()
     if path == STANDARD_INPUT:
-        return _preprocess(sys.stdin.read(), "<stdin>", Path("<stdin>"), options, sink, headers)
+        return _preprocess(
+            sys.stdin.read(), "<stdin>", Path("<stdin>"), options, sink, headers, inputs
+        )
     if not path.is_file():
         raise error(
             SourceLoc(str(path), 0), f"cannot find the C file '{path}'", "check its name and folder"
@@ -102,7 +107,7 @@ def preprocess(
     if options.use_system_cpp:
         return _system_preprocess(path, options)
     text = read_source(path, SourceLoc(str(path), 0))
-    return _preprocess(text, str(path), path, options, sink, headers)
+    return _preprocess(text, str(path), path, options, sink, headers, inputs)
 
 
 def preprocess_text(
@@ -119,7 +124,7 @@ def preprocess_text(
             "the system preprocessor needs a file, not text",
             "write the text to a file, or use accopt's own preprocessor",
         )
-    return _preprocess(text, filename, Path(filename), options, sink, None)
+    return _preprocess(text, filename, Path(filename), options, sink, None, Inputs())
 
 
 def _preprocess(
@@ -129,12 +134,13 @@ def _preprocess(
     options: PreprocessOptions,
     sink: DiagnosticSink | None,
     headers: Headers | None,
+    inputs: Inputs,
 ) -> PreprocessedSource:
     headers = headers or Headers()
     try:
-        return _preprocess_with(text, name, path, options, sink, headers, system=False)
+        return _preprocess_with(text, name, path, options, sink, headers, inputs, system=False)
     except NeedsSystemHeaders:
-        return _preprocess_with(text, name, path, options, sink, headers, system=True)
+        return _preprocess_with(text, name, path, options, sink, headers, inputs, system=True)
 
 
 def _preprocess_with(
@@ -144,11 +150,12 @@ def _preprocess_with(
     options: PreprocessOptions,
     sink: DiagnosticSink | None,
     headers: Headers,
+    inputs: Inputs,
     *,
     system: bool,
 ) -> PreprocessedSource:
     output = OutputWriter(name)
-    cpp = _started(output, options, said := DiagnosticSink(), headers, system=system)
+    cpp = _started(output, options, said := DiagnosticSink(), headers, inputs, system=system)
     if path.name == IDENTIFYING_FILE:
         for macro, body in FOR_IDENTIFICATION:
             cpp.predefine(macro, body)
@@ -168,12 +175,14 @@ def _started(
     options: PreprocessOptions,
     said: DiagnosticSink,
     headers: Headers,
+    inputs: Inputs,
     *,
     system: bool,
 ) -> MacroPreprocessor:
     """A preprocessor that has read everything before the file: `-D`, `-U`, `-imacros`, `-include`."""
     search = HeaderSearch(
         options.include_dirs,
+        inputs,
         system=system,
         quote=options.quote_dirs,
         after=options.after_dirs,
@@ -181,6 +190,7 @@ def _started(
     )
     unwritten = OutputWriter("<command line>")
     cpp = MacroPreprocessor(unwritten, search, said, openmp=options.openmp, headers=headers)
+    inputs.clock |= cpp.clock()
     for macro, body in (*PREDEFINED, *(FOR_SYSTEM_HEADERS if system else ())):
         cpp.predefine(macro, body)
     if options.openmp:
@@ -207,7 +217,7 @@ def macros(path: Path, options: PreprocessOptions) -> str:
     for system in (False, True):
         try:
             cpp = _started(
-                OutputWriter(str(path)), options, DiagnosticSink(), headers, system=system
+                OutputWriter(str(path)), options, DiagnosticSink(), headers, Inputs(), system=system
             )
             cpp.process(text, str(path), path)
             return cpp.definitions()

@@ -84,8 +84,13 @@ class MacroExpander:
             name: Macro([Token("CPP_STRING", f'"{text}"', ("", 1, 1))])
             for name, text in texts.items()
         }
+        self._clock = set(texts.values())
         self._disabled: set[str] = set()
         self._counter = 0
+
+    def clock(self) -> set[str]:
+        """What `__DATE__` and `__TIME__` stand for, without the quotes."""
+        return self._clock
 
     def expanded(self, tokens: Sequence[Token]) -> list[Token]:
         """`tokens` with all macros replaced."""

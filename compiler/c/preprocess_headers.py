@@ -58,6 +58,25 @@ class Found:
     folder: int
 
 
+class Inputs:
+    """
+    What preprocessing a file depends on besides its options: `read`, path → text, `absent`, the files that it
+    looked for in vain, and `clock`, what date and time were.
+    """
+
+    def __init__(self) -> None:
+        self.read: dict[str, str] = {}
+        self.absent: set[str] = set()
+        self.clock: set[str] = set()
+
+    def has(self, path: Path) -> bool:
+        """Whether there is such a file."""
+        found = path.is_file()
+        if not found:
+            self.absent.add(str(path))
+        return found
+
+
 class HeaderSearch:
     """
     The folders of one preprocessing, in order: `include_dirs` (-I), the system's if `system`, ours, `after`;
@@ -68,12 +87,14 @@ class HeaderSearch:
     def __init__(
         self,
         include_dirs: Sequence[Path],
+        inputs: Inputs,
         *,
         system: bool,
         quote: Sequence[Path] = (),
         after: Sequence[Path] = (),
         standard: bool = True,
     ) -> None:
+        self.inputs = inputs
         self.system = system or not standard
         self._quote = quote
         self._own_first = len(include_dirs)
@@ -92,18 +113,18 @@ class HeaderSearch:
         The header `target`, first in the folder `beside` if given, then in those of the search behind
         number `after`. None if there is none.
         """
-        if beside is not None and (beside / target).is_file():
+        if beside is not None and self.inputs.has(beside / target):
             return Found(beside / target, -1)
         for folder in self._quote if beside is not None else ():
-            if (folder / target).is_file():
+            if self.inputs.has(folder / target):
                 return Found(folder / target, -1)
         for number in range(after + 1, len(self._folders)):
             if self._passed_over(number, target):
                 continue
             candidate = self._folders[number] / target
-            if candidate.is_file():
+            if self.inputs.has(candidate):
                 return Found(candidate, number)
-        if not self.system and any((f / target).is_file() for f in system_folders()):
+        if not self.system and any(self.inputs.has(f / target) for f in system_folders()):
             raise NeedsSystemHeaders
         return None
 
@@ -130,7 +151,8 @@ _NOT_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 class ReadFiles:
     """The files that one preprocessing has read: whether the program's own use what our headers lack."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
         self._ours: dict[str, str] = {}
         self._others: dict[Path | int, str] = {}
         self.names: list[str] = []
@@ -138,6 +160,8 @@ class ReadFiles:
 
     def add(self, path: Path | None, text: str) -> None:
         """A file was read, at `path` if it is not in memory only."""
+        if path is not None and path.name != "<command line>":
+            self._inputs.read[str(path)] = text
         if path is not None and path.is_relative_to(INCLUDE_DIR):
             self._ours[str(path.relative_to(INCLUDE_DIR))] = text
         else:

@@ -97,7 +97,7 @@ class MacroPreprocessor(MacroExpander):
         self._saved: dict[str, list[Macro | None]] = {}  # by #pragma push_macro
         self.output = output
         self._search = search
-        self.files = ReadFiles()
+        self.files = ReadFiles(search.inputs)
         self._folder = -1  # of the search, where the current file was found
         self._sink = sink
         self._conditionals: list[_Conditional] = []

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from ..base.phases import LOADING, phase
-from .preprocess import PreprocessedSource, PreprocessOptions, preprocess
+from .preprocess import PreprocessedSource, PreprocessOptions
+from .preprocess_kept import preprocess_or_find
 from .preprocess_macros import Headers
 
 if TYPE_CHECKING:
     from .ast import TranslationUnit
-    from .kept import KeptFiles
+    from .kept_files import KeptFiles
 
 
 def load_program(
@@ -35,17 +36,23 @@ def load_program(
     Warnings go to `sink`, with `wall` those of `-Wall` too; files in `kept` are not checked again. Raises
     `CompileError` with the mistakes of all files, or where two files disagree.
     """
-    sources = preprocess_program(paths, options, sink)
+    sources = preprocess_program(paths, options, sink, kept)
     return check_program(sources, sink, target, wall=wall, kept=kept)
 
 
 def preprocess_program(
-    paths: Sequence[Path], options: PreprocessOptions | None, sink: DiagnosticSink
+    paths: Sequence[Path],
+    options: PreprocessOptions | None,
+    sink: DiagnosticSink,
+    kept: KeptFiles | None = None,
 ) -> list[PreprocessedSource]:
-    """The preprocessed files. Raises `CompileError` with the first mistake of every file."""
+    """
+    The preprocessed files, each from `kept` where that has it. Raises `CompileError` with the first mistake
+    of every file.
+    """
     headers = Headers()
     with phase("preprocess"):
-        return _each(paths, lambda path: preprocess(path, options, sink, headers))
+        return _each(paths, lambda path: preprocess_or_find(path, options, sink, headers, kept))
 
 
 def check_program(
@@ -126,7 +133,7 @@ def _declares(unit: TranslationUnit, name: str) -> bool:
 def _own_unit(name: str, target: str, kept: KeptFiles | None) -> TranslationUnit:
     """A file of our own routines."""
     path = Path(__file__).parent / name
-    source = preprocess(path, PreprocessOptions(), DiagnosticSink())
+    source = preprocess_or_find(path, PreprocessOptions(), DiagnosticSink(), kept=kept)
     return _checked(source, DiagnosticSink(), target, kept)
 
 

@@ -183,7 +183,8 @@ class _Command:
     def _compiled(self, path: Path, output: str) -> ObjectFile:
         """A C file as an object, after checking it; its warnings are printed."""
         from ..base.diagnostics import SourceLoc
-        from ..c.preprocess import PreprocessedSource, preprocess, read_source, without_openmp
+        from ..c.preprocess import PreprocessedSource, read_source, without_openmp
+        from ..c.preprocess_kept import preprocess_or_find
         from ..c.program import check_program
         from ..checked_files import CheckedFiles
         from ..executable import preprocess_options
@@ -194,7 +195,7 @@ class _Command:
             text = read_source(path, SourceLoc(str(path), 0))
             source = PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
         else:
-            source = preprocess(path, preprocess_options(options), sink)
+            source = preprocess_or_find(path, preprocess_options(options), sink, kept=kept)
             if self.args.save_temps:
                 name = (
                     Path(output).with_suffix(".i")

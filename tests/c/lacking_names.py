@@ -17,6 +17,7 @@ from accopt.compiler.c.parse import parse_text
 from accopt.compiler.c.preprocess_headers import (
     WINNERS,
     HeaderSearch,
+    Inputs,
     NeedsSystemHeaders,
     system_folders,
 )
@@ -38,7 +39,7 @@ def both() -> list[str]:
 def names_of(header: str, *, system: bool) -> set[str]:
     """The macros, ordinary identifiers and tags that a header defines, without reserved ones."""
     output, sink = OutputWriter("t.c"), DiagnosticSink()
-    cpp = MacroPreprocessor(output, HeaderSearch((), system=system), sink)
+    cpp = MacroPreprocessor(output, HeaderSearch((), Inputs(), system=system), sink)
     asked_for = [(name, "1") for name in ("_GNU_SOURCE", "_LARGEFILE64_SOURCE")]  # may be defined
     for name, body in (*PREDEFINED, *((*FOR_SYSTEM_HEADERS, *asked_for) if system else ())):
         cpp.predefine(name, body)

@@ -32,6 +32,12 @@ class InMemory:
     def __init__(self) -> None:
         self.entries: dict[tuple[str, str, str | None], bytes] = {}
 
+    def get_text(self, file: str, options: str) -> bytes | None:
+        return None
+
+    def put_text(self, file: str, options: str, data: bytes) -> None:
+        pass
+
     def get(self, file: str, text: str, target: str) -> bytes | None:
         return self.entries.get((file, text, None)) or self.entries.get((file, text, target))
 
