@@ -23,7 +23,7 @@ from .readable_strings import readable_strings
 
 if TYPE_CHECKING:
     from ..base.options import CompileOptions
-    from ..c.kept import KeptFiles
+    from ..c.kept_files import KeptFiles
     from ..c.preprocess import PreprocessedSource
 
 
