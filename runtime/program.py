@@ -297,7 +297,7 @@ class Runtime:
         except BaseException as error:
             self.die(error, self.sites[site].place)
 
-    # Entry points (docs/design.md, "Runtime interface")
+    # Entry points (docs/runtime.md)
 
     def data_enter(self, site: int, records: int, count: int, queue: int) -> None:
         """Entry to a data region, or `enter data`; fills in each record's `device`."""

@@ -109,7 +109,7 @@ class DeviceProperty(IntEnum):
 
 
 class DataRecord(ctypes.Structure):
-    """One variable or section of a data construct; see "Runtime interface" in docs/design.md."""
+    """One variable or section of a data construct; see docs/runtime.md."""
 
     _fields_ = (
         ("base", ctypes.c_int64),

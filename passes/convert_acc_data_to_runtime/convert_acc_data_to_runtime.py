@@ -1,6 +1,6 @@
 """
 Turn data operations, data constructs, launches and the executable directives of host code into
-calls of the runtime (docs/design.md, "Runtime interface"; OpenACC 3.4, 2.6, 2.7, 2.14, 2.16).
+calls of the runtime (docs/runtime.md; OpenACC 3.4, 2.6, 2.7, 2.14, 2.16).
 
 The data operations before a construct become one `__accopt_data_enter`, those after it one
 `__accopt_data_exit` with the same records. Records and launch arguments live in stack slots of the

@@ -1,6 +1,6 @@
 """
 Calls of the runtime from host code: declarations, waits, launches, device operations
-(docs/design.md, "Runtime interface").
+(docs/runtime.md).
 """
 
 from __future__ import annotations
