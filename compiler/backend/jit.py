@@ -98,8 +98,10 @@ def _load_c_library() -> None:
             llvm.load_library_permanently(name)
         except RuntimeError as exc:
             raise error(UNKNOWN_LOC, f"cannot load {name}: {exc}") from exc
-    with suppress(RuntimeError):  # not every C library has vector functions
-        llvm.load_library_permanently(VECTOR_LIBRARY)
+    # Not every C library has vector functions; what divides integers of 128 bits is the compilers'.
+    for name in (VECTOR_LIBRARY, "libgcc_s.so.1"):
+        with suppress(RuntimeError):
+            llvm.load_library_permanently(name)
 
 
 def _link_error(exc: RuntimeError, ir: str, symbols: Mapping[str, int]) -> Exception:

@@ -366,6 +366,25 @@ class Call(Expr):
 
 
 @dataclass(eq=False, kw_only=True)
+class AtomicOp(Expr):
+    """
+    An atomic operation on the object of type `of` behind `pointer`. `op`: `load`; `store`, `exchange` of one
+    value; `compare` of the address of the value expected, which gets the one found, and a new value;
+    `swap`, `swapped` of two values: whether they were exchanged, the value found; `+ - & | ^ nand` of a value
+    (bytes for pointers): the object's value `before` or after; `fence` without an object. `order`, and for
+    `compare` `failure`, are C11's memory orders by number (7.17.3).
+    """
+
+    op: str
+    order: int
+    of: CType = VOID
+    pointer: Expr | None = None
+    operands: list[Expr] = field(default_factory=list[Expr])
+    failure: int = 5
+    before: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
 class StatementExpr(Expr):
     """`({ body value; })` of GNU C; `value` is None if it has none."""
 

@@ -14,14 +14,14 @@ OPENMP_VERSION = "201511"
 """`_OPENMP` of OpenMP 4.5 (2.2), whose directives for threads we have."""
 
 _ONES = """
-__STDC__ __STDC_HOSTED__ __STDC_IEC_559__ __STDC_NO_ATOMICS__ __STDC_NO_COMPLEX__
+__STDC__ __STDC_HOSTED__ __STDC_IEC_559__ __STDC_NO_COMPLEX__
 __STDC_NO_THREADS__ __STDC_UTF_16__ __STDC_UTF_32__ __ACCOPT__ __x86_64__ __x86_64 __amd64__
 __amd64 __LP64__ _LP64 __ELF__ __linux__ __linux __unix__ __unix __gnu_linux__ __SSE__ __SSE2__
 """
 
 _SIZES = {
     "SHORT": 2, "INT": 4, "LONG": 8, "LONG_LONG": 8, "FLOAT": 4, "DOUBLE": 8, "LONG_DOUBLE": 16,
-    "POINTER": 8, "SIZE_T": 8, "PTRDIFF_T": 8, "WCHAR_T": 4, "WINT_T": 4,
+    "POINTER": 8, "INT128": 16, "SIZE_T": 8, "PTRDIFF_T": 8, "WCHAR_T": 4, "WINT_T": 4,
 }  # fmt: skip
 
 _TYPES = {
@@ -32,6 +32,8 @@ _TYPES = {
     "UINT8": "unsigned char", "UINT16": "short unsigned int", "UINT32": "unsigned int",
     "UINT64": "long unsigned int",
 }  # fmt: skip
+
+_ATOMIC_TYPES = ("BOOL", "CHAR", "SHORT", "INT", "LONG", "LLONG", "POINTER")
 
 _MAXIMA = {
     "SCHAR": "0x7f", "SHRT": "0x7fff", "INT": "0x7fffffff", "LONG": "0x7fffffffffffffffL",
@@ -99,6 +101,17 @@ PREDEFINED: tuple[tuple[str, str], ...] = (
     ("__BYTE_ORDER__", "__ORDER_LITTLE_ENDIAN__"),
     ("__FLOAT_WORD_ORDER__", "__ORDER_LITTLE_ENDIAN__"),
     ("__FLT_RADIX__", "2"),
+    *(
+        (f"__ATOMIC_{name}", str(number))
+        for number, name in enumerate(
+            ("RELAXED", "CONSUME", "ACQUIRE", "RELEASE", "ACQ_REL", "SEQ_CST")
+        )
+    ),
+    *((f"__GCC_HAVE_SYNC_COMPARE_AND_SWAP_{size}", "1") for size in (1, 2, 4, 8)),
+    *(
+        (f"__GCC_ATOMIC_{name}_LOCK_FREE", "2")
+        for name in (*_ATOMIC_TYPES, "CHAR16_T", "CHAR32_T", "WCHAR_T")
+    ),
     ("__FLT_EVAL_METHOD__", "0"),
     *((name, "1") for name in _ONES.split()),
     *((f"__SIZEOF_{name}__", str(size)) for name, size in _SIZES.items()),

@@ -81,6 +81,7 @@ _CHILDREN: dict[type, Callable[[Any], Sequence[Node]]] = {
     c.Conditional: lambda n: (n.condition, n.then, n.otherwise),
     c.Call: lambda n: (n.callee, *n.args),
     c.ComplexOp: lambda n: n.operands,
+    c.AtomicOp: lambda n: [*_present(n.pointer), *n.operands],
     c.StatementExpr: lambda n: (*n.body, *_present(n.value)),
     c.SizeofVla: lambda n: tuple(type_expressions(n.of)),
     c.VaArg: lambda n: (n.list,),

@@ -110,6 +110,7 @@ class QualType:
     const: bool = False
     volatile: bool = False
     restrict: bool = False
+    atomic: bool = False
 
     def __str__(self) -> str:
         return spelling(self)

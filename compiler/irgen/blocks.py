@@ -99,8 +99,8 @@ def emit_switch(fn: FunctionState, s: c.Switch) -> None:
         fn.case_blocks[id(label)] = block
         if label.value is None:
             default = block
-        elif label.last is not None:
-            ranges.append((label.value, label.last, block))
+        elif label.last is not None or t.width.data > 64:
+            ranges.append((label.value, label.last or label.value, block))
         else:
             width = t.width.data
             wrapped = (label.value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))

@@ -195,8 +195,10 @@ class _Registers:
     def _count(self, t: CType) -> None:
         if isinstance(t, FloatType):
             self.vector -= t.bits != 80 and self.vector > 0
-        else:
+        elif t.size <= 8:
             self.general -= self.general > 0
+        elif self.general >= 2:  # whole, or on the stack
+            self.general -= 2
 
 
 def needed(passing: InRegisters) -> tuple[int, int]:

@@ -90,7 +90,7 @@ class EffectsOf:
             elif isinstance(node, c.AddressOf):
                 if isinstance(node.operand, c.VarRef):
                     addressed.add(node.operand.decl)
-            elif isinstance(node, c.VaOp | c.VaArg):
+            elif isinstance(node, c.VaOp | c.VaArg | c.AtomicOp):
                 calls = True
             elif isinstance(node, c.Call):
                 callee = node.callee

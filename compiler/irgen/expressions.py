@@ -27,6 +27,7 @@ from ..c.types import (
 )
 from . import (
     arithmetic,
+    atomics,
     calls,
     complex_numbers,
     inline_asm,
@@ -81,6 +82,8 @@ def _rvalue(fn: FunctionState, e: c.Expr) -> SSAValue | None:
             return lvalues.place(fn, e.operand).memory
         case c.Cast():
             return _cast(fn, e)
+        case c.AtomicOp():
+            return atomics.rvalue(fn, e)
         case c.ComplexOp():
             return complex_numbers.rvalue(fn, e)
         case c.UnaryOp():

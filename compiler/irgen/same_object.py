@@ -130,7 +130,7 @@ def _is_harmless(node: object, seen: frozenset[str]) -> bool:
             return isinstance(node.callee, c.FunctionRef) and is_pure(node.callee.decl, seen)
         case c.Load():
             return not node.volatile
-        case c.AccStmt() | c.TeamStmt() | c.VaArg() | c.VaOp():
+        case c.AccStmt() | c.TeamStmt() | c.VaArg() | c.VaOp() | c.AtomicOp():
             return False
         case c.Stmt():
             return isinstance(node, _STATEMENTS)

@@ -1,7 +1,6 @@
 """
 Variable argument lists (C11 7.16), as psABI 3.5.7 and AAPCS64 10.1.5 say: an argument is, whole, either in
-the area where the function saved its argument registers, or on the stack. On x86-64, LLVM reads integers,
-pointers, `float` and `double` itself.
+the area where the function saved its argument registers, or on the stack.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, f32, f64, i8, i32, i64
 from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
+from ...dialects.llvm_ext import VaCopyOp, VaEndOp, VaStartOp
 from ..c import ast as c
 from ..c.types import CType, FloatType, RecordType
 from . import expressions
@@ -45,8 +44,15 @@ def va_arg(fn: FunctionState, e: c.VaArg) -> SSAValue:
         if isinstance(passing, InRegisters):
             return fn.b.load(_from_registers(fn, arguments, e.type, passing), t)
     elif not (isinstance(e.type, FloatType) and e.type.bits == 80):
-        return fn.b.value(VaArgOp(arguments, t), "va_arg")
+        return fn.b.load(_from_registers(fn, arguments, e.type, _in_registers(e.type)), t)
     return fn.b.load(_from_stack(fn, arguments, e.type), t)
+
+
+def _in_registers(t: CType) -> InRegisters:
+    """How a scalar is passed on x86-64."""
+    if isinstance(t, FloatType):
+        return InRegisters(((0, f64),))
+    return InRegisters(tuple((offset, i64) for offset in range(0, _in_slots(t.size), 8)))
 
 
 def _from_stack(fn: FunctionState, list_: SSAValue, t: CType) -> SSAValue:
@@ -92,9 +98,7 @@ def _gather(
     return copy
 
 
-def _from_registers(
-    fn: FunctionState, list_: SSAValue, t: RecordType, passing: InRegisters
-) -> SSAValue:
+def _from_registers(fn: FunctionState, list_: SSAValue, t: CType, passing: InRegisters) -> SSAValue:
     """The address of a copy of the next argument on x86-64, if it may come in registers."""
     b = fn.b
     general, vector = needed(passing)
@@ -105,6 +109,8 @@ def _from_registers(
     fits = room[0] if len(room) == 1 else b.value(arith.AndIOp(room[0], room[1]))
     saved = b.load(b.offset(list_, _SAVED), PTR)
     stack = b.load(b.offset(list_, _STACK), PTR)
+    if t.align > 8:
+        stack = b.value(llvm.IntToPtrOp(_aligned(fn, b.to_int(stack), t.align)), "argument")
     registers = {at: b.gep(saved, [b.resize(n, i64, signed=False)], i8) for at, n in used.items()}
     pieces: list[_Piece] = []
     for offset, piece in passing.pieces:
@@ -115,8 +121,9 @@ def _from_registers(
     for at, offset in used.items():
         after = b.value(arith.AddiOp(offset, b.int(sizes[at], i32)))
         b.store(b.value(arith.SelectOp(fits, after, offset)), b.offset(list_, at))
+    begin = b.load(b.offset(list_, _STACK), PTR) if t.align > 8 else stack
     after = b.offset(stack, _in_slots(t.size))
-    b.store(b.value(arith.SelectOp(fits, stack, after)), b.offset(list_, _STACK))
+    b.store(b.value(arith.SelectOp(fits, begin, after)), b.offset(list_, _STACK))
     return copy
 
 

@@ -19,7 +19,7 @@ from accopt.compiler.base.abi import (
     DeviceProperty,
     DeviceType,
 )
-from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
+from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.library_headers import INCLUDE_DIR
 from accopt.compiler.c.parse import parse_text
 from accopt.compiler.c.preprocess import PreprocessOptions, preprocess_text
@@ -29,7 +29,7 @@ from pycparser import c_ast, c_generator
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 
-REFUSED = ("stdatomic.h", "tgmath.h", "threads.h")
+REFUSED = ("threads.h",)
 HEADERS = sorted(
     str(path.relative_to(INCLUDE_DIR))
     for path in INCLUDE_DIR.rglob("*.h")
@@ -67,17 +67,11 @@ def test_together_in_any_order(first: int) -> None:
     check("".join(f"#include <{h}>\n" for h in reversed(without_types)))
 
 
-@pytest.mark.parametrize("header", ["stdatomic.h", "tgmath.h"])  # <threads.h> may be the system's
-def test_refused(header: str) -> None:
-    with pytest.raises(CompileError, match=r"is not supported; (use|call)"):
-        included(header)
-
-
 def test_lean() -> None:
     """Headers are part of every compilation; parsing them must stay cheap."""
     for header in HEADERS:
         # complex.h brings its functions' bodies, for device code.
-        assert len(included(header)) < (32000 if header == "complex.h" else 16000)
+        assert len(included(header)) < (32000 if header in ("complex.h", "tgmath.h") else 16000)
 
 
 def test_assert_follows_ndebug() -> None:

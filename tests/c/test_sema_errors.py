@@ -154,8 +154,8 @@ void f(double _Complex z) { z++; }
                             ^ '++' on 'double _Complex' | number
 struct s { int x; } v; double _Complex z; void f(void) { z = v; }
                                                              ^ does not convert to 'double | value of
-_Atomic int x;
-            ^ _Atomic is not supported | #pragma acc atomic
+struct s { int a[8]; }; _Atomic struct s x; int f() { return (x, 0); }
+                                                              ^ an atomic object of 32 bytes | mutex
 int y = ({ 1; });
          ^ a statement expression '({ … })' outside a function | static inline function
 int f(int c) { switch (c) { case 3 ... 1: return 1; } return 0; }

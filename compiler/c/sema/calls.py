@@ -61,6 +61,7 @@ from ..types import (
 )
 from ..types import Member as RecordMember
 from . import complex_numbers
+from .atomic_calls import AtomicChecker
 from .builtin_calls import REFUSED, BuiltinChecker
 from .constants import constant_value, integer_value
 from .conversions import (
@@ -110,6 +111,7 @@ class CallChecker:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self._more = BuiltinChecker(unit)
+        self._atomics = AtomicChecker(unit)
         self._library: dict[str, FunctionDecl] = {}
         self._builtins: dict[str, Callable[[Any, list[Any]], Expr]] = {
             "__builtin_va_start": self._va_start,
@@ -120,6 +122,7 @@ class CallChecker:
             "__builtin_expect": self._expect,
             "__builtin_constant_p": self._constant_p,
             "__builtin_complex": self._complex,
+            "__accopt_atomic_step": self._atomics.accopt_atomic_step,
         }
 
     def check(self, node: Any) -> Expr:
@@ -153,6 +156,10 @@ class CallChecker:
             function = FunctionDecl(name, BUILTIN_TYPES[name], loc)
             callee = decay(FunctionRef(type=function.type, loc=loc, decl=function))
             return self._call(callee, arguments, loc)
+        if name.startswith(("__sync_", "__atomic_")):
+            made = self._atomics.check(name, node, arguments)
+            if made is not None:
+                return made
         if name.startswith("__builtin_"):
             return self._builtin(name.removeprefix("__builtin_"), node, arguments, loc)
         function = declare_implicitly(self.unit, name, node, loc)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from ...base.diagnostics import DiagnosticSink, SourceLoc, error
 from ..ast import (
+    AddressOf,
+    AtomicOp,
     Cast,
     CompoundLiteral,
     Decay,
@@ -54,12 +56,13 @@ def qualified(expr: Expr) -> QualType:
     match expr:
         case VarRef() | CompoundLiteral():
             q = expr.decl.qual
-            return QualType(expr.type, q.const, q.volatile)
+            return QualType(expr.type, q.const, q.volatile, atomic=q.atomic)
         case Deref(pointer=Expr(type=PointerType(pointee=p))):
-            return QualType(expr.type, p.const, p.volatile)
+            return QualType(expr.type, p.const, p.volatile, atomic=p.atomic)
         case Member():
             outer, inner = qualified(expr.record), expr.field.type
-            return QualType(expr.type, outer.const or inner.const, outer.volatile or inner.volatile)
+            const, volatile = outer.const or inner.const, outer.volatile or inner.volatile
+            return QualType(expr.type, const, volatile, atomic=inner.atomic)
         case _:
             return QualType(expr.type)
 
@@ -99,6 +102,21 @@ def decay(expr: Expr) -> Expr:
     return Decay(type=PointerType(pointee), loc=expr.loc, operand=expr)
 
 
+def atomic_load(place: Expr) -> Expr:
+    """The value of an `_Atomic` lvalue."""
+    mark_address_taken(place)
+    if place.type.size not in (1, 2, 4, 8, 16):
+        raise error(
+            place.loc,
+            f"an atomic object of {place.type.size} bytes is not supported",
+            "protect it by a mutex",
+        )
+    pointer = AddressOf(type=PointerType(QualType(place.type)), loc=place.loc, operand=place)
+    return AtomicOp(
+        type=place.type, loc=place.loc, op="load", of=place.type, pointer=pointer, order=5
+    )
+
+
 def rvalue(expr: Expr) -> Expr:
     """The value of `expr`: `Load` of an object, `Decay` of an array or function (C11 6.3.2.1)."""
     if isinstance(expr.type, ArrayType | FunctionType):
@@ -119,6 +137,8 @@ def rvalue(expr: Expr) -> Expr:
                 "include or write its definition before this use",
             )
         mark_address_taken(expr)
+    if qualified(expr).atomic:
+        return atomic_load(expr)
     return Load(type=expr.type, loc=expr.loc, lvalue=expr, volatile=qualified(expr).volatile)
 
 

@@ -360,7 +360,7 @@ class ExpressionChecker:
             )
         if isinstance(target.type, PointerType):
             self.operators.require_complete_pointee(target.type, loc)
-        return IncDec(
+        made = IncDec(
             type=target.type,
             loc=loc,
             target=target,
@@ -368,6 +368,7 @@ class ExpressionChecker:
             is_prefix=not node.op.startswith("p"),
             volatile=qualified(target).volatile,
         )
+        return self.operators.atomics.step(made) if qualified(target).atomic else made
 
     def _address_of(self, node: Any) -> Expr:
         loc = self.unit.loc(node)

@@ -36,6 +36,7 @@ from ..types import (
     VoidType,
     is_arithmetic,
 )
+from .atomic_calls import AtomicChecker
 from .complex_numbers import common, is_number, operation, require_repeatable
 from .conversions import (
     bit_field_width,
@@ -81,6 +82,7 @@ class OperatorChecker:
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
+        self.atomics = AtomicChecker(unit)
 
     def binary(self, node: Any) -> Expr:
         """`lhs op rhs`."""
@@ -260,18 +262,22 @@ class OperatorChecker:
             value = convert_assigned(
                 value, target.type, f"assigning to {name_of(target)}", self.unit.sink
             )
-            return Assign(type=target.type, loc=loc, target=target, value=value, volatile=volatile)
+            made = Assign(type=target.type, loc=loc, target=target, value=value, volatile=volatile)
+            return self.atomics.assign(made) if qualified(target).atomic else made
         op = node.op[:-1]
         result = self._complex(op, rvalue(target), value, loc)
         if result is None:
-            return self._compound(op, target, value, loc, volatile)
+            compound = self._compound(op, target, value, loc, volatile)
+            return self.atomics.compound(compound) if qualified(target).atomic else compound
         require_repeatable(target, op)
         result = convert_assigned(
             result, target.type, f"assigning to {name_of(target)}", self.unit.sink
         )
         return Assign(type=target.type, loc=loc, target=target, value=result, volatile=volatile)
 
-    def _compound(self, op: str, target: Expr, value: Expr, loc: SourceLoc, volatile: bool) -> Expr:
+    def _compound(
+        self, op: str, target: Expr, value: Expr, loc: SourceLoc, volatile: bool
+    ) -> CompoundAssign:
         t = target.type
         compute: CType
         if isinstance(t, PointerType) and op in ("+", "-") and isinstance(value.type, IntType):

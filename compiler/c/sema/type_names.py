@@ -90,8 +90,6 @@ def apply_qualifiers(q: QualType, quals: Sequence[str], loc: SourceLoc) -> QualT
     """`q` with qualifiers added; those of an array are its element's (C11 6.7.3p9)."""
     if not quals:
         return q
-    if "_Atomic" in quals:
-        raise error(loc, "_Atomic is not supported", "use '#pragma acc atomic' on the accesses")
     if isinstance(q.type, ArrayType):
         element = apply_qualifiers(q.type.element, quals, loc)
         return replace(q, type=ArrayType(element, q.type.length))
@@ -100,6 +98,7 @@ def apply_qualifiers(q: QualType, quals: Sequence[str], loc: SourceLoc) -> QualT
         q.const or "const" in quals,
         q.volatile or "volatile" in quals,
         q.restrict or "restrict" in quals,
+        q.atomic or "_Atomic" in quals,
     )
 
 

@@ -15,6 +15,7 @@ _EFFECTS = (
     c.IncDec,
     c.Call,
     c.Asm,
+    c.AtomicOp,
     c.StatementExpr,
     c.VaArg,
     c.VaOp,
