@@ -85,7 +85,7 @@ def variable(cursor: Cursor, *, four_parts: bool = False) -> VarRefItem:
     sections: list[Section] = []
     while True:
         if cursor.next.text == "[":
-            sections.append(_section(cursor, four_parts=four_parts))
+            sections.append(array_section(cursor, four_parts=four_parts))
         elif cursor.next.text in (".", "->"):
             for section in sections:
                 if not section.is_index:
@@ -106,7 +106,8 @@ def variable(cursor: Cursor, *, four_parts: bool = False) -> VarRefItem:
 
 # section : '[' expression ']' | '[' [ expression ] ':' [ expression ] ']'
 #         | '[' [ expression ] ':' expression ':' expression ':' expression ']'   (compression)
-def _section(cursor: Cursor, *, four_parts: bool) -> Section:
+def array_section(cursor: Cursor, *, four_parts: bool) -> Section:
+    """One pair of brackets; `four_parts`: also with the least and the greatest value of compressed data."""
     opening = cursor.advance()
     section = Section(cursor.loc_of(opening))
     if cursor.next.text == "]":

@@ -44,6 +44,8 @@ def faults(body: str, before: str = "") -> tuple[str, int, str]:
         ("#pragma omp parallel num_threads(1.5)\ns++;", "'num_threads' with 'double'", 1, "1.5)"),
         ("#pragma omp parallel copyin(s)\ns++;", "'s' in 'copyin' is not threadprivate", 1, "s)"),
         ("#pragma omp parallel reduction(+:a)\ns++;", "a reduction of 'a', which has type", 1, "a)"),
+        ("#pragma omp parallel reduction(+:s[0:1])\ns++;", "a part of 's' in 'reduction'", 1, "[0:1])"),
+        ("#pragma omp for linear(s)\n" + LOOP, "'linear' on 'omp for' is not supported", 1, "linear"),
         ("#pragma omp parallel reduction(?:s)\ns++;", "'?' is not an operator", 1, "?:s)"),
         ("#pragma omp task depend(out:s)\ns++;", "'depend' on 'omp task' is not", 1, "depend"),
         ("#pragma omp threadprivate(s)", "'s' in 'threadprivate' is a variable of a", 1, "s)"),
@@ -122,4 +124,4 @@ def test_in_device_code(body: str, message: str) -> None:
 
 def test_at_file_scope() -> None:
     assert "'omp parallel' outside a function" in faults("", "#pragma omp parallel\n")[0]
-    assert "'omp declare' is not supported" in faults("", "#pragma omp declare simd\n")[0]
+    assert "'omp declare' is not supported" in faults("", "#pragma omp declare target\n")[0]

@@ -86,6 +86,7 @@ def test_what_the_environment_says(tmp_path: Path) -> None:
     variables = {"OMP_NUM_THREADS": "3,2", "OMP_DYNAMIC": "true", "OMP_SCHEDULE": "guided, 8"}
     assert run(program, "--target=host", **variables).stdout == "3 1 3 8\n"
     wrong = {"OMP_NUM_THREADS": "many", "OMP_DYNAMIC": "perhaps", "OMP_SCHEDULE": "static,0"}
+    wrong["OMP_WAIT_POLICY"] = "often"
     done = run(program, "--target=host", **wrong)
     assert done.stdout.endswith(" 0 1 0\n")
     for name, value in wrong.items():
@@ -106,6 +107,32 @@ def test_faults_of_running_programs(tmp_path: Path) -> None:
     assert done.stderr.count("warning") == 1 and warning in done.stderr
     assert f"{program}:10: error: num_threads(0)\n" in done.stderr
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("#pragma omp parallel num_threads(2)\nif (omp_get_thread_num() == 0) meet(n);",
+         ":{line}: error: the threads of this region do not come to the same barriers: 1 of 2"),
+        ("#pragma omp critical(door)\nenter(n);",
+         ":5: error: omp critical (door) inside itself waits for ever"),
+    ],
+)  # fmt: skip
+def test_what_would_wait_for_ever_ends_with_a_message(
+    body: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "program.c"
+    before = (
+        "#include <stdio.h>\n#include <omp.h>\nint n[10];\n"
+        "static void enter(int *n) {\n#pragma omp critical(door)\n{ n[0]++; }\n}\n"
+        "static void meet(int *n) {\n#pragma omp for\nfor (int i = 0; i < 10; i++) n[i]++;\n}\n"
+        'int main(void) {\nputs("before");\n'
+    )
+    path.write_text(f"{before}{body}\n}}\n")
+    done = run(path, "--target=host")
+    line = before.count("\n") + 1
+    assert done.returncode == 1 and done.stdout == "before\n"
+    assert message.format(line=line) in done.stderr
 
 
 def test_without_the_option_directives_are_comments(tmp_path: Path) -> None:

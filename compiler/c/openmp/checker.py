@@ -22,7 +22,7 @@ from ..ast import Stmt, VarDecl
 from ..parse import parse_expression, parse_text
 from ..sema.unit import Unit
 from .directives import OmpDirective, OmpItem, parse_omp
-from .regions import RegionChecker
+from .regions import RegionChecker, place_text
 from .rules import STAND_ALONE
 from .sharing import Sharing, first_private, listed, private, reductions
 from .templates import INTERFACE, Fence, Region, coord_like, coord_of, template
@@ -54,6 +54,7 @@ class OpenMPChecker:
             "masked": self._master,
             "critical": self._critical,
             "task": self._task,
+            "taskgroup": self._taskgroup,
             "for": self.worksharing.loop,
             "simd": self.worksharing.simd,
             "sections": self.worksharing.sections,
@@ -95,6 +96,8 @@ class OpenMPChecker:
         directive = self.parse(node)
         if directive is None:
             return False
+        if directive.name == "declare simd":
+            return True
         if directive.name != "threadprivate":
             raise error(
                 directive.loc,
@@ -121,6 +124,8 @@ class OpenMPChecker:
         self._check_place(directive)
         if directive.name == "threadprivate":
             self.regions.thread_private(directive, self.find)
+            return [], index
+        if directive.name == "declare simd":
             return [], index
         if directive.name == "atomic":
             return self._atomic(directive, nodes, index)
@@ -314,8 +319,8 @@ class OpenMPChecker:
                 "give them different names, or leave out the inner one",
             )
         return template(
-            f'static long __omp_cell; __accopt_omp_critical(&__omp_cell, "{name}"); BODY;'
-            "__accopt_omp_critical_end(&__omp_cell);",
+            f'static long __omp_cell; __accopt_omp_critical(&__omp_cell, "{name}",'
+            f' "{place_text(directive.loc)}"); BODY; __accopt_omp_critical_end(&__omp_cell);',
             directive.loc,
             BODY=self.fence(directive, body),
         )
@@ -332,16 +337,19 @@ class OpenMPChecker:
             items = [*items, *(OmpItem(name, directive.loc) for name in found)]
         first_private(items, self.find, out, by_value=True, kept=True)
         private(directive.all("private"), self.find, out)
-        waits = "1"
-        parts: dict[str, Any] = {}
-        for name, word in (("if", "({}) != 0"), ("final", "({}) == 0")):
-            clause = directive.find(name)
-            if clause is not None:
-                parts[name.upper()] = self.argument(clause, "1")
-                waits += " && " + word.format(name.upper())
-        several = template(f"{waits};", directive.loc, **parts).block_items[0]
+        final = self.argument(directive.find("final"), "0")
+        later = self.argument(directive.find("if"), "1")
+        several = template("(FINAL) ? 2 : (LATER) != 0;", directive.loc, FINAL=final, LATER=later)
+        several = several.block_items[0]
         node = Region("omp task", None, several, coord_of(directive.loc))
         return self._region(directive, node, body, out, listed(directive))
+
+    def _taskgroup(self, directive: OmpDirective, body: list[Any]) -> Any:
+        return template(
+            "long __omp_g[2]; __accopt_omp_group(__omp_g); BODY; __accopt_omp_group_end(__omp_g);",
+            directive.loc,
+            BODY=self.fence(directive, body),
+        )
 
     def _atomic(
         self, directive: OmpDirective, nodes: list[Any], index: int

@@ -11,16 +11,18 @@ from ...base.diagnostics import SourceLoc, error
 from ...directives.cursor import Cursor
 from ...directives.lexer import DirectiveText, TokenKind
 from ...directives.parser import did_you_mean
-from ...directives.records import ExprSlot
+from ...directives.records import ExprSlot, Section
+from ...directives.variables import array_section
 from .rules import BARE, CLAUSES, LISTS, REDUCTIONS, UNSUPPORTED, UNSUPPORTED_CLAUSES
 
 
 @dataclass(frozen=True)
 class OmpItem:
-    """A variable in a list."""
+    """A variable in a list, or a section of an array in a reduction."""
 
     name: str
     loc: SourceLoc
+    section: Section | None = None
 
 
 @dataclass
@@ -102,6 +104,9 @@ def _items(cursor: Cursor, clause: str) -> list[OmpItem]:
     while True:
         token = cursor.name(f"a variable in '{clause}'")
         found.append(OmpItem(token.text, cursor.loc_of(token)))
+        if cursor.next.text == "[" and clause == "reduction":
+            part = array_section(cursor, four_parts=False)
+            found[-1] = OmpItem(token.text, cursor.loc_of(token), part)
         if cursor.next.text in ("[", ".", "->"):
             raise cursor.error(
                 f"a part of '{token.text}' in '{clause}'",
@@ -153,7 +158,7 @@ def _argument(cursor: Cursor, clause: OmpClause) -> None:
             pass
     if clause.name in LISTS:
         clause.items = _items(cursor, clause.name)
-        if clause.name == "aligned" and cursor.accept(":"):
+        if clause.name in ("aligned", "linear") and cursor.accept(":"):
             cursor.expression()
     elif clause.argument is None and clause.name not in ("schedule", "default", "proc_bind"):
         clause.argument = cursor.expression()
@@ -204,6 +209,10 @@ def _schedule(cursor: Cursor, clause: OmpClause) -> None:
         clause.argument = cursor.expression("a chunk size")
 
 
+_ABOUT_OTHERS = frozenset(("copyin", "copyprivate", "aligned", "uniform"))
+"""Clauses whose variables may be in other clauses as well."""
+
+
 def _check_once(directive: OmpDirective) -> None:
     """Raise if a variable is in two clauses that contradict each other, or a clause is there twice."""
     seen: dict[str, OmpClause] = {}
@@ -213,7 +222,7 @@ def _check_once(directive: OmpDirective) -> None:
         seen[clause.name] = clause
     homes: dict[str, str] = {}
     for clause in directive.clauses:
-        for item in clause.items if clause.name not in ("copyin", "aligned", "copyprivate") else ():
+        for item in () if clause.name in _ABOUT_OTHERS else clause.items:
             other = homes.get(item.name)
             if other is not None and {other, clause.name} != {"firstprivate", "lastprivate"}:
                 raise error(

@@ -10,6 +10,7 @@ _PARALLEL = (*_LISTS, "num_threads", "if", "default", "shared", "reduction", "co
 _FOR = (*_LISTS, "lastprivate", "reduction", "schedule", "collapse")
 _SECTIONS = (*_LISTS, "lastprivate", "reduction")
 _SIMD = ("private", "lastprivate", "reduction", "collapse", "safelen", "simdlen", "aligned")
+_SIMD_FUNCTION = ("simdlen", "linear", "aligned", "uniform", "inbranch", "notinbranch")
 _ORDER = ("seq_cst", "acq_rel", "release", "acquire", "relaxed", "hint")
 
 
@@ -21,7 +22,8 @@ CLAUSES: dict[str, tuple[str, ...]] = {
     "parallel": _PARALLEL,
     "for": (*_FOR, "nowait"),
     "parallel for": _joined(_PARALLEL, _FOR),
-    "simd": _SIMD,
+    "simd": (*_SIMD, "linear"),
+    "declare simd": _SIMD_FUNCTION,
     "for simd": _joined(_FOR, _SIMD, ("nowait",)),
     "parallel for simd": _joined(_PARALLEL, _FOR, _SIMD),
     "sections": (*_SECTIONS, "nowait"),
@@ -36,20 +38,29 @@ CLAUSES: dict[str, tuple[str, ...]] = {
     "flush": _ORDER,
     "threadprivate": (),
     "task": (*_LISTS, "shared", "default", "if", "final", "untied", "mergeable", "priority"),
+    "taskgroup": (),
     "taskwait": (),
     "taskyield": (),
 }
 """Directive → its clauses; the longest name that begins a directive is meant."""
 
-STAND_ALONE = frozenset(("barrier", "flush", "taskwait", "taskyield", "threadprivate"))
+STAND_ALONE = frozenset(
+    ("barrier", "flush", "taskwait", "taskyield", "threadprivate", "declare simd")
+)
 """Directives without a statement."""
 
 LISTS = frozenset(
-    (*_LISTS, "lastprivate", "shared", "copyin", "copyprivate", "reduction", "aligned")
+    (
+        *_LISTS,
+        *("lastprivate", "shared", "copyin", "copyprivate", "reduction"),
+        *("aligned", "linear", "uniform"),
+    )
 )
 """Clauses whose argument is a list of variables."""
 
-BARE = frozenset(("nowait", "untied", "mergeable", *CLAUSES["atomic"])) - {"hint"}
+BARE = frozenset(
+    ("nowait", "untied", "mergeable", "inbranch", "notinbranch", *CLAUSES["atomic"])
+) - {"hint"}
 """Clauses without an argument."""
 
 REDUCTIONS = ("+", "-", "*", "&", "|", "^", "&&", "||", "min", "max")
@@ -61,7 +72,6 @@ UNSUPPORTED: dict[str, str] = {
     "declare": "write the code that the declaration stands for",
     "ordered": "take the ordered part out of the loop, or make the loop sequential",
     "taskloop": "write a loop with #pragma omp task in it, or #pragma omp for",
-    "taskgroup": "use #pragma omp taskwait, or a barrier",
     "cancel": "set a flag, and test it in the iterations",
     "cancellation": "set a flag, and test it in the iterations",
     "loop": "use #pragma omp for",

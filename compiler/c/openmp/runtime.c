@@ -53,7 +53,9 @@ enum { STATIC = 1, DYNAMIC, GUIDED, AUTO, RUNTIME };
 struct task {
   struct task *next, *parent;
   void (*function)(void *);
-  long children, references, unused;
+  long children, references, final;
+  long *group; /* the innermost taskgroup that it belongs to: how many of its tasks are left */
+  long unused;
 };
 
 struct loop {
@@ -69,8 +71,9 @@ struct team {
   void *published;
   struct task *queue;
   mutex_t lock, queue_lock;
-  long unused[4];
-  long running, event, phase, arrived, sleepers, tasks, queued;
+  const char *place;
+  long unused[3];
+  long running, event, phase, arrived, sleepers, tasks, queued, ending;
   struct loop loops[LOOPS];
 };
 
@@ -79,7 +82,7 @@ struct thread {
   long number, member, constructs, level, active, threads, dynamic, schedule, chunk;
   struct thread *outer;
   struct task *task, implicit;
-  long unused[8];
+  long unused[6];
 };
 
 static struct {
@@ -187,6 +190,13 @@ static void read_stack_size(void)
     complain("OMP_STACKSIZE", text, "a size in KiB, or with B, K, M or G");
 }
 
+static void only_one_level(const char *who)
+{
+  static long told;
+  if (__accopt_team_swap(&told, 0, 1) == 0)
+    dprintf(2, "accopt: %s: parallel regions inside of others run with one thread\n", who);
+}
+
 static void begin(void)
 {
   pthread_mutex_lock(&omp.lock);
@@ -205,6 +215,12 @@ static void begin(void)
     omp.spins = policy && word_is(policy, "passive", &rest)  ? 0
                 : policy && word_is(policy, "active", &rest) ? 1L << 40
                                                              : SPINS;
+    if (policy && *policy && omp.spins == SPINS)
+      complain("OMP_WAIT_POLICY", policy, "active or passive");
+    if (truth_of("OMP_NESTED"))
+      only_one_level("OMP_NESTED=true");
+    if (number_of("OMP_MAX_ACTIVE_LEVELS", 0, 1) > 1)
+      only_one_level("OMP_MAX_ACTIVE_LEVELS");
     read_schedule();
     read_stack_size();
     if (pthread_key_create(&omp.key, free))
@@ -262,6 +278,8 @@ static void perform(struct thread *self, struct task *task)
   self->task = task;
   task->function(task + 1);
   self->task = outer;
+  if (task->group)
+    __accopt_team_add(task->group, -1);
   __accopt_team_add(&parent->children, -1);
   if (parent->references)
     forget(parent);
@@ -297,6 +315,7 @@ void *__accopt_omp_task_frame(long bytes)
   return task + 1;
 }
 
+/* `deferred`: 0 for now, 2 for now together with all tasks that it makes (`final`). */
 void __accopt_omp_task(void (*function)(void *), void *frame, int deferred)
 {
   struct thread *self = current();
@@ -305,10 +324,14 @@ void __accopt_omp_task(void (*function)(void *), void *frame, int deferred)
   task->function = function;
   task->references = 1;
   task->parent = self->task;
+  task->final = deferred == 2 || self->task->final;
+  task->group = self->task->group;
+  if (task->group)
+    __accopt_team_add(task->group, 1);
   __accopt_team_add(&self->task->children, 1);
   if (self->task->references)
     __accopt_team_add(&self->task->references, 1);
-  if (!deferred || team->size == 1 || __accopt_team_load(&team->queued) >= QUEUED * team->size) {
+  if (deferred != 1 || task->final || team->size == 1 || __accopt_team_load(&team->queued) >= QUEUED * team->size) {
     perform(self, task);
     return;
   }
@@ -321,21 +344,52 @@ void __accopt_omp_task(void (*function)(void *), void *frame, int deferred)
   happened(team);
 }
 
-void __accopt_omp_taskwait(void)
+/* Runs tasks until a count of them is 0. */
+static void wait_tasks(struct thread *self, long *left)
 {
-  struct thread *self = current();
-  while (__accopt_team_load(&self->task->children)) {
+  while (__accopt_team_load(left)) {
     long seen = __accopt_team_load(&self->team->event);
-    if (run_one(self) || !__accopt_team_load(&self->task->children))
+    if (run_one(self) || !__accopt_team_load(left))
       continue;
     wait_event(self->team, seen);
   }
+}
+
+void __accopt_omp_taskwait(void)
+{
+  struct thread *self = current();
+  wait_tasks(self, &self->task->children);
+}
+
+/* A group begins, which lasts until its end: the number of its tasks, and the group around it. */
+void __accopt_omp_group(long *words)
+{
+  struct task *task = current()->task;
+  words[0] = 0, words[1] = (long)task->group;
+  task->group = words;
+}
+
+void __accopt_omp_group_end(long *words)
+{
+  struct thread *self = current();
+  wait_tasks(self, words);
+  self->task->group = (long *)words[1];
 }
 
 void __accopt_omp_taskyield(void)
 {
   run_one(current());
 }
+
+void *__accopt_omp_own(long bytes)
+{
+  void *memory = malloc(bytes > 0 ? bytes : 1);
+  if (memory == 0)
+    abort();
+  return memory;
+}
+
+void __accopt_omp_disown(void *memory) { free(memory); }
 
 void *__accopt_omp_keep(const void *object, long bytes)
 {
@@ -359,6 +413,21 @@ void __accopt_omp_copy(void *target, const void *source, long bytes)
 
 /* Teams -------------------------------------------------------------------------------------------------- */
 
+/*
+ * All threads have come to the barrier of this phase. Ends the program if some of them are at the region's end and
+ * others, who would wait for ever, are not. As long as nobody has left the barrier the number of the former stays.
+ */
+static void check_ending(struct team *team, long phase)
+{
+  long ending = __accopt_team_load(&team->ending);
+  if (ending == 0 || ending == team->size || __accopt_team_load(&team->phase) != phase)
+    return;
+  dprintf(2, "%s: error: the threads of this region do not come to the same barriers: %ld of %ld are at its end\n"
+             "  all threads of a team come to each barrier, and to each for, sections and single that has one\n",
+          team->place, ending, team->size);
+  exit(1);
+}
+
 /* All members are here and no task is left when it ends; members run tasks while they wait. */
 void __accopt_omp_barrier(void)
 {
@@ -373,12 +442,19 @@ void __accopt_omp_barrier(void)
     if (run_one(self))
       continue;
     if (__accopt_team_load(&team->arrived) == all && __accopt_team_load(&team->tasks) == 0) {
+      check_ending(team, phase);
       if (__accopt_team_swap(&team->phase, phase, phase + 1) == phase)
         happened(team);
       return;
     }
     wait_event(team, seen);
   }
+}
+
+static void end_part(struct team *team)
+{
+  __accopt_team_add(&team->ending, 1);
+  __accopt_omp_barrier();
 }
 
 static void take_part(void *argument)
@@ -388,7 +464,7 @@ static void take_part(void *argument)
   long member = self->member;
   pthread_setspecific(omp.key, self);
   team->body(team->frame);
-  __accopt_omp_barrier();
+  end_part(team);
   pthread_setspecific(omp.key, 0);
   __accopt_team_release(member);
   if (__accopt_team_add(&team->running, -1) == 1)
@@ -431,7 +507,7 @@ void __accopt_omp_parallel(
       break;
     from = threads[size].member + 1;
   }
-  team->body = body, team->frame = frame;
+  team->body = body, team->frame = frame, team->place = place;
   team->size = size, team->running = size - 1;
   team->spins = size > omp.processors ? 0 : omp.spins;
   for (long i = 0; i < LOOPS; i++)
@@ -449,7 +525,7 @@ void __accopt_omp_parallel(
   }
   pthread_setspecific(omp.key, threads);
   body(frame);
-  __accopt_omp_barrier();
+  end_part(team);
   pthread_setspecific(omp.key, self);
   long left;
   while ((left = __accopt_team_load(&team->running)) != 0)
@@ -575,11 +651,12 @@ void __accopt_omp_combined(void)
 struct critical {
   struct critical *next;
   const char *name;
+  struct thread *owner;
   mutex_t lock;
 };
 
-/* `cell` remembers the lock that goes by that name in the whole program. */
-void __accopt_omp_critical(long *cell, const char *name)
+/* `cell` remembers the lock that goes by that name in the whole program; `place` is the directive's. */
+void __accopt_omp_critical(long *cell, const char *name, const char *place)
 {
   static struct critical *all;
   struct critical *found = (struct critical *)__accopt_team_load(cell);
@@ -599,12 +676,22 @@ void __accopt_omp_critical(long *cell, const char *name)
     __accopt_team_store(cell, (long)found);
     pthread_mutex_unlock(&omp.lock);
   }
+  struct thread *self = current();
+  if (__accopt_team_load((long *)&found->owner) == (long)self) {
+    dprintf(2, "%s: error: omp critical%s%s%s inside itself waits for ever\n"
+               "  give them different names, or leave out the inner one\n",
+            place, *name ? " (" : "", name, *name ? ")" : "");
+    exit(1);
+  }
   pthread_mutex_lock(&found->lock);
+  __accopt_team_store((long *)&found->owner, (long)self);
 }
 
 void __accopt_omp_critical_end(long *cell)
 {
-  pthread_mutex_unlock(&((struct critical *)__accopt_team_load(cell))->lock);
+  struct critical *found = (struct critical *)__accopt_team_load(cell);
+  __accopt_team_store((long *)&found->owner, 0);
+  pthread_mutex_unlock(&found->lock);
 }
 
 void __accopt_omp_flush(void)
@@ -662,7 +749,13 @@ int omp_get_max_active_levels(void) { return 1; }
 int omp_get_supported_active_levels(void) { return 1; }
 int omp_get_cancellation(void) { return 0; }
 int omp_get_proc_bind(void) { return 0; }
-int omp_in_final(void) { return 0; }
+int omp_in_final(void) { return current()->task->final != 0; }
+int omp_get_num_places(void) { return 0; }
+int omp_get_place_num(void) { return -1; }
+int omp_get_place_num_procs(int place) { return (void)place, 0; }
+void omp_get_place_proc_ids(int place, int *ids) { (void)place, (void)ids; }
+int omp_get_partition_num_places(void) { return 0; }
+void omp_get_partition_place_nums(int *places) { (void)places; }
 int omp_get_num_teams(void) { return 1; }
 int omp_get_team_num(void) { return 0; }
 int omp_get_num_devices(void) { return 0; }
@@ -692,13 +785,6 @@ void omp_set_num_threads(int threads)
     return;
   }
   current()->threads = threads;
-}
-
-static void only_one_level(const char *call)
-{
-  static long told;
-  if (__accopt_team_swap(&told, 0, 1) == 0)
-    dprintf(2, "accopt: %s: parallel regions inside of others run with one thread\n", call);
 }
 
 void omp_set_nested(int on)
@@ -759,6 +845,7 @@ double omp_get_wtime(void)
 double omp_get_wtick(void) { return 1e-9; }
 
 void omp_init_lock(mutex_t *lock) { *lock = (mutex_t){0}; }
+void omp_init_lock_with_hint(mutex_t *lock, int hint) { (void)hint, *lock = (mutex_t){0}; }
 void omp_destroy_lock(mutex_t *lock) { (void)lock; }
 void omp_set_lock(mutex_t *lock) { pthread_mutex_lock(lock); }
 void omp_unset_lock(mutex_t *lock) { pthread_mutex_unlock(lock); }
@@ -781,6 +868,7 @@ static int own(struct nest *lock)
 }
 
 void omp_init_nest_lock(struct nest *lock) { *lock = (struct nest){0}; }
+void omp_init_nest_lock_with_hint(struct nest *lock, int hint) { (void)hint, *lock = (struct nest){0}; }
 void omp_destroy_nest_lock(struct nest *lock) { (void)lock; }
 
 void omp_set_nest_lock(struct nest *lock)

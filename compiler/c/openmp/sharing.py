@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ...base.diagnostics import error
+from ...directives.records import Section
 from ..ast import VarDecl
 from ..types import ArrayType, ComplexType, CType, FloatType, IntType, PointerType, is_scalar
 from .directives import OmpClause, OmpDirective, OmpItem
@@ -21,11 +22,15 @@ Find = Callable[[OmpItem], VarDecl]
 
 @dataclass
 class Sharing:
-    """C before a construct, at the beginning of its body, and after its statements; `copies` are by value."""
+    """
+    C before a construct, at the beginning of its body, and after its statements; `last`: after all of it.
+    `copies` are by value.
+    """
 
     before: list[str] = field(default_factory=list[str])
     begin: list[str] = field(default_factory=list[str])
     end: list[str] = field(default_factory=list[str])
+    last: list[str] = field(default_factory=list[str])
     copies: list[str] = field(default_factory=list[str])
 
 
@@ -93,15 +98,25 @@ def reductions(clauses: Sequence[OmpClause], find: Find, out: Sharing) -> None:
             combined.append(_reduction(clause, item, find(item), out))
     if combined:
         out.end.append(f"__accopt_omp_combine(); {''.join(combined)} __accopt_omp_combined();")
+        out.end += out.last
 
 
 def _reduction(clause: OmpClause, item: OmpItem, decl: VarDecl, out: Sharing) -> str:
     name, operator = item.name, clause.word
     element: CType = decl.type
     subscripts = ""
+    if item.section is not None and isinstance(element, PointerType):
+        element = element.pointee.type
     while isinstance(element, ArrayType):
         element = element.element.type
         subscripts += "[0]"
+    one_dimension = subscripts == "[0]" or (not subscripts and isinstance(decl.type, PointerType))
+    if item.section is not None and not one_dimension:
+        raise error(
+            item.section.loc,
+            f"a part of '{name}' in 'reduction', which has type '{decl.type}'",
+            f"a section may be of an array or pointer of one dimension: name all of '{name}'",
+        )
     is_number = isinstance(element, ComplexType) or is_scalar(element)
     if isinstance(element, PointerType) or not is_number:
         raise error(
@@ -112,16 +127,49 @@ def _reduction(clause: OmpClause, item: OmpItem, decl: VarDecl, out: Sharing) ->
     if isinstance(element, FloatType) and operator in ("&", "|", "^"):
         raise error(item.loc, f"'{operator}' on '{name}' of type '{element}'", "use an integer")
     start = _IDENTITY.get(operator) or _extreme(element, largest=operator == "min")
-    if not subscripts:
+    if not subscripts and item.section is None:
         out.before.append(f"__typeof__({name}) *__omp_r_{name} = &{name};")
         out.begin.append(f"__typeof__({name}) {name} = {start};")
         return _combine(operator, f"(*__omp_r_{name})", name)
+    if item.section is not None:
+        return _section_reduction(item, item.section, operator, start, out)
     kind, all_ = f"__typeof__({name}{subscripts})", f"sizeof {name} / sizeof {name}{subscripts}"
     loop = f"for (unsigned long __omp_x = 0; __omp_x < {all_}; __omp_x++)"
     out.before.append(f"{kind} *__omp_r_{name} = ({kind} *)&{name};")
     out.begin.append(f"__typeof__({name}) {name}; {loop} (({kind} *)&{name})[__omp_x] = {start};")
     mine = f"(({kind} *)&{name})[__omp_x]"
     return f"{loop} {{ {_combine(operator, f'__omp_r_{name}[__omp_x]', mine)} }}"
+
+
+def _section_reduction(
+    item: OmpItem, section: Section, operator: str, start: str, out: Sharing
+) -> str:
+    """A copy of the section, and a pointer of the variable's name that finds its elements there."""
+    name = item.name
+    low = section.lower.text if section.lower is not None else "0"
+    if section.is_index:
+        length = "1"
+    elif section.length is not None:
+        length = section.length.text
+    else:
+        length = f"sizeof {name} / sizeof {name}[0] - ({low})"
+    kind, loop = (
+        f"__typeof__({name}[0])",
+        f"for (long __omp_x = 0; __omp_x < __omp_n_{name}; __omp_x++)",
+    )
+    out.before.append(
+        f"long __omp_o_{name} = {low}, __omp_n_{name} = {length};"
+        f"{kind} *__omp_r_{name} = &{name}[__omp_o_{name}];"
+    )
+    out.begin.append(
+        f"{kind} *__omp_b_{name} = __accopt_omp_own(__omp_n_{name} * sizeof {name}[0]);"
+        f"{loop} __omp_b_{name}[__omp_x] = {start};"
+        f"{kind} *{name} = __omp_b_{name} - __omp_o_{name};"
+    )
+    out.last.append(f"__accopt_omp_disown(__omp_b_{name});")
+    return (
+        f"{loop} {{ {_combine(operator, f'__omp_r_{name}[__omp_x]', f'__omp_b_{name}[__omp_x]')} }}"
+    )
 
 
 def _combine(operator: str, whole: str, part: str) -> str:

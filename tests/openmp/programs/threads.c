@@ -192,6 +192,55 @@ static void tasks(void)
   expect("outside of regions", sum, -1);
 }
 
+static int grown; /* tasks, and tasks of tasks */
+
+static void grow(int depth)
+{
+#pragma omp atomic
+  grown++;
+  for (int i = 0; depth > 0 && i < 3; i++) {
+#pragma omp task
+    grow(depth - 1);
+  }
+}
+
+static void groups_of_tasks(void)
+{
+  int inner = -1, outer = -1, finals = 0, early = 0;
+#pragma omp parallel num_threads(3)
+#pragma omp single
+  {
+#pragma omp taskgroup
+    {
+#pragma omp taskgroup
+      grow(3);
+      inner = grown;
+#pragma omp task
+      grow(2);
+    }
+    outer = grown;
+    for (int i = 0; i < 20; i++) {
+#pragma omp task final(i >= 15) shared(finals, early)
+      {
+        int own = omp_in_final(), done = 0;
+#pragma omp task shared(done)
+        done = 1 + omp_in_final();
+        if (own) {
+#pragma omp atomic
+          early += done;
+        }
+#pragma omp taskwait
+#pragma omp atomic
+        finals += own;
+      }
+    }
+  }
+  expect("inner group", inner, 40);
+  expect("outer group", outer, 53);
+  expect("final tasks", finals, 5);
+  expect("tasks of final tasks are done at once", early, 10);
+}
+
 static void routines(void)
 {
   int inner = 0, levels = 0, team = 0, above = 0;
@@ -271,6 +320,7 @@ int main(void)
   exclusion();
   handed_on();
   tasks();
+  groups_of_tasks();
   omp_set_dynamic(0);
   routines();
   many_regions();

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define N 1003
 
@@ -229,6 +230,43 @@ static void one_of_them(void)
   expect("reduction of sections", done, 42);
 }
 
+/* Sections of arrays and of what pointers point to, with bounds that are known at run time. */
+static void parts_of_arrays(int from, int count)
+{
+  int histogram[9] = {0}, most[6] = {1, 1, 1, 1, 1, 1}, one = 0, *few = &one;
+  double *sums = calloc(count, sizeof(double));
+#pragma omp parallel for reduction(+ : histogram[from : count], sums[0 : count]) reduction(max : most[2 : 3])
+  for (int i = 0; i < 700; i++) {
+    histogram[from + i % count]++;
+    sums[i % count] += i;
+    if (most[2 + i % 3] < i)
+      most[2 + i % 3] = i;
+  }
+#pragma omp parallel num_threads(3)
+  {
+#pragma omp for reduction(+ : few[ : 1]) reduction(| : histogram[0])
+    for (int i = 0; i < 90; i++) {
+      few[0] += 2;
+      histogram[0] |= 1 << i % 4;
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    expect("section of an array", histogram[from + i], 700 / count);
+    expect("section behind a pointer", (long)sums[i], 100 * i + 7 * 4950);
+  }
+  expect("around the section", histogram[from + count], 0);
+  expect("section of one", one, 180);
+  expect("one element", histogram[0], 15);
+  expect("greatest of a section", most[1] * 1000000L + most[2] + most[3] + most[4], 1000000L + 699 + 697 + 698);
+  free(sums);
+}
+
+#pragma omp declare simd uniform(factor) linear(i : 1) notinbranch
+static float scaled(int i, float factor)
+{
+  return (float)i * factor;
+}
+
 static void simd_loops(void)
 {
   static float a[200];
@@ -244,6 +282,13 @@ static void simd_loops(void)
   for (int i = 0; i < 200; i++)
     total += a[i];
   expect("simd", (long)total + last, 2 * 19900 + 199);
+  int twice = 1;
+#pragma omp simd linear(twice : 2) aligned(a : 4)
+  for (int i = 0; i < 200; i++) {
+    a[i] = scaled(i, 2.0f) + twice;
+    twice += 2;
+  }
+  expect("linear", (long)a[199] + twice, 398 + 399 + 401);
 }
 
 int main(void)
@@ -254,6 +299,7 @@ int main(void)
   copies();
   reductions();
   one_of_them();
+  parts_of_arrays(1, 7);
   simd_loops();
   printf("worksharing: %s\n", failures ? "FAILED" : "as expected");
   return failures != 0;
