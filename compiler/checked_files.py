@@ -9,19 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .backend.cache import DiskCache, content_key
 from .c.preprocess_headers import system_folders
 from .fingerprint import compiler_fingerprint
+
+if TYPE_CHECKING:
+    from .file_helpers import Helpers
 
 _OF_ALL = "any"
 """Stands for the target of a tree that is the same for all."""
 
 
 class CheckedFiles:
-    """Implements `KeptFiles`. `known` are entries that came from elsewhere (object files), by key."""
+    """
+    Implements `KeptFiles`. `known` are entries that came from elsewhere (object files), by key; `helpers` are
+    told of files that were not kept.
+    """
 
-    def __init__(self, known: Mapping[str, bytes] | None = None) -> None:
+    def __init__(
+        self, known: Mapping[str, bytes] | None = None, helpers: Helpers | None = None
+    ) -> None:
+        self._helpers = helpers
         self._disk = DiskCache.default("checked")
         self._texts = DiskCache.default("preprocessed")
         self._known = known or {}
@@ -34,6 +44,12 @@ class CheckedFiles:
     def put_text(self, file: str, options: str, data: bytes) -> None:
         """Keeps the bytes of a preprocessed file."""
         self._texts.put(_text_key(file, options), data)
+        if self._helpers is not None:
+            self._helpers.worked()
+
+    def has(self, file: str, text: str, target: str) -> bool:
+        """Whether the file was checked before."""
+        return any(self._disk.has(_key(file, text, kind)) for kind in (_OF_ALL, target))
 
     def get(self, file: str, text: str, target: str) -> bytes | None:
         """The bytes of a file that was checked before by this compiler."""

@@ -20,6 +20,7 @@ from .base.diagnostics import UNKNOWN_LOC, Diagnostic, DiagnosticSink, from_plai
 from .base.options import CompileOptions
 from .base.phases import LOADING, phase
 from .checked_files import CheckedFiles
+from .file_helpers import helped
 from .fingerprint import compiler_fingerprint
 from .process import without_collection
 
@@ -110,14 +111,10 @@ def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSi
     from .c.program import load_program
     from .irgen import generate_module
 
-    units = load_program(
-        paths,
-        preprocess_options(options),
-        sink,
-        options.target,
-        wall=options.wall,
-        kept=CheckedFiles(),
-    )
+    reading = preprocess_options(options)
+    with helped(paths, reading, options.target) as helpers:
+        kept = CheckedFiles(helpers=helpers)
+        units = load_program(paths, reading, sink, options.target, wall=options.wall, kept=kept)
     with attributes_unchecked(not options.checks_ir):
         return generate_module(units, sink)
 
@@ -139,9 +136,11 @@ def build(
     """
     from .c.program import preprocess_program
 
-    kept = CheckedFiles()
-    sources = preprocess_program(paths, preprocess_options(options), sink, kept)
-    return build_sources(sources, options, sink, after_stage, cached=cached, kept=kept)
+    reading = preprocess_options(options)
+    with helped(paths, reading, options.target) as helpers:
+        kept = CheckedFiles(helpers=helpers)
+        sources = preprocess_program(paths, reading, sink, kept)
+        return build_sources(sources, options, sink, after_stage, cached=cached, kept=kept)
 
 
 @with_deep_stack

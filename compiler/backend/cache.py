@@ -80,6 +80,10 @@ class DiskCache:
             os.utime(path)
         return content
 
+    def has(self, key: str) -> bool:
+        """Whether there is an entry of `key`, which may be damaged."""
+        return (self.folder / key).exists()
+
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
         """
         The entry of `key`, else what `make` gives, which becomes the entry. Of many processes that want it at
@@ -129,10 +133,10 @@ class DiskCache:
                 with os.fdopen(handle, "wb") as file:
                     file.write(hashlib.sha256(content).digest() + content)
                 Path(name).replace(self.folder / key)
-            except OSError:
+            except BaseException:  # also a signal that ends the process
                 Path(name).unlink(missing_ok=True)
                 raise
-            self._evict()
+            self._make_room(len(content))
         except OSError as e:
             if e.errno in _FULL:
                 _warn(f"cannot keep what was compiled in {self.folder}: {e.strerror}")
@@ -164,6 +168,17 @@ class DiskCache:
                 return False
         return True
 
+    def _make_room(self, added: int) -> None:
+        """
+        Evicts what is too much. Looking through all entries takes longer than adding a small one, so this
+        is done for the first one of a process, and then whenever a 64th of the limit has been added.
+        """
+        since = _added.get(self.folder, self.limit_bytes) + added
+        if since * 64 >= self.limit_bytes:
+            self._evict()
+            since = 0
+        _added[self.folder] = since
+
     def _evict(self) -> None:
         entries: list[tuple[float, int, Path]] = []
         for path in self.folder.iterdir():
@@ -189,6 +204,10 @@ class RecordingCache(DiskCache):
         found = super().get_or_make(key, make)
         self.entries[key] = found
         return found
+
+
+_added: dict[Path, int] = {}
+"""Bytes that this process has added to a folder since it looked through it."""
 
 
 def _lock(handle: int) -> None:

@@ -65,7 +65,7 @@ def _nothing(key: str) -> None:
     return None
 
 
-def _processors() -> int:
+def processors() -> int:
     """How many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))
@@ -77,7 +77,7 @@ def _batches(module: Module, missing: Sequence[int]) -> list[list[int]]:
     """Shares of the missing pieces of about the same length, in order, one for each process."""
     sizes = {i: len(module.pieces[i].definition) for i in missing}
     whole = sum(sizes.values())
-    count = max(1, min(len(missing), _processors(), whole // _WORTH_A_PROCESS))
+    count = max(1, min(len(missing), processors(), whole // _WORTH_A_PROCESS))
     shares: list[list[int]] = [[] for _ in range(count)]
     loads = [0] * count
     for i in sorted(missing, key=lambda i: -sizes[i]):

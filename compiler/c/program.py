@@ -71,7 +71,7 @@ def check_program(
         from .agreement import check_agreement
 
     with phase("check"):
-        units = _each(sources, lambda source: _checked(source, sink, target, kept))
+        units = _each(sources, lambda source: check_file(source, sink, target, kept))
         check_agreement(units, sink)
     if wall:
         from .warnings import check_unit
@@ -86,10 +86,10 @@ def check_program(
     return units
 
 
-def _checked(
+def check_file(
     source: PreprocessedSource, sink: DiagnosticSink, target: str, kept: KeptFiles | None
 ) -> TranslationUnit:
-    """The typed tree of one file."""
+    """The typed tree of one file, from `kept` if that has it. Raises `CompileError` with its mistakes."""
     if kept is None:
         from .sema import check_translation_unit
 
@@ -106,7 +106,7 @@ def _checked(
             return unit
     own = DiagnosticSink()
     try:
-        unit = _checked(source, own, target, None)
+        unit = check_file(source, own, target, None)
     finally:
         sink.diagnostics += own.diagnostics
     with phase("keep checked files"):
@@ -134,7 +134,7 @@ def _own_unit(name: str, target: str, kept: KeptFiles | None) -> TranslationUnit
     """A file of our own routines."""
     path = Path(__file__).parent / name
     source = preprocess_or_find(path, PreprocessOptions(), DiagnosticSink(), kept=kept)
-    return _checked(source, DiagnosticSink(), target, kept)
+    return check_file(source, DiagnosticSink(), target, kept)
 
 
 _In = TypeVar("_In")

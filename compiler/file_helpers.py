@@ -1,0 +1,109 @@
+"""
+Other processes that preprocess and check files of a program, from its last one on, while this process does
+so from the first: whoever is at a file looks whether it is kept (`checked_files.py`), so that they meet. What
+a helper cannot do, and what is wrong with a file, is left to this process.
+"""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from .backend.kernel_processes import command_for, processors
+from .base.diagnostics import CompileError, DiagnosticSink
+from .process import without_collection
+
+if TYPE_CHECKING:
+    from .c.preprocess import PreprocessOptions
+
+_WORTH_A_PROCESS = 200_000
+"""Bytes of C, without headers, that take longer to check than another process takes to start."""
+_SURE_AFTER = 2
+"""How many files must have been preprocessed to tell a program that is new from one that was edited."""
+
+
+class Helpers:
+    """The helpers for the files `paths`, which start when `worked` has been called often enough."""
+
+    def __init__(self, paths: Sequence[Path], options: PreprocessOptions, target: str) -> None:
+        self._work = paths, options, target
+        self._count = 0
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def worked(self) -> None:
+        """A file had to be preprocessed."""
+        self._count += 1
+        if self._count == _SURE_AFTER:
+            for number in range(self._wanted()):
+                self._start(number)
+
+    def _wanted(self) -> int:
+        """How many helpers there is enough to do for."""
+        paths, options, _ = self._work
+        if options.use_system_cpp:
+            return 0
+        size = 0
+        for path in paths[_SURE_AFTER:]:
+            with suppress(OSError):
+                size += path.stat().st_size
+        return min(processors() - 1, len(paths) - _SURE_AFTER, size // _WORTH_A_PROCESS)
+
+    def _start(self, number: int) -> None:
+        command = command_for(__name__, "help_out", str(number), str(self._wanted()))
+        with suppress(OSError):  # no process to be had: the work is done here
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            self._processes.append(process)
+            assert process.stdin is not None
+            process.stdin.write(pickle.dumps(self._work))
+            process.stdin.close()
+
+    def close(self) -> None:
+        """Ends them, so that the program that is run has no children it does not know."""
+        for process in self._processes:
+            process.terminate()
+            process.wait()
+
+
+@contextmanager
+def helped(paths: Sequence[Path], options: PreprocessOptions, target: str) -> Generator[Helpers]:
+    """Helpers for the time inside."""
+    helpers = Helpers(paths, options, target)
+    try:
+        yield helpers
+    finally:
+        helpers.close()
+
+
+def help_out() -> None:
+    """The work of helper number ARGUMENT 1 of ARGUMENT 2."""
+    signal.signal(signal.SIGTERM, _leave)
+    number, count = map(int, sys.argv[1:3])
+    paths, options, target = pickle.load(sys.stdin.buffer)
+    with without_collection():
+        for path in paths[::-1][number::count]:
+            check_ahead(path, options, target)
+
+
+def check_ahead(path: Path, options: PreprocessOptions, target: str) -> None:
+    """Preprocesses and checks a file, if that has not been done, for what is kept of it."""
+    from .c.preprocess_kept import preprocess_or_find
+    from .c.program import check_file
+    from .checked_files import CheckedFiles
+
+    kept = CheckedFiles()
+    with suppress(CompileError, RecursionError):
+        source = preprocess_or_find(path, options, DiagnosticSink(), kept=kept)
+        if not kept.has(source.file, source.text, target):
+            check_file(source, DiagnosticSink(), target, kept)
+
+
+def _leave(*_: object) -> NoReturn:
+    sys.exit(1)
