@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .backend.cache import DiskCache, content_key
-from .c.preprocess_headers import system_folders
 from .fingerprint import compiler_fingerprint
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ class CheckedFiles:
 
 def _text_key(file: str, options: str) -> str:
     """Which headers the machine has is a part of it: what is read may depend on their being there."""
+    from .c.preprocess_headers import system_folders  # which programs that run do without
+
     try:
         here = str(Path.cwd())
     except OSError:  # it has been removed
