@@ -5,12 +5,13 @@ variables that all but a few fulfil (`loop_conditions.py`); and stores under oth
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...dialects.accx_element import ElementOp, Index
 from ..decisions.dependence import Subscripts
 from .acc_ops import is_defined_inside
 from .accesses import Unit, is_scalar_variable, root_of, subscripts_of
@@ -36,11 +37,12 @@ class ArrayAccess:
 
 
 def array_accesses(
-    loop: acc.LoopOp, symbols: LoopSymbols, *, of_stored: bool = False
+    loop: acc.LoopOp, symbols: LoopSymbols, *, between_iterations: bool = False
 ) -> Iterator[ArrayAccess]:
     """
-    The accesses that (nearly) every iteration makes, in order, but for what inner loops run. `of_stored`:
-    without those to arrays of which no element is stored.
+    The accesses that (nearly) every iteration makes, in order, but for what inner loops run.
+    `between_iterations`: without those to arrays of which no element is stored, or each iteration has
+    elements of its own (`_with_own_elements`).
     """
     if len(loop.region.blocks) != 1:
         return
@@ -50,9 +52,10 @@ def array_accesses(
         for op, missing in _certain(loop.region.block, loop, symbols, 0)
     ]
     known = [place for place in found if place is not None]
-    if of_stored:
-        stored = {place.key for place in known if isinstance(place.op, llvm.StoreOp)}
-        known = [place for place in known if place.key in stored]
+    if between_iterations:
+        wanted = {place.key for place in known if isinstance(place.op, llvm.StoreOp)}
+        wanted -= _with_own_elements(loop, known)
+        known = [place for place in known if place.key in wanted]
     for place in known:
         yield _access(place, symbols)
 
@@ -123,3 +126,23 @@ def _in_array(
         return None
     key = root_key(root, loop, symbols)
     return None if key is None else _InArray(op, key, root, missing)
+
+
+def _with_own_elements(loop: acc.LoopOp, places: Iterable[_InArray]) -> set[Hashable]:
+    """
+    Arrays whose elements are each of one iteration, seen without reading subscripts as polynomials: all
+    accesses have each variable of the loop itself, as it is, as the same one of their subscripts.
+    """
+    variables = loop.region.block.args
+    common: dict[Hashable, list[set[int]]] = {}
+    for place in places:
+        owner = place.op.ptr.owner
+        positions = [set[int]() for _ in variables]
+        if isinstance(owner, ElementOp) and root_of(owner.ptr) is owner.ptr:
+            for position, step in enumerate(owner.steps()):
+                if isinstance(step, Index) and step.value in variables:
+                    positions[variables.index(step.value)].add(position)
+        known = common.setdefault(place.key, positions)
+        for own, new in zip(known, positions, strict=True):
+            own &= new
+    return {key for key, found in common.items() if all(found)}

@@ -60,7 +60,7 @@ def carried_array(loop: acc.LoopOp, *, lanes: bool) -> CarriedArray | None:
     stores = MeetingCandidates(loop.region.blocks[0].args, finder.symbols)
     stored: set[Hashable] = set()
     loads: dict[Hashable, tuple[ArrayAccess, Hashable, bool]] = {}
-    for access in array_accesses(loop, finder.symbols, of_stored=True):
+    for access in array_accesses(loop, finder.symbols, between_iterations=True):
         if isinstance(access.op, llvm.StoreOp):
             stores.add(access, finder.varies(access))
             stored.add(access.key)
