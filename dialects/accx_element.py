@@ -103,8 +103,9 @@ class ElementOp(IRDLOperation):
         array or structure for those that go into it. Raises `VerifyException` where it is neither.
         """
         inside: Attribute = self.elem_type
+        rows = len(self.rows)
         for position, step in enumerate(self.steps()):
-            if position <= len(self.rows):
+            if position <= rows:
                 yield None
             elif isinstance(inside, LLVMArrayType):
                 yield inside

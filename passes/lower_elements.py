@@ -42,9 +42,29 @@ _Key = tuple[Hashable, ...]
 
 
 @dataclass
+class _Types:
+    """Numbers for types, equal for equal ones; a type is compared once, and not for each use of it."""
+
+    _known: dict[int, tuple[Attribute, int]] = field(
+        default_factory=dict[int, tuple[Attribute, int]]
+    )
+    _numbers: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
+
+    def number(self, type_: Attribute) -> int:
+        found = self._known.get(
+            id(type_)
+        )  # of an object that is held here, so that no other has it
+        if found is None:
+            number = self._numbers.setdefault(type_, len(self._numbers))
+            found = self._known[id(type_)] = type_, number
+        return found[1]
+
+
+@dataclass
 class _Block:
     """What the elements of one block share."""
 
+    types: _Types
     constants: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
     indices: dict[Index, SSAValue] = field(default_factory=dict[Index, SSAValue])
     products: dict[_Key, SSAValue] = field(default_factory=dict[_Key, SSAValue])
@@ -89,7 +109,7 @@ class _Block:
         hint: str | None,
     ) -> SSAValue:
         """What one subscript leads to."""
-        key = pointer, type_, *indices
+        key = pointer, self.types.number(type_), *indices
         if key not in self.addresses:
             result = cast(llvm.LLVMPointerType, pointer.type)
             gep = llvm.GEPOp.from_mixed_indices(pointer, indices, type_, result, inbounds=True)
@@ -101,35 +121,39 @@ def _step(
     at: Cursor,
     block: _Block,
     op: ElementOp,
-    position: int,
+    rows: Sequence[SSAValue],
     step: int | Index,
     container: Attribute | None,
 ) -> tuple[list[int | SSAValue], Attribute]:
-    """The indices and the element type of the `llvm.getelementptr` for one subscript."""
+    """
+    The indices and the element type of the `llvm.getelementptr` for one subscript; `rows` are the lengths of
+    the arrays that it counts, if any.
+    """
     if isinstance(container, llvm.LLVMStructType):
         assert isinstance(step, int)
         return [0, step], container
     index = block.widen(at, step)
     if isinstance(container, llvm.LLVMArrayType):
         return [index], container.type
-    lengths = op.rows[position:]
-    if not lengths:
+    if not rows:
         return [index], op.elem_type
-    size = block.row_size(at, lengths, op.elem_type)
+    size = block.row_size(at, rows, op.elem_type)
     return [block.product(at, index, size)], i8
 
 
 def _lower(op: ElementOp, block: _Block) -> None:
     """Replaces one element."""
     at = Cursor.before(op)
-    pointer = op.ptr
+    pointer, rows = op.ptr, tuple(op.rows)
+    hint, last_hint = pointer.name_hint, op.result.name_hint
     steps, containers = list(op.steps()), list(op.containers())
+    last = len(steps) - 1
     inner = containers[1] if len(steps) > 1 else None
     first = int(steps[0] == 0 and isinstance(inner, llvm.LLVMStructType))
     for position, step in enumerate(steps[first:], first):
-        indices, type_ = _step(at, block, op, position, step, containers[position])
-        hint = (op.result if position == len(steps) - 1 else op.ptr).name_hint
-        pointer = block.address(at, pointer, indices, type_, hint)
+        indices, type_ = _step(at, block, op, rows[position:], step, containers[position])
+        name = last_hint if position == last else hint
+        pointer = block.address(at, pointer, indices, type_, name)
     op.result.replace_all_uses_with(pointer)
     erase(op)
 
@@ -141,9 +165,12 @@ class LowerElementsPass(ModulePass):
     name = "lower-elements"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        types = _Types()
         blocks: dict[Block, _Block] = {}
         elements = [inner for inner in op.walk() if isinstance(inner, ElementOp)]
         for element in elements:
             block = element.parent_block()
             assert block is not None
-            _lower(element, blocks.setdefault(block, _Block()))
+            if block not in blocks:
+                blocks[block] = _Block(types)
+            _lower(element, blocks[block])

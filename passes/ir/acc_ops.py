@@ -71,7 +71,9 @@ def is_inside(op: Operation | None, ancestor: Operation) -> bool:
     while op is not None:
         if op is ancestor:
             return True
-        op = op.parent_op()
+        block = op.parent
+        region = None if block is None else block.parent
+        op = None if region is None else region.parent
     return False
 
 

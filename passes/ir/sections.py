@@ -104,13 +104,15 @@ def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -
         value, place = work.pop()
         for use in value.uses:
             op = use.operation
-            if op is construct or not is_inside(op, construct):
+            if value is base and (op is construct or not is_inside(op, construct)):
                 continue
             match op:
                 case llvm.GEPOp() | ElementOp() if use.index == 0:
                     inner = place
                     for step in steps_of(op):
                         inner = _next(inner, step, symbols)
+                        if inner.inside:
+                            break
                     work.append((op.result, inner))
                 case llvm.LoadOp():
                     found.accesses.append(_access(op, place, op.dereferenced_value.type, False))
