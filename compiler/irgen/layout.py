@@ -95,11 +95,17 @@ class RecordLayout:
 class TypeLowering:
     """
     Converts C types to IR types for one module. Records with one tag but different members (in
-    different files or scopes) get different names.
+    different files or scopes) get different names. Equal integers and arrays are one object, so that
+    comparing them is quick.
     """
 
     machine: Machine = field(default_factory=this_machine)
     layouts: dict[int, RecordLayout] = field(default_factory=dict[int, RecordLayout])
+    _integers: dict[int, IntegerType] = field(default_factory=dict[int, IntegerType])
+    _arrays: dict[tuple[int, int], LLVMArrayType] = field(
+        default_factory=dict[tuple[int, int], LLVMArrayType]
+    )
+    """By length and the identity of the elements' type, which the array's type holds."""
     _records: list[RecordType] = field(default_factory=list[RecordType])
     _names: dict[str, ArrayAttr[Attribute]] = field(default_factory=dict[str, ArrayAttr[Attribute]])
 
@@ -107,7 +113,9 @@ class TypeLowering:
         """The IR type of an object of type `t`. A variable-length array is its element type."""
         match t:
             case IntType():
-                return IntegerType(t.bits)
+                if t.bits not in self._integers:
+                    self._integers[t.bits] = IntegerType(t.bits)
+                return self._integers[t.bits]
             case FloatType():
                 return f32 if t.bits == 32 else f64 if t.bits == 64 else f80
             case PointerType() | FunctionType():
@@ -117,7 +125,10 @@ class TypeLowering:
                 if t.is_vla:
                     return element
                 length = t.length if isinstance(t.length, int) else 0
-                return LLVMArrayType(length, element)
+                key = length, id(element)
+                if key not in self._arrays:
+                    self._arrays[key] = LLVMArrayType(length, element)
+                return self._arrays[key]
             case RecordType():
                 return self.record(t).ir_type
             case VoidType():
