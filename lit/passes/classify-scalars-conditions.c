@@ -52,6 +52,12 @@ void told(int n)
         for (int j = 0; j < n; j++)
             if (a[j] > 3)
                 rows[i] = j;
+    // CHECK: warning: iterations of this loop may pass on elements of 'rows'
+#pragma acc parallel loop collapse(2)
+    for (int i = 0; i < 10; i++)
+        for (int j = 0; j < n; j++)
+            if (a[j] > i)
+                rows[i]++;
     // Nearly all iterations are certain enough.
     // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs sequentially
 #pragma acc parallel loop
@@ -93,6 +99,11 @@ void untold(int n, int k)
 #pragma acc loop
         for (int j = 0; j < 10; j++)
             if (j == 0)
+                rows[i] = a[j] + i;
+#pragma acc parallel loop collapse(2)
+    for (int i = 0; i < 10; i++)
+        for (int j = 0; j < n; j++)
+            if (j == k)
                 rows[i] = a[j] + i;
     // Too few iterations, or every other one.
 #pragma acc parallel loop

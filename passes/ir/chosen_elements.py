@@ -66,8 +66,11 @@ def chosen_elements(loop: acc.LoopOp, *, lanes: bool) -> Iterator[Chosen]:
         store
         for store in conditional_stores(loop, symbols)
         if (lanes or not isinstance(store.root.owner, PRIVATIZING_OPS))
-        and _is_common(store, loop, symbols)
-        and not _of_one_iteration(store.op, loop, symbols)
+        and any(
+            _is_common(store, variable, loop, symbols)
+            and not _of_one_iteration(store.op, variable, loop, symbols)
+            for variable in loop.region.blocks[0].args
+        )
     ]
     if not stores:
         return
@@ -81,10 +84,13 @@ def chosen_elements(loop: acc.LoopOp, *, lanes: bool) -> Iterator[Chosen]:
             yield Chosen(variable_name(store.root), store.op, load)
 
 
-def _is_common(store: ArrayAccess, loop: acc.LoopOp, symbols: LoopSymbols) -> bool:
-    """Whether iterations surely store to the same elements: those of loops inside, or one."""
+def _is_common(
+    store: ArrayAccess, variable: SSAValue, loop: acc.LoopOp, symbols: LoopSymbols
+) -> bool:
+    """Whether iterations over `variable` surely store to the same elements: those of loops inside, or one."""
     inner = symbols.inner_ranges(store.op)
-    counters = {known.variable for known in inner}
+    others = (other for other in loop.region.blocks[0].args if other is not variable)
+    counters = {*others, *(known.variable for known in inner)}
     places = [*store.subscripts, *(end for known in inner for end in (known.lower, known.last))]
     return all(
         poly is not None
@@ -103,13 +109,15 @@ def _is_invariant(symbol: Hashable, loop: acc.LoopOp) -> bool:
             return False
 
 
-def _of_one_iteration(op: Operation, loop: acc.LoopOp, symbols: LoopSymbols) -> bool:
-    """Whether the loop's own variable says which iteration executes an operation."""
+def _of_one_iteration(
+    op: Operation, variable: SSAValue, loop: acc.LoopOp, symbols: LoopSymbols
+) -> bool:
+    """Whether a variable of the loop says which of its iterations executes an operation."""
     parent = op.parent_op()
     region = op.parent_region()
     while parent is not None and parent is not loop:
         if isinstance(parent, scf.IfOp) and picks_one(
-            parent.cond, region is parent.true_region, loop, symbols
+            parent.cond, region is parent.true_region, variable, symbols
         ):
             return True
         if region is not None and len(region.blocks) > 1:
@@ -119,7 +127,9 @@ def _of_one_iteration(op: Operation, loop: acc.LoopOp, symbols: LoopSymbols) -> 
         return False
     branches = (block.last_op for block in region.blocks)
     conditions = [end.cond for end in branches if isinstance(end, cf.ConditionalBranchOp)]
-    return any(picks_one(c, holds, loop, symbols) for c in conditions for holds in (True, False))
+    return any(
+        picks_one(c, holds, variable, symbols) for c in conditions for holds in (True, False)
+    )
 
 
 class _Updates:

@@ -129,13 +129,13 @@ def _distance(predicate: int, difference: Polynomial, holds: bool) -> Polynomial
     return None
 
 
-def picks_one(condition: SSAValue, holds: bool, loop: acc.LoopOp, symbols: LoopSymbols) -> bool:
-    """Whether at most one iteration of a loop fulfils a condition, by an equality with its variable."""
+def picks_one(condition: SSAValue, holds: bool, variable: SSAValue, symbols: LoopSymbols) -> bool:
+    """Whether one value of a loop variable at most fulfils a condition, by an equality with it."""
     for value, known in facts(condition, holds):
         compared = _compared(value, symbols)
         if compared is None or compared[0] != (_EQ if known else _NE):
             continue
-        if any(compared[1].slope(v) not in (None, 0) for v in loop.region.blocks[0].args):
+        if compared[1].slope(variable) not in (None, 0):
             return True
     return False
 
