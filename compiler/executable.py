@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .backend.cache import DiskCache, content_key
+from .backend.host_ahead import HostAhead
 from .backend.toolkit import find_ptxas
 from .base.deep_stack import with_deep_stack
 from .base.diagnostics import UNKNOWN_LOC, Diagnostic, DiagnosticSink, from_plain, to_plain
@@ -171,8 +172,15 @@ def build_sources(
                 "the simulated GPU shares no memory with the host: data clauses decide what is moved",
                 "write data clauses, or use another target",
             )
-        with without_collection():
-            made.append(_translate(sources, options, sink, after_stage, kept or CheckedFiles()))
+        ahead = HostAhead()
+        try:
+            with without_collection():
+                found = _translate(
+                    sources, options, sink, after_stage, kept or CheckedFiles(), ahead
+                )
+            made.append(found)
+        finally:
+            ahead.finish(made[0].host_ir if made else None)
         return _to_json(made[0], sink.diagnostics[before:])
 
     if not cached or after_stage is not None:
@@ -189,17 +197,18 @@ def _translate(
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
     kept: KeptFiles,
+    ahead: HostAhead,
 ) -> Executable:
     """
     Compiles preprocessed sources. Where a GPU's registers do not suffice (`relieve`), they are scheduled, and
-    compiled from there, once more.
+    compiled from there, once more. `ahead` makes the host code meanwhile.
     """
     if options.target != "nvptx":
-        return _translate_once(sources, options, sink, after_stage, kept)
+        return _translate_once(sources, options, sink, after_stage, kept, ahead)
     from .register_pressure import may_retry, relieve, side_by_side, tiled_places
 
     if not may_retry(options):
-        return _translate_once(sources, options, sink, after_stage, kept)
+        return _translate_once(sources, options, sink, after_stage, kept, ahead)
     counts: dict[str, int] = {}
 
     def keep_counts(stage: str, module: ModuleOp) -> None:
@@ -219,7 +228,7 @@ def _translate(
         with phase("copying for another schedule"):
             unscheduled.append(module.clone())
 
-    executable = _translate_once(sources, options, sink, keep_counts, kept, keep_copy)
+    executable = _translate_once(sources, options, sink, keep_counts, kept, ahead, keep_copy)
     return relieve(
         executable, counts, lambda o: translate(unscheduled[0].clone(), o, DiagnosticSink())
     )
@@ -231,6 +240,7 @@ def _translate_once(
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
     kept: KeptFiles,
+    ahead: HostAhead,
     before_schedule: Callable[[ModuleOp], None] | None = None,
 ) -> Executable:
     with phase(LOADING):
@@ -241,7 +251,7 @@ def _translate_once(
     units = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
     with attributes_unchecked(not options.checks_ir):
         module = generate_module(units, sink)
-    return translate(module, options, sink, after_stage, before_schedule)
+    return translate(module, options, sink, after_stage, before_schedule, ahead)
 
 
 def translate(
@@ -250,6 +260,7 @@ def translate(
     sink: DiagnosticSink,
     after_stage: StageCallback | None = None,
     before_schedule: Callable[[ModuleOp], None] | None = None,
+    ahead: HostAhead | None = None,
 ) -> Executable:
     """
     The executable of a module at any stage before the target's last one, which changes on the way. Raises
@@ -276,8 +287,10 @@ def translate(
         run_to_stage(ctx, module, "nvvm", options, after_stage=after_stage)
     finally:
         sink.diagnostics += take_messages(module, wall=options.wall)
-    ptx = emit_text(module, "ptx", options) if options.target == "nvptx" else ""
     host_ir = emit_text(module, "llvm", options)
+    if options.target == "nvptx" and ahead is not None:
+        ahead.start(host_ir, options.opt_level)
+    ptx = emit_text(module, "ptx", options) if options.target == "nvptx" else ""
     return Executable(host_ir, ptx, site_table(module), options, kernels)
 
 

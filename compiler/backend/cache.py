@@ -41,6 +41,16 @@ def content_key(*parts: str | bytes) -> str:
     return digest.hexdigest()
 
 
+@cache
+def source_digest(*files: str) -> str:
+    """
+    A digest of files of this package, for the keys of what their code makes. It is that of their contents, as
+    programs that carry them (`drivers/standalone.py`) carry entries, too.
+    """
+    read = __loader__.get_data
+    return content_key(*(read(str(Path(__file__).with_name(file))) for file in files))
+
+
 @dataclass(frozen=True)
 class DiskCache:
     """

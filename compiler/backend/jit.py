@@ -32,7 +32,7 @@ from ..base.host_mathematics import (
 )
 from ..base.host_mathematics import LIBRARY as VECTOR_LIBRARY
 from ..base.options import OptLevel
-from .cache import DiskCache, content_key
+from .cache import DiskCache, content_key, source_digest
 from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
 from .host_code import initialize, object_code
@@ -62,20 +62,29 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
     The object code of a host module, optimised for this processor. With `cache`, equal texts are
     compiled once. Raises `CompileError` if LLVM rejects the text.
     """
+    if cache is None:
+        return object_code(ir, opt_level)
+    return cache.get_or_make(_object_key(ir, opt_level), lambda: object_code(ir, opt_level))
+
+
+def _object_key(ir: str, opt_level: OptLevel) -> str:
+    """The key of the object code: all that it follows from."""
     features = llvm.get_host_cpu_features().flatten()
     library = vector_library(features) if uses_mathematics(ir) else None
     text = with_mathematics(ir, library)
-    key = content_key(
-        "host", llvmlite.__version__, llvm.get_host_cpu_name(), features, str(opt_level), text
-    )
-    if cache is None:
-        return object_code(ir, opt_level)
-    return cache.get_or_make(key, lambda: object_code(ir, opt_level))
+    maker = source_digest("host_code.py", "optimize.py")
+    cpu = llvm.get_host_cpu_name()
+    return content_key("host", maker, llvmlite.__version__, cpu, features, str(opt_level), text)
 
 
 def compile_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bytes:
     """The object code of a program's host module, as `HostProgram` loads it."""
     return compile_object(_as_program(ir), opt_level=opt_level, cache=cache)
+
+
+def has_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bool:
+    """Whether `cache` has what `compile_host` gives."""
+    return cache.has(_object_key(_as_program(ir), opt_level))
 
 
 def compile_program(ir: str, opt_level: OptLevel) -> bytes:

@@ -13,7 +13,7 @@ import llvmlite.binding as llvm
 
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.phases import phase
-from .cache import DiskCache, content_key
+from .cache import DiskCache, content_key, source_digest
 from .kernel_processes import command_for, emit_pieces
 from .optimize import OptLevel, open_module, optimize
 from .toolkit import find_libdevice
@@ -135,14 +135,15 @@ def emit_ptx(
     version = ptx_version(sm)
     if _BULK_COPIES in llvm_ir:
         version = max(version, _BULK_PTX)
-    key = content_key("ptx", llvmlite.__version__, str(sm), str(version), str(opt_level), llvm_ir)
+    maker = source_digest("ptx.py", "kernel_pieces.py", "optimize.py"), llvmlite.__version__
+    key = content_key("ptx", *maker, str(sm), str(version), str(opt_level), llvm_ir)
     if cache is not None and (found := cache.get(key)) is not None:
         return found.decode()
     with phase("PTX"):
         wanted = [str(number) for number in (sm, version, opt_level)]
         ptx = emit_pieces(
             llvm_ir,
-            (llvmlite.__version__, *wanted),
+            (*maker, *wanted),
             lambda text: compile_kernels(text, sm, version, opt_level),
             command_for(__name__, "main", *wanted),
             cache,

@@ -1,0 +1,65 @@
+"""
+Host code made by another process while this one makes device code: it comes into the cache, where whoever
+loads the program finds it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import suppress
+from tempfile import TemporaryFile
+
+from ..base.options import OptLevel
+from .cache import DiskCache
+from .kernel_processes import command_for, processors
+
+_WORTH_A_PROCESS = 100_000
+"""Characters of LLVM IR on which LLVM works longer than another process takes to start."""
+
+
+class HostAhead:
+    """The host code of a program, which is known before its device code is."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ir = ""
+
+    def start(self, ir: str, opt_level: OptLevel) -> None:
+        """Begins with host code that is not in the cache, where there is a processor for it; once."""
+        if self._ir or len(ir) < _WORTH_A_PROCESS or processors() < 2:
+            return
+        from .jit import has_host  # loads LLVM
+
+        self._ir = ir
+        if has_host(ir, opt_level, DiskCache.default("host")):
+            return
+        # No process to be had: who needs the code makes it. A file, as a pipe makes us wait until it is read.
+        with suppress(OSError), TemporaryFile() as text:
+            text.write(ir.encode("utf-8", "surrogateescape"))
+            text.seek(0)
+            self._process = subprocess.Popen(
+                command_for(__name__, "main", str(opt_level)),
+                stdin=text,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+    def finish(self, ir: str | None) -> None:
+        """
+        Waits until it is there, if the program has this host code after all. The process has ended then, so
+        that the program that is run has no children it does not know.
+        """
+        if self._process is not None:
+            if ir != self._ir:
+                self._process.terminate()
+            self._process.wait()
+
+
+def main() -> None:
+    """Compiles standard input at the level given, into the cache."""
+    from .jit import compile_host
+
+    levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}
+    text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    compile_host(text, levels[sys.argv[1]], DiskCache.default("host"))
