@@ -14,7 +14,7 @@ def test_macros_that_use_each_other_ten_times() -> None:
     with pytest.raises(CompileError) as caught:
         preprocess_text("\n".join(lines) + "\nint y;\nA9\n", "bomb.c")
     (found,) = caught.value.diagnostics
-    assert "stand for more than 2000000 tokens" in found.message
+    assert "expand to more than 2000000 tokens" in found.message
     assert found.loc.line == 12
     assert preprocess_text("\n".join(lines) + "\nA3\n", "b.c").text.count("x") == 10_000
 

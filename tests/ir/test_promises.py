@@ -393,7 +393,7 @@ PROMISES = {
         "gpu",
         sites(KERNEL + function(launch("%p : !llvm.ptr, %n : i32"))),
         ("accx.site = 0", "accx.site = 1"),
-        "no index into the 1 sites",
+        "not an index into the 1 sites",
     ),
     "host kernels": Promise(
         "host", HOST_KERNEL, ("%c: i64", "%c: i32"), r"a kernel takes \(i64, i64, i64, !llvm.ptr\)"
