@@ -16,7 +16,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 _FAST_FOLDERS = ("c", "directives", "dialects", "ir", "irgen", "llvmir", "passes")
 _FAST_FILES = ("test_rooms.py", "test_moved.py", "test_bad_input.py", "test_examples.py")
-_SLOW_WORDS = ("against_gcc", "headers", "generated", "gpu_programs", "assembles", "sim-", "[sim")
+_SLOW_WORDS = (
+    *("against_gcc", "headers", "generated", "gpu_programs", "assembles", "sim-", "[sim", "-sim]"),
+    *("simulator", "test_remark_wording", "test_speed_passes", "test_infer_data_regions"),
+    *("test_widen_rows", "test_limits", "test_exchanges", "test_edited_recipes", "test_kept", "[cg"),
+)
+"""In the names of tests and files that compile or run many programs."""
 
 
 def is_fast(item: pytest.Item) -> bool:
