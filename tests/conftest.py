@@ -19,7 +19,14 @@ _FAST_FILES = ("test_rooms.py", "test_moved.py", "test_bad_input.py", "test_exam
 _SLOW_WORDS = (
     *("against_gcc", "headers", "generated", "gpu_programs", "assembles", "sim-", "[sim", "-sim]"),
     *("simulator", "test_remark_wording", "test_speed_passes", "test_infer_data_regions"),
-    *("test_widen_rows", "test_limits", "test_exchanges", "test_edited_recipes", "test_kept", "[cg"),
+    *(
+        "test_widen_rows",
+        "test_limits",
+        "test_exchanges",
+        "test_edited_recipes",
+        "test_kept",
+        "[cg",
+    ),
 )
 """In the names of tests and files that compile or run many programs."""
 

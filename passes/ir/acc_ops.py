@@ -158,6 +158,17 @@ def variable_name(value: SSAValue) -> str:
     return "an unnamed value" if value.name_hint is None else c_name(value.name_hint)
 
 
+def is_restrict(pointer: SSAValue) -> bool:
+    """Whether `pointer` is a function's parameter declared `restrict` (`llvm.noalias`)."""
+    if not isinstance(pointer, BlockArgument):
+        return False
+    function, index = pointer.block.parent_op(), pointer.index
+    if not isinstance(function, llvm.FuncOp) or function.arg_attrs is None:
+        return False
+    attrs, entry = function.arg_attrs.data, pointer.block is function.body.blocks.first
+    return entry and index < len(attrs) and "llvm.noalias" in attrs[index].data
+
+
 def called(call: llvm.CallOp) -> str:
     """What a call calls, for messages: the function's name in C, or that it is a pointer."""
     return "a function pointer" if call.callee is None else c_name(call.callee.string_value())

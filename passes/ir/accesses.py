@@ -23,6 +23,7 @@ from .acc_ops import (
     PRIVATIZING_OPS,
     alloca_count,
     bit_width,
+    is_restrict,
     is_scalar,
 )
 from .addresses import ADDRESS_OPS, BYTES, AddressOp, Unit, steps_of
@@ -143,18 +144,6 @@ def _is_object(root: SSAValue) -> bool:
     )
 
 
-def _is_restrict(root: SSAValue) -> bool:
-    """Whether the root is a parameter the user qualified `restrict` (`llvm.noalias`)."""
-    if not isinstance(root, BlockArgument):
-        return False
-    function = root.block.parent_op()
-    if not isinstance(function, llvm.FuncOp) or function.arg_attrs is None:
-        return False
-    return root.index < len(function.arg_attrs.data) and (
-        "llvm.noalias" in function.arg_attrs.data[root.index].data
-    )
-
-
 def _same_scalar_type(left: Attribute, right: Attribute) -> bool:
     """Types C lets alias: equal ones, and characters with everything."""
     character = any(bit_width(t) == 8 for t in (left, right))
@@ -165,7 +154,7 @@ def may_alias(left: SSAValue, right: SSAValue, types: tuple[Attribute, Attribute
     """Whether C allows two different roots to reach the same memory with these access types."""
     if _is_object(left) and _is_object(right):
         return False
-    if _is_restrict(left) or _is_restrict(right):
+    if is_restrict(left) or is_restrict(right):
         return False
     locals_ = (llvm.AllocaOp, *PRIVATIZING_OPS)
     for one, other in ((left, right), (right, left)):

@@ -9,30 +9,16 @@ from collections.abc import Sequence
 
 from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
 from ...dialects.accx import RESTRICT
+from .acc_ops import is_restrict
 from .addresses import base_of
 from .exchanges import has_barrier, is_exchanged
 from .outline import DATA_ENTRY
 
 _ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
-
-
-def is_restrict(pointer: SSAValue) -> bool:
-    """Whether `pointer` is a function's parameter declared `restrict`."""
-    block = pointer.owner
-    if not isinstance(block, Block):
-        return False
-    function = block.parent_op()
-    if not isinstance(function, llvm.FuncOp) or function.arg_attrs is None:
-        return False
-    if block is not function.body.blocks.first:
-        return False
-    position = list(block.args).index(pointer)  # type: ignore[arg-type]
-    attrs = function.arg_attrs.data
-    return position < len(attrs) and "llvm.noalias" in attrs[position].data
 
 
 def _declared_restrict(entry: Operation) -> bool:

@@ -18,7 +18,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue, Use
 
 from ...dialects.accx_element import ElementOp
 from ..decisions.device_functions import PURE_FUNCTIONS
-from .acc_ops import ENTRY_OPS
+from .acc_ops import ENTRY_OPS, is_restrict
 from .addresses import ADDRESS_OPS
 
 Root = str | SSAValue
@@ -56,17 +56,6 @@ def _is_parameter(root: Root) -> bool:
         return False
     function = root.block.parent_op()
     return isinstance(function, llvm.FuncOp) and root.block is function.body.blocks.first
-
-
-def is_restrict(root: Root) -> bool:
-    """Whether the root is a parameter qualified `restrict` (`llvm.noalias`)."""
-    if not isinstance(root, BlockArgument) or not _is_parameter(root):
-        return False
-    function = root.block.parent_op()
-    if not isinstance(function, llvm.FuncOp) or function.arg_attrs is None:
-        return False
-    attrs = function.arg_attrs.data
-    return root.index < len(attrs) and "llvm.noalias" in attrs[root.index].data
 
 
 def _sources(value: SSAValue) -> list[SSAValue] | None:
@@ -160,7 +149,7 @@ class HostMemory:
             return False
         if self._is_object(left) and self._is_object(right):
             return True
-        if not both_read and (is_restrict(left) or is_restrict(right)):
+        if not both_read and any(is_restrict(r) for r in (left, right) if not isinstance(r, str)):
             return True
         for one, other in ((left, right), (right, left)):
             if self._is_object(one) and not isinstance(one, str) and _is_parameter(other):

@@ -15,6 +15,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.accx import LAST_VALUE
+from ...dialects.accx_element import ElementOp
 from ..decisions.dependence import LoopContext, Requirement, requirement, stays_within
 from ..decisions.polynomials import Polynomial
 from .acc_ops import PRIVATIZING_OPS, bit_width, called, is_defined_inside, variable_name
@@ -205,6 +206,18 @@ def root_key(root: SSAValue, loop: LoopLike, symbols: LoopSymbols) -> Hashable |
     return None
 
 
+def _spelled(root: SSAValue) -> str:
+    """A root as C spells it: a variable, or an element that is a pointer."""
+    element = root.owner.ptr.owner if isinstance(root.owner, llvm.LoadOp) else None
+    if not isinstance(element, ElementOp):
+        return variable_name(root)
+    text = _spelled(element.ptr)
+    for index in element.steps():
+        named = index if isinstance(index, int) else index.value.name_hint
+        text += "[...]" if named is None else f"[{named}]"
+    return text
+
+
 # The verdict.
 
 
@@ -333,12 +346,11 @@ class _Judge:
         one, other = left.access, right.access
         name = variable_name(one.root)
         if left.key is None or right.key is None:
-            if left.key is None:
-                raise _Dependent(f"the pointer '{name}' changes in every iteration")
-            if not may_alias(one.root, other.root, (one.type, other.type)):
+            types = one.type, other.type
+            if one.root is not other.root and not may_alias(one.root, other.root, types):
                 return
-            other_name = variable_name(other.root)
-            raise _Dependent(f"the pointer '{other_name}' changes in every iteration")
+            moving = _spelled((one if left.key is None else other).root)
+            raise _Dependent(f"the pointer '{moving}' changes in every iteration")
         if left.key != right.key:
             self.overlap(variable, left, right)
             return
@@ -363,7 +375,7 @@ class _Judge:
         one, other = left.access, right.access
         if not may_alias(one.root, other.root, (one.type, other.type)):
             return
-        names = f"'{variable_name(one.root)}' and '{variable_name(other.root)}'"
+        names = f"'{_spelled(one.root)}' and '{_spelled(other.root)}'"
         if not (self.is_testable(one.root) and self.is_testable(other.root)):
             raise _Dependent(
                 f"{names} may overlap: qualify them with restrict, or write 'loop independent'"

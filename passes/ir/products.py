@@ -17,8 +17,8 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.volatility import is_ordered
 from ..decisions.polynomials import Polynomial
 from ..decisions.shared_sections import Product, constant_side, why_not
-from .acc_ops import has_level, is_defined_inside
-from .arguments import distinct_arguments, is_restrict
+from .acc_ops import has_level, is_defined_inside, is_restrict
+from .arguments import distinct_arguments
 from .building import constant_value
 from .cached_accesses import Symbols
 from .levels import loop_levels

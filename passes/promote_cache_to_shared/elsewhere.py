@@ -9,8 +9,9 @@ from __future__ import annotations
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
+from ..ir.acc_ops import is_restrict
 from ..ir.addresses import AddressOp
-from ..ir.arguments import distinct_arguments, is_restrict
+from ..ir.arguments import distinct_arguments
 from ..ir.cached_accesses import Cached
 from ..ir.cached_sections import first_directive
 from .nest import Nest

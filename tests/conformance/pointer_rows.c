@@ -123,10 +123,44 @@ static void deep(void) {
   CHECK(g.row[3][5] == 23.5);
 }
 
+/* Kernels constructs: sums over rows, whose results are no rows; and rows that are read from the one before. */
+static void kernels(int n, int m, double **a, double *restrict sums, float *halves) {
+#pragma acc kernels copyin(a[0:n][0:m]) copyout(sums[0:n])
+  for (int i = 0; i < n; i++) {
+    double s = 0;
+    for (int j = 0; j < m; j++)
+      s += a[i][j];
+    sums[i] = s;
+  }
+#pragma acc kernels copyin(a[0:n][0:m]) copyout(halves[0:n])
+  for (int i = 0; i < n; i++) {
+    double s = 0;
+    for (int j = 0; j < m; j++)
+      s += a[i][j] / 2;
+    halves[i] = s;
+  }
+#pragma acc kernels copy(a[0:n][0:m])
+  for (int i = 1; i < n; i++)
+    a[i][0] = a[i - 1][0] + 1;
+}
+
+static void rows_in_kernels(int n, int m) {
+  double **a = make(n, m), sums[8];
+  float halves[8];
+  int right = 1;
+  kernels(n, m, a, sums, halves);
+  for (int i = 0; i < n; i++) {
+    double s = i * m * m + m * (m - 1) / 2;
+    right &= sums[i] == s && halves[i] == s / 2 && a[i][0] == i;
+  }
+  CHECK(right);
+}
+
 int main(void) {
   construct(6, 9);
   region(5, 8);
   unstructured(4, 7);
   deep();
+  rows_in_kernels(8, 6);
   return report();
 }
