@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import struct
+
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ..c import ast as c
-from ..c.types import ArrayType, RecordType, is_scalar
+from ..c.sema.constants import constant_value
+from ..c.types import ArrayType, FloatType, IntType, RecordType, is_scalar
 from . import expressions, lvalues
 from .function import FunctionState
+
+_MANY = 256
+"""Constant numbers of a variable from which on they are kept in one piece, and copied."""
+_SPARSE = 64
+"""Bytes of a variable for each of its values, at most, where they are."""
 
 
 def record_into(fn: FunctionState, target: SSAValue, e: c.Expr) -> None:
@@ -39,9 +47,15 @@ def initialize(fn: FunctionState, target: SSAValue, init: c.Initializer) -> None
     b = fn.b
     b.at(init.loc)
     t = init.type
-    if init.zero_fill and not _covers(init):
+    image = constant_image(init)
+    if image is not None:
+        source = fn.symbol_address(fn.module.string(image, t.align), "image")
+        b.copy(target, source, t.size)
+    elif init.zero_fill and not _covers(init):
         b.clear(target, b.int(t.size, i64))
     for position, (offset, e) in enumerate(init.items):
+        if image is not None and _number(e) is not None:
+            continue
         b.at(e.loc)
         bits = init.bit_fields.get(position)
         if isinstance(e, c.StringLiteral) and isinstance(e.type, ArrayType):
@@ -56,6 +70,42 @@ def initialize(fn: FunctionState, target: SSAValue, init: c.Initializer) -> None
         packed = isinstance(t, RecordType | ArrayType) and offset % e.type.align != 0
         packed |= isinstance(t, RecordType) and t.is_packed
         lvalues.store(fn, lvalues.Place(e.type, address, bits=bits, packed=packed), value)
+
+
+def constant_image(init: c.Initializer) -> bytes | None:
+    """
+    The bytes of an object whose initialiser is a long list of numbers, with zeros for what else is in it;
+    None if storing the values one by one is better, or if two are for one place.
+    """
+    if len(init.items) < _MANY or init.bit_fields or init.type.size > _SPARSE * len(init.items):
+        return None
+    if len({offset for offset, _ in init.items}) < len(init.items):
+        return None
+    if any(isinstance(e.type, ArrayType | RecordType) for _, e in init.items):
+        return None
+    image = bytearray(init.type.size)
+    numbers = 0
+    for offset, e in init.items:
+        number = _number(e)
+        if number is not None:
+            image[offset : offset + len(number)] = number
+            numbers += 1
+    return bytes(image) if numbers >= _MANY else None
+
+
+def _number(e: c.Expr) -> bytes | None:
+    """The bytes of a constant number in memory; None for other expressions."""
+    t = e.type
+    if not isinstance(t, IntType | FloatType) or t.size > 8:
+        return None
+    value = constant_value(e)
+    if isinstance(t, FloatType):
+        if t.size not in (4, 8) or not isinstance(value, int | float):
+            return None
+        return struct.pack("<f" if t.size == 4 else "<d", value)
+    if isinstance(value, int):
+        return (value % (1 << (8 * t.size))).to_bytes(t.size, "little")
+    return None
 
 
 def _initialize_chars(

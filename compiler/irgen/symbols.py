@@ -52,7 +52,7 @@ class ModuleState:
     overridden: set[int] = field(default_factory=set[int])
     """The identities of weak definitions in whose place another is."""
     _aliases: dict[str, str] = field(default_factory=dict[str, str])
-    _strings: dict[bytes, str] = field(default_factory=dict[bytes, str])
+    _strings: dict[tuple[bytes, int], str] = field(default_factory=dict[tuple[bytes, int], str])
     _declared: dict[str, c.VarDecl | c.FunctionDecl] = field(
         default_factory=dict[str, "c.VarDecl | c.FunctionDecl"]
     )
@@ -184,11 +184,11 @@ class ModuleState:
         """Whether calling `decl` may change variables whose address nobody took."""
         return self.is_defined(decl)
 
-    def string(self, data: bytes) -> str:
-        """The symbol of the constant that holds a string literal's bytes."""
-        found = self._strings.get(data)
+    def string(self, data: bytes, alignment: int = 1) -> str:
+        """The symbol of the constant that holds a string literal's, or other, bytes."""
+        found = self._strings.get((data, alignment))
         if found is None:
-            found = self._strings[data] = self.unique(f".str.{len(self._strings)}")
+            found = self._strings[data, alignment] = self.unique(f".str.{len(self._strings)}")
             self.add_global(
                 llvm.GlobalOp(
                     LLVMArrayType(len(data), i8),
@@ -196,7 +196,7 @@ class ModuleState:
                     "private",
                     constant=True,
                     value=text_attr(data),
-                    alignment=1,
+                    alignment=alignment,
                     unnamed_addr=2,
                 )
             )
