@@ -8,6 +8,7 @@ segments of xDSL's operations.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import cast
 
 from xdsl.dialects import acc, arith, llvm
@@ -21,7 +22,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue, Use
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import SymbolTable
 
@@ -56,6 +57,9 @@ MAPPING_OPS = (
 )
 ENTRY_OPS = MAPPING_OPS + PRIVATIZING_OPS
 EXIT_OPS = (acc.CopyoutOp, acc.DeleteOp, acc.DetachOp)
+
+_MANY_USES = 64
+"""From which on the way through a value's uses may be the longer one."""
 
 NONE = ArrayAttr([acc.DeviceTypeAttr(acc.DeviceType.NONE)])
 """A clause for every device type."""
@@ -105,10 +109,12 @@ def live_ins(op: Operation) -> list[SSAValue]:
     inside: set[SSAValue] = set()
     found: dict[SSAValue, None] = {}
     for region in op.regions:
-        for block in (b for top in region.blocks for b in top.walk_blocks()):
-            inside.update(block.args)
+        inside.update(arg for block in region.blocks for arg in block.args)
         for inner in region.walk():
             inside.update(inner.results)
+            inside.update(
+                arg for own in inner.regions for block in own.blocks for arg in block.args
+            )
     for region in op.regions:
         for inner in region.walk():
             for operand in inner.operands:
@@ -117,11 +123,41 @@ def live_ins(op: Operation) -> list[SSAValue]:
     return list(found)
 
 
+def uses_inside(value: SSAValue, op: Operation) -> list[Use]:
+    """
+    The uses of `value` in the regions of `op` (not as its own operand), the latest first. A value with many
+    uses (an array of many constructs) has few of them here, as a rule: then the shorter way is through the
+    regions.
+    """
+    found = _by_regions(value, op) if _has_many_uses(value) else None
+    if found is None:
+        return [u for u in value.uses if u.operation is not op and is_inside(u.operation, op)]
+    return found
+
+
+def _has_many_uses(value: SSAValue) -> bool:
+    return len(list(islice(value.uses, _MANY_USES))) == _MANY_USES
+
+
+def _by_regions(value: SSAValue, op: Operation) -> list[Use] | None:
+    """`uses_inside` by a walk through the regions; None where they hold more than `value` has uses."""
+    uses = iter(value.uses)
+    found: list[Use] = []
+    for region in op.regions:
+        for inner in region.walk():
+            if next(uses, None) is None:
+                return None
+            pairs = zip(inner.operands, inner._operand_uses, strict=True)  # pyright: ignore[reportPrivateUsage]
+            found += [use for operand, use in pairs if operand is value]
+    return found[::-1]
+
+
 def replace_inside(op: Operation, old: SSAValue, new: SSAValue) -> None:
     """Uses of `old` in the regions of `op` (not its own operands) become uses of `new`."""
-    old.replace_uses_with_if(
-        new, lambda use: use.operation is not op and is_inside(use.operation, op)
-    )
+    for use in uses_inside(old, op):
+        use.operation.operands[use.index] = new
+    if new.name_hint is None:
+        new.name_hint = old.name_hint
 
 
 def bit_width(type_: Attribute) -> int | None:

@@ -91,9 +91,13 @@ def left_out(
     How many iterations of a loop a condition keeps out at most, where it surely is a few; None if any number
     of iterations may fail it.
     """
-    counts = [_left_out(value, known, loop, symbols) for value, known in facts(condition, holds)]
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) and sum(known) <= _FEW else None
+    total = 0
+    for value, known in facts(condition, holds):
+        count = _left_out(value, known, loop, symbols)
+        if count is None or total + count > _FEW:
+            return None
+        total += count
+    return total
 
 
 def _left_out(value: SSAValue, holds: bool, loop: acc.LoopOp, symbols: LoopSymbols) -> int | None:

@@ -62,7 +62,7 @@ class LoopSymbols(RegionSymbols):
     def __init__(self, loop: LoopLike, host: Operation | None):
         super().__init__(loop)
         self.loop = loop
-        self.before = None if host is None else RegionSymbols(host)
+        self.before = None if host is None else RegionSymbols(host, at_once=False)
         self.scalars = None if host is None else HostScalars(host)
         self.stored_types = _stored_types(loop)
         self.ranges_of: dict[Operation, tuple[LoopRange, ...]] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import cast
 
@@ -121,16 +122,19 @@ def same_variable(a: SSAValue, b: SSAValue) -> bool:
 class RegionSymbols:
     """Reads values inside one construct as polynomials. Made per construct; the IR must not change."""
 
-    def __init__(self, construct: Operation):
+    def __init__(self, construct: Operation, *, at_once: bool = True):
+        """`at_once`: which variables it writes is found now, and not when somebody asks for them."""
         self.construct = construct
         self.last_values: dict[SSAValue, Polynomial | None] = {}
         self._expressions: dict[Operation, Expression | None] = {}
         self._sizes: dict[SSAValue, tuple[int, int]] = {}
         self._polynomials: dict[SSAValue | Index, Polynomial | None] = {}
         self._ranges_in: dict[Block | None, list[LoopRange] | None] = {}
-        self.written = self._written_variables()
+        if at_once:
+            _ = self.written
 
-    def _written_variables(self) -> set[Hashable]:
+    @cached_property
+    def written(self) -> set[Hashable]:
         """Scalars the region may write: stored to, or their address goes anywhere but a load."""
         written: set[Hashable] = set()
         for region in self.construct.regions:

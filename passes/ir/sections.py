@@ -20,7 +20,7 @@ from ...dialects.accx_element import ElementOp
 from ..decisions.inequalities import Facts
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import Extremes, LoopRange, extremes
-from .acc_ops import called, is_inside
+from .acc_ops import called, is_inside, uses_inside
 from .addresses import AddressStep, base_of, steps_of
 from .building import constant_value
 from .layout import size_of
@@ -102,10 +102,8 @@ def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -
     work: list[tuple[SSAValue, _Place]] = [(base, _Place(None, None, False))]
     while work:
         value, place = work.pop()
-        for use in value.uses:
+        for use in uses_inside(value, construct) if value is base else value.uses:
             op = use.operation
-            if value is base and (op is construct or not is_inside(op, construct)):
-                continue
             match op:
                 case llvm.GEPOp() | ElementOp() if use.index == 0:
                     inner = place
