@@ -93,6 +93,36 @@ def functions_without_directives(n: int) -> str:
     )
 
 
+def nested_blocks(n: int) -> str:
+    """Every level declares a variable and uses those of the levels around it, and one of the file."""
+    body = "".join(f"{{ int x{s} = x{max(s - 1, 0)} + g; " for s in range(1, n))
+    return f"int g;\nint f(int x0) {{ {body} return g;{'}' * n}\n"
+
+
+def chain_of_choices(n: int) -> str:
+    choices = "".join(f"a == {s} ? (b = {3 * s}) :\n" for s in range(n))
+    return f"int f(int a) {{ int b = 1; return {choices} 0; }}"
+
+
+def long_condition(n: int) -> str:
+    tests = "".join(f" && a[i + {s}] > {s}\n" for s in range(n))
+    return _loop("parallel loop copyin(a[0:2*m]) copy(b[0:m])", f"b[i] = a[i] > 0{tests};")
+
+
+def local_tables(n: int) -> str:
+    numbers = ", ".join(str(s) for s in range(100 * n))
+    return f"int f(int i) {{ int t[] = {{ {numbers} }}; return t[i]; }}"
+
+
+def loops_in_kernels(n: int) -> str:
+    loops = "".join(
+        f"for (int i = 0; i < c; i++) {'ab'[s % 2]}[i] += {'ba'[s % 2]}[i] * {s}.5;\n"
+        for s in range(n)
+    )
+    header = "void f(int c, double *restrict a, double *restrict b)"
+    return f"{header} {{\n#pragma acc kernels copy(a[0:c], b[0:c])\n{{\n{loops}}}\n}}\n"
+
+
 FAMILIES: dict[Program, int] = {
     long_sequential_loop: 12,
     elements_of_one_array: 16,
@@ -102,6 +132,11 @@ FAMILIES: dict[Program, int] = {
     many_updates: 15,
     chain_of_routines: 12,
     functions_without_directives: 8,
+    nested_blocks: 40,
+    chain_of_choices: 30,
+    long_condition: 16,
+    local_tables: 6,
+    loops_in_kernels: 8,
 }
 """Programs by size, and their smallest size here."""
 
