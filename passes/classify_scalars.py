@@ -14,7 +14,8 @@ Leaves: every parallel loop names the scalars from outside that it writes: in a 
         around, does all of them (`carried_arrays.py`).
 Warns:  where iterations pass on a value, or certainly elements of an array; where a loop certainly needs
         what other gangs do in a loop of the same construct (`gang_order.py`); where a value is lost that the
-        program wants; with -Wall where a reduction clause was left out.
+        program wants; where device code follows an address of the host (`followed_pointers.py`); with
+        -Wall where a reduction clause was left out.
 Fails:  never.
 
 Loops of kernels constructs and `auto` loops are classified alike when they are judged, outer before inner
@@ -53,6 +54,7 @@ from .ir.acc_ops import (
     source_loc,
     variable_name,
 )
+from .ir.followed_pointers import warn_of_followed
 from .ir.function_scalars import FunctionScalars, global_scalars, is_shared
 from .ir.gang_order import unordered_loops
 from .ir.loop_classifier import LoopClassifier, is_parallel
@@ -111,6 +113,7 @@ class _Function:
     def visit(self, op: Operation, inside: bool) -> None:
         """`inside`: in a loop whose iterations run at once."""
         if isinstance(op, COMPUTE_OPS):
+            warn_of_followed(op, self.scalars, self.messages)
             if isinstance(op, acc.KernelsOp):
                 return
             self.construct = op
