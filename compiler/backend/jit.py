@@ -11,6 +11,7 @@ and finished object code can be linked without LLVM IR.
 from __future__ import annotations
 
 import ctypes
+import difflib
 import os
 import re
 import weakref
@@ -22,7 +23,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from ..base.deep_stack import with_deep_stack
-from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
 from ..base.host_mathematics import (
     FAST_PREFIX,
     PREFIX,
@@ -95,6 +96,13 @@ def compile_program(ir: str, opt_level: OptLevel) -> bytes:
 def _as_program(ir: str) -> str:
     """The module of a program that runs in a Python process."""
     return with_own_heap(re.sub(r"@atexit\b", f"@{_ATEXIT}", ir))
+
+
+def without_main(names: Collection[str]) -> CompileError:
+    """The error for a program that defines these names."""
+    near = difflib.get_close_matches("main", names, 1, 0.7)
+    remedy = f"did you mean '{near[0]}'?" if near else "define int main(void)"
+    return error(UNKNOWN_LOC, "the program has no function 'main'", remedy)
 
 
 def _load_c_library() -> None:
@@ -241,7 +249,7 @@ class HostProgram:
     def check_main(self) -> None:
         """Raises `CompileError` if the program has no `main`."""
         if "main" not in self.names:
-            raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
+            raise without_main(self.names)
 
     def run_main(self, arguments: Sequence[str], main: Any = None) -> int:
         """

@@ -32,6 +32,7 @@ from .asm_syntax import ASM_WORD
 from .attribute_syntax import ATTRIBUTE_WORD, KEPT_ATTRIBUTES, REFUSED_ATTRIBUTES
 from .known_headers import header_of
 from .quick_operands import QuickOperands
+from .syntax_remedies import IS_CXX, in_list, is_cxx, remedy_of_context
 
 BUILTIN_TYPEDEFS = frozenset(
     (
@@ -206,7 +207,17 @@ class _Parser(QuickOperands):
             loc = SourceLoc(self.clex.filename or self.filename, self.clex._lineno)
         else:
             loc = SourceLoc(coord.file or self.filename, coord.line, coord.column or 0)
-        raise error(loc, *_explain(msg, token.value if token is not None else None))
+        message, remedy = _explain(msg, token.value if token is not None else None)
+        if token is not None and token.value == "}" and len(self._scope_stack) == 1:
+            remedy = "no '{' is open here: remove it, or a '}' before it"
+        if token is not None and message.startswith(("syntax error", "expected a declaration")):
+            remedy = remedy_of_context(self._words_before(), token.value) or remedy
+        raise error(loc, message, remedy)
+
+    def _words_before(self) -> list[str]:
+        """The last tokens before the current one."""
+        index = self._tokens._index
+        return [t.value for t in self._tokens._buffer[max(index - 64, 0) : index] if t is not None]
 
     def _token_before(self, count: int) -> Token | None:
         """The token `count` places before the current one."""
@@ -231,7 +242,9 @@ class _Parser(QuickOperands):
             known = {n for scope in self._scope_stack for n, is_type in scope.items() if is_type}
             near = difflib.get_close_matches(name.value, known, 1)
             remedy = "declare it with typedef, or include its header"
-            if header is not None:
+            if is_cxx(name.value):
+                remedy = IS_CXX
+            elif header is not None:
                 remedy = f"add '#include <{header}>'"
             elif near:
                 remedy = f"did you mean '{near[0]}'?"
@@ -260,6 +273,11 @@ class _Parser(QuickOperands):
         remedy = f"write {expected} here"
         if token_type == "SEMI" and token.value == "{":
             remedy = "functions cannot be defined inside functions; otherwise write ';' here"
+        if token_type in ("RPAREN", "RBRACE"):
+            remedy = in_list(expected, token.value)
+        if token_type == "SEMI" and len(self._scope_stack) == 1 and token.value in _STATEMENTS:
+            remedy = f"write '{{' before '{token.value}': a function's body begins with it"
+        remedy = remedy_of_context(self._words_before(), token.value) or remedy
         raise error(loc, f"expected {expected} before '{token.value}'", remedy)
 
     def _add_typedef_name(self, name: str, coord: Coord | None) -> None:
@@ -333,6 +351,7 @@ _BEFORE_DECLARATION = frozenset(
     )
 )
 
+_STATEMENTS = ("return", "if", "for", "while", "do", "switch")
 _REMEDIES = {
     ";": "check the line before for a missing operator or parenthesis",
     "}": "check for a missing ';' or parenthesis before it",
@@ -365,6 +384,16 @@ def _explain(message: str, token: str | None) -> tuple[str, str]:
         return "C23 attributes are not supported", "remove the [[...]]"
     if message.startswith("Illegal character '\"'"):
         return "unterminated string literal", "close it with '\"' on the same line"
+    if message.startswith("Invalid char constant"):
+        return (
+            message[0].lower() + message[1:],
+            "write a string in double quotes; single ones hold one character",
+        )
+    if message == "Invalid multiple types specified":
+        return (
+            "several types in one declaration",
+            "write ';' after the '}' of the structure here or before; otherwise remove all types but one",
+        )
     if message.startswith("Unmatched '"):
         return "unterminated character constant", "close it with ' on the same line"
     if message == "Invalid function definition":

@@ -136,14 +136,25 @@ class HeaderSearch:
     def missing(self, loc: SourceLoc, target: str) -> CompileError:
         """The error for a header that nobody has."""
         known = {path.name for folder in self._folders for path in folder.glob("*.h")}
-        close = difflib.get_close_matches(target, sorted(known), 1, 0.75)
-        if close:
+        close = difflib.get_close_matches(target, sorted(known), 1, 0.82)
+        if target in _OF_OTHERS:
+            remedy = _OF_OTHERS[target]
+        elif "." not in target:
+            remedy = "headers without a suffix are C++'s: compile it with g++, and link the object"
+        elif close:
             remedy = f"did you mean '{close[0]}'?"
         else:
             remedy = "add the directory that holds it with -I <directory>"
         return error(loc, f"cannot find the header '{target}'", remedy)
 
 
+_OF_OTHERS = {
+    "mpi.h": "compile with OMPI_CC=accc mpicc, or give MPI's folder with -I",
+    "omp_lib.h": "that is a header of Fortran: write omp.h",
+    "cuda_runtime.h": "give the folder of CUDA's headers with -I, for example -I/usr/local/cuda/include",
+    "cuda.h": "give the folder of CUDA's headers with -I, for example -I/usr/local/cuda/include",
+}
+"""Remedies for headers of libraries that have a way of their own to be found."""
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _NOT_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 

@@ -30,6 +30,22 @@ from .preprocess_output import OutputWriter
 _MAX_INCLUDE_DEPTH = 200
 _IDENTIFIER = re.compile(r"[A-Za-z_$\u0080-\U0010ffff][\w$]*")
 
+_DIRECTIVES = frozenset(
+    (
+        "parallel",
+        "kernels",
+        "serial",
+        "loop",
+        "data",
+        "enter",
+        "exit",
+        "host_data",
+        "routine",
+        "update",
+        "atomic",
+    )
+)
+"""First words of directives of OpenACC that no other pragma begins with."""
 _REFUSED_PRAGMAS: Mapping[str, str] = {
     "scalar_storage_order": "swap the bytes in the program",
     "redefine_extname": "declare the function with its own name",
@@ -449,6 +465,9 @@ class MacroPreprocessor(MacroExpander):
             raise error(loc, f"#pragma {word} is not supported", _REFUSED_PRAGMAS[word])
         elif word == "omp":
             self._ignore_openmp(args[0].loc)
+        elif (meant := _directive_without_acc([each.value for each in args])) is not None:
+            message = f"#pragma {word} is ignored; did you mean '#pragma acc {meant}'?"
+            self._sink.warn(args[0].loc, message, "write 'acc' after '#pragma'")
         else:
             self._sink.remark(args[0].loc, f"#pragma {word} is ignored")
 
@@ -475,6 +494,18 @@ class MacroPreprocessor(MacroExpander):
                 loc, "#pragma omp is ignored, here and further on: OpenMP needs -fopenmp"
             )
         self._said_openmp = True
+
+
+def _directive_without_acc(words: Sequence[str]) -> str | None:
+    """The directive of OpenACC that a pragma with these words may be meant to be."""
+    first, second = words[0], words[1] if len(words) > 1 else ""
+    if first in _DIRECTIVES and second != "(":
+        return first
+    if second in _DIRECTIVES and difflib.get_close_matches(
+        first.lower(), ("acc", "openacc"), 1, 0.6
+    ):
+        return second
+    return None
 
 
 def read_source(path: Path, loc: SourceLoc) -> str:

@@ -69,15 +69,13 @@ def check_program(
     """
     with phase(LOADING):
         from .agreement import check_agreement
+        from .warnings import check_unit
 
     with phase("check"):
         units = _each(sources, lambda source: check_file(source, sink, target, kept))
         check_agreement(units, sink)
-    if wall:
-        from .warnings import check_unit
-
         for unit in units:
-            check_unit(unit, sink)
+            check_unit(unit, sink, wall=wall)
     openmp = _openmp_file(units)
     if openmp is not None:
         units.append(_own_unit(f"openmp/{openmp}", target, kept))

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..base.diagnostics import CompileError, Diagnostic, SourceLoc
+from ..base.diagnostics import CompileError, Diagnostic, SourceLoc, error
 from ..base.library_headers import is_library
 from .parse import UnknownType, blank, line_marker, mask_gnu, parse_masked, place
 
@@ -21,6 +21,9 @@ _MOST_MISTAKES = 20
 _MAY_BE_OPEN = "this '{' may be the one that is not closed"
 _TOKENS = re.compile(
     r'"(?:\\.|[^"\\\n])*"' r"|'(?:\\.|[^'\\\n])*'" r"|^[ \t]*\#[^\n]*" r"|[;{}()]", re.MULTILINE
+)
+_BRACE_OF_DIRECTIVE = re.compile(
+    r"^([ \t]*#[ \t]*pragma[ \t]+acc\b[^\n{]*)(\{)([ \t]*\n)", re.MULTILINE
 )
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 
@@ -40,8 +43,9 @@ def parse_what_can_be(text: str, filename: str) -> Parsed:
     parsed = Parsed()
     types: set[str] = set()
     last = -1
+    closed = False
     try:
-        text = mask_gnu(text, filename)
+        text = mask_gnu(_with_braces_apart(text, filename, parsed.mistakes), filename)
         while len(parsed.mistakes) < _MOST_MISTAKES:
             try:
                 parsed.tree = parse_masked(text, filename, types)
@@ -60,9 +64,14 @@ def parse_what_can_be(text: str, filename: str) -> Parsed:
                 if opening is not None:
                     note = (place(text, opening, filename), _MAY_BE_OPEN)
                     diagnostic = replace(diagnostic, remedy="write the missing '}'", notes=(note,))
+                if closed:
+                    return parsed  # the brace was missing elsewhere
                 if position > last:
                     parsed.mistakes.append(diagnostic)
-                cut = _cut(text, position, small=position > last) if opening is None else None
+                if opening is not None:
+                    text, closed = _closed(text, position), True
+                    continue
+                cut = _cut(text, position, small=position > last)
                 last = position
                 if cut is None:
                     return parsed
@@ -74,6 +83,18 @@ def parse_what_can_be(text: str, filename: str) -> Parsed:
     except CompileError as mistake:
         parsed.mistakes += mistake.diagnostics
     return parsed
+
+
+def _with_braces_apart(text: str, filename: str, mistakes: list[Diagnostic]) -> str:
+    """`text` with the braces on lines of directives, each of which is a mistake, before the next line."""
+
+    def apart(m: re.Match[str]) -> str:
+        loc = place(text, m.start(2), filename)
+        message = "'{' stands on the line of the directive"
+        mistakes.extend(error(loc, message, "write it on the next line").diagnostics)
+        return f"{m[1]} {m[3]}{{"
+
+    return _BRACE_OF_DIRECTIVE.sub(apart, text)
 
 
 def _position(text: str, loc: SourceLoc, filename: str, start: int) -> int:
@@ -121,6 +142,16 @@ def _cut(text: str, position: int, *, small: bool) -> tuple[int, int, str] | Non
         return (start, end, "") if end is not None and end > start else None
     end = _end_of_braces(tokens, outermost)
     return None if end is None else (tokens[outermost].start(), end, ";")
+
+
+def _closed(text: str, position: int) -> str:
+    """`text` with the braces that are open at `position` closed before the declaration there."""
+    tokens = [m for m in _TOKENS.finditer(text, 0, position) if m.group()[0] not in "\"'"]
+    depth = sum({"{": 1, "}": -1}.get(m.group(), 0) for m in tokens)
+    at = next((m.end() for m in reversed(tokens) if _is_boundary(m)), position)
+    return (
+        text[:at] + "}" * max(depth, 0) + text[at:] if position < len(text) else text + "}" * depth
+    )
 
 
 def _is_boundary(token: re.Match[str]) -> bool:

@@ -306,6 +306,12 @@ def _operator(cursor: Cursor, clause: str) -> str:
         cursor.advance()
         return token.text
     listed = " ".join(REDUCTION_OPERATORS)
+    operator = cursor.ahead(2).text
+    if cursor.ahead(1).text == ":" and operator in REDUCTION_OPERATORS:
+        raise cursor.error(
+            f"expected an operator before ':' in '{clause}', not {token.described}",
+            f"write {clause}({operator}:{token.text})",
+        )
     if cursor.ahead(1).text == ":":
         raise cursor.error(
             f"'{token.text}' is not a {clause} operator", f"the operators are {listed}"

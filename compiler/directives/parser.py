@@ -34,6 +34,36 @@ _FIRST_WORDS = tuple(dict.fromkeys(kind.value.split()[0] for kind in DirectiveKi
 _COMPUTE = ("parallel", "serial", "kernels")
 
 
+_OF_OPENMP = {
+    "for": "write 'loop': 'for' is OpenMP's word",
+    "do": "write 'loop': 'do' is OpenMP's word",
+    "simd": "write 'vector': 'simd' is OpenMP's word",
+    "map": "write copyin(…) for map(to: …), copyout(…) for map(from: …), copy(…) for map(tofrom: …)",
+    "shared": "remove it: variables are shared unless a clause says otherwise",
+    "lastprivate": "write copyout(…), and assign the variable in the last iteration alone",
+    "linear": "compute the variable from the loop's",
+    "schedule": "remove it: gang, worker and vector say how iterations are distributed",
+    "num_threads": "write num_workers(…) or vector_length(…)",
+    "thread_limit": "write vector_length(…)",
+    "num_teams": "write num_gangs(…)",
+    "is_device_ptr": "write deviceptr(…)",
+    "use_device_ptr": "write use_device(…), of host_data",
+    "nowait": "write async",
+    "depend": "write async(…) and wait(…) with numbers of queues",
+}
+"""What OpenMP's words are in OpenACC."""
+_OF_FORTRAN = {
+    "end": "remove it: in C a construct ends with the statement or block after its directive",
+    "for": "write 'parallel loop': 'for' is OpenMP's word",
+    "target": "write 'parallel' or 'data': 'target' is OpenMP's word",
+    "teams": "write 'parallel': 'teams' is OpenMP's word",
+    "simd": "write 'loop vector': 'simd' is OpenMP's word",
+    "barrier": "end the construct: there is no barrier within one",
+    "critical": "write 'atomic' for a single assignment, or a reduction",
+}
+"""First words of Fortran's and OpenMP's directives, and what to write."""
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """A suffix for messages, "; did you mean 'copyin'?", or nothing."""
     close = difflib.get_close_matches(word, list(choices), 1)
@@ -67,6 +97,9 @@ def _parse_kind(cursor: Cursor) -> DirectiveKind:
             "write for example: #pragma acc parallel loop",
         )
     if first.text not in _FIRST_WORDS:
+        if first.text in _OF_FORTRAN:
+            message = f"unknown directive '{first.text}'"
+            raise cursor.error(message, _OF_FORTRAN[first.text])
         suggestion = did_you_mean(first.text, _FIRST_WORDS)
         raise cursor.error(
             f"unknown directive '{first.text}'{suggestion}",
@@ -163,6 +196,8 @@ def _not_a_clause(cursor: Cursor, directive: Directive) -> CompileError:
     if found.text == "(":
         return cursor.error(f"'{previous.text}' takes no argument here", "remove the parentheses")
     remedy = "remove it" if found.text in (")", ",", ";") else None
+    if found.text == "{":
+        remedy = "write it on the next line"
     what = f"expected a clause of '{directive.kind.value}', not {found.described}"
     return cursor.error(what, remedy)
 
@@ -197,6 +232,8 @@ def _unknown_clause(
     known = [*rule.clauses, *(a for a, n in aliases_on(kind).items() if n in rule.clauses)]
     if rule.after_device_type:
         known += ["device_type", "dtype"]
+    if word in _OF_OPENMP:
+        return error(loc, f"unknown clause '{word}' on '{where}'", _OF_OPENMP[word])
     suggestion = did_you_mean(word, known)
     listed = ", ".join(rule.clauses) or "none"
     remedy = None if suggestion else f"the clauses of '{where}' are: {listed}"

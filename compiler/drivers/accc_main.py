@@ -25,7 +25,6 @@ from ..base.diagnostics import (
     CommandLineError,
     CompileError,
     DiagnosticSink,
-    error,
     render,
     warning,
 )
@@ -216,7 +215,7 @@ class _Command:
 
     def _link(self) -> None:
         from ...runtime.errors import NoDeviceError
-        from ..backend.jit import exported_names
+        from ..backend.jit import exported_names, without_main
         from ..checked_files import CheckedFiles
         from ..executable import build_sources
         from .program_file import program_file, require_standalone
@@ -242,7 +241,7 @@ class _Command:
         foreign = self._foreign(executable, inputs)
         defined = set[str](exported_names(executable.host_ir)).union(*(f.defined for f in foreign))
         if "main" not in defined and not args.shared:
-            raise error(UNKNOWN_LOC, "the program has no function 'main'", "define int main(void)")
+            raise without_main(defined)
         self._check_references(executable, sources, foreign)
         if args.shared:
             if options.managed and here.target == "nvptx":

@@ -10,7 +10,7 @@ touches no device; `mapping.py` gives the data clauses their meaning on it.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..compression.arrays import Packed
@@ -71,6 +71,12 @@ class Entry:
     def range(self) -> HostRange:
         """The host range, for messages."""
         return HostRange(self.host, self.bytes, self.origin)
+
+
+def _freed(name: str, held: Sequence[Entry]) -> str:
+    """What to add where another variable is mapped in the memory of this one: it may be there no more."""
+    others = [e.origin for e in held if e.origin and f"'{name}'" not in e.origin]
+    return f"; if what {others[0]} maps was freed: delete it before" if others else ""
 
 
 class PresentTable:
@@ -135,7 +141,8 @@ class PresentTable:
             f"'{name}' is only partly present on the device, and data there cannot grow",
             requested=HostRange(start, size),
             overlapping=tuple(e.range() for e in held),
-            remedy="map the larger section first, or delete the smaller one before mapping this one",
+            remedy="map the larger section first, or delete the smaller one before mapping this one"
+            + _freed(name, held),
         )
 
     def insert(self, entry: Entry) -> Entry:

@@ -50,6 +50,37 @@ int copied(int n) {
     for (i = 0; i < n; i++) v = w;
     return n;
 }
+int copies(int n, int *a) {
+    int s = 1, k, t[4], u[4], v[4], *p = a;
+#pragma acc parallel loop private(s, k, t, u, v, p)
+    for (int i = 0; i < n; i++) {
+        for (k = 0; k < 4; k++) u[k] = k;
+        called(v[1] = 2);
+        a[i] = s                                // uninitialized
+            + t[1] + u[2]                       // uninitialized
+            + p[3];                             // uninitialized
+        s = i; }
+#pragma acc parallel private(s, t)
+    { s = 3; t[0] = s;
+#pragma acc loop
+      for (int i = 0; i < n; i++) a[i] = t[0] + s; }
+    return s;
+}
+int bodies(int n) {
+    for (int i = 0; i < n; i++);                // empty-body
+    { n += 2; }
+    while (n++ < 3);
+    if (n);                                     // empty-body
+    { n = 3; }
+    return n;
+}
+int *addresses(int n) {
+    static int kept[3];
+    int lost[3], *fine = kept;
+    if (n == 1) return lost;                    // return-local-addr
+    if (n == 2) return &n;                      // return-local-addr
+    return n == 3 ? kept : fine;
+}
 void formats(double d, float f, long l, unsigned long z, char *s, const void *p, long double e) {
     printf("%d %s %f %ld %zu %5.2f%% %*d %c %Lf %p %#x %-3u", 1, s, f, l, z, d, 3, 4, 'c', e, p, 7, 8u);
     printf("%d", d);                            // format
@@ -75,6 +106,18 @@ def test_warnings() -> None:
     check_unit(unit, sink)
     found = [(d.loc.line, d.option) for d in sink.diagnostics]
     assert sorted(found) == sorted(expected)
+
+
+def test_mistakes_for_certain_need_no_wall() -> None:
+    text, expected = marked(_TEXT)
+    sink = DiagnosticSink()
+    unit = check_text(text, "t.c", sink)
+    sink.diagnostics.clear()
+    check_unit(unit, sink, wall=False)
+    options = {"uninitialized", "return-local-addr"}
+    found = {(d.loc.line, d.option) for d in sink.diagnostics}
+    assert found <= {(line, option) for line, option in expected if option in options}
+    assert len(found) == 5
 
 
 def test_what_is_meant_is_not_warned_of(tmp_path: Path) -> None:

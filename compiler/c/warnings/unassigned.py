@@ -20,7 +20,7 @@ def read_unassigned(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator
     if any(isinstance(node, c.Label | c.Asm) for node in nodes):
         return  # control comes from anywhere
     assert function.body is not None
-    search = _Search(_candidates(nodes))
+    search = Search(_candidates(nodes))
     search.visit(function.body)
     for decl, use in search.found.items():
         yield warning(
@@ -58,7 +58,7 @@ def _candidates(nodes: Sequence[Node]) -> set[c.VarDecl]:
     return declared - in_clauses
 
 
-class _Search:
+class Search:
     """Goes through a function in the order of evaluation."""
 
     def __init__(self, candidates: set[c.VarDecl]) -> None:

@@ -10,14 +10,17 @@ from .. import ast as c
 from ..tree import Node, walk
 from .effects import without_effect
 from .formats import wrong_formats
+from .private_copies import read_unassigned_copies
 from .returns import missing_return
+from .statements import empty_bodies, returned_locals
 from .unassigned import read_unassigned
 from .unused import unused_functions, unused_variables
 
 
-def check_unit(unit: c.TranslationUnit, sink: DiagnosticSink) -> None:
-    """Adds the warnings about `unit` to `sink`."""
-    found = [*unused_functions(unit), *(w for f in own_functions(unit) for w in _function(f))]
+def check_unit(unit: c.TranslationUnit, sink: DiagnosticSink, *, wall: bool = True) -> None:
+    """Adds the warnings about `unit` to `sink`: those of mistakes for certain, with `wall` the others too."""
+    found = [w for f in own_functions(unit) for w in _function(f, wall=wall)]
+    found += unused_functions(unit) if wall else ()
     sink.diagnostics += sorted(found, key=lambda d: (d.loc.file, d.loc.line, d.loc.column))
 
 
@@ -26,9 +29,14 @@ def own_functions(unit: c.TranslationUnit) -> Iterator[c.FunctionDecl]:
     return (f for f in unit.functions if f.body is not None and not is_library(f.loc))
 
 
-def _function(function: c.FunctionDecl) -> Iterator[Diagnostic]:
+def _function(function: c.FunctionDecl, *, wall: bool) -> Iterator[Diagnostic]:
     assert function.body is not None
     nodes: list[Node] = list(walk(function.body))
+    yield from read_unassigned_copies(nodes)
+    yield from returned_locals(nodes)
+    if not wall:
+        return
+    yield from empty_bodies(nodes)
     yield from unused_variables(nodes)
     yield from missing_return(function)
     yield from read_unassigned(function, nodes)

@@ -1,0 +1,77 @@
+"""
+What the words around a syntax error say about it: misspelled keywords, a missing comma, code of C++ and
+CUDA.
+
+The parser's message names the token at which C ends; these are for mistakes whose cause lies elsewhere.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+_STATEMENTS = ("if", "for", "while", "switch")
+_BEFORE_STATEMENT = frozenset((";", "{", "}", ")", ":", "else", "do"))
+_ELSE_IF = frozenset(("elseif", "elsif", "elif", "elseIf", "ElseIf", "else_if"))
+_CUDA = frozenset(("__global__", "__device__", "__host__", "__shared__", "__constant__"))
+_CXX = frozenset(("class", "template", "namespace", "using", "typename", "std", "nullptr", "auto"))
+IS_CXX = "this is C++, and accopt compiles C: compile it with g++, and link the object file"
+_LOOK_BACK = 64
+"""So many tokens before the error are looked at."""
+
+
+def remedy_of_context(before: Sequence[str], token: str) -> str | None:
+    """
+    A remedy for a syntax error at `token`, from the tokens of the file before it (the last ones suffice);
+    None where they say nothing.
+    """
+    before = before[-_LOOK_BACK:]
+    line = before[-16:]
+    if _CUDA.intersection(line) or (token == "<" and before[-1:] == ["<<"]):
+        return "this is CUDA C++: compile it with nvcc, and link the object file"
+    if _CXX.intersection((*line[-4:], token)) and token not in (")", "}"):
+        return IS_CXX
+    return _misspelled(before, token)
+
+
+def _misspelled(before: Sequence[str], token: str) -> str | None:
+    """The keyword that the name before the parentheses around or before the error may be meant to be."""
+    if token == "{" and before and difflib.get_close_matches(before[-1], ("else",), 1, 0.7):
+        return "did you mean 'else'?"
+    unclosed = _opening(before, inside=True) if token == "{" else None
+    if unclosed and before[unclosed - 1] in _STATEMENTS:
+        return "write ')' here"
+    inside = token == ";" or before[-1:] == ["("]
+    opening = _opening(before, inside=inside) if inside or token == "{" else None
+    word = before[opening - 1] if opening else ""
+    begins = opening == 1 or (opening and before[opening - 2] in _BEFORE_STATEMENT)
+    if not word.isidentifier() or word in _STATEMENTS or not begins:
+        return None
+    if word in _ELSE_IF:
+        return "write 'else if'"
+    near = difflib.get_close_matches(word, _STATEMENTS, 1, 0.6)
+    return f"did you mean '{near[0]}'?" if near else None
+
+
+def _opening(before: Sequence[str], *, inside: bool) -> int | None:
+    """Where the parenthesis opens that the last token closes; `inside`: that is open at the end."""
+    if not inside and before[-1:] != [")"]:
+        return None
+    depth = 1 if inside else 0
+    for at in range(len(before) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(before[at], 0)
+        if depth == 0:
+            return at
+    return None
+
+
+def is_cxx(name: str) -> bool:
+    """Whether a name that stands where a type is wanted is a word of C++."""
+    return name in _CXX
+
+
+def in_list(closing: str, token: str) -> str:
+    """The remedy where what closes a list (`)`, `}`) was expected and `token` found."""
+    if token[0].isalnum() or token[0] in "_\"'":
+        return f"write ',' or an operator before '{token}', or {closing} here"
+    return f"write {closing} here"

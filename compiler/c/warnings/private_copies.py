@@ -1,0 +1,118 @@
+"""
+Private copies that are read although nothing has been assigned to them (`uninitialized`): scalars, arrays of
+which no element has been assigned, and pointers in whose place the array behind them is meant.
+
+As `unassigned.py`, only where no path in the construct, or in an iteration of its loop, assigns before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...base.diagnostics import Diagnostic, warning
+from ...directives.records import VarListClause
+from .. import ast as c
+from ..tree import Node, walk
+from ..types import ArrayType, PointerType, is_scalar
+from .unassigned import Search
+
+
+def read_unassigned_copies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
+    """The first such use of each private variable of the constructs and loops among `nodes`."""
+    for node in nodes:
+        if not isinstance(node, c.AccStmt) or node.body is None:
+            continue
+        copies = {decl: item for item, decl in _copies(node)}
+        if not copies or any(isinstance(each, c.Label | c.Asm) for each in walk(node.body)):
+            continue
+        search = _Search(set(copies), directive_loop=node.body)
+        search.visit(node.body)
+        for decl, use in search.found.items():
+            yield warning(
+                use.loc,
+                f"'{decl.name}' is read here, and its private copy has no value yet",
+                _remedy(decl, node),
+                [(copies[decl], "made private here")],
+                option="uninitialized",
+            )
+
+
+def _copies(node: c.AccStmt) -> Iterator[tuple[c.SourceLoc, c.VarDecl]]:
+    for clause in node.directive.clauses:
+        if not isinstance(clause, VarListClause) or clause.name != "private":
+            continue
+        for item in clause.items:
+            base = item.base.expr
+            if isinstance(base, c.VarRef) and not item.sections and _is_followed(base.decl):
+                yield item.loc, base.decl
+
+
+def _is_followed(decl: c.VarDecl) -> bool:
+    """Whether all accesses are seen: of scalars whose address is not taken, and of arrays by subscripts."""
+    if decl.qual.volatile or decl.storage is not c.Storage.AUTO:
+        return False
+    return isinstance(decl.type, ArrayType) or (is_scalar(decl.type) and not decl.address_taken)
+
+
+def _remedy(decl: c.VarDecl, node: c.AccStmt) -> str:
+    if isinstance(decl.type, PointerType):
+        return (
+            f"a copy of the pointer alone is private: write private({decl.name}[0:N]) for N elements behind"
+            " it, or declare an array in the loop"
+        )
+    if isinstance(decl.type, ArrayType):
+        return "assign its elements first, or write firstprivate for copies with values"
+    return "assign it first, or write firstprivate for copies with a value"
+
+
+class _Search(Search):
+    """Follows private copies: of arrays, an assignment to any element counts for all."""
+
+    def __init__(self, candidates: set[c.VarDecl], directive_loop: c.Stmt) -> None:
+        super().__init__(candidates)
+        self.unassigned |= candidates
+        self._directive_loop = directive_loop
+
+    def visit(self, node: Node) -> None:
+        match node:
+            case c.For() if node is self._directive_loop:
+                # Each iteration has copies of its own, so that no earlier one has assigned.
+                for part in (node.init, node.condition, node.body):
+                    if part is not None:
+                        self.visit(part)
+            case c.Load() if (decl := _element_of(node.lvalue)) is not None:
+                self._subscripts(node.lvalue)
+                self._read(decl, node)
+            case c.CompoundAssign() | c.IncDec() if (decl := _element_of(node.target)) is not None:
+                self._read(decl, node.target)
+                super().visit(node)
+            case c.VarRef() if isinstance(node.decl.type, ArrayType):
+                self.unassigned.discard(
+                    node.decl
+                )  # somebody gets its address, or an element a value
+            case _:
+                super().visit(node)
+
+    def _subscripts(self, lvalue: c.Expr) -> None:
+        for each in walk(lvalue):
+            if isinstance(each, c.PtrAdd):
+                self.visit(each.index)
+
+
+def _element_of(lvalue: c.Expr) -> c.VarDecl | None:
+    """The array variable whose element an lvalue is."""
+    found = False
+    while True:
+        match lvalue:
+            case c.Deref():
+                lvalue, found = lvalue.pointer, True
+            case c.PtrAdd():
+                lvalue = lvalue.pointer
+            case c.Decay():
+                lvalue = lvalue.operand
+            case c.Member():
+                lvalue, found = lvalue.record, True
+            case c.VarRef():
+                return lvalue.decl if found and isinstance(lvalue.decl.type, ArrayType) else None
+            case _:
+                return None

@@ -1,0 +1,57 @@
+"""Statements that do not do what they look like: empty bodies, and addresses that end with their function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...base.diagnostics import Diagnostic, warning
+from .. import ast as c
+from ..tree import Node
+
+
+def empty_bodies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
+    """Loops and `if`s with `;` on their line for a body, before a block (`empty-body`)."""
+    for node in nodes:
+        if not isinstance(node, c.Compound):
+            continue
+        for statement, following in zip(node.body, node.body[1:], strict=False):
+            body = _body(statement)
+            alone = isinstance(body, c.Null) and body.loc.line == statement.loc.line
+            if alone and isinstance(following, c.Compound):
+                yield warning(
+                    body.loc,
+                    "this ';' is all of the body: the block after it is executed once",
+                    "remove the ';'",
+                    option="empty-body",
+                )
+
+
+def _body(statement: c.Stmt) -> c.Stmt | None:
+    match statement:
+        case c.For() | c.While():
+            return statement.body
+        case c.If(otherwise=None):
+            return statement.then
+        case c.AccStmt(body=c.For() as loop):
+            return loop.body
+        case _:
+            return None
+
+
+def returned_locals(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
+    """Addresses of local variables that are returned (`return-local-addr`)."""
+    for node in nodes:
+        value = node.value if isinstance(node, c.Return) else None
+        while isinstance(value, c.Cast):
+            value = value.operand
+        if not isinstance(value, c.Decay | c.AddressOf) or not isinstance(value.operand, c.VarRef):
+            continue
+        decl = value.operand.decl
+        if decl.storage is c.Storage.AUTO:
+            yield warning(
+                node.loc,
+                f"the address of '{decl.name}' is returned, which ends with the function",
+                "allocate it with malloc, declare it static, or have the caller pass an array",
+                [(decl.loc, "declared here")],
+                option="return-local-addr",
+            )
