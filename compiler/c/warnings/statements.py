@@ -16,8 +16,9 @@ def empty_bodies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
             continue
         for statement, following in zip(node.body, node.body[1:], strict=False):
             body = _body(statement)
-            alone = isinstance(body, c.Null) and body.loc.line == statement.loc.line
-            if alone and isinstance(following, c.Compound):
+            if not isinstance(body, c.Null) or not isinstance(following, c.Compound):
+                continue
+            if body.loc.line == statement.loc.line:
                 yield warning(
                     body.loc,
                     "this ';' is all of the body: the block after it is executed once",
