@@ -105,25 +105,30 @@ def _open_sizes(construct: acc.ParallelOp) -> bool:
     )
 
 
-def _shape(
-    forest: LoopForest, parallel: Callable[[LoopNode], bool]
-) -> tuple[acc.LoopOp, acc.LoopOp] | None:
-    """The loops over rows and entries, if the default schedule gives each row to a worker."""
+def _nest(forest: LoopForest) -> tuple[LoopNode, LoopNode] | None:
+    """The loops that may be those over rows and entries, if nothing else of a construct is parallel."""
     if len(forest.roots) != 1:
         return None
     root = forest.roots[0]
-    plan = plan_construct(forest.roots, Sizes(), "nvptx")
-    inner = [node for node in root.walk() if node is not root and parallel(node)]
+    inner = [n for n in root.walk() if n is not root and (n.parallel or bool(n.levels))]
     if len(inner) != 1 or inner[0] not in root.children or inner[0].children:
-        return None
-    levels = plan.loops[root].levels, plan.loops[inner[0]].levels
-    if levels != ({Level.GANG, Level.WORKER}, {Level.VECTOR}):
-        return None
-    if inner[0].trip is not None or inner[0].host_trip:
         return None
     if any(node.routine > Level.SEQ for node in root.walk()):
         return None
-    return forest.loops[root], forest.loops[inner[0]]
+    return root, inner[0]
+
+
+def _rows_go_to_workers(forest: LoopForest) -> bool:
+    """Whether the default schedule gives each row to a worker, whose lanes share its entries."""
+    nest = _nest(forest)
+    if nest is None:
+        return False
+    root, inner = nest
+    plan = plan_construct(forest.roots, Sizes(), "nvptx")
+    levels = plan.loops[root].levels, plan.loops[inner].levels
+    if levels != ({Level.GANG, Level.WORKER}, {Level.VECTOR}):
+        return False
+    return inner.trip is None and not inner.host_trip
 
 
 def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound | None:
@@ -155,11 +160,11 @@ def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
     if not _open_sizes(construct):
         return None
     symbols = RegionSymbols(construct)
-    forest = loop_forest(construct, symbols, level_of)
-    loops = _shape(forest, lambda node: node.parallel or bool(node.levels))
-    if loops is None:
+    forest = loop_forest(construct, symbols, level_of, measured=False)
+    nest = _nest(forest)
+    if nest is None:
         return None
-    outer, inner = loops
+    outer, inner = (forest.loops[node] for node in nest)
     if len(outer.lowerbound) != 1 or len(inner.lowerbound) != 1:
         return None
     if constant_value(outer.step[0]) != 1 or constant_value(inner.step[0]) != 1:
@@ -172,6 +177,8 @@ def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
         lower = _bound(inner.lowerbound[0], outer, symbols)
         if lower is None or lower.type != upper.type:
             return None
+    if not _rows_go_to_workers(loop_forest(construct, symbols, level_of)):
+        return None
     return Rows(construct, outer, inner, lower, upper)
 
 
