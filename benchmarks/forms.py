@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from accopt.compiler.api import compile_files
+from accopt.compiler.api import Program, compile_files
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions, TargetName
 from accopt.compiler.emit import emit_text
@@ -258,37 +258,42 @@ def wrong_results(file: str, name: str, form: str, folder: Path, target: TargetN
     Runs a form of a kernel at its small size on the CPU or the simulator: how its results differ from
     the reference, None if they do not, or if there is no such form.
     """
-    from .harness import error_of
-    from .specs import KERNELS
-
     path = write_form(file, name, form, folder)
     if path is None:
         return None
+    program = compile_files([path], CompileOptions(target=target))
+    try:
+        return wrong_run(program, name)
+    finally:
+        program.close()
+
+
+def wrong_run(program: Program, name: str) -> str | None:
+    """Runs the kernel `name` of a program at its small size: how its results differ from the reference."""
+    from .harness import error_of
+    from .specs import KERNELS
+
     kernel = next(k for k in KERNELS if k.name == name)
     case = kernel.make(kernel.small)
     arrays = {n: v.copy() for n, v in case.args.items() if not isinstance(v, int)}
     mapped = {n: a for n, a in arrays.items() if n != case.host_result}
-    program = compile_files([path], CompileOptions(target=target))
     section = (ctypes.c_void_p, ctypes.c_size_t)
-    try:
-        copyin = program.function("acc_copyin", ctypes.c_void_p, section)
-        for array in mapped.values():
-            copyin(array.ctypes.data, array.nbytes)
-        integer = ctypes.c_long if case.long_ints else ctypes.c_int
-        args = [
-            ctypes.c_void_p(arrays[n].ctypes.data)
-            if n in arrays
-            else ctypes.c_long(v)  # type: ignore[arg-type]
-            if n == "nnz"
-            else integer(v)  # type: ignore[arg-type]
-            for n, v in case.args.items()
-        ]
-        program.function(name, None, None)(*args)
-        copyout = program.function("acc_copyout", None, section)
-        for array in mapped.values():
-            copyout(array.ctypes.data, array.nbytes)
-    finally:
-        program.close()
+    copyin = program.function("acc_copyin", ctypes.c_void_p, section)
+    for array in mapped.values():
+        copyin(array.ctypes.data, array.nbytes)
+    integer = ctypes.c_long if case.long_ints else ctypes.c_int
+    args = [
+        ctypes.c_void_p(arrays[n].ctypes.data)
+        if n in arrays
+        else ctypes.c_long(v)  # type: ignore[arg-type]
+        if n == "nnz"
+        else integer(v)  # type: ignore[arg-type]
+        for n, v in case.args.items()
+    ]
+    program.function(name, None, None)(*args)
+    copyout = program.function("acc_copyout", None, section)
+    for array in mapped.values():
+        copyout(array.ctypes.data, array.nbytes)
     for output, expected in case.reference().items():
         error = error_of(arrays[output].reshape(-1)[: expected.size], expected)
         if not error <= case.tolerance:

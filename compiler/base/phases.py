@@ -1,7 +1,7 @@
 """
 Where the compiler's processor time goes: a tree of phases, each with what it took without those inside it.
 
-A phase costs nothing unless somebody records (`recording`): `accopt --timing` and `benchmarks/compile_time`
+A phase costs its name unless somebody records (`recording`): `accopt --timing` and `benchmarks/compile_time`
 do. Seconds are of the processor, in user and system code of this process, so that other programs on the
 machine hardly change them. A process that compiles has one recorder; phases of other threads than
 the one that records are not told apart.
@@ -42,6 +42,7 @@ class Phase:
             yield from phase.flat(depth + 1)
 
 
+_names: list[str] = []
 _stack: list[Phase] = []
 _counter: list[Callable[[object], int]] = []
 
@@ -69,6 +70,21 @@ def recording(count: Callable[[object], int] | None = None) -> Generator[Phase]:
 @contextmanager
 def phase(name: str, subject: object = None) -> Generator[None]:
     """Counts the time inside under this name; phases of one name add up. `subject` is what it changes."""
+    _names.append(name)
+    try:
+        with _counting(name, subject):
+            yield
+    finally:
+        _names.pop()
+
+
+def at_work() -> list[str]:
+    """The phases that the process is in, the outermost first, whether somebody records or not."""
+    return list(_names)
+
+
+@contextmanager
+def _counting(name: str, subject: object) -> Generator[None]:
     if not _stack:
         yield
         return

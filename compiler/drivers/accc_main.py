@@ -28,6 +28,7 @@ from ..base.diagnostics import (
     render,
     warning,
 )
+from ..base.progress import telling_progress
 from ..internal_error import guarded
 from .c_options import answer, command_error, prepared_or_leave, tell_search
 from .customary_options import translated_or_leave
@@ -132,10 +133,9 @@ class _Command:
             raise command_error("-o with several files needs a link", "leave out -o, or -c")
         if args.preprocess or args.depend_only:
             self._preprocess()
-        elif args.compile or args.check:
-            self._compile()
         else:
-            self._link()
+            with telling_progress():
+                self._compile() if args.compile or args.check else self._link()
         return 0
 
     @with_deep_stack

@@ -40,6 +40,7 @@ from ..base.diagnostics import (
 )
 from ..base.options import CompileOptions
 from ..base.phases import phase, recording, table
+from ..base.progress import telling_progress
 from ..emit import TEXT_STAGES, emit_text
 from ..executable import front_end
 from ..internal_error import guarded, notes_of, operation_of_failure
@@ -336,7 +337,7 @@ def _run(args: argparse.Namespace) -> int:
             return 0
         if args.schedules:
             return _print_schedules(args, compile_options(args))
-        with recording() if args.timing else nullcontext() as phases:
+        with telling_progress(), recording() if args.timing else nullcontext() as phases:
             status = AccoptMain(args, compile_options(args)).run()
         if phases is not None:
             print(table(phases), file=sys.stderr)

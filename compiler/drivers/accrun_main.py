@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from ...runtime.profiling.trace import TraceOptions
 from ..base.diagnostics import DiagnosticSink
+from ..base.progress import telling_progress
 from ..internal_error import guarded
 from ..process import without_collection
 from .c_options import prepared_or_leave
@@ -146,7 +147,8 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
     if args.compression_report:
         trace = replace(trace, compression=True)
     try:
-        executable = build(paths, options, sink, after_stage if args.remarks else None)
+        with telling_progress():
+            executable = build(paths, options, sink, after_stage if args.remarks else None)
         check_references(
             executable.host_ir,
             args.libraries,

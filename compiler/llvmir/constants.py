@@ -215,14 +215,16 @@ class _Aggregate:
     def text(self, types: TypePrinter) -> str:
         if not self.members:
             return self.rest
-        parts: list[str] = []
-        for index, type in enumerate(self.member_types()):
-            member = self.members.get(index)
-            if member is None:
-                text = self._rest_of(type)
-            else:
-                text = member.text(types) if isinstance(member, _Aggregate) else member
-            parts.append(f"{types(type)} {text}")
+        if isinstance(self.type, LLVMStructType):
+            parts = [f"{types(t)} {self._rest_of(t)}" for t in self.type.types.data]
+        else:
+            assert isinstance(self.type, LLVMArrayType)
+            element = self.type.type
+            parts = [f"{types(element)} {self._rest_of(element)}"] * self.type.size.data
+        members = self.member_types()
+        for index, member in self.members.items():
+            text = member.text(types) if isinstance(member, _Aggregate) else member
+            parts[index] = f"{types(members[index])} {text}"
         if isinstance(self.type, LLVMStructType):
             return f"{{ {', '.join(parts)} }}"
         return f"[{', '.join(parts)}]"

@@ -1,0 +1,61 @@
+"""
+Long compilations say that they live: after 30 s of the processor, and after twice as many each time, a
+note on stderr names the phase (`phases.py`) that is at work.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from time import process_time
+
+from .phases import at_work
+
+FIRST = 30.0
+"""Seconds of the processor until the first note."""
+_LOOK = 2.0
+"""Seconds between two looks at the clock."""
+
+
+class Progress:
+    """When notes are due; `clock` gives seconds of the processor, `tell` gets the text."""
+
+    def __init__(
+        self, clock: Callable[[], float] = process_time, tell: Callable[[str], None] | None = None
+    ):
+        self._clock = clock
+        self._tell = tell or _print
+        self._next = FIRST
+
+    def look(self) -> None:
+        """Says what is at work if that is due."""
+        spent = self._clock()
+        if spent < self._next:
+            return
+        while self._next <= spent:
+            self._next *= 2
+        phases = " > ".join(at_work()) or "at the end"
+        self._tell(f"note: still compiling after {spent:.0f} s: {phases}")
+
+
+@contextmanager
+def telling_progress() -> Generator[None]:
+    """What is inside compiles, and says so if it takes long."""
+    done = threading.Event()
+    progress = Progress()
+
+    def watch() -> None:
+        while not done.wait(_LOOK):
+            progress.look()
+
+    threading.Thread(target=watch, name="accopt-progress", daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _print(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
