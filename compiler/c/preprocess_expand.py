@@ -92,10 +92,14 @@ class MacroExpander:
         """What `__DATE__` and `__TIME__` stand for, without the quotes."""
         return self._clock
 
-    def expanded(self, tokens: Sequence[Token]) -> list[Token]:
-        """`tokens` with all macros replaced."""
+    def expanded(self, tokens: Sequence[Token], *, in_condition: bool = False) -> list[Token]:
+        """
+        `tokens` with all macros replaced; `in_condition`: but for the names that `defined` asks about, also
+        where a macro brings it, as everybody's compiler has it (C11 6.10.1 leaves that open).
+        """
+        run = _Expansion(self.table, self._disabled, self._count, _Budget(), in_condition)
         try:
-            return _Expansion(self.table, self._disabled, self._count, _Budget()).run(tokens)
+            return run.run(tokens)
         except RecursionError:
             raise error(tokens[0].loc, "macro expansion nests too deeply here") from None
 
@@ -113,8 +117,10 @@ class _Expansion:
         disabled: set[str],
         count: Callable[[], int],
         budget: _Budget,
+        in_condition: bool,
     ) -> None:
         self._budget = budget
+        self._in_condition = in_condition
         self._table = table
         self._disabled = disabled
         self._count = count
@@ -129,7 +135,9 @@ class _Expansion:
                 out.append(token)
                 continue
             macro = table.get(token.value)
-            if macro is None:
+            if self._in_condition and token.value == "defined":
+                out += [token, *self._asked_about()]
+            elif macro is None:
                 out.append(self._builtin(token))
             elif token.value in self._disabled:
                 painted = copy(token)
@@ -137,6 +145,16 @@ class _Expansion:
                 out.append(painted)
             elif not self._replace(token, macro):
                 out.append(token)
+        return out
+
+    def _asked_about(self) -> list[Token]:
+        """What `defined` applies to: a name, or a parenthesis and a name."""
+        out: list[Token] = []
+        wanted = 1
+        while wanted and (token := self._read()) is not None:
+            if not token.is_space:
+                out.append(token)
+                wanted -= not (token.value == "(" and len(out) == 1)
         return out
 
     def _read(self) -> Token | None:
@@ -173,7 +191,9 @@ class _Expansion:
 
         @cache
         def expanded(parameter: str) -> list[Token]:
-            run = _Expansion(self._table, self._disabled, self._count, self._budget)
+            run = _Expansion(
+                self._table, self._disabled, self._count, self._budget, self._in_condition
+            )
             return run.run(arguments[parameter])
 
         rest = names[-1] if macro.variadic else None

@@ -317,7 +317,7 @@ class MacroPreprocessor(MacroExpander):
         return name in self.table or name in ("__LINE__", "__COUNTER__")
 
     def _evaluate(self, name: Token, args: list[Token]) -> bool:
-        tokens = self.expanded(self._without_defined(args))
+        tokens = self.expanded(args, in_condition=True)
         end = args[-1].loc
         if not any(not t.is_space for t in tokens):
             raise error(name.loc, f"#{name.value} needs an expression")

@@ -120,6 +120,21 @@ def test_conditions(condition: str, value: bool) -> None:
     assert expand(f"#if {condition}\nyes\n#else\nno\n#endif") == ("yes" if value else "no")
 
 
+def test_defined_from_macros() -> None:
+    """`defined` that a macro brings asks about names, not about what they stand for."""
+    source = """
+#define X
+#define Y f(1
+#define BOTH (defined(X) && defined Y && defined ( BOTH ))
+#define ASK(name) (defined(name) && !defined(no_##name))
+#define NEITHER (defined Z || defined(W))
+#if BOTH && !NEITHER && !ASK(q) && defined (X)
+yes
+#endif
+"""
+    assert expand(source) == "yes"
+
+
 def test_conditional_groups() -> None:
     source = """
 #if X == 1
