@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ctypes
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from ..runtime.native.guard import Fault
-from .backend.elf import STT_FUNC, ElfFile, Section
+from .backend.elf import STT_FUNC, ElfFile, Section, Symbol
 from .backend.jit import HostProgram, compile_program
-from .backend.line_table import LineTable, read_line_table
+from .backend.line_table import Place, read_line_table
 from .base.diagnostics import (
     UNKNOWN_LOC,
     CompileError,
@@ -41,33 +41,33 @@ class ProgramCode:
 
     executable: Executable
     host: HostProgram
-    _lines: LineTable | None = field(default=None)
+    _lined: LinedCode | None = field(default=None)
 
     def place(self, address: int) -> tuple[str, SourceLoc] | None:
         """Function and C line of an instruction; None for one that is not the program's."""
         found = self._find(address)
         if found is None:
             return None
-        elf, section, offset = found
-        name = "?"
-        for symbol in elf.symbols:
-            inside = symbol.value <= offset < symbol.value + symbol.size
-            if symbol.section == section.number and symbol.type == STT_FUNC and inside:
-                name = symbol.name.partition(".")[0]
-        place = self._line_table().at(elf.code.index(section), offset)
+        function, offset, instructions = found
+        name = function.partition(".")[0]
+        place = self._with_lines().place(function, offset, instructions)
         if place is None:
             return name, UNKNOWN_LOC
         file, line, column = place
         return name, SourceLoc(self._file(file), line, max(column, 1))
 
-    def _find(self, address: int) -> tuple[ElfFile, Section, int] | None:
-        elf = ElfFile(self.host.code, "the program's code")
-        for symbol in elf.symbols:
-            if symbol.name in self.host.names and symbol.type == STT_FUNC:
-                section = elf.sections[symbol.section]
-                offset = address - (self.host.address(symbol.name) - symbol.value)
-                if 0 <= offset < section.size:
-                    return elf, section, offset
+    def _find(self, address: int) -> tuple[str, int, bytes] | None:
+        """The function that has an address, the offset in it, and its instructions."""
+        names = {symbol: name for name, symbol in self.host.code.symbols.items()}
+        for code in self.host.code.objects:
+            elf = ElfFile(code, "the program's code")
+            for symbol in elf.symbols:
+                name = names.get(symbol.name, symbol.name)
+                if name in self.host.names and symbol.type == STT_FUNC:
+                    section = elf.sections[symbol.section]
+                    offset = address - (self.host.address(name) - symbol.value)
+                    if 0 <= offset < section.size:
+                        return _function_at(elf, section, offset, names)
         return None
 
     def _file(self, name: str) -> str:
@@ -76,25 +76,60 @@ class ProgramCode:
         ends = [file for file in known if PurePath(file).name == PurePath(name).name]
         return ends[0] if len(ends) == 1 else name
 
-    def _line_table(self) -> LineTable:
-        if self._lines is None:
-            self._lines = LineTable()
+    def _with_lines(self) -> LinedCode:
+        if self._lined is None:
+            self._lined = LinedCode(b"")
             executable = self.executable
             if not executable.options.debug_info and executable.sources:
                 options = replace(executable.options, debug_info=True)
                 try:
                     executable = build_sources(executable.sources, options, DiagnosticSink())
                 except CompileError:  # it compiled before; its lines are not worth an error
-                    return self._lines
-            again = compile_program(executable.host_ir, executable.options.opt_level)
-            if _instructions(again) == _instructions(self.host.code):
-                self._lines = read_line_table(again)
-        return self._lines
+                    return self._lined
+            self._lined = LinedCode(
+                compile_program(executable.host_ir, executable.options.opt_level)
+            )
+        return self._lined
 
 
-def _instructions(code: bytes) -> list[bytes]:
-    elf = ElfFile(code, "the program's code")
-    return [elf.contents(section) for section in elf.code]
+class LinedCode:
+    """Object code with a line table; empty code has no functions."""
+
+    def __init__(self, code: bytes) -> None:
+        self._functions: dict[str, tuple[int, Symbol, bytes]] = {}
+        if not code:
+            return
+        elf = ElfFile(code, "the program's code")
+        self._lines = read_line_table(code)
+        sections = {section.number: index for index, section in enumerate(elf.code)}
+        for symbol in elf.symbols:
+            if symbol.type == STT_FUNC and symbol.section in sections:
+                instructions = _instructions(elf, symbol)
+                self._functions[symbol.name] = sections[symbol.section], symbol, instructions
+
+    def place(self, function: str, offset: int, instructions: bytes) -> Place | None:
+        """The place of an instruction of a function; None unless its instructions are these."""
+        found = self._functions.get(function)
+        if found is None or found[2] != instructions:
+            return None
+        section, symbol, _ = found
+        return self._lines.at(section, symbol.value + offset)
+
+
+def _function_at(
+    elf: ElfFile, section: Section, offset: int, names: Mapping[str, str]
+) -> tuple[str, int, bytes]:
+    """Name, offset in it, and instructions of the function at an offset of a section."""
+    for symbol in elf.symbols:
+        inside = symbol.value <= offset < symbol.value + symbol.size
+        if symbol.section == section.number and symbol.type == STT_FUNC and inside:
+            name = names.get(symbol.name, symbol.name)
+            return name, offset - symbol.value, _instructions(elf, symbol)
+    return "?", offset, b""
+
+
+def _instructions(elf: ElfFile, symbol: Symbol) -> bytes:
+    return elf.contents(elf.sections[symbol.section])[symbol.value : symbol.value + symbol.size]
 
 
 def explain(

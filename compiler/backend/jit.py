@@ -17,6 +17,7 @@ import re
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import llvmlite
@@ -37,6 +38,8 @@ from .cache import DiskCache, content_key, source_digest
 from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
 from .host_code import initialize, object_code
+from .host_pieces import Pieces, split
+from .host_processes import compile_ahead
 from .library_files import load_library
 from .symbols import declared_names
 
@@ -63,6 +66,10 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
     The object code of a host module, optimised for this processor. With `cache`, equal texts are
     compiled once. Raises `CompileError` if LLVM rejects the text.
     """
+    return _compile(ir, opt_level, cache)
+
+
+def _compile(ir: str, opt_level: OptLevel, cache: DiskCache | None) -> bytes:
     if cache is None:
         return object_code(ir, opt_level)
     return cache.get_or_make(_object_key(ir, opt_level), lambda: object_code(ir, opt_level))
@@ -78,18 +85,51 @@ def _object_key(ir: str, opt_level: OptLevel) -> str:
     return content_key("host", maker, llvmlite.__version__, cpu, features, str(opt_level), text)
 
 
-def compile_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bytes:
-    """The object code of a program's host module, as `HostProgram` loads it."""
-    return compile_object(_as_program(ir), opt_level=opt_level, cache=cache)
+@dataclass(frozen=True)
+class HostCode:
+    """The object code of a program's host module: objects, and what functions are called in them."""
+
+    objects: tuple[bytes, ...]
+    symbols: Mapping[str, str]
+    """Name of a function that is a piece of its own (`host_pieces.py`) → its symbol."""
+
+
+def compile_host(
+    ir: str, opt_level: OptLevel, cache: DiskCache, *, whole: bool = False
+) -> HostCode:
+    """
+    The object code of a program's host module, as `HostProgram` loads it; one object if it is to be `whole`,
+    as other compilers' objects call functions by their names.
+    """
+    return _compile_pieces(_as_program(ir), opt_level, cache, whole=whole)
+
+
+@with_deep_stack
+def _compile_pieces(
+    ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool
+) -> HostCode:
+    """
+    The object code of a module: each of its pieces and the rest, by several processes where there is much to
+    compile. Raises `CompileError` if LLVM rejects the text.
+    """
+    module = Pieces((), ir) if whole else split(ir)
+    texts = [module.rest, *dict.fromkeys(piece.text for piece in module.pieces)]
+    if cache is not None and len(texts) > 1:
+        missing = [text for text in texts if not cache.has(_object_key(text, opt_level))]
+        compile_ahead(missing, cache, opt_level, lambda text: _compile(text, opt_level, cache))
+    objects = tuple(_compile(text, opt_level, cache) for text in texts)
+    return HostCode(objects, {piece.name: piece.symbol for piece in module.pieces})
 
 
 def has_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bool:
     """Whether `cache` has what `compile_host` gives."""
-    return cache.has(_object_key(_as_program(ir), opt_level))
+    module = split(_as_program(ir))
+    texts = [module.rest, *(piece.text for piece in module.pieces)]
+    return all(cache.has(_object_key(text, opt_level)) for text in texts)
 
 
 def compile_program(ir: str, opt_level: OptLevel) -> bytes:
-    """The same code, of a text that no cache is to keep."""
+    """The same code as one object, of a text that no cache is to keep."""
     return compile_object(_as_program(ir), opt_level=opt_level)
 
 
@@ -176,9 +216,11 @@ class HostProgram:
         _load_c_library()
         for name in libraries:
             load_library(name, library_folders, llvm.load_library_permanently, RuntimeError)
-        self.code = code = compile_object(llvm_ir, opt_level=opt_level, cache=cache)
+        self.code = _compile_pieces(llvm_ir, opt_level, cache, whole=bool(objects))
         self.names = frozenset(exported_names(llvm_ir))
-        builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        builder = llvm.JITLibraryBuilder().add_current_process()
+        for code in self.code.objects:
+            builder.add_object_img(code)
         if objects:
             builder.add_object_img(objects)
             self.names |= ForeignObject("objects", objects).exported
@@ -188,7 +230,7 @@ class HostProgram:
             if name not in self.names:
                 builder.import_symbol(name, address)
         for name in self.names:
-            builder.export_symbol(name)
+            builder.export_symbol(self.code.symbols.get(name, name))
         self._jit = llvm.create_lljit_compiler(None, use_jit_link=True, suppress_errors=True)
         try:
             self._library = builder.link(self._jit, _LIBRARY_NAME)
@@ -240,7 +282,7 @@ class HostProgram:
         """
         if name not in self.names:
             raise KeyError(name)
-        return self._library[name]
+        return self._library[self.code.symbols.get(name, name)]
 
     def function(self, name: str, result: Any, *arguments: Any) -> Any:
         """The function `name` as a ctypes callable with these ctypes types (`None` for void)."""

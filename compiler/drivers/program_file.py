@@ -63,7 +63,7 @@ def program_file(
     ]
     cache = RecordingCache(DiskCache.default("host").folder)
     for each in executables:
-        compile_host(each.host_ir, options.opt_level, cache)
+        compile_host(each.host_ir, options.opt_level, cache, whole=bool(foreign))
         if each.options.target == "host":
             compile_team(cache)
     if not args.standalone:

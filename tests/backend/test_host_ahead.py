@@ -32,7 +32,7 @@ def test_code_is_there_when_it_is_finished(
         ahead.start(IR, 2)
         ahead.finish(IR)
     monkeypatch.setattr(jit, "object_code", None)
-    assert jit.compile_host(IR, 2, cache) == expected
+    assert jit.compile_host(IR, 2, cache).objects == (expected,)
     assert ahead._process is None
 
 
@@ -55,7 +55,7 @@ def test_a_program_for_gpus_has_its_host_code_when_it_is_built(
     executable = build([path], options, DiagnosticSink())
     assert executable.ptx
     monkeypatch.setattr(jit, "object_code", None)
-    assert jit.compile_host(executable.host_ir, 1, cache)
+    assert jit.compile_host(executable.host_ir, 1, cache).objects
 
 
 def test_code_of_another_compiler_is_not_taken(
@@ -65,4 +65,4 @@ def test_code_of_another_compiler_is_not_taken(
     assert source_digest("host_code.py") != source_digest("optimize.py")
     monkeypatch.setattr(jit, "source_digest", lambda *_: "another")
     monkeypatch.setattr(jit, "object_code", lambda *_: b"made again")
-    assert jit.compile_host(IR, 1, cache) == b"made again" != made
+    assert jit.compile_host(IR, 1, cache).objects == (b"made again",) != made.objects

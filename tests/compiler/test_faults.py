@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from accopt.compiler.api import Program, compile_files
+from accopt.compiler.backend import host_pieces
 from accopt.compiler.base.options import CompileOptions
 from accopt.runtime.errors import AccRuntimeError, ProgramExit, ProgramFault
 from accopt.runtime.native.guard import supported
@@ -83,6 +84,25 @@ def test_faults_are_exceptions(
         function(*arguments)
     assert f"faults.c:{line}:" in str(caught.value)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name, arguments, line", [("divide", (1, 0), 10), ("fill", (0,), 17), ("jump", (16,), 24)]
+)
+def test_faults_in_pieces(
+    name: str,
+    arguments: tuple[int, ...],
+    line: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Functions that are objects of their own have lines, too."""
+    monkeypatch.setattr(host_pieces, "_WORTH_IT", 0)
+    source = tmp_path / "faults.c"
+    source.write_text(SOURCE)
+    program = compile_files([source])
+    assert name in program.host.code.symbols or f"{name}_16_host" in program.host.code.symbols
+    test_faults_are_exceptions(program, name, arguments, line, "")
 
 
 def test_errors_and_exit_are_exceptions(program: Program):

@@ -1,0 +1,118 @@
+"""
+Host code in pieces: functions of a module that share nothing with the rest of it, each compiled, and kept in
+the cache, by itself.
+
+A function is a piece if other code can call it, nothing in the module names it, and it names nothing that the
+module defines: LLVM then compiles it as if it were alone, and nothing else differs without it. Kernels are
+such functions. A piece has a symbol that follows from its text (`Piece.symbol`) in place of its own name,
+which says in which line its construct stands, so that a kernel stays known when the lines above it change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from .cache import content_key
+
+_WORTH_IT = 60_000
+"""Characters of LLVM IR from which on a module is looked at; less than that LLVM compiles in no time."""
+_DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
+_HEAD = re.compile(r"define (?!internal |private )[^@\n]*@([\w$.-]+)\(")
+_NAME = re.compile(r'@([\w$.-]+|"[^"\n]*")')
+_GLOBAL = re.compile(r'@([\w$.-]+|"[^"\n]*") = (external )?')
+_DECLARED = re.compile(r'declare [^@\n]*@([\w$.-]+|"[^"\n]*")\(')
+_NUMBERED = re.compile(r"!(\d+) = (.*)")
+_REFERENCE = re.compile(r"!(\d+)\b")
+_FOR_ALL = re.compile(r"%[^=\n]* = type |attributes #|![\w.]*[A-Za-z][\w.]* = |source_filename|;|$")
+"""Lines that every piece gets: types, attributes, metadata with names."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The function `name` of a program, as LLVM IR `text` of a module that defines `symbol`."""
+
+    name: str
+    symbol: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A module: its pieces, and the text of the `rest`."""
+
+    pieces: tuple[Piece, ...]
+    rest: str
+
+
+class _Around:
+    """The lines of a module outside of definitions, by what they declare."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.for_all: list[str] = []
+        self.declared: dict[str, str] = {}
+        self.metadata: dict[int, str] = {}
+        self.defined: set[str] = set()
+        self.is_known = True
+        for line in lines:
+            self._sort(line)
+
+    def _sort(self, line: str) -> None:
+        if found := _NUMBERED.match(line):
+            self.metadata[int(found[1])] = found[2]
+        elif found := _DECLARED.match(line):
+            self.declared[found[1]] = line
+        elif found := _GLOBAL.match(line):
+            if found[2]:
+                self.declared[found[1]] = line
+            else:
+                self.defined.add(found[1])
+        elif _FOR_ALL.match(line):
+            self.for_all += [line] if line else []
+        else:
+            self.is_known = False  # assembly, or what there was not when this was written
+
+    def text(self, definition: str) -> str:
+        """A module of one definition, whose metadata are numbered in the order in which it names them."""
+        names = dict.fromkeys(_NAME.findall(definition))
+        lines = [*self.for_all, *(self.declared[n] for n in names if n in self.declared)]
+        numbers: dict[int, int] = {}
+
+        def number(reference: re.Match[str]) -> str:
+            return f"!{numbers.setdefault(int(reference[1]), len(numbers))}"
+
+        texts = [_REFERENCE.sub(number, "\n".join([definition, *lines]))]
+        done = 0
+        while done < len(numbers):
+            for old in list(numbers)[done:]:
+                texts.append(f"!{done} = " + _REFERENCE.sub(number, self.metadata[old]))
+                done += 1
+        return "\n".join([*texts, ""])
+
+
+def split(llvm_ir: str) -> Pieces:
+    """The pieces of a module, where that is worth it."""
+    found = list(_DEFINITION.finditer(llvm_ir)) if len(llvm_ir) >= _WORTH_IT else []
+    around = _Around(_DEFINITION.sub("", llvm_ir).splitlines()) if found else None
+    if around is None or not around.is_known:
+        return Pieces((), llvm_ir)
+    used = Counter(_NAME.findall(llvm_ir))
+    defined = set(around.defined)
+    for match in found:
+        defined.update(_NAME.findall(match[0].partition("(")[0]))
+    pieces: dict[str, Piece] = {}
+    for match in found:
+        head = _HEAD.match(match[0])
+        if head is None or used[head[1]] > 1 or "!dbg" in match[0] or " asm " in match[0]:
+            continue
+        if defined.isdisjoint({*_NAME.findall(match[0])} - {head[1]}):
+            pieces[match[0]] = _piece(head[1], match[0], around)
+    rest = _DEFINITION.sub(lambda match: "" if match[0] in pieces else match[0], llvm_ir)
+    return Pieces(tuple(pieces.values()), rest)
+
+
+def _piece(name: str, definition: str, around: _Around) -> Piece:
+    unnamed = around.text(definition.replace(f"@{name}(", "@(", 1))
+    symbol = f"__accopt_piece_{content_key(unnamed)}"
+    return Piece(name, symbol, unnamed.replace("@(", f"@{symbol}(", 1))

@@ -1,0 +1,76 @@
+"""Pieces of host code compiled into the cache by several processes, where there is much to compile."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from ..base.options import OptLevel
+from .cache import DiskCache
+from .kernel_processes import command_for, processors
+
+_WORTH_A_PROCESS = 150_000
+"""Characters of LLVM IR on which LLVM works longer than another process takes to start."""
+
+
+def compile_ahead(
+    texts: Sequence[str],
+    cache: DiskCache,
+    opt_level: OptLevel,
+    compile_here: Callable[[str], object],
+) -> None:
+    """
+    Compiles modules into `cache`: shares of them by other processes, one share by `compile_here`. What is not
+    there then is for who needs it to make.
+    """
+    size = sum(map(len, texts))
+    count = min(processors(), len(texts), size // _WORTH_A_PROCESS)
+    if count < 2:
+        return
+    shares: list[list[str]] = [[] for _ in range(count)]
+    loads = [0] * count
+    for text in sorted(texts, key=len, reverse=True):
+        least = loads.index(min(loads))
+        shares[least].append(text)
+        loads[least] += len(text)
+    others = [_started(share, cache, opt_level) for share in shares[1:]]
+    try:
+        for text in shares[0]:
+            compile_here(text)
+    finally:
+        for process in others:
+            if process is not None:
+                process.wait()
+
+
+def _started(
+    texts: list[str], cache: DiskCache, opt_level: OptLevel
+) -> subprocess.Popen[bytes] | None:
+    root = "" if cache.root is None else str(cache.root)
+    arguments = [str(cache.folder), root, str(cache.limit_bytes), str(opt_level)]
+    with suppress(OSError), TemporaryFile() as file:
+        file.write(json.dumps(texts).encode())
+        file.seek(0)
+        return subprocess.Popen(
+            command_for(__name__, "main", *arguments),
+            stdin=file,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    return None
+
+
+def main() -> None:
+    """Compiles the modules of standard input into the cache that the arguments name."""
+    from .jit import compile_object
+
+    folder, root, limit, level = sys.argv[1:5]
+    cache = DiskCache(Path(folder), int(limit), Path(root) if root else None)
+    levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}
+    for text in json.load(sys.stdin.buffer):
+        compile_object(text, opt_level=levels[level], cache=cache)
