@@ -69,7 +69,10 @@ class PeerSection:
     def find(self) -> tuple[Entry | None, int]:
         """Its entry, and the device address of its first byte. The device's lock is held."""
         start = self.base + self.offset
-        entry = self.state.table.lookup(start, self.extent, self.name)
+        try:
+            entry = self.state.table.lookup(start, self.extent, self.name)
+        except AccRuntimeError as partly:
+            raise partly.located(None, self.state.device.name) from None
         if entry is None and self.state.device.shares_memory:
             return None, start
         if entry is None:

@@ -170,6 +170,12 @@ def test_what_cannot_be_copied(gpus):
     ):
         with pytest.raises(AccRuntimeError, match=message):
             copy_peer(gpus.runtime, PLACE, whole, other, ASYNC_SYNC)
+    y = np.zeros(16, np.int32)
+    held(gpus, 1, y[:8])
+    gpus.use(0)
+    with pytest.raises(AccRuntimeError, match="only partly present") as partly:
+        copy_peer(gpus.runtime, PLACE, side(gpus, 1, y, (0, 16)), whole, ASYNC_SYNC)
+    assert partly.value.device == gpus.runtime.state(1).device.name, "not the thread's"
     copy_peer(
         gpus.runtime, PLACE, side(gpus, 0, x, (0, 0), (0, 4)), side(gpus, 1, x, (0, 0), (0, 4)), 1
     )

@@ -339,7 +339,12 @@ class OpenMPChecker:
         private(directive.all("private"), self.find, out)
         final = self.argument(directive.find("final"), "0")
         later = self.argument(directive.find("if"), "1")
-        several = template("(FINAL) ? 2 : (LATER) != 0;", directive.loc, FINAL=final, LATER=later)
+        # In the order in which they are made tasks that depend on one another are in order (2.13.9).
+        at_once = " && 0" if directive.find("depend") else ""
+        for item in directive.all("depend"):
+            self.find(item)
+        text = f"(FINAL) ? 2 : (LATER) != 0{at_once};"
+        several = template(text, directive.loc, FINAL=final, LATER=later)
         several = several.block_items[0]
         node = Region("omp task", None, several, coord_of(directive.loc))
         return self._region(directive, node, body, out, listed(directive))

@@ -148,6 +148,8 @@ def _argument(cursor: Cursor, clause: OmpClause) -> None:
             clause.argument = cursor.expression()
         case "default" | "proc_bind":
             clause.word = cursor.name(f"a word in '{clause.name}'").text
+        case "depend":
+            _dependences(cursor, clause)
         case "lastprivate":
             if cursor.accept_keyword("conditional"):
                 raise cursor.error(
@@ -160,7 +162,7 @@ def _argument(cursor: Cursor, clause: OmpClause) -> None:
         clause.items = _items(cursor, clause.name)
         if clause.name in ("aligned", "linear") and cursor.accept(":"):
             cursor.expression()
-    elif clause.argument is None and clause.name not in ("schedule", "default", "proc_bind"):
+    elif clause.argument is None and clause.name not in _READ:
         clause.argument = cursor.expression()
     if clause.name == "default" and clause.word not in ("none", "shared"):
         raise error(
@@ -168,6 +170,29 @@ def _argument(cursor: Cursor, clause: OmpClause) -> None:
             f"default({clause.word}) is not supported",
             "write default(none) or (shared)",
         )
+
+
+_READ = frozenset(("schedule", "default", "proc_bind", "depend"))
+"""Clauses whose argument is more than a list or an expression."""
+
+
+def _dependences(cursor: Cursor, clause: OmpClause) -> None:
+    """`in: x, a[i], p[0:n]` and its like: which variables is kept, not which parts of them."""
+    clause.word = cursor.accept_keyword("in", "out", "inout", "mutexinoutset")
+    if not clause.word:
+        raise cursor.error(
+            "expected 'in:', 'out:' or 'inout:' in 'depend'",
+            "write depend(in: x) or depend(out: x)",
+        )
+    while True:
+        while cursor.next.text in ("*", "&"):
+            cursor.advance()
+        token = cursor.name("a variable in 'depend'")
+        clause.items.append(OmpItem(token.text, cursor.loc_of(token)))
+        if cursor.next.text not in (",", ")"):
+            cursor.expression()
+        if not cursor.accept(","):
+            return
 
 
 def _operator(cursor: Cursor) -> str:
@@ -209,7 +234,7 @@ def _schedule(cursor: Cursor, clause: OmpClause) -> None:
         clause.argument = cursor.expression("a chunk size")
 
 
-_ABOUT_OTHERS = frozenset(("copyin", "copyprivate", "aligned", "uniform"))
+_ABOUT_OTHERS = frozenset(("copyin", "copyprivate", "aligned", "uniform", "depend"))
 """Clauses whose variables may be in other clauses as well."""
 
 
@@ -217,7 +242,7 @@ def _check_once(directive: OmpDirective) -> None:
     """Raise if a variable is in two clauses that contradict each other, or a clause is there twice."""
     seen: dict[str, OmpClause] = {}
     for clause in directive.clauses:
-        if clause.name in seen and clause.name not in LISTS:
+        if clause.name in seen and clause.name not in LISTS and clause.name != "depend":
             raise error(clause.loc, f"'{clause.name}' is there twice", "keep one")
         seen[clause.name] = clause
     homes: dict[str, str] = {}

@@ -37,7 +37,10 @@ CLAUSES: dict[str, tuple[str, ...]] = {
     "barrier": (),
     "flush": _ORDER,
     "threadprivate": (),
-    "task": (*_LISTS, "shared", "default", "if", "final", "untied", "mergeable", "priority"),
+    "task": (
+        *_LISTS,
+        *("shared", "default", "if", "final", "untied", "mergeable", "priority", "depend"),
+    ),
     "taskgroup": (),
     "taskwait": (),
     "taskyield": (),

@@ -110,7 +110,9 @@ def _reduction(clause: OmpClause, item: OmpItem, decl: VarDecl, out: Sharing) ->
     while isinstance(element, ArrayType):
         element = element.element.type
         subscripts += "[0]"
-    one_dimension = subscripts == "[0]" or (not subscripts and isinstance(decl.type, PointerType))
+    one_dimension = isinstance(decl.type, ArrayType | PointerType) and subscripts == (
+        "[0]" if isinstance(decl.type, ArrayType) else ""
+    )
     if item.section is not None and not one_dimension:
         raise error(
             item.section.loc,
@@ -192,4 +194,9 @@ def _extreme(element: CType, *, largest: bool) -> str:
 
 def listed(directive: OmpDirective) -> set[str]:
     """The names that the clauses of a directive say something about."""
-    return {item.name for clause in directive.clauses for item in clause.items}
+    return {
+        item.name
+        for clause in directive.clauses
+        if clause.name != "depend"
+        for item in clause.items
+    }

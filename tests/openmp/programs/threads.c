@@ -235,6 +235,20 @@ static void groups_of_tasks(void)
       }
     }
   }
+  int values[4] = {0}, *first = values, sum = 0;
+#pragma omp parallel num_threads(3)
+#pragma omp single
+  {
+    for (int i = 0; i < 4; i++) {
+#pragma omp task depend(out : values[i]) shared(values)
+      values[i] += i + 1;
+    }
+    for (int i = 0; i < 4; i++) {
+#pragma omp task depend(in : values[i], first[0 : 1]) depend(inout : sum) shared(values, sum)
+      sum = 10 * sum + values[i];
+    }
+  }
+  expect("tasks that depend on others", sum + *first, 1235);
   expect("inner group", inner, 40);
   expect("outer group", outer, 53);
   expect("final tasks", finals, 5);
