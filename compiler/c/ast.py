@@ -148,7 +148,10 @@ class IntConst(Expr):
 
 @dataclass(eq=False, kw_only=True)
 class FloatConst(Expr):
+    """Of a `long double` that is no double, `low` is what `value`, the nearest one, lacks."""
+
     value: float
+    low: float = 0.0
 
 
 @dataclass(eq=False, kw_only=True)

@@ -127,6 +127,15 @@ class GnuExpressions(AsmParser):
         self._expect("RPAREN")
         return c_ast.FuncCall(name, c_ast.ExprList(arguments, name.coord), name.coord)
 
+    def _parse_conditional_expression(self) -> Any:
+        """`a ? b : c`, and GNU C's `a ?: c`, whose `iftrue` is None."""
+        expr: Any = self._parse_binary_expression()
+        if not self._accept("CONDOP"):
+            return expr
+        chosen = None if self._peek_type() == "COLON" else self._parse_expression()
+        self._expect("COLON")
+        return c_ast.TernaryOp(expr, chosen, self._parse_conditional_expression(), expr.coord)
+
     def _parse_jump_statement(self) -> Any:
         if self._peek_type() != "GOTO" or self._peek_type(2) != "TIMES":
             return super()._parse_jump_statement()

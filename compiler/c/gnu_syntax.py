@@ -14,7 +14,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from .attribute_syntax import AttributeParser
+from .attribute_syntax import KEPT_ATTRIBUTES, AttributeParser
 
 IMPLICIT_INT = "int of a missing type"
 """The type name of a declaration without a type, which C90 takes for `int` (3.5.2)."""
@@ -133,9 +133,11 @@ class GnuParser(AttributeParser):
         return info
 
     def _parse_enum_specifier(self) -> Any:
-        """`enum { … } __attribute__((packed))`."""
+        """`enum __attribute__((packed)) tag { … }`, or with the attributes at the end."""
+        self._records.append([])
+        self._at_record = True
         node: Any = super()._parse_enum_specifier()
-        found: list[Any] = []
+        found = self._records.pop()
         while node.values is not None and self._peek_type() == "_ALIGNAS":
             found.append(self._parse_alignment_specifier())
         node.attributes = [*node.attributes, *found]
@@ -199,7 +201,14 @@ class GnuParser(AttributeParser):
         return node
 
     def _parse_attribute_specifier_sequence(self) -> Any:
+        """`[[…]]` of C23, which gcc takes in all of C; those of GNU C only as hints."""
+        dialect, self._dialect = self._dialect, "c23"
         found: Any = super()._parse_attribute_specifier_sequence()
+        self._dialect = dialect
+        for attribute in (a for group in found for a in group.attributes):
+            name = attribute.name.strip("_")
+            if attribute.namespace in ("gnu", "__gnu__") and name in KEPT_ATTRIBUTES:
+                self._parse_error(f"[[gnu::{name}]] is not supported", attribute.coord)
         if self._at_record:
             self._at_record = False
             while self._peek_type() == "_ALIGNAS":

@@ -380,8 +380,8 @@ def _explain(message: str, token: str | None) -> tuple[str, str]:
         return "unexpected end of file", "check for a missing '}' or ')'"
     if "Comments are not supported" in message:
         return "unterminated comment", "close it with '*/'"
-    if message.startswith("Attributes require C23"):
-        return "C23 attributes are not supported", "remove the [[...]]"
+    if message.startswith("[[gnu::"):
+        return message, "write it as __attribute__((…))"
     if message.startswith("Illegal character '\"'"):
         return "unterminated string literal", "close it with '\"' on the same line"
     if message.startswith("Invalid char constant"):

@@ -197,6 +197,8 @@ class _Expansion:
             return run.run(arguments[parameter])
 
         rest = names[-1] if macro.variadic else None
+        if rest is not None and any(token.value == "__VA_OPT__" for token in body):
+            body = _with_options(body, any(not t.is_space for t in expanded(rest)))
         self._push(name.value, _substituted(body, arguments, expanded, rest, name.source))
         return True
 
@@ -325,6 +327,26 @@ def _substituted(
             out += _placed([token], place)
             index += 1
     return [token for token in out if token.value]
+
+
+def _with_options(body: Sequence[Token], present: bool) -> list[Token]:
+    """A macro's text with what is in `__VA_OPT__(…)` if there are variable arguments (C23 6.10.4.1)."""
+    out: list[Token] = []
+    index = 0
+    while index < len(body):
+        token = body[index]
+        index += 1
+        opening = _skip_space(body, index)
+        if token.value != "__VA_OPT__" or opening >= len(body) or body[opening].value != "(":
+            out.append(token)
+            continue
+        depth, index = 1, opening + 1
+        first = index
+        while index < len(body) and depth:
+            depth += {"(": 1, ")": -1}.get(body[index].value, 0)
+            index += 1
+        out += body[first : index - 1] if present else ()
+    return out
 
 
 def _skip_space(tokens: Sequence[Token], index: int) -> int:

@@ -139,6 +139,8 @@ class HeaderSearch:
         close = difflib.get_close_matches(target, sorted(known), 1, 0.82)
         if target in _OF_OTHERS:
             remedy = _OF_OTHERS[target]
+        elif _INTRINSICS.match(target):
+            remedy = "functions of one processor are not supported: build the portable code"
         elif "." not in target:
             remedy = "headers without a suffix are C++'s: compile it with g++, and link the object"
         elif close:
@@ -155,6 +157,7 @@ _OF_OTHERS = {
     "cuda.h": "give the folder of CUDA's headers with -I, for example -I/usr/local/cuda/include",
 }
 """Remedies for headers of libraries that have a way of their own to be found."""
+_INTRINSICS = re.compile(r"(?:[a-z]*mmintrin|x86\w*intrin|cpuid|arm_\w+)\.h$")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _NOT_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 

@@ -26,6 +26,7 @@ from .preprocess_headers import (
 )
 from .preprocess_lexer import LexedFile, LineReader, Position, Token, strip, tokenize
 from .preprocess_output import OutputWriter
+from .preprocess_queries import QUERIES, answer
 
 _MAX_INCLUDE_DEPTH = 200
 _IDENTIFIER = re.compile(r"[A-Za-z_$\u0080-\U0010ffff][\w$]*")
@@ -139,6 +140,8 @@ class MacroPreprocessor(MacroExpander):
             "ifdef": self._if,
             "ifndef": self._if,
             "elif": self._elif,
+            "elifdef": self._elif,
+            "elifndef": self._elif,
             "else": self._else,
             "endif": self._endif,
         }
@@ -308,20 +311,48 @@ class MacroPreprocessor(MacroExpander):
     def _condition(self, name: Token, args: list[Token]) -> bool:
         if name.value in ("if", "elif"):
             return self._evaluate(name, args)
-        if args[0].type != "CPP_ID":
+        if not args or args[0].type != "CPP_ID":
             raise error(name.loc, f"#{name.value} needs the name of a macro")
         defined = self._is_defined(args[0].value)
-        return defined == (name.value == "ifdef")
+        return defined == (name.value in ("ifdef", "elifdef"))
 
     def _is_defined(self, name: str) -> bool:
-        return name in self.table or name in ("__LINE__", "__COUNTER__")
+        return name in self.table or name in QUERIES or name in ("__LINE__", "__COUNTER__")
 
     def _evaluate(self, name: Token, args: list[Token]) -> bool:
-        tokens = self.expanded(args, in_condition=True)
+        tokens = self.expanded(self._answered(args), in_condition=True)
         end = args[-1].loc
         if not any(not t.is_space for t in tokens):
             raise error(name.loc, f"#{name.value} needs an expression")
-        return evaluate(self._without_defined(tokens), end) != 0
+        return evaluate(self._answered(self._without_defined(tokens)), end) != 0
+
+    def _answered(self, args: Sequence[Token]) -> list[Token]:
+        """The tokens with `__has_include(<f>)` and its like replaced by their answers."""
+        if not any(token.value in QUERIES for token in args):
+            return list(args)
+        tokens = [token for token in args if not token.is_space]
+        out: list[Token] = []
+        index = 0
+        while index < len(tokens):
+            token = tokens[index]
+            index += 1
+            asked = index < len(tokens) and tokens[index].value == "("
+            if token.value not in QUERIES or not asked:
+                out.append(token)
+                continue
+            close = next((i for i in range(index, len(tokens)) if tokens[i].value == ")"), None)
+            if close is None or close == index + 1:
+                raise error(token.loc, f"'{token.value}' needs an argument in parentheses")
+            text = "".join(t.value for t in tokens[index + 1 : close])
+            if token.value.startswith("__has_include"):
+                following = token.value.endswith("_next")
+                target, quoted = text.strip('<>"'), text.startswith('"')
+                known = int(self._find(target, quoted=quoted, following=following) is not None)
+            else:
+                known = answer(token.value, text.split("::")[-1])
+            out.append(Token("CPP_INTEGER", str(known), token.source))
+            index = close + 1
+        return out
 
     def _without_defined(self, tokens: Sequence[Token]) -> list[Token]:
         out: list[Token] = []

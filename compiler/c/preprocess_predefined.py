@@ -16,7 +16,7 @@ OPENMP_VERSION = "201511"
 _ONES = """
 __STDC__ __STDC_HOSTED__ __STDC_IEC_559__ __STDC_NO_COMPLEX__
 __STDC_NO_THREADS__ __STDC_UTF_16__ __STDC_UTF_32__ __ACCOPT__ __x86_64__ __x86_64 __amd64__
-__amd64 __LP64__ _LP64 __ELF__ __linux__ __linux __unix__ __unix __gnu_linux__ __SSE__ __SSE2__
+__amd64 __LP64__ _LP64 __ELF__ __linux__ __linux __unix__ __unix __gnu_linux__
 """
 
 _SIZES = {

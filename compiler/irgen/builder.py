@@ -92,12 +92,16 @@ class Builder:
             )
         return found
 
-    def float(self, value: float, t: Attribute) -> SSAValue:
+    def float(self, value: float, t: Attribute, low: float = 0.0) -> SSAValue:
+        """A floating constant; `low` is added to a `long double` that is no double."""
         assert isinstance(t, AnyFloat)
-        key = (self.block, repr(value), t)
+        key = (self.block, f"{value!r}+{low!r}" if low else repr(value), t)
         found = self._constants.get(key)
         if found is None:
-            if t == f80:  # xDSL cannot print such a constant
+            if low and t == f80:
+                parts = self.float(value, t), self.float(low, t)
+                made = self.value(arith.AddfOp(*parts), "cst")
+            elif t == f80:  # xDSL cannot print such a constant
                 made = self.value(arith.ExtFOp(self.float(value, f64), t), "cst")
             else:
                 made = self.value(arith.ConstantOp(FloatAttr(value, t)), "cst")

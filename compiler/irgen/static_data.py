@@ -109,15 +109,16 @@ def _initial(
     block = Block()
     b = Builder(block)
     leaves = _leaves(state, init, items)
+    lows = {offset: e.low for offset, e in init.items if isinstance(e, c.FloatConst) and e.low}
     paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
     if any(p is None for p in paths):
         leaves = _in_bytes(leaves)
         ir_type = _pieces(leaves, init.type.size)
         paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
     aggregate = b.zero(ir_type)
-    for path, (_, t, value) in zip(paths, leaves, strict=True):
+    for path, (offset, t, value) in zip(paths, leaves, strict=True):
         assert path is not None
-        leaf = _materialize(state, b, value, t)
+        leaf = _materialize(state, b, value, t, lows.get(offset, 0.0))
         if not path:
             aggregate = leaf
             continue
@@ -299,7 +300,7 @@ def _pieces(leaves: list[Leaf], size: int) -> LLVMStructType:
 
 
 def _materialize(
-    state: ModuleState, b: Builder, value: ConstantValue | bytes, t: Attribute
+    state: ModuleState, b: Builder, value: ConstantValue | bytes, t: Attribute, low: float
 ) -> SSAValue:
     if isinstance(value, AddressConstant):
         return _address(state, b, value, t)
@@ -312,7 +313,7 @@ def _materialize(
         assert isinstance(value, int | float)
         return b.value(arith.ConstantOp(_integer(int(value), t)))
     assert isinstance(value, int | float)
-    return b.float(float(value), t)
+    return b.float(float(value), t, low)
 
 
 def _address(state: ModuleState, b: Builder, value: AddressConstant, t: Attribute) -> SSAValue:

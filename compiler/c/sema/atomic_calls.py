@@ -61,6 +61,13 @@ class AtomicChecker:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
 
+    def knows(self, name: str) -> bool:
+        """Whether `check` takes calls of this name."""
+        plain = re.sub(r"_(?:1|2|4|8|16)$", "", name) if name.startswith("__sync_") else name
+        update = _SYNC.match(name) or _ATOMIC.match(name)
+        named = update is not None and (update.group(1) or update.group(2)) in _UPDATES
+        return named or hasattr(self, f"_{plain.lstrip('_')}")
+
     def check(self, name: str, node: Any, arguments: list[Any]) -> Expr | None:
         """The call of built-in `name`; None if that is no atomic one."""
         loc = self.unit.loc(node)

@@ -13,7 +13,8 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
+from fractions import Fraction
+from typing import Any, cast
 
 from ..ast import (
     AddressOf,
@@ -38,8 +39,8 @@ from ..ast import (
     VarDecl,
     VarRef,
 )
-from ..types import ArrayType, CType, FloatType, IntType, PointerType, RecordType
-from .literals import to_single
+from ..types import LDOUBLE, ArrayType, CType, FloatType, IntType, PointerType, RecordType
+from .literals import Extended, exact_value, to_single
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,11 @@ def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | Non
                 return int(bool(value))
             if not math.isfinite(value):
                 return None
-            return _saturate(int(value), target)
+            return _saturate(int(exact_value(value)), target)
         return wrap(value, target)
     if isinstance(target, FloatType):
+        if target == LDOUBLE and (isinstance(value, float) or abs(value) < 1 << 1000):
+            return value if isinstance(value, float) else Extended.of(Fraction(value))
         try:
             wide = float(value)
         except OverflowError:
@@ -105,6 +108,8 @@ def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | Non
 def constant_value(expr: Expr) -> ConstantValue | None:
     """What `expr` is worth at translation time, or None."""
     match expr:
+        case FloatConst(low=low) if low:
+            return Extended.of(Fraction(expr.value) + Fraction(low))
         case IntConst() | FloatConst():
             return expr.value
         case Cast():
@@ -228,7 +233,7 @@ def _unary(expr: UnaryOp) -> ConstantValue | None:
     return wrap(-value if expr.op == "-" else ~value, expr.type)
 
 
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
@@ -255,9 +260,13 @@ def _binary(expr: BinaryOp) -> ConstantValue | None:
     if isinstance(lhs, AddressConstant) or isinstance(rhs, AddressConstant):
         return _compare_addresses(expr.op, lhs, rhs)
     if expr.op in _COMPARISONS:
+        if isinstance(lhs, Extended) or isinstance(rhs, Extended):
+            lhs, rhs = _comparable(lhs), _comparable(rhs)
         return int(_COMPARISONS[expr.op](lhs, rhs))
     if isinstance(lhs, int) and isinstance(rhs, int):
         return _integer_binary(expr.op, lhs, rhs, expr.type)
+    if expr.type == LDOUBLE and math.isfinite(lhs) and math.isfinite(rhs):
+        return _long_double_binary(expr.op, exact_value(lhs), exact_value(rhs))
     return _float_binary(expr.op, float(lhs), float(rhs), expr.type)
 
 
@@ -287,6 +296,29 @@ def _integer_binary(op: str, lhs: int, rhs: int, t: CType) -> int | None:
     if (lhs < 0) != (rhs < 0):
         quotient = -quotient
     return wrap(quotient if op == "/" else lhs - quotient * rhs, t)
+
+
+def _comparable(value: float) -> Fraction | float:
+    return exact_value(value) if math.isfinite(value) else value
+
+
+def _long_double_binary(op: str, lhs: Fraction, rhs: Fraction) -> float | None:
+    if op == "/" and rhs == 0:
+        return _float_binary(op, float(lhs), 0.0, LDOUBLE)
+    if op not in _EXACT:
+        return None
+    try:
+        return Extended.of(_EXACT[op](lhs, rhs))
+    except OverflowError:
+        return None
+
+
+_EXACT: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": lambda a, b: a / b,
+}
 
 
 def _float_binary(op: str, lhs: float, rhs: float, t: CType) -> float | None:

@@ -48,7 +48,8 @@ from ..types import (
     is_scalar,
 )
 from .complex_numbers import convert, is_number, truth
-from .constants import convert_constant
+from .constants import constant_value, convert_constant
+from .literals import Extended
 
 
 def qualified(expr: Expr) -> QualType:
@@ -147,9 +148,11 @@ def cast(expr: Expr, target: CType, *, implicit: bool = True) -> Expr:
     if expr.type == target:
         return expr
     if isinstance(expr, IntConst | FloatConst) and is_scalar(target):
-        value = convert_constant(expr.value, target)
+        known = constant_value(expr)
+        value = None if known is None else convert_constant(known, target)
         if isinstance(value, float):
-            return FloatConst(type=target, loc=expr.loc, value=value)
+            low = value.low if isinstance(value, Extended) else 0.0
+            return FloatConst(type=target, loc=expr.loc, value=float(value), low=low)
         if isinstance(value, int):
             return IntConst(type=target, loc=expr.loc, value=value)
     return Cast(type=target, loc=expr.loc, operand=expr, implicit=implicit)

@@ -18,6 +18,7 @@ from pycparser import c_ast
 from ...base.diagnostics import CompileError, SourceLoc, error
 from ..ast import (
     AddressOf,
+    Cast,
     Comma,
     CompoundLiteral,
     Conditional,
@@ -43,6 +44,7 @@ from ..known_headers import header_of
 from ..types import (
     CHAR,
     INT,
+    LDOUBLE,
     SIZE_T,
     VOID,
     ArrayType,
@@ -60,6 +62,7 @@ from ..types import (
 from . import complex_numbers
 from .calls import CallChecker
 from .complex_numbers import is_number
+from .constants import constant_value
 from .conversions import (
     as_union,
     bit_field_width,
@@ -76,9 +79,16 @@ from .conversions import (
     rvalue,
     usual_conversions,
 )
-from .literals import character_literal, floating_literal, integer_literal, string_literal
+from .literals import (
+    character_literal,
+    floating_literal,
+    integer_literal,
+    low_part,
+    string_literal,
+)
 from .operators import OperatorChecker
 from .scopes import Enumerator, nearest
+from .temporaries import Temporary
 from .thread_locals import own_object
 from .unit import Unit
 
@@ -203,7 +213,8 @@ class ExpressionChecker:
             return IntConst(type=t, loc=loc, value=value)
         if node.type in ("float", "double", "long double"):
             number, f = floating_literal(text, loc)
-            return FloatConst(type=f, loc=loc, value=number)
+            low = low_part(text, number) if f == LDOUBLE else 0.0
+            return FloatConst(type=f, loc=loc, value=number, low=low)
         value, t = integer_literal(text, loc)
         return IntConst(type=t, loc=loc, value=value)
 
@@ -323,7 +334,7 @@ class ExpressionChecker:
         if op == "+":
             return operand
         if op == "-" and isinstance(operand, FloatConst):
-            return FloatConst(type=operand.type, loc=loc, value=-operand.value)
+            return FloatConst(type=operand.type, loc=loc, value=-operand.value, low=-operand.low)
         return UnaryOp(type=operand.type, loc=loc, op=op, operand=operand)
 
     def _not(self, node: Any) -> Expr:
@@ -477,12 +488,35 @@ class ExpressionChecker:
                     f"'{source}' cannot be cast to '{target}'",
                     "pointers and floating numbers do not mix",
                 )
+        if bit_field_width(operand) is not None and target == source:
+            return Cast(
+                type=target, loc=loc, operand=operand, implicit=False
+            )  # as wide as its type
         return cast(operand, target, implicit=False)
 
     def _conditional(self, node: Any) -> Expr:
         loc = self.unit.loc(node)
+        if node.iftrue is None:
+            return self._otherwise(node)
         condition = self.condition(node.cond, "the condition of '?:'")
-        then, otherwise = self.value(node.iftrue), self.value(node.iffalse)
+        return self._chosen(condition, self.value(node.iftrue), self.value(node.iffalse), loc)
+
+    def _otherwise(self, node: Any) -> Expr:
+        """`a ?: c` (GNU C): `a`, evaluated once, unless it is zero."""
+        value, what = self.value(node.cond), "the condition of '?:'"
+        held = Temporary(self.unit, value.loc)
+        if constant_value(value) is None:
+            read = held.hold(value)
+            chosen = self._chosen(
+                require_scalar(read(), what), read(), self.value(node.iffalse), self.unit.loc(node)
+            )
+            return held.result(chosen)
+        return self._chosen(
+            require_scalar(value, what), value, self.value(node.iffalse), self.unit.loc(node)
+        )
+
+    def _chosen(self, condition: Expr, then: Expr, otherwise: Expr, loc: SourceLoc) -> Expr:
+        """`condition ? then : otherwise`, converted to their common type (C11 6.5.15)."""
         t: CType
         if is_arithmetic(then.type) and is_arithmetic(otherwise.type):
             then, otherwise, t = usual_conversions(then, otherwise)

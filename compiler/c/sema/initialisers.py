@@ -22,6 +22,7 @@ from ..types import ArrayType, ComplexType, CType, Field, IntType, RecordType
 from . import complex_numbers
 from .constants import AddressConstant, constant_value, integer_value
 from .conversions import convert_assigned, rvalue
+from .literals import Extended
 from .scopes import nearest
 from .unit import Unit
 
@@ -431,6 +432,8 @@ class _Builder:
             if isinstance(value, AddressConstant):
                 continue
             if isinstance(value, float):
-                self.items[i] = (offset, FloatConst(type=expr.type, loc=expr.loc, value=value))
+                low = value.low if isinstance(value, Extended) else 0.0
+                number = FloatConst(type=expr.type, loc=expr.loc, value=float(value), low=low)
+                self.items[i] = (offset, number)
             else:
                 self.items[i] = (offset, IntConst(type=expr.type, loc=expr.loc, value=value))

@@ -94,6 +94,41 @@ def floating_literal(text: str, loc: SourceLoc) -> tuple[float, FloatType]:
         ) from None
 
 
+class Extended(float):
+    """A `long double` constant that is no double: the nearest double, and `low`, which that lacks."""
+
+    low: float
+
+    @staticmethod
+    def of(exact: Fraction) -> float:
+        """The constant nearest to `exact`, which is in double's range."""
+        nearest = float(exact)
+        low = float(exact - Fraction(nearest))
+        if not low:
+            return nearest
+        made = Extended(nearest)
+        made.low = low
+        return made
+
+    def __neg__(self) -> float:
+        return Extended.of(-exact_value(self))
+
+
+def exact_value(value: float) -> Fraction:
+    """The finite number that a constant is."""
+    exact = Fraction(float(value))
+    return exact + Fraction(value.low) if isinstance(value, Extended) else exact
+
+
+def low_part(text: str, value: float) -> float:
+    """What `value`, the double nearest to the `long double` constant `text`, lacks."""
+    if not math.isfinite(value):
+        return 0.0
+    body = text.replace("'", "").rstrip("lL")
+    exact = _hex_fraction(body) if body[:2] in ("0x", "0X") else Fraction(body)
+    return float(exact - Fraction(value))
+
+
 def _hex_fraction(body: str) -> Fraction:
     mantissa, _, exponent = body[2:].lower().partition("p")
     whole, _, part = mantissa.partition(".")

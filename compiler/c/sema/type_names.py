@@ -476,7 +476,9 @@ class TypeBuilder:
                     [(here.loc, "first here")],
                 )
         values = self._enumerators(node)
-        t = next((t for t in (UINT, INT, ULONG) if all(fits(v, t) for v in values)), LONG)
+        packed = bool(attributes_of(node.attributes, "packed"))
+        kinds = (UCHAR, SCHAR, USHORT, SHORT, UINT, INT, ULONG) if packed else (UINT, INT, ULONG)
+        t = next((t for t in kinds if all(fits(v, t) for v in values)), LONG)
         self._defined[node] = t
         if node.name is not None:
             self.unit.scope.declare_tag(node.name, EnumTag(t, loc))

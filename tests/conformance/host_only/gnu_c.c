@@ -175,7 +175,46 @@ static void builtins(void) {
   CHECK(old.a == 6 && old.b == 5 && ((int[4]){[2] 7})[2] == 7);
 }
 
+/* The preprocessor, and what is short. */
+#if __has_include(<stdlib.h>) && !__has_include("nowhere.h") && __has_builtin(__builtin_memcpy) && \
+    !__has_builtin(__builtin_nothing) && __has_attribute(packed) && defined(__has_include)
+#define ANSWERED 1
+#ifdef NOTHING
+#elifdef ANSWERED
+#define ELSE_DEFINED 1
+#endif
+#endif
+#define COUNT(...) (0 __VA_OPT__(+ counted(__VA_ARGS__)))
+#define counted(a, ...) 1 __VA_OPT__(+ 1)
+#define NUMBER 1
+#pragma push_macro("NUMBER")
+#undef NUMBER
+#define NUMBER 2
+enum { TWO = NUMBER };
+#pragma pop_macro("NUMBER")
+enum __attribute__((packed)) small { SMALL, LEAST = -3 };
+static int taken;
+static int next(void) { return taken++; }
+
+static void shorthands(void) {
+  CHECK(ANSWERED && ELSE_DEFINED && COUNT() == 0 && COUNT(1) == 1 && COUNT(1, 2) == 2);
+  CHECK(TWO == 2 && NUMBER == 1 && sizeof(enum small) == 1);
+  CHECK((next() ?: 7) == 7 && (next() ?: 8) == 1 && taken == 2 && strcmp((char *)0 ?: "x", "x") == 0);
+  struct { unsigned u : 7; } bit = {61};
+  int i = -13;
+  CHECK(i % bit.u == -13 && i % (unsigned)bit.u == -13U % 61);
+  static const long double pi = 3.14159265358979323846L;
+  CHECK(pi != 3.14159265358979323846 && pi - 3.14159265358979323846 > 1e-17L);
+  CHECK((long double)18446744073709551615UL == 18446744073709551615.0L && 0.1L != 0.1);
+  switch (taken) {
+  case 2: taken++; [[fallthrough]];
+  default: taken++;
+  }
+  CHECK_EQ(taken, 4);
+}
+
 int main(void) {
+  shorthands();
   layout();
   jumps();
   names();
