@@ -473,11 +473,12 @@ static void take_part(void *argument)
 
 static long wanted_threads(struct thread *self, int asked, int several, const char *place)
 {
-  static long told;
+  static long told, told_none;
   long wanted = asked > 0 ? asked : self->threads;
   if (asked < 0 || (asked == 0 && several == 2)) {
-    dprintf(2, "%s: error: num_threads(%d)\n  a team has one thread at least\n", place, asked);
-    exit(1);
+    if (__accopt_team_swap(&told_none, 0, 1) == 0)
+      dprintf(2, "%s: warning: num_threads(%d): a team has one thread at least\n", place, asked);
+    return 1;
   }
   if (!several || self->active >= omp.levels)
     return 1;
