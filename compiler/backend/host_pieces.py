@@ -82,7 +82,9 @@ class _Around:
         def number(reference: re.Match[str]) -> str:
             return f"!{numbers.setdefault(int(reference[1]), len(numbers))}"
 
-        texts = [_REFERENCE.sub(number, "\n".join([definition, *lines]))]
+        texts = [
+            _REFERENCE.sub(number, "\n".join([*lines, definition]))
+        ]  # types come first: LLVM asks for their sizes
         done = 0
         while done < len(numbers):
             for old in list(numbers)[done:]:

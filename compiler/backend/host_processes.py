@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from ..base.diagnostics import CompileError
 from ..base.options import OptLevel
 from .cache import DiskCache
 from .kernel_processes import command_for, processors
@@ -40,8 +41,9 @@ def compile_ahead(
         loads[least] += len(text)
     others = [_started(share, cache, opt_level) for share in shares[1:]]
     try:
-        for text in shares[0]:
-            compile_here(text)
+        with suppress(CompileError):  # it comes again where the code is needed
+            for text in shares[0]:
+                compile_here(text)
     finally:
         for process in others:
             if process is not None:
@@ -72,5 +74,5 @@ def main() -> None:
     folder, root, limit, level = sys.argv[1:5]
     cache = DiskCache(Path(folder), int(limit), Path(root) if root else None)
     levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}
-    for text in json.load(sys.stdin.buffer):
+    for text in json.load(sys.stdin.buffer):  # what LLVM refuses is reported by who needs it
         compile_object(text, opt_level=levels[level], cache=cache)

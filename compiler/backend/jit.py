@@ -117,7 +117,12 @@ def _compile_pieces(
     if cache is not None and len(texts) > 1:
         missing = [text for text in texts if not cache.has(_object_key(text, opt_level))]
         compile_ahead(missing, cache, opt_level, lambda text: _compile(text, opt_level, cache))
-    objects = tuple(_compile(text, opt_level, cache) for text in texts)
+    try:
+        objects = tuple(_compile(text, opt_level, cache) for text in texts)
+    except CompileError:  # of the whole module, LLVM takes it, or says what is wrong
+        if whole or not module.pieces:
+            raise
+        return _compile_pieces(ir, opt_level, cache, whole=True)
     return HostCode(objects, {piece.name: piece.symbol for piece in module.pieces})
 
 

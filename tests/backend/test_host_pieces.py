@@ -12,13 +12,15 @@ from accopt.compiler.backend.elf import STT_FUNC, ElfFile
 from accopt.compiler.backend.host_code import object_code
 from accopt.compiler.backend.host_pieces import split
 from accopt.compiler.backend.jit import HostProgram
+from accopt.compiler.base.diagnostics import CompileError
 
 KERNEL = """define void @{name}(i64 %begin, i64 %end, ptr %args) nounwind {{
 entry:
   br label %loop
 loop:
   %i = phi i64 [ %begin, %entry ], [ %next, %loop ]
-  %a = getelementptr double, ptr %args, i64 %i
+  %pairs = getelementptr %pair, ptr %args, i64 0
+  %a = getelementptr double, ptr %pairs, i64 %i
   %x = load double, ptr %a, !tbaa !{tbaa}
   %y = call double @cos(double %x)
   %z = fadd double %y, {constant}
@@ -30,7 +32,8 @@ done:
   ret void
 }}
 """
-REST = """@counter = global i32 1, align 4
+REST = """%pair = type { double, double }
+@counter = global i32 1, align 4
 @elsewhere = external global i32
 declare double @cos(double)
 declare i32 @puts(ptr)
@@ -159,3 +162,17 @@ def test_other_processes_compile_a_share(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(found.objects) == 4 and 0 < len(compiled) < 4
     monkeypatch.setattr(host_processes, "processors", lambda: 1)
     assert jit.compile_host(text, 1, DiskCache(tmp_path / "alone")) == found
+
+
+def test_a_piece_that_llvm_refuses_leaves_the_module_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusing(text: str, level: object) -> bytes:
+        if "@helper" not in text:
+            raise CompileError(())
+        return object_code(text, 1)
+
+    monkeypatch.setattr(jit, "object_code", refusing)
+    code = jit.compile_host(module("1.0", "2.0"), 1, DiskCache(tmp_path))
+    assert len(code.objects) == 1 and not code.symbols
+    assert {"f_7_host", "f_8_host", "caller"} <= functions(code.objects[0]).keys()
