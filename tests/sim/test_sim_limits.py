@@ -26,8 +26,8 @@ NEST = """%c0 = arith.constant 0 : i64
 
 def seconds_pass(told: list[str], limit: float) -> Patience:
     """A second passes between two looks at the clock."""
-    ticks = count()
-    return Patience(seconds=limit, clock=lambda: float(next(ticks)), tell=told.append)
+    ticks = count(1)
+    return Patience(seconds=limit, clock=lambda: lambda: float(next(ticks)), tell=told.append)
 
 
 def failure(bench: Bench, **launch: int) -> AccRuntimeError:
