@@ -36,10 +36,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.llvm_ext import AtomicBinOp, AtomicRMWOp
-from .decisions.cache_section import Element, Section
+from .decisions.cache_section import CachedSection, Element
+from .decisions.declined import Declined
 from .ir.acc_ops import EXIT_OPS, NONE, enclosing_function, set_operand_groups, source_loc
 from .ir.building import PTR, Cursor, erase
-from .ir.cached_accesses import Declined, Symbols, Use, access_of, read_section, uses_of_view
+from .ir.cached_accesses import Symbols, Use, access_of, read_section, uses_of_view
 from .ir.cached_code import polynomial
 from .ir.machine import machine_of
 from .ir.notes import note
@@ -62,7 +63,7 @@ class _Checks:
     lines: list[str] = field(default_factory=list[str])
     notes: list[tuple[acc.CacheOp, str]] = field(default_factory=list[tuple[acc.CacheOp, str]])
 
-    def number(self, use: Use, op: acc.CacheOp, section: Section, dim: int) -> int:
+    def number(self, use: Use, op: acc.CacheOp, section: CachedSection, dim: int) -> int:
         """A number, from 1, for an access and a dimension."""
         loc, directive = source_loc(use.op), source_loc(op)
         parts = (loc.file, loc.line, loc.column, section.name, dim + 1, len(section.dims))
@@ -72,9 +73,9 @@ class _Checks:
         return self.lines.index(line) + 1
 
 
-def _sections(op: acc.CacheOp, symbols: Symbols) -> list[tuple[acc.CacheOp, Section]]:
+def _sections(op: acc.CacheOp, symbols: Symbols) -> list[tuple[acc.CacheOp, CachedSection]]:
     """What is named by a directive and those in whose scope it names the array again."""
-    found: list[tuple[acc.CacheOp, Section]] = []
+    found: list[tuple[acc.CacheOp, CachedSection]] = []
     current: acc.CacheOp | None = op
     while current is not None:
         found.append((current, read_section(current, symbols, any_length=True)))
@@ -112,7 +113,7 @@ def _check_directive(checks: _Checks, op: acc.CacheOp) -> None:
 def _check_access(
     checks: _Checks,
     use: Use,
-    sections: list[tuple[acc.CacheOp, Section]],
+    sections: list[tuple[acc.CacheOp, CachedSection]],
     elements: list[Element],
 ) -> None:
     at = Cursor.before(use.op)

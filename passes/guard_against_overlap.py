@@ -60,7 +60,7 @@ from .ir.loop_dependence import Overlap, Verdict, judge_loop
 from .ir.loop_order import confine_to_gang, run_in_order
 from .ir.outline import emit_construct_wait
 from .ir.region_values import HostEmitter, RegionSymbols, variable_key
-from .ir.sections import Section, pointer_uses, section_of
+from .ir.sections import TouchedSection, pointer_uses, section_of
 from .ir.versions import (
     branches,
     can_have_versions,
@@ -116,12 +116,12 @@ class _Test:
         self.emit = HostEmitter(construct)
         self.spans: dict[tuple[SSAValue, acc.LoopOp], _Span] = {}
 
-    def section(self, base: SSAValue, loop: acc.LoopOp) -> Section | None:
+    def section(self, base: SSAValue, loop: acc.LoopOp) -> TouchedSection | None:
         """What the loop accesses through `base`, in units; None if it is not known."""
         uses = pointer_uses(base, self.construct, self.symbols)
         inside = replace(uses, accesses=[a for a in uses.accesses if is_inside(a.op, loop)])
         section = section_of(inside, self.symbols)
-        if not isinstance(section, Section):
+        if not isinstance(section, TouchedSection):
             return None
         bounds = (*section.bounds.lows, *section.bounds.highs)
         return section if HostScalars(self.construct).knows_all(bounds) else None

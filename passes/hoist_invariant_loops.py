@@ -113,14 +113,14 @@ def _trips(op: Operation) -> int | None:
 
 
 @dataclass(frozen=True)
-class Found:
+class HoistedLoops:
     """The `loops` of a parallel loop's body to hoist, and all operations they need (`slice`)."""
 
     loops: tuple[Operation, ...]
     slice: tuple[Operation, ...]
 
 
-def find_invariant(loop: acc.LoopOp) -> Found | None:
+def find_invariant(loop: acc.LoopOp) -> HoistedLoops | None:
     """What the body of `loop` computes by sequential loops that give every iteration the same."""
     if len(loop.region.blocks) != 1:
         return None
@@ -147,7 +147,7 @@ def find_invariant(loop: acc.LoopOp) -> Found | None:
             needed.add(op)
             pending += [steady[v] for i in op.walk() for v in i.operands if v in steady]
     order = [op for op in loop.region.block.ops if op in needed]
-    return Found(tuple(chosen), tuple(order))
+    return HoistedLoops(tuple(chosen), tuple(order))
 
 
 def _depends_only_on(op: Operation, steady: dict[SSAValue, Operation], loop: acc.LoopOp) -> bool:
@@ -159,7 +159,7 @@ def _depends_only_on(op: Operation, steady: dict[SSAValue, Operation], loop: acc
     )
 
 
-def judge(found: Found, loop: acc.LoopOp, outer: acc.LoopOp) -> str | None:
+def judge(found: HoistedLoops, loop: acc.LoopOp, outer: acc.LoopOp) -> str | None:
     """Why `found` is not worth hoisting; None if it is."""
     trips = [_trips(op) for op in found.loops]
     known = [t for t in trips if t is not None]
@@ -173,7 +173,7 @@ def judge(found: Found, loop: acc.LoopOp, outer: acc.LoopOp) -> str | None:
     return keep_inside(Invariant(most, constant_trip(loop), constant_trip(outer), others))
 
 
-def hoist(found: Found, loop: acc.LoopOp) -> None:
+def hoist(found: HoistedLoops, loop: acc.LoopOp) -> None:
     """Moves what was found in front of `loop`."""
     at = Cursor.before(loop)
     results = [result for op in found.loops for result in op.results]

@@ -42,11 +42,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
+from .decisions.declined import Declined
 from .ir.acc_ops import loops_in
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
     NSW,
-    Declined,
     Jam,
     body_of,
     check_body,
@@ -62,7 +62,7 @@ from .ir.schedules import schedule_of, take_elements
 
 
 @dataclass(frozen=True)
-class Nest:
+class JammedNest:
     """
     A gang loop `outer`, the loop `inner` with the lanes, and the pure operations between them that
     depend on the outer variable (`sunk`), which move into the body.
@@ -99,7 +99,7 @@ def _between(loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation]) -> ac
     return inner
 
 
-def find_nest(outer: acc.LoopOp) -> Nest:
+def find_nest(outer: acc.LoopOp) -> JammedNest:
     """What has to be known to jam `outer`. Raises `Declined` with the reason if it cannot be."""
     count = schedule_of(outer).elements
     if outer.reduction_operands or outer.private_operands or outer.firstprivate_operands:
@@ -110,10 +110,10 @@ def find_nest(outer: acc.LoopOp) -> Nest:
     while inner.vector is None:
         inner = _between(inner, rows, sunk)
     check_body(inner)
-    return Nest(outer, inner, tuple(sunk), count)
+    return JammedNest(outer, inner, tuple(sunk), count)
 
 
-def _row_values(nest: Nest, row: SSAValue, cursor: Cursor) -> dict[SSAValue, SSAValue]:
+def _row_values(nest: JammedNest, row: SSAValue, cursor: Cursor) -> dict[SSAValue, SSAValue]:
     """Value map of one row: the C variable is `lower + row * step`."""
     variable = nest.outer.region.block.args[0]
     lower, step = nest.outer.lowerbound[0], nest.outer.step[0]
@@ -125,7 +125,7 @@ def _row_values(nest: Nest, row: SSAValue, cursor: Cursor) -> dict[SSAValue, SSA
     return {variable: value}
 
 
-def _row_maps(nest: Nest, first: SSAValue, cursor: Cursor) -> list[dict[SSAValue, SSAValue]]:
+def _row_maps(nest: JammedNest, first: SSAValue, cursor: Cursor) -> list[dict[SSAValue, SSAValue]]:
     """
     Value maps of the rows of a full tile. Row r is written as row 0 plus a constant, so that LLVM
     sees that row r of one iteration is row r - 1 of the next.
@@ -145,7 +145,7 @@ def _row_maps(nest: Nest, first: SSAValue, cursor: Cursor) -> list[dict[SSAValue
     return maps
 
 
-def jam(nest: Nest) -> None:
+def jam(nest: JammedNest) -> None:
     """Rewrites `nest` (see the contract above)."""
     outer, inner, count = nest.outer, nest.inner, nest.elements
     type = outer.lowerbound[0].type

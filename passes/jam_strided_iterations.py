@@ -55,12 +55,12 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from .decisions.declined import Declined
 from .decisions.shared_work import FULL_DEVICE, enough_iterations
 from .ir.acc_ops import PRIVATIZING_OPS, loops_in, set_operand_groups
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
     NSW,
-    Declined,
     Jam,
     body_of,
     check_body,

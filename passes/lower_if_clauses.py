@@ -45,7 +45,7 @@ from .ir.acc_ops import (
     set_prop,
 )
 from .ir.building import Cursor, constant_value
-from .ir.host_copies import Reduction, private_copy, reduction_copy
+from .ir.host_copies import ReductionCopy, private_copy, reduction_copy
 from .ir.private_storage import entry_cursor
 from .ir.recipe_reading import Recipes
 
@@ -67,7 +67,7 @@ def host_version(construct: acc.ParallelOp, entries: list[EntryOp], recipes: Rec
     function = enclosing_function(construct)
     assert function is not None
     mapper: dict[SSAValue, SSAValue] = {}
-    combined: list[Reduction] = []
+    combined: list[ReductionCopy] = []
     for entry in entries:
         here.loc = entry.location
         slots = entry_cursor(function)

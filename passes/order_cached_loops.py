@@ -34,9 +34,10 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
 from .decisions.cache_plan import Axis, overlaps, section_rates
+from .decisions.declined import Declined
 from .ir.acc_ops import COMPUTE_OPS, NONE, has_level, loops_in, set_prop
 from .ir.building import constant_value
-from .ir.cached_accesses import Declined, Symbols, read_section
+from .ir.cached_accesses import Symbols, read_section
 from .ir.machine import machine_of
 
 _WHY = "the loops around it share what it reads in shared memory"

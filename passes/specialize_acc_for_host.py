@@ -29,7 +29,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx_scan import ScanOp
 from .ir.building import Cursor, erase
-from .ir.host_loops import LoopLowering
+from .ir.host_loops import HostLoopLowering
 from .ir.recipe_reading import Recipes
 from .ir.scan_code import scan_in_order
 
@@ -66,7 +66,7 @@ class SpecializeAccForHostPass(ModulePass):
             if isinstance(top, llvm.FuncOp):
                 _run_scans(top)
             if isinstance(top, llvm.FuncOp) and _needs_work(top):
-                LoopLowering(top, recipes).run(top.body)
+                HostLoopLowering(top, recipes).run(top.body)
             elif isinstance(top, _DECLARATIONS):
                 declarations.append(top)
         for declaration in declarations:

@@ -59,14 +59,14 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
+from .decisions.declined import Declined
 from .decisions.schedule import Target
-from .decisions.shared_work import Piece, choose_piece
+from .decisions.shared_work import StagedPiece, choose_piece
 from .ir.acc_ops import PRIVATIZING_OPS, variable_name
 from .ir.addresses import base_of
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
     NSW,
-    Declined,
     body_of,
     check_body,
     clone_into,
@@ -96,7 +96,7 @@ class Staged:
     loop: scf.ForOp
     loads: tuple[llvm.LoadOp, ...]
     addresses: tuple[Operation, ...]
-    piece: Piece
+    piece: StagedPiece
 
 
 # What qualifies -------------------------------------------------------------------------------------

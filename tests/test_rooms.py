@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -122,3 +123,13 @@ def test_passes_do_not_reach_into_each_others_rooms(module: str) -> None:
 @pytest.mark.parametrize("module", sorted(m for m in MODULES if MODULES[m].name == "__init__.py"))
 def test_every_room_says_what_is_in_it(module: str) -> None:
     assert ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+
+
+def test_a_class_name_means_one_thing_in_the_passes() -> None:
+    homes: defaultdict[str, list[str]] = defaultdict(list)
+    for path in sorted((ROOT / "passes").rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(str(path.relative_to(ROOT)))
+    assert len(homes) > 100
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

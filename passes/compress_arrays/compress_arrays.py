@@ -55,7 +55,7 @@ from xdsl.passes import ModulePass
 from ...compiler.base.diagnostics import UNKNOWN_LOC, error
 from ...compiler.base.packed import Code, PackedFormat, check_format
 from ...dialects.accx_compress import ESTIMATE, PACKED, PackedType
-from ..decisions.compression import Access, estimate, read_once
+from ..decisions.compression import PackedAccess, estimate, read_once
 from ..decisions.schedule import Target
 from ..ir.machine import machine_of
 from ..ir.outline import DATA_ENTRY
@@ -137,7 +137,7 @@ def _widen(
 
 
 def _estimate(
-    arrays: list[tuple[Operation, PackedType]], accesses: list[Access], instructions: int
+    arrays: list[tuple[Operation, PackedType]], accesses: list[PackedAccess], instructions: int
 ) -> None:
     """Notes on every compressed array whether compressing it pays in the construct."""
     for entry, type in arrays:

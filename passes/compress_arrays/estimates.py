@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx_cache import SharedTileOp
 from ...dialects.accx_compress import PackedType
-from ..decisions.compression import DOUBLE_ISSUES, REPEATS, Access
+from ..decisions.compression import DOUBLE_ISSUES, REPEATS, PackedAccess
 from ..ir.acc_ops import has_level
 from ..ir.addresses import ADDRESS_OPS, base_of
 from ..ir.building import constant_value
@@ -58,12 +58,12 @@ def _trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int:
 
 def accesses_of(
     construct: acc.ParallelOp, packed: Mapping[SSAValue, PackedType]
-) -> tuple[list[Access], int]:
+) -> tuple[list[PackedAccess], int]:
     """
     The accesses of a construct before it is rewritten, by the device address of the array, and the
     number of its other instructions; `packed`: the compressed arrays.
     """
-    found: list[Access] = []
+    found: list[PackedAccess] = []
     instructions = indexing = 0
     tiles = False
     for op in construct.walk():
@@ -81,7 +81,7 @@ def accesses_of(
             cached = repeats > 1 and not staged
             # Tiles have a bandwidth of their own, and threads that read one element together read it once.
             size = 0 if isinstance(array.owner, SharedTileOp) else size_of(type)
-            found.append(Access(array, size, fmt, writes, repeats, cached))
+            found.append(PackedAccess(array, size, fmt, writes, repeats, cached))
         elif op.name.startswith(("arith.", "math.")) and not isinstance(op, _FREE):
             if isinstance(op.results[0].type, AnyFloat):
                 issues = DOUBLE_ISSUES if isinstance(op.results[0].type, Float64Type) else 1

@@ -48,7 +48,7 @@ MAX_OPERATIONS = 160
 
 
 @dataclass(frozen=True)
-class Access:
+class StridedAccess:
     """
     A load or store of an element, or a member of one, that lies `stride` bytes after that of the
     iteration before (before it, if negative). `offset`: the member's place in the element.
@@ -68,9 +68,9 @@ class WideLoop:
 
     loop: acc.LoopOp
     size: int
-    accesses: tuple[Access, ...]
+    accesses: tuple[StridedAccess, ...]
 
-    def bytes_of(self, access: Access) -> int:
+    def bytes_of(self, access: StridedAccess) -> int:
         """How many bytes of an array a group accesses, all of them neighbours."""
         return self.size * abs(access.stride)
 
@@ -97,7 +97,7 @@ def find_wide_loop(
     return WideLoop(loop, size, accesses) if size > 1 else None
 
 
-def _shares_rows(accesses: Sequence[Access]) -> bool:
+def _shares_rows(accesses: Sequence[StridedAccess]) -> bool:
     """
     Whether an array is read at several places, as by a stencil: then rows side by side in one
     thread, which share what they read, are worth more.
@@ -112,7 +112,7 @@ def _shares_rows(accesses: Sequence[Access]) -> bool:
     return False
 
 
-def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> Access | None:
+def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> StridedAccess | None:
     """How `op` moves from iteration to iteration; None if not to the neighbouring element."""
     type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
     if not isinstance(type, IntegerType | Float32Type | Float64Type):
@@ -131,7 +131,7 @@ def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> Access | None:
     if WIDE_BYTES % stride or not forward:
         return None
     offset = 0 if member is None else member.offset
-    return Access(op, base, index, element, forward * stride, offset)
+    return StridedAccess(op, base, index, element, forward * stride, offset)
 
 
 def widen(wide: WideLoop, construct: acc.ParallelOp) -> None:
@@ -148,7 +148,7 @@ def widen(wide: WideLoop, construct: acc.ParallelOp) -> None:
     settle_schedule(wide.loop, wide.size, construct)
 
 
-def _address(access: Access, frame: Frame) -> SSAValue:
+def _address(access: StridedAccess, frame: Frame) -> SSAValue:
     """The lowest address that a group accesses."""
     lowest, at = frame.first, frame.at
     if access.stride < 0:
@@ -196,7 +196,7 @@ def _only_names(op: Operation, accesses: Container[Operation]) -> bool:
 
 
 def _element(
-    at: Cursor, start: SSAValue, wide: WideLoop, access: Access, number: int
+    at: Cursor, start: SSAValue, wide: WideLoop, access: StridedAccess, number: int
 ) -> tuple[SSAValue, int]:
     """Address and alignment of what iteration `number` of a group accesses."""
     position = number if access.stride > 0 else wide.size - 1 - number

@@ -33,7 +33,7 @@ from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.row_gangs import settle_rows
 from ..ir.versions import branches, can_have_versions, copy_construct, queue_outside
 from .schedules import narrow_blocks, scale_gangs
-from .windows import Access, Place, Window
+from .windows import Access, Window, WindowPlace
 
 LANES = 128
 """Lanes of a block whose threads have a window each."""
@@ -286,7 +286,7 @@ class _Emitter:
             self._addresses[address] = self._value(op.ptr, row, 0), offset
         return address, offset + column * place.stride
 
-    def _pointer(self, address: Address, offset: int, place: Place) -> tuple[SSAValue, int]:
+    def _pointer(self, address: Address, offset: int, place: WindowPlace) -> tuple[SSAValue, int]:
         """A pointer `offset` bytes into a row, and its alignment."""
         known, at_offset = self._addresses[address]
         whole = self.window.columns * place.stride
@@ -294,7 +294,7 @@ class _Emitter:
         return self.at.field(known, offset - at_offset), gcd(whole, rest) if rest else whole
 
     def _load_all(self) -> None:
-        wanted: dict[tuple[Address, int], tuple[llvm.LoadOp, Place]] = {}
+        wanted: dict[tuple[Address, int], tuple[llvm.LoadOp, WindowPlace]] = {}
         for op, place in self.window.places.items():
             if isinstance(op, llvm.LoadOp):
                 for row in range(self.window.rows):

@@ -20,16 +20,16 @@ from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ..decisions.declined import Declined
 from ..decisions.polynomials import ZERO, Polynomial, product
 from ..ir.acc_ops import has_level
 from ..ir.addresses import ADDRESS_OPS, steps_of
 from ..ir.building import constant_value
 from ..ir.groups import body_operations, is_plain, reads_late
-from ..ir.jamming import Declined
 from ..ir.layout import size_of
 from ..ir.region_values import RegionSymbols
 from ..ir.schedules import schedule_of
-from ..jam_outer_iterations import Nest, find_nest
+from ..jam_outer_iterations import JammedNest, find_nest
 
 MAX_REGISTERS = 144
 """32-bit words of decoded elements and results that a thread may hold."""
@@ -48,7 +48,7 @@ Access = llvm.LoadOp | llvm.StoreOp
 
 
 @dataclass(frozen=True)
-class Place:
+class WindowPlace:
     """
     The address of an access: `base`, a pointer known before the construct, plus `bytes`, a polynomial
     in which the column has the coefficient `stride`, the size of an element.
@@ -84,7 +84,7 @@ class Window:
     rows: int
     columns: int
     body: tuple[Operation, ...]
-    places: Mapping[Access, Place]
+    places: Mapping[Access, WindowPlace]
     phase: int
     multiples: tuple[tuple[Polynomial, int], ...]
 
@@ -150,7 +150,7 @@ def find_window(
         count //= 2
 
 
-def _rows(inner: acc.LoopOp) -> Nest | Declined | None:
+def _rows(inner: acc.LoopOp) -> JammedNest | Declined | None:
     """The nest whose rows the schedule puts side by side in a thread; None if it does not."""
     around = inner.parent_op()
     while isinstance(around, acc.LoopOp):
@@ -165,12 +165,12 @@ def _rows(inner: acc.LoopOp) -> Nest | Declined | None:
 
 
 def _places(
-    body: Sequence[Operation], inner: acc.LoopOp, symbols: RegionSymbols, nest: Nest | None
-) -> dict[Access, Place] | None:
+    body: Sequence[Operation], inner: acc.LoopOp, symbols: RegionSymbols, nest: JammedNest | None
+) -> dict[Access, WindowPlace] | None:
     """The accesses that move with the column; None if a store does not, or is not understood."""
     column = inner.region.block.args[0]
     row = None if nest is None else nest.outer.region.block.args[0]
-    found: dict[Access, Place] = {}
+    found: dict[Access, WindowPlace] = {}
     for op in body:
         if isinstance(op, llvm.LoadOp | llvm.StoreOp):
             place = _place(op, column, row, symbols)
@@ -183,7 +183,7 @@ def _places(
 
 def _place(
     op: Access, column: SSAValue, row: SSAValue | None, symbols: RegionSymbols
-) -> Place | None:
+) -> WindowPlace | None:
     type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
     if not _is_number(type):
         return None
@@ -204,7 +204,7 @@ def _place(
         return None
     if bytes.terms.get((), 0) % stride or (row is not None and bytes.split(row) is None):
         return None
-    return Place(base, bytes, stride)
+    return WindowPlace(base, bytes, stride)
 
 
 def _is_number(type: Attribute) -> bool:
@@ -213,7 +213,7 @@ def _is_number(type: Attribute) -> bool:
     return isinstance(type, Float32Type | Float64Type)
 
 
-def _shares(places: Mapping[Access, Place]) -> bool:
+def _shares(places: Mapping[Access, WindowPlace]) -> bool:
     """Whether an array is read at several places."""
     first: dict[SSAValue, Polynomial] = {}
     for op, place in places.items():
@@ -225,7 +225,7 @@ def _shares(places: Mapping[Access, Place]) -> bool:
 
 
 def _gains(
-    places: Mapping[Access, Place], packed: set[Operation], inner: acc.LoopOp, columns: int
+    places: Mapping[Access, WindowPlace], packed: set[Operation], inner: acc.LoopOp, columns: int
 ) -> bool:
     """Whether this is a stencil that windows make faster, or a stream that has no groups without."""
     if not _shares(places):
@@ -233,7 +233,7 @@ def _gains(
     return min(place.stride for op, place in places.items() if op in packed) <= NARROW_BYTES
 
 
-def _is_unaligned(places: Mapping[Access, Place], inner: acc.LoopOp, columns: int) -> bool:
+def _is_unaligned(places: Mapping[Access, WindowPlace], inner: acc.LoopOp, columns: int) -> bool:
     """Whether groups that begin with the first column would never have aligned addresses."""
     lower = constant_value(inner.lowerbound[0])
     return lower is not None and any(
@@ -243,7 +243,7 @@ def _is_unaligned(places: Mapping[Access, Place], inner: acc.LoopOp, columns: in
 
 
 def _multiples(
-    places: Iterable[Place],
+    places: Iterable[WindowPlace],
     columns: int,
     column: SSAValue,
     symbols: RegionSymbols,

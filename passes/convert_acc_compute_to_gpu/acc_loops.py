@@ -14,7 +14,7 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...compiler.base.diagnostics import SourceLoc, error
-from ..decisions.loop_partition import Mode, Partition, Unit, partition_loop
+from ..decisions.loop_partition import Mode, Partition, Sharers, partition_loop
 from ..ir.acc_ops import has_level
 from ..ir.schedules import schedule_of
 from . import loops, privatise
@@ -35,7 +35,7 @@ from .side_by_side import is_simple
 from .watches import Watch, Watches
 
 
-class LoopLowering:
+class DeviceLoopLowering:
     """
     Lowers the loops of one device function. `lower_body` lowers a loop's region once at the current
     place, `lower_operation` one operation of it.
@@ -73,12 +73,12 @@ class LoopLowering:
         outer = k.tracker
         if k.mode is not Mode.THREAD:
             effects = Summary(k, self.calls).of(op)
-            if partition.unit is not Unit.NONE:
+            if partition.unit is not Sharers.NONE:
                 used = accesses(effects.reads, effects.writes, leader=False)
                 if partition.inside is Mode.WORKER:
                     used += accesses((ANY_INTERNAL,), (ANY_INTERNAL,), leader=False)
                 k.access(used)
-        inner = outer if partition.unit is Unit.NONE else EffectTracker()
+        inner = outer if partition.unit is Sharers.NONE else EffectTracker()
         before = set(outer.pending)
         with k.running(partition.inside, inner):
             self._privates(op)

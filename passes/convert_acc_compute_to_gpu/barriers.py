@@ -60,36 +60,38 @@ def may_alias(a: Root, b: Root) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ObjectAccess:
     """A read or write of `root`; `leader`: by one thread only, the same for all such accesses."""
 
     root: Root
     write: bool
     leader: bool
 
-    def conflicts(self, later: Access) -> bool:
+    def conflicts(self, later: ObjectAccess) -> bool:
         """Whether threads must synchronise between this access and a later one."""
         if not (self.write or later.write) or (self.leader and later.leader):
             return False
         return may_alias(self.root, later.root)
 
 
-def accesses(reads: Iterable[Root], writes: Iterable[Root], *, leader: bool) -> list[Access]:
+def accesses(reads: Iterable[Root], writes: Iterable[Root], *, leader: bool) -> list[ObjectAccess]:
     """The accesses for sets of roots."""
-    return [Access(r, False, leader) for r in reads] + [Access(w, True, leader) for w in writes]
+    return [ObjectAccess(r, False, leader) for r in reads] + [
+        ObjectAccess(w, True, leader) for w in writes
+    ]
 
 
 @dataclass
 class EffectTracker:
     """Accesses since the last barrier."""
 
-    pending: set[Access] = field(default_factory=set[Access])
+    pending: set[ObjectAccess] = field(default_factory=set[ObjectAccess])
 
-    def conflicts(self, new: Iterable[Access]) -> bool:
+    def conflicts(self, new: Iterable[ObjectAccess]) -> bool:
         """Whether any of the new accesses needs a barrier before it."""
         return any(old.conflicts(access) for access in new for old in self.pending)
 
-    def add(self, new: Iterable[Access]) -> None:
+    def add(self, new: Iterable[ObjectAccess]) -> None:
         self.pending.update(new)
 
     def clear(self) -> None:

@@ -27,11 +27,11 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...compiler.base.names import value_name
 from ...dialects import llvm_ext, nvvm
 from ..decisions.block_shape import WARP, BlockShape
-from ..decisions.loop_partition import Mode, Unit
+from ..decisions.loop_partition import Mode, Sharers
 from ..decisions.reduction_strategy import ExchangeOption
 from ..ir.addresses import way_to_base
 from ..ir.building import PTR, Cursor
-from .barriers import Access, EffectTracker, Root, Space
+from .barriers import EffectTracker, ObjectAccess, Root, Space
 from .device_module import DeviceModule
 from .scratch import ScratchArea, ScratchPlan
 
@@ -272,28 +272,28 @@ class Kernel(Cursor):
             self.scratch.base = self.add_argument(PTR, "scratch")
         return self.scratch.base
 
-    def unit(self, unit: Unit) -> tuple[SSAValue, SSAValue]:
+    def unit(self, unit: Sharers) -> tuple[SSAValue, SSAValue]:
         """The thread's number in a unit of partition, and how many there are (i32)."""
         match unit:
-            case Unit.NONE:
+            case Sharers.NONE:
                 return self.i32(0), self.i32(1)
-            case Unit.WORKERS:
+            case Sharers.WORKERS:
                 return self.worker(), self.workers()
-            case Unit.LANES:
+            case Sharers.LANES:
                 return self.lane(), self.lanes()
-            case Unit.THREADS:
+            case Sharers.THREADS:
                 return self.thread(), self.threads()
 
-    def unit_size(self, unit: Unit) -> int | None:
+    def unit_size(self, unit: Sharers) -> int | None:
         """How many threads share a loop partitioned over `unit`, if known."""
         match unit:
-            case Unit.NONE:
+            case Sharers.NONE:
                 return 1
-            case Unit.WORKERS:
+            case Sharers.WORKERS:
                 return self.shape.workers
-            case Unit.LANES:
+            case Sharers.LANES:
                 return self.shape.lanes
-            case Unit.THREADS:
+            case Sharers.THREADS:
                 return self.shape.threads
 
     def group_size(self, mode: Mode) -> int | None:
@@ -362,7 +362,7 @@ class Kernel(Cursor):
             return Root(Space.DEVICE)
         return Root(Space.UNKNOWN)
 
-    def access(self, new: list[Access]) -> None:
+    def access(self, new: list[ObjectAccess]) -> None:
         """Announces accesses by code in the current mode: waits first where they conflict."""
         if self.mode is Mode.THREAD:
             return

@@ -12,7 +12,7 @@ from ...dialects.together import TogetherOp
 from ...dialects.volatility import is_ordered
 from ..ir.acc_ops import PRIVATIZING_OPS, has_level
 from ..ir.addresses import base_of, way_to_base
-from .barriers import ANY_INTERNAL, UNKNOWN, Access, Root, Space, accesses
+from .barriers import ANY_INTERNAL, UNKNOWN, ObjectAccess, Root, Space, accesses
 from .context import Kernel
 from .leaves import copy_layout
 from .routines import CallKind, Calls
@@ -207,13 +207,13 @@ def _position(k: Kernel, slot: llvm.AllocaOp) -> int:
     return -1 if block is None else block.get_operation_index(slot)
 
 
-def repeated(effects: Effects) -> list[Access]:
+def repeated(effects: Effects) -> list[ObjectAccess]:
     """What an earlier iteration of a sequential loop may have left pending."""
     roots = accesses(effects.reads, effects.writes, leader=False)
     return roots + accesses((ANY_INTERNAL,), (ANY_INTERNAL,), leader=False)
 
 
-def carried(effects: Effects) -> list[Access]:
+def carried(effects: Effects) -> list[ObjectAccess]:
     """
     What an earlier iteration of a partitioned loop may have left pending: its iterations are
     independent, but for the memory of the gang or worker that each uses in turn.

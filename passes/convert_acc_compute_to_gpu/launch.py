@@ -57,7 +57,7 @@ from .context import TICKET_BYTES, Kernel
 from .device_module import DeviceModule
 from .grid_reductions import finish_grid
 from .lower import RegionLowering
-from .routines import CallKind, Calls, DeviceSymbols, device_symbol
+from .routines import CallKind, Calls, DeviceReferences, device_symbol
 from .scratch import recompute
 from .specialise import Specialiser
 
@@ -96,7 +96,9 @@ class ModuleLowering:
         self.sites = SiteTable.of(module)
         self.calls = Calls.of(module)
         self.blocks: dict[Block, None] = {}
-        self.specialiser = Specialiser(DeviceSymbols(self.device, self.calls), self._lower_routine)
+        self.specialiser = Specialiser(
+            DeviceReferences(self.device, self.calls), self._lower_routine
+        )
 
     def declare_variables(self) -> None:
         """Adds the device versions of declared globals, and the site by which the runtime maps them."""

@@ -31,7 +31,7 @@ from ..ir.building import Cursor
 from ..ir.combiners import Combiner
 from ..ir.layout import size_of
 from .context import Kernel
-from .prefixes import Group, either
+from .prefixes import ThreadGroup, either
 from .warp import leader_branch, shuffle
 
 MAX_GANGS = 2048
@@ -60,7 +60,7 @@ class LookBack:
     """A scan's place in scratch memory; `initial`: what precedes the first tile."""
 
     k: Kernel
-    group: Group
+    group: ThreadGroup
     combiner: Combiner
     state: SSAValue
     initial: SSAValue
@@ -68,7 +68,7 @@ class LookBack:
 
     @staticmethod
     def begin(
-        k: Kernel, group: Group, combiner: Combiner, state: SSAValue, initial: SSAValue
+        k: Kernel, group: ThreadGroup, combiner: Combiner, state: SSAValue, initial: SSAValue
     ) -> LookBack:
         """Reads which tile number this launch begins with."""
         first = k.load(k.field(state, 8), i64, "first_tile")

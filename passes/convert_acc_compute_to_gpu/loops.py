@@ -31,7 +31,7 @@ Bodies = Callable[[list[list[SSAValue]]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Dimension:
+class LoopVariable:
     """One loop variable: its bounds, and how often it steps in the counter's type."""
 
     lower: SSAValue
@@ -41,10 +41,10 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class IterationSpace:
     """The iterations of a loop numbered from 0 to `total` (of type `counter`)."""
 
-    dimensions: tuple[Dimension, ...]
+    dimensions: tuple[LoopVariable, ...]
     total: SSAValue
     counter: IntegerType
 
@@ -99,7 +99,7 @@ def iteration_space(
     lowers: Sequence[SSAValue],
     uppers: Sequence[SSAValue],
     steps: Sequence[SSAValue],
-) -> Space:
+) -> IterationSpace:
     """
     The iterations of a loop with these bounds (values of the device function, outermost first). A
     32-bit counter is used where the number of iterations provably fits.
@@ -110,19 +110,19 @@ def iteration_space(
         total = _constant_total(lowers, uppers, steps)
         narrow = narrow and total is not None and total <= INT_MAX
     counter = i32 if narrow else i64
-    dimensions: list[Dimension] = []
+    dimensions: list[LoopVariable] = []
     product: SSAValue | None = None
     for lower, upper, step, type in zip(lowers, uppers, steps, types, strict=True):
         assert isinstance(type, IntegerType)
         trips = _trips(k, lower, upper, step, counter)
         wide = [k.to_integer(v, counter) for v in (lower, step)]
-        dimensions.append(Dimension(wide[0], wide[1], type, trips))
+        dimensions.append(LoopVariable(wide[0], wide[1], type, trips))
         product = trips if product is None else _nsw_mul(k, product, trips, "total")
     assert product is not None
-    return Space(tuple(dimensions), product, counter)
+    return IterationSpace(tuple(dimensions), product, counter)
 
 
-def variables(k: Kernel, space: Space, number: SSAValue) -> list[SSAValue]:
+def variables(k: Kernel, space: IterationSpace, number: SSAValue) -> list[SSAValue]:
     """The loop variables' values in iteration `number`."""
     out: list[SSAValue] = []
     rest = number
@@ -164,7 +164,7 @@ def sequential_loop(
 
 def partitioned_loop(
     k: Kernel,
-    space: Space,
+    space: IterationSpace,
     partition: Partition,
     elements: int,
     covers: bool,
@@ -212,7 +212,7 @@ def partitioned_loop(
 
 
 def _guarded(
-    k: Kernel, space: Space, index: SSAValue, total: SSAValue, body: Body, *, exact: bool
+    k: Kernel, space: IterationSpace, index: SSAValue, total: SSAValue, body: Body, *, exact: bool
 ) -> None:
     """One iteration, if there is one with this number (`exact`: there is)."""
     place: Cursor = k if exact else k.if_then(k.compare("slt", index, total, "inside"))
@@ -222,7 +222,7 @@ def _guarded(
 
 def _tile(
     k: Kernel,
-    space: Space,
+    space: IterationSpace,
     partition: Partition,
     elements: int,
     tile: SSAValue,
@@ -256,7 +256,7 @@ def _tile(
 
 
 def _side_by_side(
-    k: Kernel, space: Space, first: SSAValue, count: SSAValue, elements: int
+    k: Kernel, space: IterationSpace, first: SSAValue, count: SSAValue, elements: int
 ) -> list[list[SSAValue]]:
     """Loop variables of iterations `first`, `first + count`, …"""
     out: list[list[SSAValue]] = []
@@ -274,7 +274,7 @@ def _side_by_side(
 
 def _within_gang(
     k: Kernel,
-    space: Space,
+    space: IterationSpace,
     partition: Partition,
     elements: int,
     body: Body,

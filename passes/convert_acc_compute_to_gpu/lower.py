@@ -26,8 +26,8 @@ from ...dialects.volatility import is_ordered
 from ..decisions.loop_partition import Mode
 from ..ir.building import PTR, Cursor
 from . import bulk, cache, privatise
-from .acc_loops import LoopLowering
-from .barriers import ANY_INTERNAL, UNKNOWN, Access, accesses
+from .acc_loops import DeviceLoopLowering
+from .barriers import ANY_INTERNAL, UNKNOWN, ObjectAccess, accesses
 from .context import Kernel
 from .control_flow import dominance_order
 from .effects import (
@@ -59,7 +59,7 @@ class RegionLowering:
         self.calls = specialiser.symbols.calls
         k.lower_operation = self._lower_within
         self.reductions = ReductionCopies(k, self.calls, construct)
-        self.loops = LoopLowering(
+        self.loops = DeviceLoopLowering(
             k, self.calls, self.reductions, self._lower_body, self._lower_within
         )
 
@@ -83,7 +83,7 @@ class RegionLowering:
             mapping[block] = copy
             for arg, inner in zip(block.args, copy.args, strict=False):
                 k.values[arg] = inner
-        start: set[Access] | None = None
+        start: set[ObjectAccess] | None = None
         if len(old.blocks) > 1 and k.mode is not Mode.THREAD:
             effects = Summary(k, self.calls)
             for op in [op for block in old.blocks for op in block.ops]:
@@ -302,7 +302,7 @@ class RegionLowering:
         copy = op.clone_without_regions(k.values)
         k.place(copy)
         before = set(k.tracker.pending)
-        after: set[Access] = set(before)
+        after: set[ObjectAccess] = set(before)
         repeats = not isinstance(op, scf.IfOp | scf.IndexSwitchOp | scf.ExecuteRegionOp)
         for old, new in zip(op.regions, copy.regions, strict=True):
             if effects is not None:

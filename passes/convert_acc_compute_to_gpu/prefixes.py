@@ -33,7 +33,7 @@ def either(
 
 
 @dataclass
-class Group:
+class ThreadGroup:
     """
     The threads that run the current code together. `lane` of `width` (a constant) is the thread's
     place in its warp, as far as that belongs to the group, `warp` of `warps` the number of this part; all
@@ -48,13 +48,13 @@ class Group:
     several: bool
 
     @staticmethod
-    def of(k: Kernel) -> Group:
+    def of(k: Kernel) -> ThreadGroup:
         size = k.group_size(k.mode)
         if size == 1:
-            return Group(k, 1, k.i32(0), k.i32(0), k.i32(1), False)
+            return ThreadGroup(k, 1, k.i32(0), k.i32(0), k.i32(1), False)
         if size is not None and size <= WARP:
             member = k.thread() if k.mode is Mode.GANG else k.lane()
-            return Group(k, size, member, k.i32(0), k.i32(1), False)
+            return ThreadGroup(k, size, member, k.i32(0), k.i32(1), False)
         member = k.thread() if k.mode is Mode.GANG else k.lane()
         if size is not None:
             warps = k.i32(size // WARP)
@@ -62,7 +62,7 @@ class Group:
             threads = k.threads() if k.mode is Mode.GANG else k.lanes()
             warps = k.value(arith.DivUIOp(threads, k.i32(WARP)), "warps")
         warp = k.value(arith.DivUIOp(member, k.i32(WARP)), "warp_of_group")
-        return Group(k, WARP, k.lane_in_warp(), warp, warps, True)
+        return ThreadGroup(k, WARP, k.lane_in_warp(), warp, warps, True)
 
     def barrier(self) -> None:
         if self.width > 1:

@@ -133,7 +133,7 @@ def is_link(declared: acc.DeclareAttr) -> bool:
 
 
 @dataclass
-class DeviceSymbols:
+class DeviceReferences:
     """Copies what device code refers to into the device module."""
 
     device: DeviceModule

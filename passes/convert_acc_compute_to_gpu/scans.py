@@ -27,7 +27,7 @@ from ..ir.scan_code import element_value, operator_of
 from .barriers import UNKNOWN, accesses
 from .context import Kernel
 from .lookback import MAX_GANGS, LookBack, scratch_bytes
-from .prefixes import Group, either
+from .prefixes import ThreadGroup, either
 from .warp import shared_element
 
 GROUP_BYTES = 16
@@ -40,7 +40,7 @@ def lower_scan(k: Kernel, op: ScanOp) -> None:
     """Emits the scan; all threads that run the current code come here."""
     roots = [k.root(k.values[op.target]) or UNKNOWN, k.root(k.values[op.source]) or UNKNOWN]
     k.access(accesses(roots, roots[:1], leader=False))
-    group = Group.of(k)
+    group = ThreadGroup.of(k)
     group.barrier()
     combiner = operator_of(op)
     identity = None if op.identity is None else k.values[op.identity]
@@ -69,7 +69,7 @@ class _Scan:
     """`identity`: of an exclusive scan, else None."""
 
     k: Kernel
-    group: Group
+    group: ThreadGroup
     combiner: ScalarOperator
     source_type: Attribute
     source_unsigned: bool

@@ -13,7 +13,7 @@ from ..decisions.device_functions import is_device_callable
 from ..decisions.loop_partition import Mode
 from .barriers import ANY_INTERNAL, accesses
 from .context import Kernel
-from .routines import DeviceSymbols
+from .routines import DeviceReferences
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Specialiser:
     state (given by `launch.py`, which knows the whole lowering).
     """
 
-    symbols: DeviceSymbols
+    symbols: DeviceReferences
     lower_body: Callable[[Kernel, Region, Region, Block], None]
     made: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 

@@ -20,7 +20,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc
 from ...dialects.accx_watch import WatchOp
-from ..decisions.loop_partition import Mode, Partition, Unit
+from ..decisions.loop_partition import Mode, Partition, Sharers
 from ..ir.acc_ops import has_level
 from ..ir.accesses import root_of
 from .context import Kernel
@@ -172,7 +172,7 @@ def _within(loop: acc.LoopOp, root: SSAValue) -> bool:
 def _shared_by(partition: Partition) -> str:
     if partition.gang_dim is not None:
         return "launch"
-    return "worker" if partition.unit is Unit.LANES else "gang"
+    return "worker" if partition.unit is Sharers.LANES else "gang"
 
 
 def _name(root: SSAValue) -> str:

@@ -42,8 +42,8 @@ from ...dialects.accx import KERNEL, PUNS, SITE, TYPED, LaunchHostOp
 from ...dialects.accx_compress import DECODES, PACKED
 from ..ir.acc_ops import PRIVATIZING_OPS
 from ..ir.building import PTR, Cursor, constant_value, erase
-from ..ir.device_symbols import DeviceSymbols, Gangs
-from ..ir.host_loops import LoopLowering
+from ..ir.device_symbols import DeviceVersions, Gangs
+from ..ir.host_loops import HostLoopLowering
 from ..ir.loop_nests import GangRange
 from ..ir.outline import (
     OutlinedKernel,
@@ -180,7 +180,7 @@ class _Kernels:
                 erase(op)
             else:
                 _move(op, at_entry if _same_for_all_gangs(op, func) else inner)
-        lowering = LoopLowering(func, self.recipes, gangs, partials, self.groups)
+        lowering = HostLoopLowering(func, self.recipes, gangs, partials, self.groups)
         for op in kernel.privatised:
             place = Cursor.before(op)
             start = partials.gang_start or inner
@@ -289,7 +289,7 @@ class ConvertAccComputeToHostPass(ModulePass):
             kernels.convert(construct)
         for block in kernels.blocks:
             erase_privatising(block)
-        DeviceSymbols(op, symbols, kernels.recipes, sites, kernels.groups).provide(
+        DeviceVersions(op, symbols, kernels.recipes, sites, kernels.groups).provide(
             kernels.functions
         )
         sites.store(op)

@@ -20,7 +20,7 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ...dialects.accx import ATOMIC
 from ..ir.building import PTR, Cursor, constant_value, erase
-from ..ir.host_loops import Reduction
+from ..ir.host_copies import ReductionCopy
 
 _ALIGN = 16
 _HEADER_BYTES = 64
@@ -38,7 +38,7 @@ class GangPartials:
     position: int
     num_gangs: SSAValue
     single_gang: bool
-    reductions: list[Reduction] = field(default_factory=list[Reduction])
+    reductions: list[ReductionCopy] = field(default_factory=list[ReductionCopy])
     gang_start: Cursor | None = None
     _gang_end: Cursor | None = None
     _gang: SSAValue | None = None
@@ -57,7 +57,7 @@ class GangPartials:
         mark = self._mark = body.insert(arith.ConstantOp.from_int_and_width(0, i1))
         self.gang_start, self._gang_end, self._gang = Cursor.before(mark), body, gang
 
-    def add(self, reduction: Reduction) -> None:
+    def add(self, reduction: ReductionCopy) -> None:
         """Takes over `reduction`: identity at the gang's start, its part saved at the end."""
         assert self.gang_start is not None
         if self.has(reduction):
@@ -69,7 +69,7 @@ class GangPartials:
         size = reduction.extent.constant_bytes or 0
         self.slot_bytes += -(-size // _ALIGN) * _ALIGN
 
-    def has(self, reduction: Reduction) -> bool:
+    def has(self, reduction: ReductionCopy) -> bool:
         """Whether `reduction` has been taken over."""
         return any(known is reduction for known in self.reductions)
 
@@ -100,7 +100,7 @@ class GangPartials:
 
     def _save(self, at: Cursor, scratch: SSAValue, gang: SSAValue) -> None:
         slot = self._slot(at, scratch, gang) if self.slot_bytes else scratch
-        locked: list[Reduction] = []
+        locked: list[ReductionCopy] = []
         for reduction, offset in zip(self.reductions, self._offsets, strict=True):
             if reduction.extent.constant_bytes is None:
                 locked.append(reduction)
@@ -134,7 +134,7 @@ class GangPartials:
         then.insert(_atomic_store(then.i32(0), scratch))
 
 
-def _check_section(reduction: Reduction) -> None:
+def _check_section(reduction: ReductionCopy) -> None:
     """A section's place and size must be known outside the loop over gangs."""
     for value in (reduction.extent.start, reduction.extent.count):
         if value is None or constant_value(value) is not None:

@@ -36,7 +36,7 @@ from ...dialects.accx import LaunchHostOp
 from ..ir.outline import symbol_table
 from ..ir.runtime_calls import RuntimeCalls
 from ..ir.sites import SiteTable
-from .data_regions import FunctionLowering
+from .data_regions import HostFunctionLowering
 
 _TRIGGERS: tuple[type[Operation], ...] = (
     LaunchHostOp,
@@ -62,5 +62,5 @@ class ConvertAccDataToRuntimePass(ModulePass):
         calls = RuntimeCalls(op, symbol_table(op))
         for function in list(op.body.block.ops):
             if isinstance(function, llvm.FuncOp) and _needs_work(function):
-                FunctionLowering(function, sites, calls).run()
+                HostFunctionLowering(function, sites, calls).run()
         sites.store(op)

@@ -73,7 +73,7 @@ class _Group:
 
 
 @dataclass
-class FunctionLowering:
+class HostFunctionLowering:
     """Lowers one host function."""
 
     function: llvm.FuncOp

@@ -116,8 +116,8 @@ def _replace_index(op: Operation, value: SSAValue, cursor: Cursor) -> None:
     erase(op)
 
 
-def _register(family: nvvm.SpecialRegisterFamily) -> Callable[[FunctionLowering, Operation], None]:
-    def lower(lowering: FunctionLowering, op: Operation) -> None:
+def _register(family: nvvm.SpecialRegisterFamily) -> Callable[[KernelLowering, Operation], None]:
+    def lower(lowering: KernelLowering, op: Operation) -> None:
         assert isinstance(op, gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp)
         dimension = _DIMENSIONS[op.dimension.data]
         cursor = Cursor.before(op)
@@ -131,7 +131,7 @@ def _register(family: nvvm.SpecialRegisterFamily) -> Callable[[FunctionLowering,
     return lower
 
 
-def _global_id(lowering: FunctionLowering, op: Operation) -> None:
+def _global_id(lowering: KernelLowering, op: Operation) -> None:
     """`block id * block dimension + thread id`, in i64 as it may exceed i32."""
     assert isinstance(op, gpu.GlobalIdOp)
     dimension = _DIMENSIONS[op.dimension.data]
@@ -154,28 +154,28 @@ def _global_id(lowering: FunctionLowering, op: Operation) -> None:
     erase(op)
 
 
-def _lane_id(lowering: FunctionLowering, op: Operation) -> None:
+def _lane_id(lowering: KernelLowering, op: Operation) -> None:
     cursor = Cursor.before(op)
     _replace_index(op, cursor.value(nvvm.LaneIdOp((0, _WARP_SIZE))), cursor)
 
 
-def _subgroup_size(lowering: FunctionLowering, op: Operation) -> None:
+def _subgroup_size(lowering: KernelLowering, op: Operation) -> None:
     cursor = Cursor.before(op)
     _replace_index(op, cursor.value(arith.ConstantOp(IntegerAttr(_WARP_SIZE, i32))), cursor)
 
 
-def _barrier(lowering: FunctionLowering, op: Operation) -> None:
+def _barrier(lowering: KernelLowering, op: Operation) -> None:
     Cursor.before(op).insert(nvvm.Barrier0Op())
     erase(op)
 
 
-def _return(lowering: FunctionLowering, op: Operation) -> None:
+def _return(lowering: KernelLowering, op: Operation) -> None:
     Cursor.before(op).insert(llvm.ReturnOp(op.operands[0] if op.operands else None))
     erase(op)
 
 
 @dataclass
-class FunctionLowering:
+class KernelLowering:
     """Lowers the bodies of one module's functions; `block_size` is the current kernel's, if known."""
 
     calls: LibraryCalls
@@ -222,7 +222,7 @@ def _check_type(type: Attribute, loc: SourceLoc) -> None:
         )
 
 
-_LOWERINGS: dict[type[Operation], Callable[[FunctionLowering, Operation], None]] = {
+_LOWERINGS: dict[type[Operation], Callable[[KernelLowering, Operation], None]] = {
     gpu.ThreadIdOp: _register(nvvm.THREAD_ID),
     gpu.BlockIdOp: _register(nvvm.BLOCK_ID),
     gpu.BlockDimOp: _register(nvvm.BLOCK_DIM),
@@ -285,7 +285,7 @@ def convert_module(module: gpu.ModuleOp, *, approximate: bool = False) -> None:
     calls = LibraryCalls(module, approximate=approximate)
     functions = [op for op in module.body.ops if isinstance(op, gpu.FuncOp | llvm.FuncOp)]
     for func in functions:
-        lowering = FunctionLowering(calls, _block_size(func))
+        lowering = KernelLowering(calls, _block_size(func))
         lowering.region(func.body)
     calls.remove_declarations()
     place_dynamic_tiles(module)

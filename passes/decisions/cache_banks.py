@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .cache_plan import WARP, Axis, Sharing, TilePlan, plan_tile
-from .cache_section import Section
+from .cache_section import CachedSection
 
 BANKS = 32
 BANK_BYTES = 4
@@ -51,7 +51,7 @@ def conflict_degree(coefficients: Sequence[int], threads: Sequence[int], access_
 
 
 def choose_padding(
-    section: Section,
+    section: CachedSection,
     axes: Sequence[Axis],
     sharing: Sharing,
     widths: Sequence[int],

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .cache_section import Rates, Section, rates_of
+from .cache_section import CachedSection, Rates, rates_of
 from .polynomials import Polynomial
 
 Method = Literal["rbi", "rbc", "ehc"]
@@ -64,7 +64,7 @@ class Sharing:
 
 
 @dataclass(frozen=True)
-class Tuning:
+class CacheTuning:
     """
     Choices for experiments, 0 or "auto" for our own: threads of the block in the two directions,
     outputs per thread (`rows` × `columns`), padding in elements (-1: by analysis).
@@ -85,14 +85,14 @@ def _constant_rate(rates: Rates, axis: Axis) -> int | None:
     return None if rate is None or axis.step is None else rate * axis.step
 
 
-def section_rates(section: Section, axes: Sequence[Axis]) -> tuple[Rates, ...] | None:
+def section_rates(section: CachedSection, axes: Sequence[Axis]) -> tuple[Rates, ...] | None:
     """The rates of every dimension; None if a lower bound is not linear in the loop variables."""
     found = [rates_of(dim.lower, [axis.variable for axis in axes]) for dim in section.dims]
     known = tuple(rates for rates in found if rates is not None)
     return known if len(known) == len(found) else None
 
 
-def overlaps(section: Section, rates: Sequence[Rates], axis: Axis) -> bool:
+def overlaps(section: CachedSection, rates: Sequence[Rates], axis: Axis) -> bool:
     """Whether neighbouring iterations of the loop name common elements."""
     for dim, moves in zip(section.dims, rates, strict=True):
         rate = _constant_rate(moves, axis)
@@ -101,7 +101,7 @@ def overlaps(section: Section, rates: Sequence[Rates], axis: Axis) -> bool:
     return True
 
 
-def extract_sharing(sections: Sequence[Section], axes: Sequence[Axis]) -> Sharing:
+def extract_sharing(sections: Sequence[CachedSection], axes: Sequence[Axis]) -> Sharing:
     """
     The loops to map to threads: the innermost one, so that lanes walk along memory, and up to one
     more outside of it whose neighbouring iterations share elements. A loop that the user gave to
@@ -129,7 +129,7 @@ def extract_sharing(sections: Sequence[Section], axes: Sequence[Axis]) -> Sharin
     return Sharing(tuple(reversed(chosen)), tuple(notes))
 
 
-def is_product(sections: Sequence[Section], axes: Sequence[Axis], sharing: Sharing) -> bool:
+def is_product(sections: Sequence[CachedSection], axes: Sequence[Axis], sharing: Sharing) -> bool:
     """
     Whether each section follows one of two mapped loops only, and both are followed: a product, where
     n × n outputs of a thread need 2 n elements for each term.
@@ -177,7 +177,7 @@ class Move:
 class TilePlan:
     """The tile of one section: dimensions outermost first, and how iterations move in it."""
 
-    section: Section
+    section: CachedSection
     rates: tuple[Rates, ...]
     dims: tuple[TileDim, ...]
     moves: tuple[Move, ...]
@@ -198,7 +198,7 @@ class TilePlan:
 
 
 def plan_tile(
-    section: Section,
+    section: CachedSection,
     axes: Sequence[Axis],
     sharing: Sharing,
     widths: Sequence[int],
@@ -232,7 +232,7 @@ def plan_tile(
 
 
 def _lay_out(
-    section: Section,
+    section: CachedSection,
     rates: tuple[Rates, ...],
     own: Sequence[tuple[int, Polynomial]],
     sizes: Sequence[int],

@@ -27,7 +27,7 @@ class SectionDim:
 
 
 @dataclass(frozen=True)
-class Section:
+class CachedSection:
     """A section of array `name`, outermost dimension first; elements of `element_bytes`."""
 
     name: str
@@ -66,7 +66,7 @@ SMALL_HULL = 64
 """Elements that it may hold in any case."""
 
 
-def hull(sections: Sequence[Section]) -> tuple[tuple[int, int], ...] | None:
+def hull(sections: Sequence[CachedSection]) -> tuple[tuple[int, int], ...] | None:
     """
     The least section around several of one array: per dimension, its first element counted from the
     first section's and its length. None where the distances are known only at run time, or gaps would fill
@@ -117,7 +117,7 @@ def divide(poly: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomia
     return found, poly - found * divisor
 
 
-def element_of(section: Section, subscripts: Sequence[Subscript]) -> Element | None:
+def element_of(section: CachedSection, subscripts: Sequence[Subscript]) -> Element | None:
     """The element that a chain of subscripts leads to; None if it does not follow the dimensions."""
     indices = [ZERO] * len(section.dims)
     inner = 0
@@ -131,7 +131,7 @@ def element_of(section: Section, subscripts: Sequence[Subscript]) -> Element | N
     return Element(tuple(indices), inner)
 
 
-def _assign(section: Section, subscript: Subscript, indices: list[Polynomial]) -> int | None:
+def _assign(section: CachedSection, subscript: Subscript, indices: list[Polynomial]) -> int | None:
     """Adds one subscript to the dimension it belongs to; the bytes that are left over."""
     left = subscript.index * subscript.stride
     for position, dim in enumerate(section.dims):  # rows of a length known only at run time
@@ -159,7 +159,7 @@ def _assign(section: Section, subscript: Subscript, indices: list[Polynomial]) -
     return parts[1].as_constant
 
 
-def offsets(section: Section, element: Element) -> tuple[Polynomial, ...]:
+def offsets(section: CachedSection, element: Element) -> tuple[Polynomial, ...]:
     """The element's place relative to the section's lower bounds."""
     return tuple(i - dim.lower for i, dim in zip(element.indices, section.dims, strict=True))
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Protocol, TypeVar
 
-from .cache_plan import WARP, Axis, Sharing, Tuning, section_rates
-from .cache_section import Section
+from .cache_plan import WARP, Axis, CacheTuning, Sharing, section_rates
+from .cache_section import CachedSection
 
 WIDEST_ACCESS = 16
 """Bytes of the widest access to shared memory."""
@@ -26,10 +26,10 @@ FEW_BLOCKS = 4
 
 
 def block_threads(
-    sections: Sequence[Section],
+    sections: Sequence[CachedSection],
     axes: Sequence[Axis],
     sharing: Sharing,
-    tuning: Tuning,
+    tuning: CacheTuning,
     given: tuple[int, int] = (0, 0),
 ) -> tuple[int, ...]:
     """
@@ -59,7 +59,7 @@ def block_threads(
     return (y, x)
 
 
-def is_crowded(threads: Sequence[int], outputs: Sequence[int], tuning: Tuning) -> bool:
+def is_crowded(threads: Sequence[int], outputs: Sequence[int], tuning: CacheTuning) -> bool:
     """
     Whether a block that we chose has more threads than there are registers for many outputs, or fewer
     than it takes to share tiles that feed very many.
@@ -74,7 +74,7 @@ def outputs_per_thread(
     axes: Sequence[Axis],
     sharing: Sharing,
     threads: Sequence[int],
-    tuning: Tuning,
+    tuning: CacheTuning,
     *,
     renewed: bool,
     element_bytes: int,

@@ -22,7 +22,7 @@ PAIRS = ((0, 1), (1, 0), (1, 2), (2, 1), (0, 2), (2, 0))
 
 
 @dataclass(frozen=True)
-class Place:
+class LoopPlace:
     """Subscripts, and the loops inside of the one asked about that are around them, innermost first."""
 
     subscripts: Subscripts
@@ -54,8 +54,8 @@ class _Equations:
 
 
 def meeting(
-    store: Place,
-    other: Place,
+    store: LoopPlace,
+    other: LoopPlace,
     own: LoopRange,
     step: int,
     trip: int | None,
@@ -91,7 +91,7 @@ def meeting(
 class _Iterations:
     """An access in the iterations of the loop over `own`, each of which is looked at once."""
 
-    def __init__(self, place: Place, first: bool, own: LoopRange, step: int):
+    def __init__(self, place: LoopPlace, first: bool, own: LoopRange, step: int):
         self._place, self._own, self._step = place, own, step
         self._names = {known.variable: _Own(first, known.variable) for known in place.ranges}
         self._symbols = {v: Polynomial.symbol(name) for v, name in self._names.items()}

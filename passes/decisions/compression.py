@@ -1,7 +1,7 @@
 """
 Whether compressing an array pays: bytes saved against the work of decoding.
 
-A kernel's iteration is described by its `Access`es and its other instructions; `seconds` bounds its
+A kernel's iteration is described by its `PackedAccess`es and its other instructions; `seconds` bounds its
 time by memory bandwidth, cache bandwidth and instruction issue, for a machine like an H200. The
 speedup of compressing one array is the ratio of two such bounds. What is read in a sequential loop is
 taken to come from cache: threads read the same elements, and every read is decoded again.
@@ -29,7 +29,7 @@ PAYS, LOSES = 1.05, 0.98
 
 
 @dataclass(frozen=True)
-class Access:
+class PackedAccess:
     """
     A load or store of `bytes` in the plain version. `array`: which array; `packed`: its format if it
     is compressed; `repeats`: how often per iteration of the parallel loops; `cached`: whether it
@@ -97,7 +97,7 @@ def encode_instructions(fmt: PackedFormat) -> int:
     return (1 if fmt.code == Code.HALF else 8) + (fmt.base_bits == 64)
 
 
-def extra_instructions(access: Access) -> int:
+def extra_instructions(access: PackedAccess) -> int:
     """What an access costs more when its array is compressed."""
     if access.packed is None:
         return 0
@@ -106,7 +106,7 @@ def extra_instructions(access: Access) -> int:
 
 
 def seconds(
-    accesses: Iterable[Access], instructions: int, plain: frozenset[Hashable] = frozenset()
+    accesses: Iterable[PackedAccess], instructions: int, plain: frozenset[Hashable] = frozenset()
 ) -> float:
     """
     A lower bound for the time of one iteration, with the arrays in `plain` left uncompressed.
@@ -130,9 +130,9 @@ def seconds(
     )
 
 
-def read_once(accesses: Iterable[Access]) -> list[Access]:
+def read_once(accesses: Iterable[PackedAccess]) -> list[PackedAccess]:
     """The accesses of a kernel that keeps what it has read of each array for all that need it."""
-    found: list[Access] = []
+    found: list[PackedAccess] = []
     seen: set[Hashable] = set()
     for access in accesses:
         if access.writes or access.array not in seen:
@@ -142,7 +142,7 @@ def read_once(accesses: Iterable[Access]) -> list[Access]:
     return found
 
 
-def estimate(array: Hashable, accesses: list[Access], instructions: int) -> Estimate | None:
+def estimate(array: Hashable, accesses: list[PackedAccess], instructions: int) -> Estimate | None:
     """What compressing `array` does to a kernel with these accesses; None if it has no access to it."""
     own = [access for access in accesses if access.array == array and access.packed is not None]
     fmt = own[0].packed if own else None

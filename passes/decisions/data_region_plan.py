@@ -45,13 +45,13 @@ class ArrayUse:
 
 
 @dataclass(frozen=True)
-class Declined:
+class LeftOut:
     """Why an array has no part in the region."""
 
     why: str
 
 
-def region_clause(uses: Sequence[ArrayUse]) -> Clause | Declined:
+def region_clause(uses: Sequence[ArrayUse]) -> Clause | LeftOut:
     """
     The clause of the region for an array with these uses.
 
@@ -62,18 +62,18 @@ def region_clause(uses: Sequence[ArrayUse]) -> Clause | Declined:
     """
     clauses = {use.clause for use in uses}
     if not any(use.certain for use in uses):
-        return Declined(f"line {uses[0].line} may not run")
+        return LeftOut(f"line {uses[0].line} may not run")
     if clauses == {Clause.CREATE}:
         return Clause.CREATE
     if Clause.CREATE in clauses:
         line = next(use.line for use in uses if use.clause is Clause.CREATE)
-        return Declined(f"line {line} creates it, others copy it")
+        return LeftOut(f"line {line} creates it, others copy it")
     for use in uses:
         if use.clause is Clause.COPYIN and use.writes:
-            return Declined(f"line {use.line} changes what it copies in")
+            return LeftOut(f"line {use.line} changes what it copies in")
     if clauses == {Clause.COPYIN}:
         return Clause.COPYIN
     if not any(use.certain and use.clause.copies_out for use in uses):
         line = next(use.line for use in uses if use.clause.copies_out)
-        return Declined(f"line {line}, which copies it out, may not run")
+        return LeftOut(f"line {line}, which copies it out, may not run")
     return Clause.COPYOUT if clauses == {Clause.COPYOUT} else Clause.COPY

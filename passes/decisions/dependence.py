@@ -18,7 +18,7 @@ from functools import cached_property
 from math import gcd
 
 from .inequalities import Facts, bounds_from_below
-from .linearised import Dimension, dimensions
+from .linearised import SubscriptPair, dimensions
 from .polynomials import Polynomial
 from .ranges import LoopRange
 
@@ -202,7 +202,7 @@ def _same_place(left: Polynomial, right: Polynomial, loop: LoopContext) -> bool:
 
 
 def _clause(
-    found: Sequence[Dimension], loop: LoopContext, right_later: bool, known: Known
+    found: Sequence[SubscriptPair], loop: LoopContext, right_later: bool, known: Known
 ) -> Clause | None:
     """What keeps the accesses apart in one order of the iterations; () if it is proven."""
     iterations = _Iterations(loop, right_later)
@@ -249,7 +249,7 @@ def requirement(
     """
     if len(left) != len(right):
         return None
-    found: list[Dimension] = []
+    found: list[SubscriptPair] = []
     for index, (one, other) in enumerate(zip(left, right, strict=True)):
         if one is None or other is None:
             continue
@@ -258,7 +258,7 @@ def requirement(
             return ()
         around = loop.range, *loop.outer
         ranges = (*loop.inner, *around), (*loop.inner_of_right, *around)
-        found += dimensions(Dimension(one, other, wide), ranges, loop.facts, known)
+        found += dimensions(SubscriptPair(one, other, wide), ranges, loop.facts, known)
     clauses: dict[Clause, None] = {}
     for right_later in (True, False):
         clause = _clause(found, loop, right_later, known)

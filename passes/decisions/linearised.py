@@ -18,7 +18,7 @@ from .ranges import LoopRange
 
 
 @dataclass(frozen=True)
-class Dimension:
+class SubscriptPair:
     """
     One subscript of two accesses: how many elements from there each touches, and what must not be
     negative for it to be a dimension at all.
@@ -114,12 +114,12 @@ def _within(
 
 
 def _split(
-    given: Dimension,
+    given: SubscriptPair,
     stride: Polynomial,
     ranges: Ranges,
     facts: Facts,
     known: Callable[[Hashable], bool],
-) -> tuple[Dimension, Dimension] | None:
+) -> tuple[SubscriptPair, SubscriptPair] | None:
     """`given` as multiples of the stride and the rest."""
     needs: dict[Polynomial, None] = dict.fromkeys(given.needs)
     parts: list[tuple[Polynomial, Polynomial]] = []
@@ -138,14 +138,14 @@ def _split(
     (left, left_rest), (right, right_rest) = parts
     conditions = tuple(needs)
     return (
-        Dimension(left, right, (1, 1), conditions),
-        Dimension(left_rest, right_rest, given.widths, conditions),
+        SubscriptPair(left, right, (1, 1), conditions),
+        SubscriptPair(left_rest, right_rest, given.widths, conditions),
     )
 
 
 def dimensions(
-    given: Dimension, ranges: Ranges, facts: Facts, known: Callable[[Hashable], bool]
-) -> list[Dimension]:
+    given: SubscriptPair, ranges: Ranges, facts: Facts, known: Callable[[Hashable], bool]
+) -> list[SubscriptPair]:
     """`given` itself, and the dimensions it can be taken apart into."""
     variables = frozenset(loop.variable for side in ranges for loop in side)
     found = [given]

@@ -24,7 +24,7 @@ class Mode(Enum):
     """Every thread on its own."""
 
 
-class Unit(Enum):
+class Sharers(Enum):
     """What a loop's iterations are distributed over within a gang."""
 
     NONE = "none"
@@ -38,20 +38,20 @@ class Partition:
     """`gang_dim` 1 to 3 if gangs share the loop; `inside` is the mode of the loop's body."""
 
     gang_dim: int | None
-    unit: Unit
+    unit: Sharers
     inside: Mode
 
     @property
     def sequential(self) -> bool:
-        return self.gang_dim is None and self.unit is Unit.NONE
+        return self.gang_dim is None and self.unit is Sharers.NONE
 
 
-def _unit_in_gang(worker: bool, vector: bool, shape: BlockShape) -> tuple[Unit, Mode]:
+def _unit_in_gang(worker: bool, vector: bool, shape: BlockShape) -> tuple[Sharers, Mode]:
     if vector:
-        return Unit.THREADS, Mode.THREAD
+        return Sharers.THREADS, Mode.THREAD
     if worker and shape.workers != 1:
-        return Unit.WORKERS, Mode.THREAD if shape.lanes == 1 else Mode.WORKER
-    return Unit.NONE, Mode.GANG
+        return Sharers.WORKERS, Mode.THREAD if shape.lanes == 1 else Mode.WORKER
+    return Sharers.NONE, Mode.GANG
 
 
 def partition_loop(
@@ -61,7 +61,7 @@ def partition_loop(
     if mode is Mode.GANG:
         unit, inside = _unit_in_gang(worker, vector, shape)
     elif mode is Mode.WORKER and vector:
-        unit, inside = Unit.LANES, Mode.THREAD
+        unit, inside = Sharers.LANES, Mode.THREAD
     else:
-        unit, inside = Unit.NONE, mode
+        unit, inside = Sharers.NONE, mode
     return Partition(gang_dim, unit, inside)

@@ -50,7 +50,7 @@ STRATEGIES: tuple[Strategy, ...] = ("auto", "2_1", "2_2", "2_3", "3_1", "3_2", "
 
 
 @dataclass(frozen=True)
-class Tuning:
+class ScheduleTuning:
     """
     Numbers for experiments, 0 for our own choice: `rows` of the outermost loop of a tight nest per
     gang, `elements` per thread of a single loop that streams, `lanes` per gang where the user left
@@ -132,7 +132,7 @@ _NEST_SHAPES = {
 class _Planner:
     """Assigns levels along the loop trees of one construct."""
 
-    def __init__(self, sizes: Sizes, strategy: Strategy, ceiling: int, tuning: Tuning):
+    def __init__(self, sizes: Sizes, strategy: Strategy, ceiling: int, tuning: ScheduleTuning):
         self.sizes = sizes
         self.tuning = tuning
         self.strategy = strategy
@@ -335,7 +335,7 @@ def plan_construct(
     target: Target = "nvptx",
     strategy: Strategy = "auto",
     widest: Level = Level.GANG,
-    tuning: Tuning | None = None,
+    tuning: ScheduleTuning | None = None,
 ) -> Schedule:
     """
     The schedule of one construct (or of a routine whose level is `widest`). Raises `CompileError`
@@ -345,7 +345,7 @@ def plan_construct(
         check_nesting(root)
     if target == "host":
         return _plan_host(roots, sizes, widest)
-    planner = _Planner(sizes, strategy, widest + 1, tuning or Tuning())
+    planner = _Planner(sizes, strategy, widest + 1, tuning or ScheduleTuning())
     planner.share_grid(roots)
     for root in roots:
         planner.visit(root, widest + 1)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from .launch_shape import MAX_THREADS, Sizes
 from .levels import LEVEL_NAMES, Level
 from .loop_tree import LoopNode
-from .schedule import STRATEGIES, LoopPlan, Schedule, Strategy, Tuning, plan_construct
+from .schedule import STRATEGIES, LoopPlan, Schedule, ScheduleTuning, Strategy, plan_construct
 
 _LANES = (64, 128, 256, 512)
 _ROWS = (1, 2, 4, 8, 16, 32)
@@ -25,23 +25,23 @@ def alternatives(
     roots: list[LoopNode],
     sizes: Sizes,
     strategy: Strategy = "auto",
-    tuning: Tuning | None = None,
+    tuning: ScheduleTuning | None = None,
 ) -> list[Schedule]:
     """
     The legal schedules of a construct for a GPU, all different, the one that `strategy` and `tuning`
     give first. Raises `CompileError` for levels nested in a way OpenACC forbids.
     """
     found: list[Schedule] = []
-    for schedule in _candidates(roots, sizes, strategy, tuning or Tuning()):
+    for schedule in _candidates(roots, sizes, strategy, tuning or ScheduleTuning()):
         if all(_differs(schedule, other) for other in found):
             found.append(schedule)
     return found
 
 
 def _candidates(
-    roots: list[LoopNode], sizes: Sizes, strategy: Strategy, tuning: Tuning
+    roots: list[LoopNode], sizes: Sizes, strategy: Strategy, tuning: ScheduleTuning
 ) -> Iterator[Schedule]:
-    def plan(strategy: Strategy, tuning: Tuning) -> Schedule:
+    def plan(strategy: Strategy, tuning: ScheduleTuning) -> Schedule:
         return plan_construct(roots, sizes, "nvptx", strategy, Level.GANG, tuning)
 
     shapes = [plan(name, tuning) for name in (strategy, *STRATEGIES)]

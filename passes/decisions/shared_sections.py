@@ -23,7 +23,7 @@ NARROWEST = 16
 
 
 @dataclass(frozen=True)
-class Place:
+class TermPlace:
     """
     An element by row and column: `row * stride + column * element` bytes from the array's start.
     `terms_along`: the loop over terms runs along a row (else down a column).
@@ -37,7 +37,7 @@ class Place:
 
 def place_of(
     offset: Polynomial, element: int, own: object, other: object, term: object
-) -> Place | None:
+) -> TermPlace | None:
     """
     The place of an element `offset` bytes from the start, which moves with one parallel loop (`own`) and
     the loop over terms alone; None if it moves with `other`, or neither of the two runs along memory.
@@ -69,7 +69,7 @@ def place_of(
     inner = Polynomial({m: c // element for m, c in rest.terms.items()})
     own_symbol, term_symbol = Polynomial.symbol(own), Polynomial.symbol(term)
     along, across = (term_symbol, own_symbol) if terms_along else (own_symbol, term_symbol)
-    return Place(across + rows, along + inner, stride, terms_along)
+    return TermPlace(across + rows, along + inner, stride, terms_along)
 
 
 @dataclass(frozen=True)

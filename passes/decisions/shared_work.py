@@ -56,7 +56,7 @@ MOST_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)
-class Piece:
+class StagedPiece:
     """
     A tile for `iterations` of an inner loop: `slot` bytes for each, in which the loads lie at
     `offsets`; `alignment`: of a slot.
@@ -72,7 +72,7 @@ class Piece:
         return self.iterations * self.slot
 
 
-def choose_piece(sizes: Sequence[int], threads: int, trip: int | None) -> Piece | None:
+def choose_piece(sizes: Sequence[int], threads: int, trip: int | None) -> StagedPiece | None:
     """
     The tile for loads of `sizes` bytes, one iteration per thread, or None if it does not pay. Slots of up
     to 16 bytes are powers of two, so that one wide load reads them. `trip`: the inner loop's number of
@@ -88,5 +88,5 @@ def choose_piece(sizes: Sequence[int], threads: int, trip: int | None) -> Piece 
         end = begin + size
     unit = 16 if end > 8 else 8 if end > 4 else 4 if end > 2 else end
     slot = -(-end // unit) * unit
-    piece = Piece(threads, tuple(offsets), slot, unit)
+    piece = StagedPiece(threads, tuple(offsets), slot, unit)
     return piece if piece.bytes <= MOST_BYTES else None

@@ -30,7 +30,7 @@ class RowReads:
 
 
 @dataclass(frozen=True)
-class Piece:
+class RowPiece:
     """
     Elements that share an aligned piece of 16 bytes of a row, counted from the group's first column:
     the ones that are read, ascending, and the columns that read one of them.
@@ -40,7 +40,7 @@ class Piece:
     columns: frozenset[int]
 
 
-def pieces(reads: RowReads, columns: int) -> tuple[Piece, ...]:
+def pieces(reads: RowReads, columns: int) -> tuple[RowPiece, ...]:
     """The pieces of a row that a group of `columns` iterations reads, ascending."""
     width = WIDE_BYTES // reads.bytes
     elements: dict[int, set[int]] = {}
@@ -51,12 +51,12 @@ def pieces(reads: RowReads, columns: int) -> tuple[Piece, ...]:
             elements.setdefault(element // width, set()).add(element)
             readers.setdefault(element // width, set()).add(column)
     return tuple(
-        Piece(tuple(sorted(elements[number])), frozenset(readers[number]))
+        RowPiece(tuple(sorted(elements[number])), frozenset(readers[number]))
         for number in sorted(elements)
     )
 
 
-def refuge(piece: Piece, others: Sequence[Piece], columns: int) -> Piece | None:
+def refuge(piece: RowPiece, others: Sequence[RowPiece], columns: int) -> RowPiece | None:
     """
     The piece to read instead of `piece` in a group of which no column wants it: one that all other
     columns do. Itself if every column wants it.

@@ -70,6 +70,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ..decisions.declined import Declined
 from ..decisions.schedule import Target
 from ..decisions.spread import (
     SHARED_OUT,
@@ -84,7 +85,7 @@ from ..decisions.spread import (
 from ..ir.acc_ops import has_level, loops_in
 from ..ir.addresses import AddressOp
 from ..ir.building import Cursor, constant_value
-from ..ir.jamming import Declined, body_of, check_body, explain
+from ..ir.jamming import body_of, check_body, explain
 from ..ir.machine import machine_of
 from ..ir.purity import is_pure_call, only_reads
 from ..ir.region_values import HostEmitter, RegionSymbols
@@ -92,7 +93,7 @@ from ..ir.schedules import given_sizes, schedule_of
 from ..ir.trip_counts import Arithmetic, distance
 from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 from .group_loads import Pair, Spreads
-from .grouped_iterations import SUMS, Found, group
+from .grouped_iterations import SUMS, GroupedLoops, group
 from .reduction_loops import SumLoop
 
 
@@ -195,7 +196,7 @@ def _check_construct(construct: acc.ParallelOp) -> acc.LoopOp:
     return outer
 
 
-def _find(construct: acc.ParallelOp, order: Order, sides: Sequence[int]) -> Found:
+def _find(construct: acc.ParallelOp, order: Order, sides: Sequence[int]) -> GroupedLoops:
     """
     What has to be known to rewrite a construct of one gang and vector loop, or of one gang loop if sums may
     be added up in any order. Raises `Declined`.
@@ -208,7 +209,7 @@ def _find(construct: acc.ParallelOp, order: Order, sides: Sequence[int]) -> Foun
     if side == 1:
         raise Declined("no subscript combines the variables of two loops")
     used = tuple(p for p in pairs if wanted[p] > 1)
-    return Found(construct, outer, used, side, ordered=order == "kept")
+    return GroupedLoops(construct, outer, used, side, ordered=order == "kept")
 
 
 def _take_lanes(construct: acc.ParallelOp) -> list[SumLoop]:
@@ -237,7 +238,7 @@ def _undo(made: Sequence[SumLoop]) -> None:
         loop.undo()
 
 
-def _long_enough(found: Found, least: int) -> SSAValue | bool:
+def _long_enough(found: GroupedLoops, least: int) -> SSAValue | bool:
     """Whether the inner loops have `least` iterations: known, or a value before the construct."""
     emit = HostEmitter(found.construct)
     math = Arithmetic(emit)

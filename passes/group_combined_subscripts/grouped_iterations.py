@@ -47,7 +47,7 @@ SUMS: tuple[type[Operation], ...] = (arith.AddfOp, arith.AddiOp)
 
 
 @dataclass(frozen=True)
-class Found:
+class GroupedLoops:
     """
     A construct that is one loop, and the sequential loops in it to take in groups of `side`. `ordered`: what
     they carry is computed in the program's order, by one thread for each row.
@@ -110,7 +110,7 @@ class _Iterations:
 
     def __init__(
         self,
-        found: Found,
+        found: GroupedLoops,
         maps: list[Values],
         variables: dict[Operation, list[list[SSAValue]]],
         aligned: SSAValue | None,
@@ -364,7 +364,7 @@ def _arrays(pair: Pair) -> list[SSAValue]:
     return found
 
 
-def _aligned(found: Found, at: Cursor) -> SSAValue | None:
+def _aligned(found: GroupedLoops, at: Cursor) -> SSAValue | None:
     """Whether all arrays start at multiples of a wide load's bytes."""
     arrays = dict.fromkeys(array for pair in found.pairs for array in _arrays(pair))
     bits: SSAValue | None = None
@@ -387,7 +387,7 @@ def _let_wrap(pair: Pair) -> None:
             value = user.results[0]
 
 
-def group(found: Found, lanes: int, elements: int) -> None:
+def group(found: GroupedLoops, lanes: int, elements: int) -> None:
     """Rewrites the construct (see the contract above)."""
     outer, size = found.outer, found.side
     block = outer.region.block
@@ -454,7 +454,7 @@ def group(found: Found, lanes: int, elements: int) -> None:
     )
 
 
-def _variables(found: Found, at: Cursor) -> dict[Operation, list[list[SSAValue]]]:
+def _variables(found: GroupedLoops, at: Cursor) -> dict[Operation, list[list[SSAValue]]]:
     """Variables for the sums that the loops in `pairs` carry, row by row."""
     one = at.i32(1)
     return {
@@ -469,7 +469,7 @@ def _variables(found: Found, at: Cursor) -> dict[Operation, list[list[SSAValue]]
     }
 
 
-def _resize(found: Found, lanes: int) -> None:
+def _resize(found: GroupedLoops, lanes: int) -> None:
     """
     A worker per group, a lane where the order is kept, and gangs for all groups where there were gangs for
     all iterations.

@@ -13,10 +13,11 @@ from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ..decisions.declined import Declined
 from ..ir.acc_ops import has_level, is_defined_inside
 from ..ir.building import Cursor, erase
 from ..ir.combiners import Kind
-from ..ir.jamming import Declined, body_of, clone_into
+from ..ir.jamming import body_of, clone_into
 from ..ir.recipe_reading import Recipes
 
 

@@ -68,7 +68,7 @@ from ..ir.layout import size_of
 from ..ir.recipe_reading import Recipes
 from ..ir.recipes import firstprivate_recipe
 from ..ir.region_values import HostEmitter, RegionSymbols, variable_key
-from ..ir.sections import STORED, PointerUses, Section, pointer_uses, section_of
+from ..ir.sections import STORED, PointerUses, TouchedSection, pointer_uses, section_of
 from ..ir.visible_data import has_other_section, is_conditional, visible_default, visible_entry
 from .data_attributes import DataAction, VariableFacts, VariableKind, decide
 from .device_copies import may_have_device_copy, shared_globals
@@ -238,7 +238,7 @@ class _Variable:
     name: str
     kind: VariableKind
     uses: PointerUses
-    section: Section | str
+    section: TouchedSection | str
     visible: EntryOp | None
     """The operation of a data construct or declare around the construct."""
     one_of_several: bool = False
@@ -246,7 +246,7 @@ class _Variable:
 
 
 def _variable_type(variable: _Variable, globals_: Globals) -> TypeAttribute:
-    if variable.one_of_several and isinstance(variable.section, Section):
+    if variable.one_of_several and isinstance(variable.section, TouchedSection):
         return cast(TypeAttribute, variable.section.unit)
     if variable.visible is not None:
         return variable.visible.var_type
@@ -256,7 +256,7 @@ def _variable_type(variable: _Variable, globals_: Globals) -> TypeAttribute:
     if variable.kind is not VariableKind.POINTER:
         assert isinstance(owner, llvm.AddressOfOp)
         return cast(TypeAttribute, globals_[owner.global_name.string_value()].global_type)
-    if isinstance(variable.section, Section):
+    if isinstance(variable.section, TouchedSection):
         return cast(TypeAttribute, variable.section.unit)
     units = [access.unit for access in variable.uses.accesses]
     return cast(TypeAttribute, units[0] if units else i8)
@@ -281,7 +281,7 @@ def _bounds(
     elif (
         (variable.kind is VariableKind.POINTER or variable.one_of_several)
         and action in (DataAction.COPY, DataAction.COPYIN, DataAction.PRESENT)
-        and isinstance(variable.section, Section)
+        and isinstance(variable.section, TouchedSection)
     ):
         lower, extent = _section_values(variable.section, emit)
     else:
@@ -296,7 +296,7 @@ def _bounds(
     return [emit.insert(bounds, f"{variable.name}_bounds")]
 
 
-def _section_values(section: Section, emit: HostEmitter) -> tuple[SSAValue, SSAValue]:
+def _section_values(section: TouchedSection, emit: HostEmitter) -> tuple[SSAValue, SSAValue]:
     """First element and number of elements; a section of loops that run nothing is empty."""
     lows, highs = section.bounds.lows, section.bounds.highs
     lower = emit.minimum(lows)
@@ -440,7 +440,7 @@ def _infer(
         section = section_of(uses, symbols)
         several = visible is not None and has_other_section(visible)
         variable = _Variable(value, name, kind, uses, section, visible, several)
-        if several and not isinstance(section, Section):
+        if several and not isinstance(section, TouchedSection):
             raise error(
                 source_loc(construct),
                 f"two sections of '{name}' are visible, and which one is used is not known: {section}",
@@ -459,7 +459,7 @@ def _infer(
             reduction=any(isinstance(op, acc.ReductionOp) for op in uses.as_variable),
             visible_clause=clause,
             conditional=visible is not None and is_conditional(visible),
-            section_known=isinstance(variable.section, Section),
+            section_known=isinstance(variable.section, TouchedSection),
             shared=_may_be_shared(value, shared),
         )
         decided.append((variable, decide(facts)))

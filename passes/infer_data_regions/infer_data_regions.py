@@ -46,7 +46,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.accx import DATA_REGION, INFERRED
 from ..ir.acc_ops import EXIT_OPS, MAPPING_OPS, parallel_construct_operands
-from ..ir.data_spans import Site, SpanPlan, clause_of, plan_span, sites_of, sites_of_block
+from ..ir.data_spans import SpanClause, SpanPlan, clause_of, plan_span, sites_of, sites_of_block
 from ..ir.hoisting import Hoister
 from ..ir.host_effects import Barrier, Effect, HostEffects
 from ..ir.host_memory import HostMemory, Root
@@ -72,7 +72,7 @@ class _Unit:
     first: int
     last: int
     effects: tuple[Effect, ...]
-    sites: tuple[Site, ...]
+    sites: tuple[SpanClause, ...]
 
     @property
     def stops(self) -> bool:
@@ -279,7 +279,7 @@ def _mapped(unit: _Unit) -> bool:
     return any(clause_of(site.entry) is not None for site in unit.sites)
 
 
-def _loop_sites(loop: HostLoop) -> tuple[list[Site], bool]:
+def _loop_sites(loop: HostLoop) -> tuple[list[SpanClause], bool]:
     """The sites of a loop, and whether a guard is to ask if the loop runs at all."""
     match loop:
         case scf.ForOp():

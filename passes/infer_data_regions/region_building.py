@@ -15,7 +15,7 @@ from ...dialects.volatility import is_plain_load
 from ..decisions.data_region_plan import Clause
 from ..ir.acc_ops import constant_i32, enclosing_function, entry_block
 from ..ir.building import constant_value
-from ..ir.data_spans import RegionArray, Section
+from ..ir.data_spans import RegionArray, SpanSection
 from ..ir.hoisting import Hoister, insert
 from ..ir.purity import only_computes
 from .host_cfg import Spine
@@ -100,7 +100,7 @@ def _hull(array: RegionArray, hoister: Hoister, conditions: _Conditions) -> SSAV
     """
     emit = conditions.value
 
-    def ends(section: Section) -> tuple[SSAValue, SSAValue]:
+    def ends(section: SpanSection) -> tuple[SSAValue, SSAValue]:
         lower, extent = hoister.emit(section.lower), hoister.emit(section.extent)
         return lower, emit(arith.AddiOp(lower, extent))
 

@@ -48,7 +48,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.accx import ACCESS_GROUPS, INTERLEAVE, LANES, SIMD, UNROLL, VECTOR_WIDTH
 from ..ir.building import Cursor
-from ..ir.lane_loops import Lanes, VaryingValues, is_evidently_independent, is_lane_wise, lanes_of
+from ..ir.lane_loops import Lanes, LaneValues, is_evidently_independent, is_lane_wise, lanes_of
 from ..ir.loop_flow import loop_flow
 from ..ir.private_storage import entry_cursor
 from .lane_code import Lane
@@ -73,7 +73,7 @@ class Interchange:
     def __init__(self, loop: scf.ForOp, lanes: Lanes, function: llvm.FuncOp, groups: Iterator[int]):
         self.loop = loop
         self.lanes = lanes
-        self.varying = VaryingValues(loop)
+        self.varying = LaneValues(loop)
         self.function = function
         self.groups = groups
         self.alike: Values = {}

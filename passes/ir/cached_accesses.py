@@ -16,9 +16,17 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.accx_element import Index
 from ...dialects.volatility import is_ordered
-from ..decisions.cache_section import Element, Section, SectionDim, Subscript, element_of, offsets
+from ..decisions.cache_section import (
+    CachedSection,
+    Element,
+    SectionDim,
+    Subscript,
+    element_of,
+    offsets,
+)
 from ..decisions.cache_section import is_inside as offset_is_inside
 from ..decisions.cache_section import is_outside as offset_is_outside
+from ..decisions.declined import Declined
 from ..decisions.polynomials import Polynomial
 from ..decisions.ranges import LoopRange
 from .addresses import ADDRESS_OPS, AddressStep, steps_of
@@ -28,10 +36,6 @@ from .sections import refine_by_conditions
 from .value_polynomials import from_value, keeps_value
 
 _ARITHMETIC = (arith.ConstantOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
-
-
-class Declined(Exception):
-    """Why a directive is left to the hardware caches."""
 
 
 @dataclass
@@ -54,7 +58,7 @@ class Symbols:
 
 
 @dataclass
-class Access:
+class CachedAccess:
     """
     A load or store through the directive's view; `element` is None if its subscripts do not follow
     the section's dimensions. `proved[d]`: index d lies in the section.
@@ -85,8 +89,8 @@ class Cached:
     """
 
     op: acc.CacheOp
-    section: Section
-    accesses: list[Access] = field(default_factory=list["Access"])
+    section: CachedSection
+    accesses: list[CachedAccess] = field(default_factory=list["CachedAccess"])
     several: bool = False
     written: bool = False
     touched_elsewhere: bool = False
@@ -129,7 +133,7 @@ class Cached:
 # Sections and accesses ------------------------------------------------------------------------
 
 
-def read_section(op: acc.CacheOp, symbols: Symbols, *, any_length: bool = False) -> Section:
+def read_section(op: acc.CacheOp, symbols: Symbols, *, any_length: bool = False) -> CachedSection:
     """
     The section an `acc.cache` names. `any_length`: a length known only at run time is given as 0.
     Raises `Declined`.
@@ -158,7 +162,7 @@ def read_section(op: acc.CacheOp, symbols: Symbols, *, any_length: bool = False)
             f"the section of '{name}' names whole rows of a length known only at run time"
         )
     readonly = op.data_clause.data is acc.DataClause.ACC_CACHE_READONLY
-    return Section(name, tuple(dims), element, readonly)
+    return CachedSection(name, tuple(dims), element, readonly)
 
 
 def _subscript(step: AddressStep, symbols: Symbols) -> Subscript:
@@ -233,15 +237,15 @@ def _order(op: Operation) -> tuple[int, ...]:
 
 
 def access_of(
-    section: Section,
+    section: CachedSection,
     op: llvm.LoadOp | llvm.StoreOp,
     path: Sequence[Subscript],
     symbols: Symbols,
-) -> Access:
+) -> CachedAccess:
     """Which element of the section an access means, and whether it lies inside."""
     element = element_of(section, path)
     if element is None:
-        return Access(op, None)
+        return CachedAccess(op, None)
     deltas = offsets(section, element)
     dims = section.dims
     choices = _range_choices(op, symbols)
@@ -253,7 +257,7 @@ def access_of(
         all(offset_is_outside(delta, dim.length, ranges) for ranges in choices)
         for delta, dim in zip(deltas, dims, strict=True)
     )
-    return Access(op, element, deltas, proved, outside)
+    return CachedAccess(op, element, deltas, proved, outside)
 
 
 _SMALLER = (2, 3)

@@ -11,9 +11,10 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
 from ..decisions.cache_section import hull
+from ..decisions.declined import Declined
 from .acc_ops import set_operand_groups, source_loc
 from .building import Cursor, erase
-from .cached_accesses import Declined, Symbols, read_section, uses_of_view
+from .cached_accesses import Symbols, read_section, uses_of_view
 
 
 def first_directive(op: acc.CacheOp) -> acc.CacheOp:

@@ -12,14 +12,14 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
 from ..decisions.certain_dependence import EVERY, is_met, iterations_apart
-from ..decisions.certain_meeting import Place, meeting
+from ..decisions.certain_meeting import LoopPlace, meeting
 from ..decisions.ranges import LoopRange
 from .acc_ops import PRIVATIZING_OPS, is_defined_inside, variable_name
 from .array_accesses import ArrayAccess, array_accesses
 from .building import constant_value
 from .loop_symbols import LoopSymbols, bounds_of
 from .meeting_candidates import Candidate, MeetingCandidates
-from .region_values import Expression, HostLoad
+from .region_values import HostExpression, HostLoad
 from .varying_values import VaryingValues
 
 MOST_TRIES = 128
@@ -117,7 +117,7 @@ class _Finder:
                 return not is_defined_inside(symbol, self.loop)
             case HostLoad():
                 return True
-            case Expression():
+            case HostExpression():
                 return all(self._invariant(s) for poly in symbol.operands for s in poly.symbols)
             case _:
                 return False
@@ -164,7 +164,7 @@ class _Finder:
             return False
         for own, step, trip, others in self._variables(store, load):
             places = [
-                Place(access.subscripts, (*around, *others))
+                LoopPlace(access.subscripts, (*around, *others))
                 for access, around in zip((store, load), inner, strict=True)
             ]
             if meeting(places[0], places[1], own, step, trip, self._invariant) is not None:

@@ -185,7 +185,7 @@ class ScalarOperator(Combiner):
 
 
 @dataclass(frozen=True, slots=True)
-class Expression:
+class ScalarExpression:
     """
     `result`, which operations without effects (`operations`, in order) compute from nothing but values of
     the groups `inputs`.
@@ -207,8 +207,8 @@ class Elementwise(Combiner):
     """Arithmetic of a recipe on one scalar of each copy."""
 
     type: Attribute
-    first: Expression
-    expression: Expression
+    first: ScalarExpression
+    expression: ScalarExpression
 
     def neutral(self, at: Cursor) -> SSAValue:
         return self.first.at(at)

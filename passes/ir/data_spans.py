@@ -19,11 +19,11 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...dialects.accx import CELL, POINTERS
 from ...dialects.accx_compress import COMPRESSION_OPS, DECODES, PACKED
 from ...dialects.accx_element import ElementOp
-from ..decisions.data_region_plan import ArrayUse, Clause, Declined, region_clause
+from ..decisions.data_region_plan import ArrayUse, Clause, LeftOut, region_clause
 from .acc_ops import MAPPING_OPS, alloca_count, exits_of, is_inside, source_loc, variable_name
 from .building import constant_value
 from .hoisting import Hoister, Key
-from .host_effects import Access, Barrier, Effect
+from .host_effects import Barrier, Effect, HostAccess
 from .host_memory import HostMemory, Root
 
 MappingOp = (
@@ -32,7 +32,7 @@ MappingOp = (
 
 
 @dataclass(frozen=True)
-class Site:
+class SpanClause:
     """
     One clause of a construct (`acc.parallel` or `acc.data`). `certain`: the construct runs whenever
     the span does. `writes`: its kernels may write the device's copy.
@@ -53,7 +53,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Section:
+class SpanSection:
     """Elements from `lower`, `extent` of them, as values of the span."""
 
     lower: SSAValue
@@ -71,8 +71,8 @@ class RegionArray:
     name: str
     clause: Clause
     like: MappingOp
-    hull: tuple[Section, ...] = ()
-    others: tuple[Section, ...] = ()
+    hull: tuple[SpanSection, ...] = ()
+    others: tuple[SpanSection, ...] = ()
 
 
 @dataclass
@@ -116,7 +116,7 @@ def _runs_at_least_once(loop: scf.ForOp) -> bool:
     return lower is not None and upper is not None and lower < upper
 
 
-def sites_of(op: Operation, certain: bool) -> Iterator[Site]:
+def sites_of(op: Operation, certain: bool) -> Iterator[SpanClause]:
     """The sites of `op` and of what is nested in it; `certain`: `op` runs if the span does."""
     match op:
         case acc.ParallelOp():
@@ -132,7 +132,7 @@ def sites_of(op: Operation, certain: bool) -> Iterator[Site]:
             construct = _construct_of(op)
             if construct is not None:
                 conditional = isinstance(construct, acc.DataOp) and construct.if_cond is not None
-                yield Site(
+                yield SpanClause(
                     op,
                     construct,
                     certain and not conditional,
@@ -142,13 +142,13 @@ def sites_of(op: Operation, certain: bool) -> Iterator[Site]:
             yield from _sites_of_blocks(op, False)
 
 
-def sites_of_block(block: Block, certain: bool) -> Iterator[Site]:
+def sites_of_block(block: Block, certain: bool) -> Iterator[SpanClause]:
     """The sites of all operations of `block`."""
     for op in block.ops:
         yield from sites_of(op, certain)
 
 
-def _sites_of_blocks(op: Operation, certain: bool) -> Iterator[Site]:
+def _sites_of_blocks(op: Operation, certain: bool) -> Iterator[SpanClause]:
     for region in op.regions:
         for block in region.blocks:
             yield from sites_of_block(block, certain)
@@ -205,7 +205,7 @@ _CLAUSES: dict[tuple[acc.DataClause, type[Operation], type[Operation]], Clause] 
 
 
 def written_roots(
-    sites: Sequence[Site], accesses: Sequence[Access], memory: HostMemory
+    sites: Sequence[SpanClause], accesses: Sequence[HostAccess], memory: HostMemory
 ) -> set[Root]:
     """
     What the span may write on the host: by host code, by clauses that copy out, or by kernels where
@@ -226,20 +226,20 @@ SectionKey = tuple[Attribute, tuple[Key | None, ...]]
 class _Array:
     """A candidate: its sites, in order."""
 
-    sites: list[Site]
+    sites: list[SpanClause]
     roots: frozenset[Root]
     clause: Clause | None = None
 
 
 @dataclass
 class _Planner:
-    sites: Sequence[Site]
-    accesses: Sequence[Access]
+    sites: Sequence[SpanClause]
+    accesses: Sequence[HostAccess]
     memory: HostMemory
     hoister: Hoister
     holds: Callable[[frozenset[Root], int], bool]
     plan: SpanPlan = field(default_factory=SpanPlan)
-    foreign: list[Site] = field(default_factory=list[Site])
+    foreign: list[SpanClause] = field(default_factory=list[SpanClause])
 
     def run(self) -> SpanPlan:
         arrays = self._candidates()
@@ -255,7 +255,7 @@ class _Planner:
             self._finish(array)
         return self.plan
 
-    def _decline(self, sites: Sequence[Site], why: str) -> None:
+    def _decline(self, sites: Sequence[SpanClause], why: str) -> None:
         self.plan.declined.setdefault(sites[0].name, why)
         self.foreign += sites
 
@@ -287,7 +287,7 @@ class _Planner:
             if (clause := clause_of(site.entry)) is not None
         ]
         decided = region_clause(uses)
-        why = decided.why if isinstance(decided, Declined) else None
+        why = decided.why if isinstance(decided, LeftOut) else None
         why = why or self._asked_present(array, key) or self._section_problem(array)
         if why is not None:
             self._decline(array.sites, why)
@@ -295,7 +295,7 @@ class _Planner:
         elif isinstance(decided, Clause):
             array.clause = decided
 
-    def _changes(self, site: Site) -> bool:
+    def _changes(self, site: SpanClause) -> bool:
         """Whether kernels change the copy: those of the construct, or in the data construct."""
         if isinstance(site.construct, acc.ParallelOp):
             return site.writes
@@ -320,7 +320,7 @@ class _Planner:
                 return f"line {site.line} expects it on the device"
         return None
 
-    def _section_key(self, site: Site) -> SectionKey:
+    def _section_key(self, site: SpanClause) -> SectionKey:
         entry = site.entry
         return entry.var_type, tuple(self.hoister.key(bound) for bound in entry.bounds)
 
@@ -386,17 +386,17 @@ class _Planner:
         name = array.sites[0].name
         self.plan.arrays.append(RegionArray(name, clause, like, hull, others))
 
-    def _sections(self, sites: Sequence[Site]) -> tuple[Section, ...]:
-        found: dict[SectionKey, Section] = {}
+    def _sections(self, sites: Sequence[SpanClause]) -> tuple[SpanSection, ...]:
+        found: dict[SectionKey, SpanSection] = {}
         for site in sites:
             bounds = site.entry.bounds[0].owner
             assert isinstance(bounds, acc.DataBoundsOp)
             assert bounds.lowerbound is not None and bounds.extent is not None
-            found.setdefault(self._section_key(site), Section(bounds.lowerbound, bounds.extent))
+            found.setdefault(self._section_key(site), SpanSection(bounds.lowerbound, bounds.extent))
         return tuple(found.values())
 
 
-def _whole(array: _Array) -> Site | None:
+def _whole(array: _Array) -> SpanClause | None:
     """A construct that certainly runs and maps a whole variable, so any section of it."""
     return next(
         (
@@ -415,7 +415,7 @@ def _is_variable(address: SSAValue) -> bool:
     )
 
 
-def _stride(site: Site) -> int | None:
+def _stride(site: SpanClause) -> int | None:
     """Bytes per element of a one-dimensional section in i64; None if it is another kind."""
     bounds = site.entry.bounds[0].owner
     if not isinstance(bounds, acc.DataBoundsOp) or bounds.upperbound is not None:
@@ -429,7 +429,7 @@ def _stride(site: Site) -> int | None:
 
 def plan_span(
     ops: Sequence[Operation],
-    sites: Sequence[Site],
+    sites: Sequence[SpanClause],
     effects: Sequence[Effect],
     memory: HostMemory,
     holds: Callable[[frozenset[Root], int], bool],
@@ -440,7 +440,7 @@ def plan_span(
     region are apart; from arrays that are left out they have to be known to be. With a barrier among
     the effects there is no plan but the reason.
     """
-    accesses = [effect for effect in effects if isinstance(effect, Access)]
+    accesses = [effect for effect in effects if isinstance(effect, HostAccess)]
     written = written_roots(sites, accesses, memory)
     hoister = Hoister(frozenset(ops), ops[0], memory, written)
     barrier = next((effect for effect in effects if isinstance(effect, Barrier)), None)

@@ -25,7 +25,7 @@ from ...compiler.base.abi import DataKind
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...compiler.base.names import c_name
 from .building import PTR, Cursor, erase
-from .host_loops import LoopLowering
+from .host_loops import HostLoopLowering
 from .layout import size_of, type_name
 from .levels import bound_symbol
 from .loop_nests import GangRange
@@ -59,7 +59,7 @@ def bound_names(routines: Iterator[acc.RoutineOp]) -> dict[str, str]:
 
 
 @dataclass
-class DeviceSymbols:
+class DeviceVersions:
     """Makes the device versions that the kernels of one module need."""
 
     module: ModuleOp
@@ -201,7 +201,7 @@ class DeviceSymbols:
         self.module.body.block.insert_op_after(copy, function)
         self.symbols[target + SUFFIX] = copy
         self._done[target] = target + SUFFIX
-        LoopLowering(copy, self.recipes, gangs, None, self.groups).run(copy.body)
+        HostLoopLowering(copy, self.recipes, gangs, None, self.groups).run(copy.body)
         self._pending.append((copy, gangs))
         return target + SUFFIX
 

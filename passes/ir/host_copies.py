@@ -70,18 +70,18 @@ def _each_object(
 
 def reduction_copy(
     op: acc.ReductionOp, recipes: Recipes, entry: Cursor, place: Cursor
-) -> Reduction:
+) -> ReductionCopy:
     """The copy that `op` asks for, without a value. `entry` and `place` as for `private_copy`."""
     name = "reduction" if op.var_name is None else op.var_name.data
     recipe = recipes.reduction(op)
     extent = extent_of(op, place, recipe.object if recipe.operator() is None else None)
     runs = runs_for(op, recipe, extent.unit)
     storage = make_storage(extent, entry, place, name)
-    return Reduction(op, recipe, runs, extent, storage, op.var)
+    return ReductionCopy(op, recipe, runs, extent, storage, op.var)
 
 
 @dataclass(frozen=True)
-class Reduction:
+class ReductionCopy:
     """A reduction's private copy: `extent` of the variable at `target`, copied in `storage`."""
 
     op: acc.ReductionOp

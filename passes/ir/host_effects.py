@@ -82,7 +82,7 @@ _DIRECTIVES = (*COMPUTE_OPS, acc.DataOp, *MAPPING_OPS)
 
 
 @dataclass(frozen=True)
-class Access:
+class HostAccess:
     """Host code reads or writes what `root` leads to; `at` is the operation in view that does."""
 
     root: Root
@@ -98,7 +98,7 @@ class Barrier:
     what: str
 
 
-Effect = Access | Barrier
+Effect = HostAccess | Barrier
 
 
 def _is_queued(op: acc.ParallelOp | acc.DataOp) -> bool:
@@ -158,9 +158,9 @@ class HostEffects:
             case _:
                 yield Barrier(op, _BARRIERS.get(type(op), f"'{op.name}'"))
 
-    def _accesses(self, pointer: SSAValue, writes: bool, at: Operation) -> Iterator[Access]:
+    def _accesses(self, pointer: SSAValue, writes: bool, at: Operation) -> Iterator[HostAccess]:
         for root in self.memory.roots(pointer):
-            yield Access(root, writes, at)
+            yield HostAccess(root, writes, at)
 
     def _call(self, call: llvm.CallOp) -> Iterator[Effect]:
         name = callee_name(call)
@@ -191,7 +191,7 @@ class HostEffects:
             if isinstance(root, BlockArgument) and root in entry.args:
                 yield from self._accesses(call.args[root.index], effect.writes, call)
             else:
-                yield Access(root, effect.writes, call)
+                yield HostAccess(root, effect.writes, call)
 
     def _summary(self, name: str, function: llvm.FuncOp) -> tuple[Effect, ...]:
         known = self._summaries.get(name)
@@ -206,7 +206,7 @@ class HostEffects:
                 if not isinstance(effect, Barrier):
                     # Accesses of one object are alike, wherever they stand.
                     if not isinstance(getattr(effect.root, "owner", None), llvm.AllocaOp):
-                        found[Access(effect.root, effect.writes, function)] = None
+                        found[HostAccess(effect.root, effect.writes, function)] = None
                 elif not isinstance(effect.at, llvm.ReturnOp):
                     found = {effect: None}
                     break

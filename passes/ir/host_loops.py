@@ -1,7 +1,7 @@
 """
 Lowering of `acc.loop` and private variables for code that one CPU thread runs.
 
-`LoopLowering` rewrites the loops of one function: a gang loop runs the iterations of the gangs the
+`HostLoopLowering` rewrites the loops of one function: a gang loop runs the iterations of the gangs the
 thread has been given, in contiguous chunks; worker, vector and seq loops run all iterations. Private
 variables become stack slots; a loop reduction accumulates into a stack slot that starts at the
 identity and is combined with the variable after the loop, or at the end of the kernel for a gang
@@ -26,7 +26,7 @@ from ...dialects.accx import ACCESS_GROUPS, LANES, SIMD
 from .addresses import base_of
 from .building import Cursor, constant_value, erase
 from .combiners import Kind
-from .host_copies import Reduction, private_copy, reduction_copy
+from .host_copies import ReductionCopy, private_copy, reduction_copy
 from .loop_nests import (
     Dimension,
     GangRange,
@@ -57,17 +57,17 @@ SIMD_OPERATIONS = (
 class GangReductions(Protocol):
     """What a kernel does with reductions over gangs."""
 
-    def add(self, reduction: Reduction) -> None:
+    def add(self, reduction: ReductionCopy) -> None:
         """Takes over initialising and combining `reduction`."""
         ...
 
-    def has(self, reduction: Reduction) -> bool:
+    def has(self, reduction: ReductionCopy) -> bool:
         """Whether `reduction` has been taken over."""
         ...
 
 
 @dataclass
-class LoopLowering:
+class HostLoopLowering:
     """
     Lowers the loops of `function`. `gangs` maps gang dimensions (1 to 3) to the gangs this code
     stands for; None in host code, where every loop runs all its iterations and reductions work on
@@ -80,7 +80,9 @@ class LoopLowering:
     gangs: dict[int, GangRange] | None = None
     gang_reductions: GangReductions | None = None
     groups: Iterator[int] = field(default_factory=count)
-    reductions: dict[SSAValue, Reduction] = field(default_factory=dict[SSAValue, "Reduction"])
+    reductions: dict[SSAValue, ReductionCopy] = field(
+        default_factory=dict[SSAValue, "ReductionCopy"]
+    )
 
     def run(self, region: Region) -> None:
         """Lowers everything in `region`, a part of the function."""
@@ -112,7 +114,7 @@ class LoopLowering:
         copy = private_copy(op, self.recipes, entry_cursor(self.function), place, start)
         op.acc_var.replace_all_uses_with(copy)
 
-    def reduce(self, op: acc.ReductionOp, place: Cursor) -> Reduction | None:
+    def reduce(self, op: acc.ReductionOp, place: Cursor) -> ReductionCopy | None:
         """
         Gives `op` a stack slot and replaces its result. In host code, where there is one copy, an operator's
         is the variable itself.
@@ -151,16 +153,16 @@ class LoopLowering:
             mark_simd(loop, innermost, next(self.groups))
         erase(loop)
 
-    def _crosses_gangs(self, reduction: Reduction) -> bool:
+    def _crosses_gangs(self, reduction: ReductionCopy) -> bool:
         """Whether the variable is shared by gangs (a kernel's argument), not private to one."""
         return isinstance(reduction.target, BlockArgument) or not isinstance(
             base_of(reduction.target).owner, llvm.AllocaOp
         )
 
-    def _is_over_gangs(self, reduction: Reduction) -> bool:
+    def _is_over_gangs(self, reduction: ReductionCopy) -> bool:
         return self.gang_reductions is not None and self.gang_reductions.has(reduction)
 
-    def _over_gangs(self, reduction: Reduction) -> None:
+    def _over_gangs(self, reduction: ReductionCopy) -> None:
         if self.gang_reductions is None:
             raise error(
                 SourceLoc.from_attr(reduction.op.location),
@@ -267,7 +269,7 @@ def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
         op.attributes[ACCESS_GROUPS] = groups
 
 
-def allow_reassociation(reduction: Reduction) -> None:
+def allow_reassociation(reduction: ReductionCopy) -> None:
     """
     Lets LLVM reorder the floating-point sum or product of `reduction`, which it needs for vectorising
     it; the standard leaves the order open.

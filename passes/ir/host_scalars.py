@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ..decisions.polynomials import Polynomial
 from .acc_ops import MAPPING_OPS, enclosing_module
-from .region_values import Expression, HostLoad
+from .region_values import HostExpression, HostLoad
 
 
 def _is_mapped(pointer: SSAValue) -> bool:
@@ -69,6 +69,6 @@ class HostScalars:
             for symbol in poly.symbols:
                 if isinstance(symbol, HostLoad) and not self.knows(symbol):
                     return False
-                if isinstance(symbol, Expression) and not self.knows_all(symbol.operands):
+                if isinstance(symbol, HostExpression) and not self.knows_all(symbol.operands):
                     return False
         return True

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IntegerType, StringAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import WHY
+from ..decisions.declined import Declined
 from .acc_ops import is_inside
 from .addresses import base_of
 from .building import Cursor, constant_value
@@ -21,10 +22,6 @@ from .purity import only_reads
 from .region_values import variable_of
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
-
-
-class Declined(Exception):
-    """Why a loop is left alone."""
 
 
 class Jam:

@@ -111,7 +111,7 @@ def _scalar_access(op: Operation, pointer: SSAValue, inside: set[Operation]) -> 
     return type_ if isinstance(type_, _SCALARS) else None
 
 
-class VaryingValues:
+class LaneValues:
     """
     The values in a loop's body that depend on its variable. `privates`: variables of an iteration, with their
     types, which do.
@@ -172,7 +172,7 @@ class VaryingValues:
         self._visit(block)
 
 
-def stride(value: SSAValue, varying: VaryingValues) -> int | None:
+def stride(value: SSAValue, varying: LaneValues) -> int | None:
     """
     By how much a number or (in bytes) an address grows from one iteration to the next; None if that is
     not constant.
@@ -202,7 +202,7 @@ def stride(value: SSAValue, varying: VaryingValues) -> int | None:
             return None
 
 
-def _address_stride(gep: llvm.GEPOp, varying: VaryingValues) -> int | None:
+def _address_stride(gep: llvm.GEPOp, varying: LaneValues) -> int | None:
     base = stride(gep.ptr, varying)
     indices = list(gep.ssa_indices)
     if base is None or any(index in varying for index in indices[1:]):
@@ -223,12 +223,12 @@ def _accesses(op: Operation) -> Iterator[tuple[SSAValue, Attribute]]:
             yield inner.ptr, inner.value.type
 
 
-def _can_interchange(block: Block, varying: VaryingValues) -> bool:
+def _can_interchange(block: Block, varying: LaneValues) -> bool:
     """Whether the body is made of what `interchange-lanes` can take apart."""
     return all(_is_known(op, varying) for op in block.ops)
 
 
-def is_masked_loop(op: scf.WhileOp | scf.ExecuteRegionOp, varying: VaryingValues) -> bool:
+def is_masked_loop(op: scf.WhileOp | scf.ExecuteRegionOp, varying: LaneValues) -> bool:
     """
     Whether lanes can leave a loop one by one, those that have left doing nothing: a `while` loop without
     loops in it, or one with jumps whose state is in private variables.
@@ -251,7 +251,7 @@ def is_masked_loop(op: scf.WhileOp | scf.ExecuteRegionOp, varying: VaryingValues
     return all(_is_maskable(inner, varying) for block in blocks for inner in list(block.ops)[:-1])
 
 
-def _is_maskable(op: Operation, varying: VaryingValues) -> bool:
+def _is_maskable(op: Operation, varying: LaneValues) -> bool:
     """Whether lanes that have left a loop can pass by `op`."""
     match op:
         case scf.ForOp() | scf.WhileOp() | scf.ExecuteRegionOp():
@@ -273,7 +273,7 @@ def _is_maskable(op: Operation, varying: VaryingValues) -> bool:
             return _is_known(op, varying)
 
 
-def _is_known(op: Operation, varying: VaryingValues) -> bool:
+def _is_known(op: Operation, varying: LaneValues) -> bool:
     if not all(isinstance(result.type, _SCALARS) for result in op.results):
         return False
     match op:
@@ -309,7 +309,7 @@ def is_evidently_independent(loop: scf.ForOp) -> bool:
     Whether no iteration of a loop without directive depends on another, for all that memory holds: they read
     none but variables that each has written before, and store once, each to an element of its own.
     """
-    varying = VaryingValues(loop)
+    varying = LaneValues(loop)
     stores: list[llvm.StoreOp] = []
     written: set[SSAValue] = set()
     for op in loop.body.walk():
@@ -338,7 +338,7 @@ def _runs_always(op: Operation, loop: scf.ForOp) -> bool:
     return around is loop
 
 
-def _carried_values(loop: Operation, varying: VaryingValues) -> int:
+def _carried_values(loop: Operation, varying: LaneValues) -> int:
     """How many registers' worth a loop inside carries for each register of lanes: masks are one."""
     if isinstance(loop, scf.ForOp):
         return sum(result in varying for result in loop.results)
@@ -350,7 +350,7 @@ def lanes_of(loop: scf.ForOp) -> Lanes | None:
     """How the loop's iterations go into lanes; None if it stays as it is."""
     if loop.iter_args or constant_value(loop.step) != 1:
         return None
-    varying = VaryingValues(loop)
+    varying = LaneValues(loop)
     loops = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp)
     inside = [op for op in loop.body.block.ops if isinstance(op, loops) and varying.holds(op)]
     if not inside or not _can_interchange(loop.body.block, varying):

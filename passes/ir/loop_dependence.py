@@ -33,7 +33,7 @@ from .callees import is_harmless, reads_of_call
 from .loop_scalars import wanted_after
 from .loop_symbols import Limit, LoopLike, LoopSymbols, body_of
 from .private_arrays import Coverage, first_use_of_array, is_small_array
-from .region_values import Expression, variable_key
+from .region_values import HostExpression, variable_key
 from .scalar_classes import ScalarClass
 from .scalar_clauses import scalar_type
 from .scalar_uses import Decision
@@ -280,7 +280,7 @@ class _Judge:
         if value is None or width is None:
             return None
         mask = Polynomial.constant((1 << width) - 1)
-        unsigned = Expression(arith.AndIOp, (value, mask))
+        unsigned = HostExpression(arith.AndIOp, (value, mask))
         return unsigned if self.known(unsigned) else None
 
     def context(self, variable: SSAValue, left: Access, right: Access) -> LoopContext:

@@ -22,7 +22,7 @@ from .acc_ops import bit_width, is_defined_inside
 from .accesses import place_key
 from .host_scalars import HostScalars
 from .region_values import (
-    Expression,
+    HostExpression,
     HostLoad,
     RegionSymbols,
     variable_key,
@@ -75,7 +75,7 @@ class LoopSymbols(RegionSymbols):
         """As for a construct; loads of one variable are one symbol in and in front of the loop."""
         if self.before is not None and not isinstance(value, BlockArgument):
             early = self.before.symbol(value)
-            if isinstance(early, HostLoad | Expression):
+            if isinstance(early, HostLoad | HostExpression):
                 return early
         return super().symbol(value)
 
@@ -103,7 +103,7 @@ class LoopSymbols(RegionSymbols):
                 if symbol.variable in self.before.written or inside:
                     return False
                 return self.scalars is not None and self.scalars.knows(symbol)
-            case Expression():
+            case HostExpression():
                 return all(self.is_known_before(s) for p in symbol.operands for s in p.symbols)
             case _:
                 return False

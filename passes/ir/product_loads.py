@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.accx_compress import DECODES
 from ...dialects.volatility import is_ordered
 from ..decisions.polynomials import ZERO, Polynomial
-from ..decisions.shared_sections import Place, place_of
+from ..decisions.shared_sections import TermPlace, place_of
 from .acc_ops import MAPPING_OPS, is_defined_inside, variable_name
 from .addresses import base_of, steps_to
 from .cached_accesses import Symbols
@@ -24,7 +24,7 @@ class Factor:
 
     load: llvm.LoadOp
     base: SSAValue
-    place: Place
+    place: TermPlace
 
     @property
     def element(self) -> Attribute:

@@ -22,7 +22,7 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from .acc_ops import enclosing_module
 from .building import Cursor, constant_value
-from .combiners import Combiner, Elementwise, Expression, ScalarOperator, Whole
+from .combiners import Combiner, Elementwise, ScalarExpression, ScalarOperator, Whole
 from .layout import Elements, elements_of, size_of
 from .scalar_updates import NotElementwise, by_run, has_effects, operator_of, updates_of
 
@@ -281,14 +281,14 @@ def _read_reduction(recipe: acc.ReductionRecipeOp, op: PrivatisingOp) -> Reducti
 
 
 def _at_offsets(
-    runs: Sequence[tuple[Elements, Expression]],
-) -> Iterator[tuple[tuple[int, int], Expression]]:
+    runs: Sequence[tuple[Elements, ScalarExpression]],
+) -> Iterator[tuple[tuple[int, int], ScalarExpression]]:
     for run, expression in runs:
         yield (run.offset, run.count), expression
 
 
 def _combiner(
-    run: Elements, starts: dict[tuple[int, int], Expression], expression: Expression
+    run: Elements, starts: dict[tuple[int, int], ScalarExpression], expression: ScalarExpression
 ) -> Combiner:
     first = starts.get((run.offset, run.count))
     if first is None:

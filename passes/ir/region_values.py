@@ -54,7 +54,7 @@ class LastIteration:
 
 
 @dataclass(frozen=True)
-class Expression:
+class HostExpression:
     """A signed operation that is no polynomial, on values known before the construct."""
 
     operation: type[Operation]
@@ -63,7 +63,7 @@ class Expression:
     @property
     def depth(self) -> int:
         """How many such operations stand in one another."""
-        inner = (s.depth for p in self.operands for s in p.symbols if isinstance(s, Expression))
+        inner = (s.depth for p in self.operands for s in p.symbols if isinstance(s, HostExpression))
         return 1 + max(inner, default=0)
 
 
@@ -126,7 +126,7 @@ class RegionSymbols:
         """`at_once`: which variables it writes is found now, and not when somebody asks for them."""
         self.construct = construct
         self.last_values: dict[SSAValue, Polynomial | None] = {}
-        self._expressions: dict[Operation, Expression | None] = {}
+        self._expressions: dict[Operation, HostExpression | None] = {}
         self._sizes: dict[SSAValue, tuple[int, int]] = {}
         self._polynomials: dict[SSAValue | Index, Polynomial | None] = {}
         self._ranges_in: dict[Block | None, list[LoopRange] | None] = {}
@@ -192,7 +192,7 @@ class RegionSymbols:
                 self._sizes[value] = sum(terms), max(degrees)
         return self._sizes[value]
 
-    def _expression(self, op: Operation) -> Expression | None:
+    def _expression(self, op: Operation) -> HostExpression | None:
         """`op` as a symbol, if the region computes it from nothing but what is known before."""
         operands: list[Polynomial] = []
         for operand in op.operands:
@@ -206,7 +206,7 @@ class RegionSymbols:
             divisor = operands[1].as_constant
             if divisor is None or divisor <= 0:
                 return None  # in front of the region it might divide by zero
-        found = Expression(type(op), tuple(operands))
+        found = HostExpression(type(op), tuple(operands))
         return found if found.depth <= DEEPEST_EXPRESSION else None
 
     def is_inside(self, value: SSAValue) -> bool:
@@ -317,7 +317,7 @@ class HostEmitter:
                 return self._extend(
                     self.insert(llvm.LoadOp(pointer, symbol.type), pointer.name_hint)
                 )
-            case Expression():
+            case HostExpression():
                 left, right = (self.emit(operand) for operand in symbol.operands)
                 return self.insert(
                     symbol.operation.create(operands=[left, right], result_types=[i64])

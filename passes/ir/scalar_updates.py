@@ -17,7 +17,7 @@ from ...dialects.accx_element import Index
 from ...dialects.volatility import is_ordered
 from .addresses import base_of, steps_to
 from .building import Cursor, constant_value
-from .combiners import Expression, Kind, ScalarOperator
+from .combiners import Kind, ScalarExpression, ScalarOperator
 from .complex_values import is_complex
 from .layout import Elements, elements_of, member_offset, size_of
 from .purity import is_pure
@@ -116,7 +116,7 @@ def _updates(
                 pass
 
 
-def _expression(update: Update, sources: Sequence[SSAValue]) -> Expression:
+def _expression(update: Update, sources: Sequence[SSAValue]) -> ScalarExpression:
     """What is stored, from the scalars of each source in the same place."""
     inputs: list[set[SSAValue]] = [set() for _ in sources]
     operations: set[Operation] = set()
@@ -144,7 +144,9 @@ def _expression(update: Update, sources: Sequence[SSAValue]) -> Expression:
     ordered = tuple(op for op in _in_order(block) if op in operations)
     if len(ordered) != len(operations):
         raise NotElementwise
-    return Expression(update.store.value, ordered, tuple(frozenset(group) for group in inputs))
+    return ScalarExpression(
+        update.store.value, ordered, tuple(frozenset(group) for group in inputs)
+    )
 
 
 def _in_order(block: Block | None) -> Iterator[Operation]:
@@ -157,7 +159,7 @@ def _in_order(block: Block | None) -> Iterator[Operation]:
     yield from block.ops
 
 
-Updates = Sequence[tuple[Update, Expression]]
+Updates = Sequence[tuple[Update, ScalarExpression]]
 _MOST_SCALARS = 1 << 16
 """Of objects whose scalars are looked at one by one."""
 
@@ -167,7 +169,7 @@ def updates_of(block: Block, target: SSAValue, sources: Sequence[SSAValue]) -> U
     The stores by which a region sets the scalars of the object at `target`, from those of the objects
     `sources` in the same place. Raises `NotElementwise` if it does anything else.
     """
-    found: list[tuple[Update, Expression]] = []
+    found: list[tuple[Update, ScalarExpression]] = []
     for update in _updates(block, {target, *sources}):
         if update.place.base is not target:
             raise NotElementwise
@@ -198,7 +200,7 @@ def _positions(update: Update) -> range | list[int]:
     return offsets
 
 
-def by_run(found: Updates, type_: Attribute) -> list[tuple[Elements, Expression]]:
+def by_run(found: Updates, type_: Attribute) -> list[tuple[Elements, ScalarExpression]]:
     """
     The runs of scalars of a `type_` with what is computed for each; structures that are stored as values
     count as scalars. Raises `NotElementwise` unless every scalar is set once.
@@ -215,7 +217,7 @@ def by_run(found: Updates, type_: Attribute) -> list[tuple[Elements, Expression]
     each = {offset: e for update, e in found for offset in _positions(update)}
     if len(each) != sum(len(_positions(update)) for update, _ in found):
         raise NotElementwise
-    out: list[tuple[Elements, Expression]] = []
+    out: list[tuple[Elements, ScalarExpression]] = []
     for run in runs:
         offsets = range(run.offset, run.offset + run.count * run.stride, run.stride)
         parts = [each.pop(offset, None) for offset in offsets]
@@ -243,7 +245,7 @@ def _covers(update: Update, run: Elements) -> bool:
 
 
 def operator_of(
-    scalar: Attribute, first: Expression, expression: Expression
+    scalar: Attribute, first: ScalarExpression, expression: ScalarExpression
 ) -> ScalarOperator | None:
     """The operator that computes `expression`, and whose neutral value is `first`."""
     kinds = [Kind.MUL] if is_complex(scalar) else list(Kind)
@@ -255,7 +257,9 @@ def operator_of(
     return None
 
 
-def _computes(operator: ScalarOperator, first: Expression, expression: Expression) -> bool:
+def _computes(
+    operator: ScalarOperator, first: ScalarExpression, expression: ScalarExpression
+) -> bool:
     block = Block(arg_types=[operator.type, operator.type])
     at = Cursor.at_end(block, UnknownLoc())
     a, b = block.args

@@ -28,7 +28,7 @@ from .region_values import RegionSymbols
 
 
 @dataclass(frozen=True)
-class Access:
+class SectionAccess:
     """
     One load or store through the pointer: `index` in units of `unit`, None if not affine, and how
     many units from there it touches.
@@ -40,11 +40,11 @@ class Access:
     writes: bool
     width: int = 1
 
-    def in_bytes(self) -> Access:
+    def in_bytes(self) -> SectionAccess:
         """The same access with bytes as units."""
         size = size_of(self.unit)
         index = None if self.index is None else self.index * size
-        return Access(self.op, i8, index, self.writes, self.width * size)
+        return SectionAccess(self.op, i8, index, self.writes, self.width * size)
 
 
 STORED = "its address is stored"
@@ -55,7 +55,7 @@ STORED = "its address is stored"
 class PointerUses:
     """Everything a region does with a pointer."""
 
-    accesses: list[Access] = field(default_factory=list[Access])
+    accesses: list[SectionAccess] = field(default_factory=list[SectionAccess])
     escapes: list[str] = field(default_factory=list[str])
     """Why not every access is known ("it is passed to 'f'")."""
     as_variable: list[Operation] = field(default_factory=list[Operation])
@@ -140,16 +140,16 @@ def _is_local(pointer: SSAValue, construct: Operation) -> bool:
     return isinstance(owner, llvm.AllocaOp) and is_inside(owner, construct)
 
 
-def _access(op: Operation, place: _Place, type_: Attribute, writes: bool) -> Access:
+def _access(op: Operation, place: _Place, type_: Attribute, writes: bool) -> SectionAccess:
     if place.unit is None:
-        return Access(op, type_, Polynomial.constant(0), writes)
+        return SectionAccess(op, type_, Polynomial.constant(0), writes)
     width = size_of(type_) if place.unit == i8 else 1
-    return Access(op, place.unit, place.index, writes, width)
+    return SectionAccess(op, place.unit, place.index, writes, width)
 
 
 def _atomic(
     op: acc.AtomicReadOp | acc.AtomicWriteOp | acc.AtomicUpdateOp, index: int, place: _Place
-) -> list[Access]:
+) -> list[SectionAccess]:
     match op:
         case acc.AtomicReadOp():
             return [_access(op, place, op.element_type, index == 1)]
@@ -161,14 +161,14 @@ def _atomic(
 
 
 @dataclass(frozen=True)
-class Section:
+class TouchedSection:
     """The elements touched, in units of `unit`: from the least of `lows` to the greatest of `highs`."""
 
     unit: Attribute
     bounds: Extremes
 
 
-def section_of(uses: PointerUses, symbols: RegionSymbols) -> Section | str:
+def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | str:
     """The section all accesses lie in, or why it is not known."""
     if uses.escapes:
         return uses.escapes[0]
@@ -201,7 +201,7 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> Section | str:
             return "a subscript is not an affine expression of loop variables"
         bounds = found if bounds is None else bounds.union(found)
     assert bounds is not None
-    return Section(accesses[0].unit, bounds)
+    return TouchedSection(accesses[0].unit, bounds)
 
 
 def _has_loop_variables(bounds: Extremes, symbols: RegionSymbols) -> bool:

@@ -213,28 +213,28 @@ def _gang_loop(
 
 
 @dataclass
-class Grid:
+class CachedGrid:
     """Gangs in each dimension (None: as many as before), and which loops they cover."""
 
     sizes: list[Count | None]
     covers: list[bool]
 
 
-def grid_of(plan: NestPlan) -> Grid:
+def grid_of(plan: NestPlan) -> CachedGrid:
     """The grid for a plan, computed before the construct; `covers` is by loop variable."""
     counts = _host_counts(plan)
     axes = len(plan.nest.axes)
     if plan.form == "within":
-        return Grid([], [False] * axes)
+        return CachedGrid([], [False] * axes)
     math = Arithmetic(HostEmitter(plan.nest.construct))
     if plan.form == "line":
         known = [found[0] for found in counts if found is not None]
         if len(known) < axes:
-            return Grid([None], [False] * axes)
+            return CachedGrid([None], [False] * axes)
         product: Count = 1
         for count in known:
             product = math.multiply(product, count)
-        return Grid([math.maximum(math.minimum(product, MAX_GRID[1]), 1)], [False] * axes)
+        return CachedGrid([math.maximum(math.minimum(product, MAX_GRID[1]), 1)], [False] * axes)
     sizes: list[Count | None] = []
     covers: list[bool] = []
     for position, found in enumerate(counts):
@@ -248,7 +248,7 @@ def grid_of(plan: NestPlan) -> Grid:
         sizes.insert(0, math.maximum(limited, 1))
         free = not plan.given_gangs and not plan.nest.reductions
         covers.append(found[1] and fits and free)
-    return Grid(sizes, covers)
+    return CachedGrid(sizes, covers)
 
 
 def trips_before(plan: NestPlan, math: Arithmetic) -> list[tuple[Count, bool] | None]:
@@ -274,7 +274,7 @@ def _host_counts(plan: NestPlan) -> list[tuple[Count, bool] | None]:
     return out
 
 
-def launch(plan: NestPlan, grid: Grid) -> None:
+def launch(plan: NestPlan, grid: CachedGrid) -> None:
     """The launch shape of the construct; other loops in it can no longer rely on the old one."""
     if plan.form == "within":
         return

@@ -14,18 +14,19 @@ from ...dialects.accx_bulk import BULK_BYTES
 from ..decisions import cache_plan as plans
 from ..decisions import cache_shapes as shapes
 from ..decisions.cache_banks import choose_padding
-from ..decisions.cache_plan import Axis, Sharing, TilePlan, Tuning
+from ..decisions.cache_plan import Axis, CacheTuning, Sharing, TilePlan
 from ..decisions.cache_shapes import MULTIPROCESSORS, Shape
+from ..decisions.declined import Declined
 from ..ir.acc_ops import has_level
 from ..ir.building import constant_value
-from ..ir.cached_accesses import Cached, Declined, read_accesses, read_section
+from ..ir.cached_accesses import Cached, read_accesses, read_section
 from ..ir.schedules import given_sizes
 from .bulk import BULK_SM, why_not
 from .elsewhere import look_elsewhere
 from .extents import check_extent
 from .legality import check_accesses, check_body, check_place, check_uniform, choose_sections
 from .memory import emulated_cache, fit, room_for, total_bytes
-from .nest import Nest
+from .nest import CachedNest
 from .pipeline import fetched_ahead
 from .plan import Form, NestPlan, Width
 from .tiles import Planned, can_copy_async
@@ -40,7 +41,7 @@ Refuse = Callable[[acc.CacheOp, str], None]
 class Choices:
     """The options of the pass."""
 
-    tuning: Tuning
+    tuning: CacheTuning
     method: Literal["auto", "rbi", "rbc", "ehc"] = "auto"
     trust: bool = False
     promote: Literal["auto", "always", "never"] = "auto"
@@ -67,7 +68,7 @@ class Choices:
 
 
 def plan_nest(
-    nest: Nest,
+    nest: CachedNest,
     ops: Sequence[acc.CacheOp],
     choices: Choices,
     refuse: Refuse,
@@ -125,7 +126,7 @@ class _BlockShape:
 
 
 def _shape(
-    nest: Nest,
+    nest: CachedNest,
     cached: Sequence[Cached],
     sharing: Sharing,
     choices: Choices,
@@ -154,7 +155,7 @@ def _shape(
         crowded = not any(given) and shapes.is_crowded(threads, outputs, choices.tuning)
         return _BlockShape(shapes.ROOMY_BLOCK if crowded else threads, outputs)
 
-    tuned = choices.tuning != Tuning(padding=choices.tuning.padding) or choices.stages
+    tuned = choices.tuning != CacheTuning(padding=choices.tuning.padding) or choices.stages
     if product and renewed and not tuned and not any(given):
         most = shape_for([replace(axis, trips=None) for axis in nest.axes])
         if measured := shapes.product_shapes(most.outputs, most.threads, element_bytes):
@@ -167,7 +168,7 @@ def _shape(
     return usual
 
 
-def _is_large(cached: Sequence[Cached], nest: Nest) -> bool:
+def _is_large(cached: Sequence[Cached], nest: CachedNest) -> bool:
     """Whether sections are windows that are only read, often enough for a tile to pay."""
     uses = [uses_of(c, nest) for c in cached]
     if any(use.stores or use.reads is None for use in uses):
@@ -253,7 +254,7 @@ def _is_dense(result: NestPlan) -> bool:
 
 
 def _readable(
-    nest: Nest, ops: Sequence[acc.CacheOp], refused: list[tuple[acc.CacheOp, str]]
+    nest: CachedNest, ops: Sequence[acc.CacheOp], refused: list[tuple[acc.CacheOp, str]]
 ) -> list[Cached]:
     """The directives whose sections and accesses can be read; the others go to `refused`."""
     found: list[Cached] = []
@@ -277,7 +278,7 @@ def _readable(
     return good
 
 
-def _form(nest: Nest) -> tuple[Form, bool]:
+def _form(nest: CachedNest) -> tuple[Form, bool]:
     """How blocks are shared out among gangs, and whether other loops use the grid too."""
     if nest.within:
         return "within", True
@@ -298,7 +299,7 @@ def _form(nest: Nest) -> tuple[Form, bool]:
     return "line", shares
 
 
-def _outside(nest: Nest) -> Iterator[Operation]:
+def _outside(nest: CachedNest) -> Iterator[Operation]:
     """The operations of the construct that are not in the nest."""
     work: list[Operation] = [nest.construct]
     while work:
@@ -340,7 +341,7 @@ def _check_threads(threads: Sequence[int]) -> None:
         raise Declined(f"a block of {shape} threads is not a multiple of {plans.WARP} up to 1024")
 
 
-def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) -> Planned:
+def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choices) -> Planned:
     """The tile of one directive."""
     method, why = plans.choose_method(
         all(access.certain for access in cached.accesses), choices.trust, fits=True
@@ -410,7 +411,7 @@ def _plan_one(cached: Cached, nest: Nest, result: NestPlan, choices: Choices) ->
     return found
 
 
-def _moves(cached: Cached, nest: Nest, sharing: Sharing) -> list[list[int]]:
+def _moves(cached: Cached, nest: CachedNest, sharing: Sharing) -> list[list[int]]:
     """Elements that each access moves per section dimension and mapped axis."""
     found: list[list[int]] = []
     for access in cached.accesses:

@@ -14,11 +14,11 @@ from ..ir.addresses import AddressOp
 from ..ir.arguments import distinct_arguments
 from ..ir.cached_accesses import Cached
 from ..ir.cached_sections import first_directive
-from .nest import Nest
+from .nest import CachedNest
 from .uniformity import has_effects
 
 
-def look_elsewhere(cached: Cached, nest: Nest) -> None:
+def look_elsewhere(cached: Cached, nest: CachedNest) -> None:
     """Sets `touched_elsewhere` and `stored_elsewhere` of a directive of the nest."""
     for outer in nest.operations:
         for op in outer.walk():

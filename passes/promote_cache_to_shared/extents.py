@@ -8,10 +8,11 @@ from __future__ import annotations
 from xdsl.dialects import scf
 from xdsl.ir import Operation
 
+from ..decisions.declined import Declined
 from ..decisions.ranges import LoopRange, extremes
 from ..ir.acc_ops import MAPPING_OPS, mapped_variable
 from ..ir.building import constant_value
-from ..ir.cached_accesses import Cached, Declined, Symbols
+from ..ir.cached_accesses import Cached, Symbols
 from ..ir.layout import size_of
 
 

@@ -13,13 +13,13 @@ from xdsl.dialects.builtin import DenseArrayBase, i1, i8, i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..decisions.cache_plan import SHARED_LIMIT, SMALL_WINDOW
+from ..decisions.declined import Declined
 from ..decisions.polynomials import ZERO, Polynomial
 from ..ir.acc_ops import NONE
 from ..ir.building import Cursor, erase
 from ..ir.cached_accesses import (
-    Access,
     Cached,
-    Declined,
+    CachedAccess,
     Symbols,
     read_accesses,
     read_section,
@@ -157,7 +157,7 @@ def _fill(at: Cursor, tile: GangTile, size: int) -> None:
     )
 
 
-def _rewrite(tile: GangTile, access: Access, *, checked: bool) -> None:
+def _rewrite(tile: GangTile, access: CachedAccess, *, checked: bool) -> None:
     """Sends one access to the tile; `checked`: where its index lies in the section."""
     at = Cursor.before(access.op)
     condition = _in_section(tile, access, at) if checked else None
@@ -168,7 +168,7 @@ def _rewrite(tile: GangTile, access: Access, *, checked: bool) -> None:
         _read(tile, access, access.op, condition, at)
 
 
-def _in_section(tile: GangTile, access: Access, at: Cursor) -> SSAValue | None:
+def _in_section(tile: GangTile, access: CachedAccess, at: Cursor) -> SSAValue | None:
     condition: SSAValue | None = None
     for delta, dim, proved in zip(
         access.deltas, tile.cached.section.dims, access.proved, strict=True
@@ -182,7 +182,7 @@ def _in_section(tile: GangTile, access: Access, at: Cursor) -> SSAValue | None:
 
 
 def _read(
-    tile: GangTile, access: Access, op: llvm.LoadOp, condition: SSAValue | None, at: Cursor
+    tile: GangTile, access: CachedAccess, op: llvm.LoadOp, condition: SSAValue | None, at: Cursor
 ) -> None:
     result = op.dereferenced_value
     type_, hint = result.type, result.name_hint
@@ -200,7 +200,7 @@ def _read(
     erase(op)
 
 
-def _address(at: Cursor, tile: GangTile, access: Access) -> SSAValue:
+def _address(at: Cursor, tile: GangTile, access: CachedAccess) -> SSAValue:
     assert access.element is not None
     poly = Polynomial.constant(access.element.inner)
     for delta, pitch in zip(access.deltas, tile.pitches, strict=True):

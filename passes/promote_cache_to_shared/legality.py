@@ -14,12 +14,13 @@ from xdsl.dialects import acc, scf
 from xdsl.ir import Operation, SSAValue
 
 from ..decisions.cache_plan import Sharing
-from ..decisions.cache_section import Section
+from ..decisions.cache_section import CachedSection
+from ..decisions.declined import Declined
 from ..ir.acc_ops import source_loc
-from ..ir.cached_accesses import Access, Cached, Declined
+from ..ir.cached_accesses import Cached, CachedAccess
 from ..ir.cached_sections import first_directive
 from ..ir.purity import is_pure
-from .nest import Nest
+from .nest import CachedNest
 from .uniformity import has_effects, overlapping_store
 
 
@@ -41,7 +42,7 @@ def choose_sections(cached: Sequence[Cached]) -> None:
 
 
 def _assign(family: Sequence[Cached]) -> None:
-    seen: dict[Operation, list[tuple[Cached, Access]]] = {}
+    seen: dict[Operation, list[tuple[Cached, CachedAccess]]] = {}
     for cached in family:
         for access in cached.accesses:
             seen.setdefault(access.op, []).append((cached, access))
@@ -52,7 +53,7 @@ def _assign(family: Sequence[Cached]) -> None:
                 cached.accesses.remove(access)
 
 
-def _best(candidates: Sequence[tuple[Cached, Access]]) -> Cached | None:
+def _best(candidates: Sequence[tuple[Cached, CachedAccess]]) -> Cached | None:
     certain = [cached for cached, access in candidates if access.certain]
     if certain:
         return certain[-1]
@@ -100,7 +101,7 @@ def check_accesses(cached: Cached) -> None:
 # What the form of a block demands ------------------------------------------------------------------
 
 
-def check_place(op: acc.CacheOp, nest: Nest, varying: set[SSAValue]) -> None:
+def check_place(op: acc.CacheOp, nest: CachedNest, varying: set[SSAValue]) -> None:
     """All threads of a block must come past the directive together."""
     parent = op.parent_op()
     while parent is not None and parent is not nest.loops[-1]:
@@ -117,7 +118,9 @@ def check_place(op: acc.CacheOp, nest: Nest, varying: set[SSAValue]) -> None:
         parent = parent.parent_op()
 
 
-def check_uniform(section: Section, nest: Nest, sharing: Sharing, varying: set[SSAValue]) -> None:
+def check_uniform(
+    section: CachedSection, nest: CachedNest, sharing: Sharing, varying: set[SSAValue]
+) -> None:
     variables = {nest.variables[position] for position in sharing.axes}
     for dim in section.dims:
         for symbol in dim.lower.symbols | dim.stride.symbols:
@@ -128,7 +131,7 @@ def check_uniform(section: Section, nest: Nest, sharing: Sharing, varying: set[S
                 )
 
 
-def check_body(nest: Nest) -> None:
+def check_body(nest: CachedNest) -> None:
     """Code that threads without an iteration could not skip."""
     for op in nest.body.walk():
         if isinstance(op, acc.LoopOp) and (

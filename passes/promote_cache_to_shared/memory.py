@@ -14,10 +14,10 @@ from xdsl.ir import Operation
 from ...dialects.accx import DYNAMIC
 from ...dialects.accx_cache import SharedTileOp
 from ..decisions.cache_plan import SHARED_LIMIT
-from ..ir.cached_accesses import Declined
+from ..decisions.declined import Declined
 from ..ir.layout import size_of
 from . import emulated
-from .nest import Nest
+from .nest import CachedNest
 from .plan import NestPlan
 from .tiles import ALIGNMENT, Planned, buffer_bytes
 
@@ -37,7 +37,7 @@ class Room:
     launched: int
 
 
-def room_for(nest: Nest, threads: int, limit: int, *, always: bool) -> Room:
+def room_for(nest: CachedNest, threads: int, limit: int, *, always: bool) -> Room:
     """
     The room that the other tiles of the construct leave, and what `threads` reduce; `limit`: the most a
     block of the GPU can have; `always`: even if no other block then fits beside it. Raises `Declined`.

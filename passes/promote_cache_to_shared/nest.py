@@ -13,10 +13,11 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ..decisions.cache_plan import Axis
+from ..decisions.declined import Declined
 from ..decisions.levels import Level
 from ..ir.acc_ops import has_level, is_defined_inside, is_inside
 from ..ir.building import Cursor, constant_trips, constant_value
-from ..ir.cached_accesses import Cached, Declined, Symbols
+from ..ir.cached_accesses import Cached, Symbols
 from ..ir.expressions import parts_of
 from ..ir.layout import size_of
 from ..ir.levels import loop_levels
@@ -30,7 +31,7 @@ MAX_AXES = 3
 
 
 @dataclass
-class Reduction:
+class NestReduction:
     """
     A variable that all iterations reduce, or an array of `type`: the operation, and what the loops'
     bodies call it.
@@ -42,7 +43,7 @@ class Reduction:
 
 
 @dataclass
-class Nest:
+class CachedNest:
     """
     Parallel loops around directives, outermost first. `prelude`: operations between the loops, which
     every thread may repeat. `axes[i]` belongs to `variables[i]` and `bounds[i]` (lower, upper, step).
@@ -58,7 +59,7 @@ class Nest:
     prelude: list[Operation]
     symbols: Symbols
     outer: list[acc.LoopOp]
-    reductions: list[Reduction]
+    reductions: list[NestReduction]
     kept: str = ""
     cached: list[Cached] = field(default_factory=list[Cached])
 
@@ -91,7 +92,7 @@ def innermost_parallel(op: Operation) -> acc.LoopOp | None:
     return None
 
 
-def find_nest(inner: acc.LoopOp, construct: acc.ParallelOp) -> Nest:
+def find_nest(inner: acc.LoopOp, construct: acc.ParallelOp) -> CachedNest:
     """
     The largest nest whose innermost loop is `inner`. Raises `Declined` with what is wrong with all the
     loops together.
@@ -119,7 +120,7 @@ def _nest(
     loops: list[acc.LoopOp],
     construct: acc.ParallelOp,
     written: Sequence[SSAValue],
-) -> Nest:
+) -> CachedNest:
     """The nest of `loops`, inside of `outer`."""
     if any(has_level(loop.worker) or has_level(loop.vector) for loop in outer):
         raise Declined("the threads of a gang are already shared out by a loop around it")
@@ -149,7 +150,9 @@ def _nest(
                 Axis(arg, arg.name_hint or "i", constant_value(step), trips, gang_only=fixed)
             )
     symbols = Symbols(construct)
-    return Nest(construct, loops, axes, variables, bounds, prelude, symbols, outer, reductions)
+    return CachedNest(
+        construct, loops, axes, variables, bounds, prelude, symbols, outer, reductions
+    )
 
 
 def _gang_by_clause(loop: acc.LoopOp) -> bool:
@@ -188,13 +191,13 @@ def _reduced_type(op: acc.ReductionOp) -> Attribute:
     return type_
 
 
-def _reductions(loops: Sequence[acc.LoopOp]) -> list[Reduction]:
+def _reductions(loops: Sequence[acc.LoopOp]) -> list[NestReduction]:
     """The reductions of a nest, which its first loop names. Raises `Declined` for others."""
-    found: list[Reduction] = []
+    found: list[NestReduction] = []
     for value in loops[0].reduction_operands:
         owner = value.owner
         assert isinstance(owner, acc.ReductionOp)
-        found.append(Reduction(owner, _reduced_type(owner), [value]))
+        found.append(NestReduction(owner, _reduced_type(owner), [value]))
     for value in (v for loop in loops[1:] for v in loop.reduction_operands):
         owner = value.owner
         same = [r for r in found if isinstance(owner, acc.ReductionOp) and owner.var in r.results]
@@ -246,7 +249,7 @@ def _is_fixed(value: SSAValue, outermost: acc.LoopOp) -> bool:
 
 
 def in_front(
-    at: Cursor, value: SSAValue, nest: Nest, made: dict[SSAValue, SSAValue] | None = None
+    at: Cursor, value: SSAValue, nest: CachedNest, made: dict[SSAValue, SSAValue] | None = None
 ) -> SSAValue:
     """
     `value`, a bound of the nest, at a place before it: what was computed inside is made again, once

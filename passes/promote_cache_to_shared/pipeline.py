@@ -26,13 +26,13 @@ from ..ir.building import Cursor
 from ..ir.cached_code import Values, mapped, zero
 from ..ir.purity import is_pure
 from . import fetch
-from .nest import Nest
+from .nest import CachedNest
 from .tiles import Block, Planned, Tile, buffer_bytes, in_tile
 from .uniformity import has_effects, may_be_written, written_variables
 
 
 def group_directives(
-    nest: Nest, planned: Sequence[Planned]
+    nest: CachedNest, planned: Sequence[Planned]
 ) -> tuple[dict[acc.CacheOp, list[Planned]], set[acc.CacheOp]]:
     """
     Directives that are filled together: those of one block with nothing but arithmetic between them,
@@ -61,7 +61,7 @@ def group_directives(
     return groups, renewed
 
 
-def fetched_ahead(nest: Nest, planned: Sequence[Planned], threads: int) -> list[Planned]:
+def fetched_ahead(nest: CachedNest, planned: Sequence[Planned], threads: int) -> list[Planned]:
     """The same tiles, those that can be fetched ahead marked."""
     groups, _ = group_directives(nest, planned)
     written = written_variables(nest.construct)

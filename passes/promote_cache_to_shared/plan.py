@@ -10,7 +10,7 @@ from xdsl.dialects import acc
 
 from ..decisions.cache_plan import Sharing
 from ..decisions.cache_shapes import Shape, side_by_side
-from .nest import Nest
+from .nest import CachedNest
 from .tiles import Planned
 
 Width = Literal["auto", "argument", "synchronisation", "fixed"]
@@ -29,7 +29,7 @@ class NestPlan:
     `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
     """
 
-    nest: Nest
+    nest: CachedNest
     sharing: Sharing
     threads: tuple[int, ...]
     outputs: tuple[int, ...]

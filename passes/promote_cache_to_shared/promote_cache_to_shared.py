@@ -62,17 +62,17 @@ from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import error
 from ...dialects.accx import WHY
-from ..decisions.cache_plan import Tuning, largest_shared
+from ..decisions.cache_plan import CacheTuning, largest_shared
 from ..decisions.cache_shapes import MULTIPROCESSORS
+from ..decisions.declined import Declined
 from ..ir.acc_ops import has_level, source_loc
-from ..ir.cached_accesses import Declined
 from ..ir.cached_sections import drop, join_written
 from ..ir.machine import machine_of
 from ..ir.notes import note
 from .choose import Choices, Fetch, plan_nest
 from .gang import promote_in_gang
 from .launch_choice import Version, make_versions
-from .nest import Nest, find_nest, innermost_parallel
+from .nest import CachedNest, find_nest, innermost_parallel
 from .plan import Width
 from .rewrite import rewrite
 from .variables import simplify
@@ -117,7 +117,7 @@ def _groups(construct: acc.ParallelOp) -> list[tuple[acc.LoopOp | None, list[acc
     return list(found.items())
 
 
-def _nest_of(loop: acc.LoopOp | None, construct: acc.ParallelOp) -> Nest:
+def _nest_of(loop: acc.LoopOp | None, construct: acc.ParallelOp) -> CachedNest:
     if loop is None:
         raise Declined("no parallel loop is around it")
     return find_nest(loop, construct)
@@ -186,7 +186,7 @@ class PromoteCacheToSharedPass(ModulePass):
         if target == "host":
             return
         choices = Choices(
-            Tuning(self.block_x, self.block_y, self.rows, self.columns, self.padding),
+            CacheTuning(self.block_x, self.block_y, self.rows, self.columns, self.padding),
             self.method,
             self.trust and not machine.check_cache,
             self.promote,

@@ -20,14 +20,14 @@ from ..ir.combiners import ScalarOperator
 from ..ir.layout import Elements, elements_of
 from ..ir.private_storage import ElementAction, Extent, for_each_element
 from ..ir.recipe_reading import Recipes
-from .nest import Nest, Reduction
+from .nest import CachedNest, NestReduction
 
 
 @dataclass
 class Accumulator:
     """A reduction of a nest: its variable in one iteration, and the gang's array of partial results."""
 
-    reduction: Reduction
+    reduction: NestReduction
     operator: ScalarOperator
     variable: SSAValue
     partials: SSAValue
@@ -55,7 +55,7 @@ def _at_offset(at: Cursor, pointer: SSAValue, offset: SSAValue | None) -> SSAVal
     return pointer if offset is None else at.offset(pointer, offset)
 
 
-def declare(nest: Nest, threads: int, before: Cursor) -> list[Accumulator]:
+def declare(nest: CachedNest, threads: int, before: Cursor) -> list[Accumulator]:
     """
     Gives every iteration of the nest a variable of its own for each reduction. `before`: where the
     arrays for `threads` threads are declared.

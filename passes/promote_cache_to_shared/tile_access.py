@@ -9,9 +9,10 @@ from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import i1, i8, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ..decisions.declined import Declined
 from ..decisions.polynomials import Polynomial
 from ..ir.building import Cursor
-from ..ir.cached_accesses import Access, Declined
+from ..ir.cached_accesses import CachedAccess
 from ..ir.cached_code import polynomial
 from . import tiles
 from .tiles import Tile
@@ -31,7 +32,7 @@ class Output:
 class Placed:
     """An access with the tile it goes to."""
 
-    access: Access
+    access: CachedAccess
     tile: Tile
 
 

@@ -6,11 +6,11 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 
 from ..decisions.cache_plan import Uses
-from ..ir.cached_accesses import Access, Cached, Symbols, usual_turns
-from .nest import Nest
+from ..ir.cached_accesses import Cached, CachedAccess, Symbols, usual_turns
+from .nest import CachedNest
 
 
-def uses_of(cached: Cached, nest: Nest) -> Uses:
+def uses_of(cached: Cached, nest: CachedNest) -> Uses:
     """Counts the accesses in the directive's scope."""
     reads: int | None = 0
     stores = in_loop = conditional = read_in_loop = 0
@@ -30,7 +30,7 @@ def uses_of(cached: Cached, nest: Nest) -> Uses:
     return Uses(reads, renewed, stores, in_loop > 0, conditional > 0, read_in_loop > 0)
 
 
-def _trips(access: Access, scope: Operation, symbols: Symbols) -> tuple[int | None, bool]:
+def _trips(access: CachedAccess, scope: Operation, symbols: Symbols) -> tuple[int | None, bool]:
     """How often an access runs in its scope (None: not known), and whether under a condition."""
     trips: int | None = 1
     conditional = False

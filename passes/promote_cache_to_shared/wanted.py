@@ -17,11 +17,13 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.accx import WANTED
 from ..ir.acc_ops import is_defined_inside
 from ..ir.building import Cursor
-from .nest import Nest
+from .nest import CachedNest
 from .tiles import AxisState
 
 
-def _clone(value: SSAValue, nest: Nest, values: dict[SSAValue, SSAValue], at: Cursor) -> SSAValue:
+def _clone(
+    value: SSAValue, nest: CachedNest, values: dict[SSAValue, SSAValue], at: Cursor
+) -> SSAValue:
     """`value`, which the nest only computes, for the variables in `values`."""
     owner = value.owner
     if value in values or not isinstance(owner, Operation):
@@ -33,7 +35,7 @@ def _clone(value: SSAValue, nest: Nest, values: dict[SSAValue, SSAValue], at: Cu
 
 
 def where_wanted(
-    nest: Nest, states: Sequence[AxisState], firsts: Mapping[SSAValue, SSAValue], at: Cursor
+    nest: CachedNest, states: Sequence[AxisState], firsts: Mapping[SSAValue, SSAValue], at: Cursor
 ) -> Cursor:
     """Where the code of a block goes: `at`, or under the condition that one of its iterations is wanted."""
     side = nest.loops[-1].attributes.get(WANTED)

@@ -64,7 +64,14 @@ from ..decisions.launch_shape import (
 )
 from ..decisions.levels import Level
 from ..decisions.loop_tree import LoopNode
-from ..decisions.schedule import LoopPlan, Schedule, Strategy, Target, Tuning, plan_construct
+from ..decisions.schedule import (
+    LoopPlan,
+    Schedule,
+    ScheduleTuning,
+    Strategy,
+    Target,
+    plan_construct,
+)
 from ..decisions.schedule_space import alternatives, describe
 from ..ir.acc_ops import (
     NONE,
@@ -346,7 +353,7 @@ class Policy:
 
     target: Target
     strategy: Strategy
-    tuning: Tuning
+    tuning: ScheduleTuning
     choices: Mapping[str, int]
     most: Mapping[str, int]
     list_space: bool
@@ -467,7 +474,7 @@ class ScheduleLoopsPass(ModulePass):
             return levels.get(name, Level.SEQ)
 
         done = _schedule_routines(op, target, self.strategy, level_of)
-        tuning = Tuning(self.rows, self.elements, self.lanes)
+        tuning = ScheduleTuning(self.rows, self.elements, self.lanes)
         keys = construct_keys(op)
         choices = parse_choices("choose", self.choose, keys.values())
         most = parse_choices("most", self.most, keys.values())

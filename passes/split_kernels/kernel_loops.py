@@ -29,7 +29,7 @@ from ..ir.accesses import address_escapes, is_scalar_variable, root_of
 from ..ir.building import constant_value
 from ..ir.host_scalars import HostScalars
 from ..ir.loop_scalars import wanted_after
-from ..ir.region_values import Expression, HostEmitter, HostLoad, RegionSymbols
+from ..ir.region_values import HostEmitter, HostExpression, HostLoad, RegionSymbols
 
 FEWEST_ITERATIONS = 64
 """Parallel nests known to be smaller than this are not worth a launch per iteration around them."""
@@ -75,7 +75,7 @@ class HostLoops:
                 if not is_defined_inside(symbol, self.kernels):
                     return True
                 return self._is_variable(symbol)
-            case HostLoad() | Expression():
+            case HostLoad() | HostExpression():
                 return True
             case _:
                 return False

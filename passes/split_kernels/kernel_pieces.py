@@ -21,7 +21,7 @@ from .kernel_loops import HostLoops, is_parallel_nest
 
 
 @dataclass
-class Piece:
+class KernelPiece:
     """Operations that become one construct: a parallel loop nest, or code for one gang."""
 
     ops: list[Operation] = field(default_factory=list[Operation])
@@ -47,14 +47,16 @@ def _is_movable(op: Operation, writes: Writes) -> bool:
     )
 
 
-def cut(ops: Sequence[Operation], host_loops: HostLoops) -> tuple[list[Piece], list[Operation]]:
+def cut(
+    ops: Sequence[Operation], host_loops: HostLoops
+) -> tuple[list[KernelPiece], list[Operation]]:
     """
     Pieces in order, and the movable operations that every piece may copy. Loops that the host runs
     are pieces of their own. Pieces between the definition of a value that cannot be copied and its
     last use are merged.
     """
     writes = writes_of(ops)
-    pieces: list[Piece] = []
+    pieces: list[KernelPiece] = []
     movable: list[Operation] = []
     loads: list[llvm.LoadOp] = []
     for op in ops:
@@ -64,14 +66,16 @@ def cut(ops: Sequence[Operation], host_loops: HostLoops) -> tuple[list[Piece], l
             loads.append(op)
         elif op in host_loops:
             _add_code(pieces, loads)
-            pieces.append(Piece([op], loop=True))
+            pieces.append(KernelPiece([op], loop=True))
             loads = []
         elif is_parallel_nest(op):
             own = writes_of([op])
             # Gangs run on their own: what one of them writes, another must not read as a bound.
             early = [load for load in loads if own.may_change(load)]
             _add_code(pieces, early)
-            pieces.append(Piece([*(load for load in loads if load not in early), op], loop=True))
+            pieces.append(
+                KernelPiece([*(load for load in loads if load not in early), op], loop=True)
+            )
             loads = []
         else:
             _add_code(pieces, [*loads, op])
@@ -80,14 +84,14 @@ def cut(ops: Sequence[Operation], host_loops: HostLoops) -> tuple[list[Piece], l
     return _merge(pieces, movable), movable
 
 
-def _add_code(pieces: list[Piece], ops: Sequence[Operation]) -> None:
+def _add_code(pieces: list[KernelPiece], ops: Sequence[Operation]) -> None:
     if ops and pieces and not pieces[-1].loop:
         pieces[-1].ops += ops
     elif ops:
-        pieces.append(Piece(list(ops)))
+        pieces.append(KernelPiece(list(ops)))
 
 
-def _merge(pieces: list[Piece], movable: list[Operation]) -> list[Piece]:
+def _merge(pieces: list[KernelPiece], movable: list[Operation]) -> list[KernelPiece]:
     """Joins the pieces from the definition of a value to its last use."""
     place = {op: index for index, piece in enumerate(pieces) for op in piece.ops}
     copied = set(movable)
@@ -95,7 +99,7 @@ def _merge(pieces: list[Piece], movable: list[Operation]) -> list[Piece]:
     known: dict[Operation, set[int]] = {}
     for op, index in place.items():
         last[index] = max([last.get(index, index), *_users(op, place, copied, known)])
-    merged: list[Piece] = []
+    merged: list[KernelPiece] = []
     end = -1
     for index, piece in enumerate(pieces):
         if index <= end:
@@ -133,7 +137,7 @@ def _users(
     return found
 
 
-def fill(piece: Piece, movable: Set[Operation], position: dict[Operation, int]) -> Block:
+def fill(piece: KernelPiece, movable: Set[Operation], position: dict[Operation, int]) -> Block:
     """
     A block with the piece's operations and copies of the movable ones they need, ordered by
     `position`, their place in the region.

@@ -88,7 +88,7 @@ from .kernel_loops import (
     keep_on_device,
     keep_values,
 )
-from .kernel_pieces import Piece, cut, fill
+from .kernel_pieces import KernelPiece, cut, fill
 from .ordered_tiles import drop_ordered_tiles, has_ordered_tiles
 from .repeated_levels import settle_repeated_levels
 
@@ -256,7 +256,9 @@ def _kernel(kernels: acc.KernelsOp, region: Region) -> acc.ParallelOp:
     return parallel
 
 
-def _construct(kernels: acc.KernelsOp, piece: Piece, block: Block, one: SSAValue) -> acc.ParallelOp:
+def _construct(
+    kernels: acc.KernelsOp, piece: KernelPiece, block: Block, one: SSAValue
+) -> acc.ParallelOp:
     """The construct of one piece, at the place of the C code it holds."""
     region = Region(block)
     if piece.loop and not piece.mixed:
@@ -364,7 +366,7 @@ def _split(kernels: acc.KernelsOp, module: ModuleOp, classifier: LoopClassifier)
     else:
         movable = []
         if pieces:
-            pieces = [Piece(_body_ops(kernels), pieces[0].loop, pieces[0].mixed)]
+            pieces = [KernelPiece(_body_ops(kernels), pieces[0].loop, pieces[0].mixed)]
     block.insert_op_before(one, kernels)
     builder = _Builder(kernels, one.result, several, host_loops)
     constructs = builder.build(pieces, movable, HostEmitter(kernels))
@@ -406,7 +408,7 @@ class _Builder:
         self.first = True
 
     def build(
-        self, pieces: list[Piece], movable: list[Operation], emit: HostEmitter
+        self, pieces: list[KernelPiece], movable: list[Operation], emit: HostEmitter
     ) -> list[Operation]:
         """Host operations that run the pieces; bounds of loops are computed at `emit`'s place."""
         built: list[Operation] = []

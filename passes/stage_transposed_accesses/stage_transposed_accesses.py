@@ -56,20 +56,11 @@ from xdsl.passes import ModulePass
 
 from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from ...dialects.volatility import is_ordered
+from ..decisions.declined import Declined
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import has_level, set_operand_groups, variable_name
 from ..ir.building import Cursor, constant_value, erase
-from ..ir.jamming import (
-    NSW,
-    Declined,
-    Jam,
-    body_of,
-    check_body,
-    explain,
-    if_full,
-    set_bounds,
-    trip_count,
-)
+from ..ir.jamming import NSW, Jam, body_of, check_body, explain, if_full, set_bounds, trip_count
 from ..ir.layout import size_of
 from ..ir.machine import machine_of
 from ..ir.purity import is_pure
@@ -77,7 +68,7 @@ from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.schedules import LoopSchedule, given_sizes, set_schedule
 from ..ir.trip_counts import Arithmetic, Count
 from ..ir.trip_counts import trip_count as host_trip_count
-from .transposed import Access, choose_lanes, direction_of
+from .transposed import NestAccess, choose_lanes, direction_of
 
 WIDTH = 32
 """Iterations of a tile along both loops."""
@@ -89,7 +80,7 @@ MAX_SHARED = 24 << 10
 
 
 @dataclass(frozen=True)
-class Nest:
+class TransposedNest:
     """
     `lanes` and `rows` are the two loops by what the tile's stores want; `outer` holds `inner`.
     `ops`: the body, with what stands between the loops. `staged`: the loads that go through tiles.
@@ -131,7 +122,7 @@ def _check_free(loop: acc.LoopOp) -> None:
         raise Declined("a loop is shorter than a tile")
 
 
-def find_nest(construct: acc.ParallelOp) -> Nest:
+def find_nest(construct: acc.ParallelOp) -> TransposedNest:
     """The nest of `construct` with its loads to stage. Raises `Declined`."""
     if given_sizes(construct) or len(construct.region.blocks) != 1:
         raise Declined("the launch is the user's")
@@ -163,27 +154,27 @@ def find_nest(construct: acc.ParallelOp) -> Nest:
         raise Declined("nothing is read across memory")
     staged = _staged(body, accesses, lanes_outside)
     lanes, rows = (outer, inner) if lanes_outside else (inner, outer)
-    return Nest(construct, outer, inner, lanes, rows, (*between, *body), staged)
+    return TransposedNest(construct, outer, inner, lanes, rows, (*between, *body), staged)
 
 
 def _accesses(
     construct: acc.ParallelOp, body: Sequence[Operation], outer: BlockArgument, inner: BlockArgument
-) -> dict[Operation, Access]:
+) -> dict[Operation, NestAccess]:
     symbols = RegionSymbols(construct)
-    found: dict[Operation, Access] = {}
+    found: dict[Operation, NestAccess] = {}
     for op in body:
         if isinstance(op, llvm.LoadOp | llvm.StoreOp):
             is_store = isinstance(op, llvm.StoreOp)
             element = size_of(op.value.type if is_store else op.dereferenced_value.type)
             sides = (direction_of(op.ptr, element, v, symbols) for v in (outer, inner))
-            found[op] = Access(is_store, *sides)
+            found[op] = NestAccess(is_store, *sides)
         elif not is_pure(op):
             raise Declined(f"the body holds {op.name}")
     return found
 
 
 def _staged(
-    body: Sequence[Operation], accesses: dict[Operation, Access], lanes_outside: bool
+    body: Sequence[Operation], accesses: dict[Operation, NestAccess], lanes_outside: bool
 ) -> tuple[llvm.LoadOp, ...]:
     """The loads to stage: all before the first store, for a tile holds what was there before it."""
     staged: list[llvm.LoadOp] = []
@@ -249,7 +240,7 @@ Place = tuple[SSAValue, SSAValue]
 class _Threads:
     """Emits the code of a gang's threads for one tile."""
 
-    def __init__(self, nest: Nest, rows: _Axis, lanes: _Axis, y: SSAValue, x: SSAValue):
+    def __init__(self, nest: TransposedNest, rows: _Axis, lanes: _Axis, y: SSAValue, x: SSAValue):
         self.nest, self.rows, self.lanes = nest, rows, lanes
         self.y, self.x = y, x
         self.tiles: dict[llvm.LoadOp, SSAValue] = {}
@@ -351,7 +342,7 @@ def _slice(load: llvm.LoadOp, ops: Sequence[Operation]) -> list[Operation]:
     return [op for op in ops if op in needed]
 
 
-def rewrite(nest: Nest) -> None:
+def rewrite(nest: TransposedNest) -> None:
     """Carries out the plan of `nest` (see the contract above)."""
     _launch(nest)
     outer, inner = nest.outer, nest.inner
@@ -394,7 +385,7 @@ def rewrite(nest: Nest) -> None:
     _map_levels(nest)
 
 
-def _map_levels(nest: Nest) -> None:
+def _map_levels(nest: TransposedNest) -> None:
     """Both loops are gang loops now, the lanes' one in the first dimension of the grid."""
     for loop in (nest.outer, nest.inner):
         loop.vector = None
@@ -404,7 +395,7 @@ def _map_levels(nest: Nest) -> None:
     explain(nest.inner, f"{names} read through tiles in shared memory")
 
 
-def _launch(nest: Nest) -> None:
+def _launch(nest: TransposedNest) -> None:
     """The launch shape of the construct. Raises `Declined` if it cannot be computed before it."""
     construct = nest.construct
     symbols = RegionSymbols(construct)

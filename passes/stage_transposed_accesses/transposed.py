@@ -1,7 +1,7 @@
 """
 Which of two parallel loops should have the lanes, and which accesses then run across memory.
 
-`choose_lanes` decides for a nest described by `Access`es; nothing in it sees IR.
+`choose_lanes` decides for a nest described by `NestAccess`es; nothing in it sees IR.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def direction_of(
 
 
 @dataclass(frozen=True)
-class Access:
+class NestAccess:
     """One load or store in a nest of two loops, and how it moves with the variable of each."""
 
     is_store: bool
@@ -50,7 +50,7 @@ class Access:
         return lanes is Direction.ACROSS and rows is Direction.ALONG
 
 
-def choose_lanes(accesses: Sequence[Access]) -> bool | None:
+def choose_lanes(accesses: Sequence[NestAccess]) -> bool | None:
     """
     Whether the outer loop gets the lanes: all stores go along memory then. None if the nest has no
     transposed load for tiles to help, or no direction suits its stores.

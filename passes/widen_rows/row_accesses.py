@@ -16,11 +16,11 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ...dialects.volatility import is_ordered
+from ..decisions.declined import Declined
 from ..decisions.polynomials import ZERO, Monomial, Polynomial, product
 from ..decisions.wide_rows import WIDE_BYTES
 from ..ir.acc_ops import MAPPING_OPS
 from ..ir.addresses import base_of, steps_to
-from ..ir.jamming import Declined
 from ..ir.layout import size_of
 from ..ir.purity import is_pure_call, only_computes
 from ..ir.region_values import RegionSymbols

@@ -21,7 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.accx import SPECULATIVE
 from ..decisions.polynomials import ZERO, Monomial, Polynomial
-from ..decisions.wide_rows import WIDE_BYTES, Piece, RowReads, pieces, refuge
+from ..decisions.wide_rows import WIDE_BYTES, RowPiece, RowReads, pieces, refuge
 from ..ir.building import Cursor, constant_value
 from ..ir.jamming import NSW, clone_into, if_full
 from ..ir.region_values import HostEmitter, RegionSymbols
@@ -34,7 +34,7 @@ Offsets = dict[Polynomial, SSAValue]
 
 
 @dataclass(frozen=True)
-class Group:
+class RowGroup:
     """
     Neighbouring iterations of a loop: the values of its variable (`places`), and which of them it
     has. What lies `shift` elements from the first one's is aligned.
@@ -52,7 +52,7 @@ class Group:
 
 def begin_group(
     at: Cursor, first: SSAValue, lower: SSAValue, upper: SSAValue, columns: int, shift: int
-) -> Group:
+) -> RowGroup:
     """The group of `columns` iterations from `first` on of a loop from `lower` to `upper`."""
     places = [first]
     for number in range(1, columns):
@@ -65,7 +65,7 @@ def begin_group(
         more = at.value(arith.CmpiOp(place, upper, "slt"))
         valid.append(at.value(arith.AndIOp(begun, more), "valid"))
     whole = at.value(arith.AndIOp(valid[0], valid[-1]), "whole")
-    return Group(shift, tuple(places), tuple(valid), whole)
+    return RowGroup(shift, tuple(places), tuple(valid), whole)
 
 
 class WideBody:
@@ -74,7 +74,7 @@ class WideBody:
     computed there by `host`; what all of the body needs, in front of `group.whole`.
     """
 
-    def __init__(self, survey: Survey, group: Group, host: HostEmitter):
+    def __init__(self, survey: Survey, group: RowGroup, host: HostEmitter):
         self.survey = survey
         self.group = group
         self.host = host
@@ -236,7 +236,7 @@ class WideBody:
                 values[element] = at.value(load, f"{hint}_elt" if hint else None)
         return values
 
-    def _edge(self, piece: Piece, element: int, other: int, bytes: int) -> SSAValue:
+    def _edge(self, piece: RowPiece, element: int, other: int, bytes: int) -> SSAValue:
         """The byte offset of `element` if the group has a column that reads the piece, else of `other`."""
         key = piece.columns, element * bytes, other * bytes
         if key not in self.edges:

@@ -60,6 +60,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ..decisions.declined import Declined
 from ..decisions.launch_shape import MAX_GRID
 from ..decisions.polynomials import Polynomial
 from ..decisions.schedule import Target
@@ -73,7 +74,7 @@ from ..decisions.wide_rows import (
 )
 from ..ir.acc_ops import NONE, has_level, loops_in, set_operand_groups, set_prop
 from ..ir.building import Cursor, constant_value, erase
-from ..ir.jamming import NSW, Declined, explain
+from ..ir.jamming import NSW, explain
 from ..ir.machine import machine_of
 from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.schedules import (
@@ -93,7 +94,7 @@ INT_MAX = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
-class BlockShape:
+class ThreadShape:
     """Threads of a wide version: lanes and workers of three loops, lanes of two."""
 
     lanes: int = 32
@@ -196,7 +197,7 @@ def find_columns(
 
 
 @dataclass(frozen=True)
-class Grid:
+class GangGrid:
     """
     The gangs (i64 values before the construct) that cover the loops around the innermost one, which
     have a dimension (from 0) of the grid each, with `workers` on the loop next to it.
@@ -206,7 +207,7 @@ class Grid:
     workers: int
 
 
-def _grid(columns: Columns, shape: BlockShape, emit: HostEmitter) -> Grid | None:
+def _grid(columns: Columns, shape: ThreadShape, emit: HostEmitter) -> GangGrid | None:
     """The grid of the wide version, if that is ours to choose."""
     construct, loop = columns.construct, columns.loop
     if not _is_free(construct) or not schedule_of(loop).covers:
@@ -225,7 +226,7 @@ def _grid(columns: Columns, shape: BlockShape, emit: HostEmitter) -> Grid | None
         share = workers if other is around[-1] else 1
         gangs = math.maximum(math.ceil_divide(found[0], share), 1)
         counts.append((other, dimension, math.value(gangs)))
-    return Grid(tuple(counts), workers)
+    return GangGrid(tuple(counts), workers)
 
 
 def _iterations(columns: Columns, at: Cursor) -> SSAValue:
@@ -237,7 +238,9 @@ def _iterations(columns: Columns, at: Cursor) -> SSAValue:
     return total
 
 
-def _condition(columns: Columns, grid: Grid | None, threads: int, emit: HostEmitter) -> SSAValue:
+def _condition(
+    columns: Columns, grid: GangGrid | None, threads: int, emit: HostEmitter
+) -> SSAValue:
     """Whether the wide version may and should run."""
     at = Cursor.before(columns.construct)
     arrays = dict.fromkeys(tap.row.array for tap in columns.found.taps.values())
@@ -306,7 +309,7 @@ def _is_free(construct: acc.ParallelOp) -> bool:
     )
 
 
-def _reshape(columns: Columns, groups: SSAValue, grid: Grid, shape: BlockShape) -> None:
+def _reshape(columns: Columns, groups: SSAValue, grid: GangGrid, shape: ThreadShape) -> None:
     """The launch's shape for groups: fewer lanes along a row, workers on the loop around it."""
     construct = columns.construct
     at = Cursor.before(construct)
@@ -371,7 +374,7 @@ def widen(columns: Columns, emit: HostEmitter) -> SSAValue:
     return groups
 
 
-def make_versions(columns: Columns, threads: int, shape: BlockShape) -> None:
+def make_versions(columns: Columns, threads: int, shape: ThreadShape) -> None:
     """Replaces the construct by its two versions."""
     construct, loop = columns.construct, columns.loop
     if not can_have_versions(construct) or not queue_outside(construct):
@@ -403,15 +406,15 @@ class WidenRowsPass(ModulePass):
     target: Target | None = None
     most_words: int = MOST_WORDS
     threads: int = WIDE_THREADS
-    lanes: int = BlockShape.lanes
-    workers: int = BlockShape.workers
-    row_lanes: int = BlockShape.row_lanes
+    lanes: int = ThreadShape.lanes
+    workers: int = ThreadShape.workers
+    row_lanes: int = ThreadShape.row_lanes
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = self.target or machine_of(op).target
         if target != "nvptx":
             return
-        shape = BlockShape(self.lanes, self.workers, self.row_lanes)
+        shape = ThreadShape(self.lanes, self.workers, self.row_lanes)
         for construct in [o for o in op.walk() if isinstance(o, acc.ParallelOp)]:
             loop = _innermost(construct)
             if loop is None:

@@ -8,9 +8,9 @@ import pytest
 from accopt.passes.decisions.cache_banks import choose_padding, conflict_degree
 from accopt.passes.decisions.cache_plan import (
     Axis,
+    CacheTuning,
     Sharing,
     TilePlan,
-    Tuning,
     Uses,
     choose_method,
     choose_write_policy,
@@ -21,7 +21,7 @@ from accopt.passes.decisions.cache_plan import (
     stands_better_transposed,
     tiles_are_disjoint,
 )
-from accopt.passes.decisions.cache_section import Section, SectionDim
+from accopt.passes.decisions.cache_section import CachedSection, SectionDim
 from accopt.passes.decisions.cache_shapes import (
     block_threads,
     buffers,
@@ -37,12 +37,14 @@ ROW, COLUMN = Axis("i", "i"), Axis("j", "j")
 BOTH = Sharing((0, 1))
 
 
-def line(lower: Polynomial, length: int) -> Section:
-    return Section("a", (SectionDim(lower, length, number(4)),), 4)
+def line(lower: Polynomial, length: int) -> CachedSection:
+    return CachedSection("a", (SectionDim(lower, length, number(4)),), 4)
 
 
-def box(rows: Polynomial, columns: Polynomial, height: int, width: int, name: str = "a") -> Section:
-    return Section(
+def box(
+    rows: Polynomial, columns: Polynomial, height: int, width: int, name: str = "a"
+) -> CachedSection:
+    return CachedSection(
         name, (SectionDim(rows, height, N * 4), SectionDim(columns, width, number(4))), 4
     )
 
@@ -50,7 +52,9 @@ def box(rows: Polynomial, columns: Polynomial, height: int, width: int, name: st
 LEFT, RIGHT = box(I, K, 1, 16, "left"), box(K, J, 16, 1, "right")
 
 
-def tile(section: Section, axes: list[Axis], sharing: Sharing, widths: tuple[int, ...]) -> TilePlan:
+def tile(
+    section: CachedSection, axes: list[Axis], sharing: Sharing, widths: tuple[int, ...]
+) -> TilePlan:
     plan = plan_tile(section, axes, sharing, widths, 0)
     assert isinstance(plan, TilePlan), plan
     return plan
@@ -119,12 +123,14 @@ def test_a_lower_bound_that_is_not_linear_is_refused() -> None:
 
 
 def test_the_depth_of_a_product_is_the_side_of_the_block() -> None:
-    assert block_threads([LEFT, RIGHT], [ROW, COLUMN], BOTH, Tuning()) == (16, 16)
-    given = block_threads([LEFT, RIGHT], [ROW, COLUMN], BOTH, Tuning(), (4, 64))
+    assert block_threads([LEFT, RIGHT], [ROW, COLUMN], BOTH, CacheTuning()) == (16, 16)
+    given = block_threads([LEFT, RIGHT], [ROW, COLUMN], BOTH, CacheTuning(), (4, 64))
     assert given == (4, 64)
-    tuned = block_threads([LEFT, RIGHT], [ROW, COLUMN], BOTH, Tuning(block_x=32, block_y=2))
+    tuned = block_threads([LEFT, RIGHT], [ROW, COLUMN], BOTH, CacheTuning(block_x=32, block_y=2))
     assert tuned == (2, 32)
-    assert block_threads([line(I, 3)], [Axis("i", "i", 1, 70)], Sharing((0,)), Tuning()) == (128,)
+    assert block_threads([line(I, 3)], [Axis("i", "i", 1, 70)], Sharing((0,)), CacheTuning()) == (
+        128,
+    )
 
 
 def test_what_the_left_factor_of_a_product_wants() -> None:
@@ -167,26 +173,28 @@ def test_padding_spreads_columns_over_banks() -> None:
 def test_outputs_per_thread() -> None:
     axes, threads = [ROW, COLUMN], (16, 16)
 
-    def outputs(renewed: bool, bytes: int = 4, tuning: Tuning | None = None) -> tuple[int, ...]:
+    def outputs(
+        renewed: bool, bytes: int = 4, tuning: CacheTuning | None = None
+    ) -> tuple[int, ...]:
         return outputs_per_thread(
-            axes, BOTH, threads, tuning or Tuning(), renewed=renewed, element_bytes=bytes
+            axes, BOTH, threads, tuning or CacheTuning(), renewed=renewed, element_bytes=bytes
         )
 
     assert outputs(True) == (8, 8)
     assert outputs(True, 8) == (8, 4)
     assert outputs(False) == (4, 1)
-    assert outputs(True, tuning=Tuning(rows=1, columns=1)) == (1, 1)
+    assert outputs(True, tuning=CacheTuning(rows=1, columns=1)) == (1, 1)
     axes = [Axis("i", "i", 1, 300), COLUMN]
     assert outputs(True) == (4, 8)
     axes = [Axis("i", "i", 1, 64), COLUMN]
     assert outputs(True) == (1, 8)
-    assert outputs(True, tuning=Tuning(block_x=32)) == (1, 8)
+    assert outputs(True, tuning=CacheTuning(block_x=32)) == (1, 8)
     threads = (32, 32)
-    assert outputs(True, tuning=Tuning(block_x=32)) == (1, 4)
-    assert is_crowded((32, 32), (4, 4), Tuning())
-    assert not is_crowded((32, 32), (4, 4), Tuning(block_x=32))
-    assert is_crowded((8, 8), (8, 8), Tuning())
-    assert not is_crowded((8, 8), (4, 4), Tuning())
+    assert outputs(True, tuning=CacheTuning(block_x=32)) == (1, 4)
+    assert is_crowded((32, 32), (4, 4), CacheTuning())
+    assert not is_crowded((32, 32), (4, 4), CacheTuning(block_x=32))
+    assert is_crowded((8, 8), (8, 8), CacheTuning())
+    assert not is_crowded((8, 8), (4, 4), CacheTuning())
     assert resident_blocks((16, 16), (8, 8), ahead=False) == 2
     assert resident_blocks((16, 16), (8, 8), ahead=True) == 0
     assert resident_blocks((16, 16), (4, 4), ahead=False) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from accopt.passes.decisions.cache_section import (
-    Section,
+    CachedSection,
     SectionDim,
     Subscript,
     divide,
@@ -24,9 +24,9 @@ number = Polynomial.constant
 
 def matrix(
     rows: Polynomial, columns: Polynomial, stride: Polynomial, lengths: tuple[int, int]
-) -> Section:
+) -> CachedSection:
     """`[rows : lengths[0]][columns : lengths[1]]` of a matrix of floats."""
-    return Section(
+    return CachedSection(
         "a",
         (SectionDim(rows, lengths[0], stride), SectionDim(columns, lengths[1], number(4))),
         4,
@@ -44,7 +44,7 @@ def test_rows_of_a_variable_length_array_are_told_from_columns() -> None:
 
 def test_rows_of_bytes_are_told_from_columns() -> None:
     # signed char (*a)[n]: both subscripts count bytes.
-    section = Section("a", (SectionDim(I - 1, 3, N), SectionDim(J, 2, number(1))), 1)
+    section = CachedSection("a", (SectionDim(I - 1, 3, N), SectionDim(J, 2, number(1))), 1)
     element = element_of(section, [Subscript(I * N, 1), Subscript(J + 1, 1)])
     assert element is not None
     assert element.indices == (I, J + 1)
@@ -58,7 +58,7 @@ def test_rows_of_constant_length_are_told_by_their_stride() -> None:
 
 
 def test_members_are_bytes_into_the_element() -> None:
-    section = Section("p", (SectionDim(K, 64, number(16)),), 16)
+    section = CachedSection("p", (SectionDim(K, 64, number(16)),), 16)
     element = element_of(section, [Subscript(Q, 16), Subscript(number(12), 1)])
     assert element is not None
     assert (element.indices, element.inner) == ((Q,), 12)

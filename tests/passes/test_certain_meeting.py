@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 import pytest
-from accopt.passes.decisions.certain_meeting import Place, meeting
+from accopt.passes.decisions.certain_meeting import LoopPlace, meeting
 from accopt.passes.decisions.polynomials import ONE, ZERO, Polynomial
 from accopt.passes.decisions.ranges import LoopRange
 
@@ -31,7 +31,7 @@ def meet(
 ) -> tuple[int, int] | None:
     own = LoopRange("i", ZERO, SIZE - 1)
     return meeting(
-        Place(store, around_store), Place(other, around_other), own, step, trip, invariant
+        LoopPlace(store, around_store), LoopPlace(other, around_other), own, step, trip, invariant
     )
 
 

@@ -8,12 +8,12 @@ from accopt.dialects.accx import UNROLL
 from accopt.passes.convert_acc_compute_to_gpu.barriers import (
     ANY_INTERNAL,
     UNKNOWN,
-    Access,
+    ObjectAccess,
     Root,
     Space,
 )
 from accopt.passes.decisions.block_shape import BlockShape, choose_block_shape
-from accopt.passes.decisions.loop_partition import Mode, Partition, Unit, partition_loop
+from accopt.passes.decisions.loop_partition import Mode, Partition, Sharers, partition_loop
 from accopt.passes.decisions.reduction_strategy import Strategy, choose_strategy
 from accopt.passes.ir.exchanges import leave_whole
 from xdsl.dialects import scf
@@ -51,15 +51,15 @@ def test_cut_shape_does_not_cover() -> None:
 @pytest.mark.parametrize(
     ("worker", "vector", "mode", "unit", "inside"),
     [
-        (False, True, Mode.GANG, Unit.THREADS, Mode.THREAD),
-        (True, True, Mode.GANG, Unit.THREADS, Mode.THREAD),
-        (True, False, Mode.GANG, Unit.WORKERS, Mode.WORKER),
-        (False, True, Mode.WORKER, Unit.LANES, Mode.THREAD),
-        (False, False, Mode.GANG, Unit.NONE, Mode.GANG),
-        (False, True, Mode.THREAD, Unit.NONE, Mode.THREAD),
+        (False, True, Mode.GANG, Sharers.THREADS, Mode.THREAD),
+        (True, True, Mode.GANG, Sharers.THREADS, Mode.THREAD),
+        (True, False, Mode.GANG, Sharers.WORKERS, Mode.WORKER),
+        (False, True, Mode.WORKER, Sharers.LANES, Mode.THREAD),
+        (False, False, Mode.GANG, Sharers.NONE, Mode.GANG),
+        (False, True, Mode.THREAD, Sharers.NONE, Mode.THREAD),
     ],
 )
-def test_partition(worker: bool, vector: bool, mode: Mode, unit: Unit, inside: Mode) -> None:
+def test_partition(worker: bool, vector: bool, mode: Mode, unit: Sharers, inside: Mode) -> None:
     found = partition_loop(
         gang_dim=None, worker=worker, vector=vector, mode=mode, shape=BlockShape(32, 4)
     )
@@ -89,20 +89,24 @@ SHARED = Root(Space.SHARED, "t", True)
 @pytest.mark.parametrize(
     ("first", "second", "conflict"),
     [
-        (Access(A, False, False), Access(A, False, False), False),
-        (Access(A, True, True), Access(A, False, False), True),
-        (Access(A, True, True), Access(A, True, True), False),
-        (Access(A, False, False), Access(A, True, True), True),
-        (Access(A, True, True), Access(B, False, False), False),
-        (Access(A, True, True), Access(Root(Space.DEVICE), False, False), True),
-        (Access(A, True, True), Access(SHARED, False, False), False),
-        (Access(B, True, True), Access(UNKNOWN, False, False), True),
-        (Access(SHARED, True, True), Access(UNKNOWN, False, False), True),
-        (Access(ANY_INTERNAL, True, False), Access(Root(Space.INTERNAL, "x"), False, False), True),
-        (Access(ANY_INTERNAL, True, False), Access(UNKNOWN, True, False), False),
+        (ObjectAccess(A, False, False), ObjectAccess(A, False, False), False),
+        (ObjectAccess(A, True, True), ObjectAccess(A, False, False), True),
+        (ObjectAccess(A, True, True), ObjectAccess(A, True, True), False),
+        (ObjectAccess(A, False, False), ObjectAccess(A, True, True), True),
+        (ObjectAccess(A, True, True), ObjectAccess(B, False, False), False),
+        (ObjectAccess(A, True, True), ObjectAccess(Root(Space.DEVICE), False, False), True),
+        (ObjectAccess(A, True, True), ObjectAccess(SHARED, False, False), False),
+        (ObjectAccess(B, True, True), ObjectAccess(UNKNOWN, False, False), True),
+        (ObjectAccess(SHARED, True, True), ObjectAccess(UNKNOWN, False, False), True),
+        (
+            ObjectAccess(ANY_INTERNAL, True, False),
+            ObjectAccess(Root(Space.INTERNAL, "x"), False, False),
+            True,
+        ),
+        (ObjectAccess(ANY_INTERNAL, True, False), ObjectAccess(UNKNOWN, True, False), False),
     ],
 )
-def test_conflicts(first: Access, second: Access, conflict: bool) -> None:
+def test_conflicts(first: ObjectAccess, second: ObjectAccess, conflict: bool) -> None:
     assert first.conflicts(second) is conflict
 
 

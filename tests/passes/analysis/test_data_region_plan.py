@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accopt.passes.decisions.data_region_plan import ArrayUse, Clause, Declined, region_clause
+from accopt.passes.decisions.data_region_plan import ArrayUse, Clause, LeftOut, region_clause
 
 
 def use(
@@ -15,7 +15,7 @@ def use(
 
 def why(*uses: ArrayUse) -> str:
     decided = region_clause(uses)
-    assert isinstance(decided, Declined)
+    assert isinstance(decided, LeftOut)
     return decided.why
 
 

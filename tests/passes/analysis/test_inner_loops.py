@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from accopt.passes.decisions.launch_shape import Sizes
 from accopt.passes.decisions.loop_tree import LoopNode
-from accopt.passes.decisions.schedule import Tuning, plan_construct
+from accopt.passes.decisions.schedule import ScheduleTuning, plan_construct
 from accopt.passes.decisions.shared_work import (
     FULL_DEVICE,
     InnerWork,
-    Piece,
+    StagedPiece,
     choose_piece,
     enough_iterations,
     iterations_side_by_side,
@@ -37,19 +37,19 @@ def test_iterations_side_by_side(work: InnerWork, count: int) -> None:
 @pytest.mark.parametrize(
     ("sizes", "trip", "expected"),
     [
-        ([4], None, Piece(128, (0,), 4, 4)),
-        ([4, 4, 4, 4], None, Piece(128, (0, 4, 8, 12), 16, 16)),
-        ([4, 4, 4], None, Piece(128, (0, 4, 8), 16, 16)),
-        ([2, 8], None, Piece(128, (0, 8), 16, 16)),
-        ([1], None, Piece(128, (0,), 1, 1)),
-        ([8] * 5, None, Piece(128, (0, 8, 16, 24, 32), 48, 16)),
+        ([4], None, StagedPiece(128, (0,), 4, 4)),
+        ([4, 4, 4, 4], None, StagedPiece(128, (0, 4, 8, 12), 16, 16)),
+        ([4, 4, 4], None, StagedPiece(128, (0, 4, 8), 16, 16)),
+        ([2, 8], None, StagedPiece(128, (0, 8), 16, 16)),
+        ([1], None, StagedPiece(128, (0,), 1, 1)),
+        ([8] * 5, None, StagedPiece(128, (0, 8, 16, 24, 32), 48, 16)),
         ([8] * 20, None, None),
         ([], None, None),
         ([4], 255, None),
-        ([4], 256, Piece(128, (0,), 4, 4)),
+        ([4], 256, StagedPiece(128, (0,), 4, 4)),
     ],
 )
-def test_choose_piece(sizes: list[int], trip: int | None, expected: Piece | None) -> None:
+def test_choose_piece(sizes: list[int], trip: int | None, expected: StagedPiece | None) -> None:
     assert choose_piece(sizes, 128, trip) == expected
 
 
@@ -64,7 +64,7 @@ def test_reductions_keep_eight_loads_in_flight(accesses: int, elements: int) -> 
     assert _elements(LoopNode(True, reduction=True, contiguous=accesses)) == elements
 
 
-def _elements(node: LoopNode, tuning: Tuning | None = None) -> int:
+def _elements(node: LoopNode, tuning: ScheduleTuning | None = None) -> int:
     return plan_construct([node], Sizes(), tuning=tuning).loops[node].elements
 
 
@@ -85,7 +85,7 @@ def test_constant_trip_counts_that_leave_the_device_empty_take_fewer() -> None:
 
 def test_tuning_wins() -> None:
     node = LoopNode(True, streaming=False, work=CONVOLUTION)
-    assert _elements(node, Tuning(elements=2)) == 2
+    assert _elements(node, ScheduleTuning(elements=2)) == 2
 
 
 @pytest.mark.parametrize(

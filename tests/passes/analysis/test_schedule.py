@@ -7,7 +7,7 @@ from accopt.compiler.base.diagnostics import CompileError
 from accopt.passes.decisions.launch_shape import Sizes
 from accopt.passes.decisions.levels import Level
 from accopt.passes.decisions.loop_tree import LoopNode, check_nesting
-from accopt.passes.decisions.schedule import Tuning, plan_construct
+from accopt.passes.decisions.schedule import ScheduleTuning, plan_construct
 from accopt.passes.decisions.schedule_space import alternatives, describe
 
 G, W, V = Level.GANG, Level.WORKER, Level.VECTOR
@@ -219,10 +219,12 @@ def test_a_limit_holds_for_rows_and_elements():
     inner.streaming = False
     outer = loop(inner, tight=True)
     assert plan_construct([outer], Sizes()).loops[outer].elements == 8
-    limited = plan_construct([outer], Sizes(), tuning=Tuning(most=2))
+    limited = plan_construct([outer], Sizes(), tuning=ScheduleTuning(most=2))
     assert limited.loops[outer].elements == 2
     single = loop(contiguous=3)
-    assert plan_construct([single], Sizes(), tuning=Tuning(most=2)).loops[single].elements == 2
+    assert (
+        plan_construct([single], Sizes(), tuning=ScheduleTuning(most=2)).loops[single].elements == 2
+    )
 
 
 def test_descriptions_name_levels_dimensions_and_counts():

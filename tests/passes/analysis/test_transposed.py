@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 from accopt.passes.stage_transposed_accesses.transposed import (
-    Access,
     Direction,
+    NestAccess,
     choose_lanes,
 )
 
 STILL, ALONG, ACROSS = Direction.STILL, Direction.ALONG, Direction.ACROSS
 
 
-def load(outer: Direction, inner: Direction) -> Access:
-    return Access(False, outer, inner)
+def load(outer: Direction, inner: Direction) -> NestAccess:
+    return NestAccess(False, outer, inner)
 
 
-def store(outer: Direction, inner: Direction) -> Access:
-    return Access(True, outer, inner)
+def store(outer: Direction, inner: Direction) -> NestAccess:
+    return NestAccess(True, outer, inner)
 
 
 def test_a_load_across_memory_is_staged_with_the_lanes_where_the_store_goes_along():
@@ -36,7 +36,7 @@ def test_a_load_across_memory_is_staged_with_the_lanes_where_the_store_goes_alon
         [load(ALONG, STILL), store(ACROSS, ALONG)],  # the same for all lanes: a broadcast
     ],
 )
-def test_nests_that_tiles_do_not_help(accesses: list[Access]):
+def test_nests_that_tiles_do_not_help(accesses: list[NestAccess]):
     assert choose_lanes(accesses) is None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from accopt.passes.decisions.wide_rows import (
-    Piece,
+    RowPiece,
     RowReads,
     group_size,
     is_safe,
@@ -21,16 +21,16 @@ def reads(*offsets: int, bytes: int = 4) -> RowReads:
 
 def test_a_row_read_at_three_columns_is_one_access_and_two_elements() -> None:
     assert pieces(reads(-1, 0, 1), 4) == (
-        Piece((-1,), frozenset({0})),
-        Piece((0, 1, 2, 3), frozenset({0, 1, 2, 3})),
-        Piece((4,), frozenset({3})),
+        RowPiece((-1,), frozenset({0})),
+        RowPiece((0, 1, 2, 3), frozenset({0, 1, 2, 3})),
+        RowPiece((4,), frozenset({3})),
     )
 
 
 def test_doubles_fill_sixteen_bytes_in_pairs() -> None:
     assert pieces(reads(-1, 0, bytes=8), 2) == (
-        Piece((-1,), frozenset({0})),
-        Piece((0, 1), frozenset({0, 1})),
+        RowPiece((-1,), frozenset({0})),
+        RowPiece((0, 1), frozenset({0, 1})),
     )
     # Among floats a group has four columns, and two pieces of each row of doubles.
     assert [piece.elements for piece in pieces(reads(0, bytes=8), 4)] == [(0, 1), (2, 3)]
