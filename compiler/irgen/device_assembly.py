@@ -1,4 +1,7 @@
-"""Where inline assembly would get into device code, through calls too: it is for the host's processor."""
+"""
+Where inline assembly or variables of the host's threads would get into device code, through calls too: they
+are for the host's processor.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..base.diagnostics import error
 from ..c import ast as c
+from ..c.sema.thread_locals import CONTROL_PREFIX
 from ..c.tree import walk
 from ..directives.records import DirectiveKind
 
@@ -15,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def check_device_assembly(state: ModuleState, units: Sequence[c.TranslationUnit]) -> None:
-    """Raise `CompileError` for assembly in compute constructs, routines, and functions that these call."""
-    if not any(unit.has_assembly for unit in units):
+    """Raise `CompileError` for such code in compute constructs, routines, and functions that these call."""
+    if not any(unit.has_assembly or unit.has_thread_locals for unit in units):
         return
     seen: set[int] = set()
     for unit in units:
@@ -39,6 +43,14 @@ def _refuse_in(state: ModuleState, code: c.Stmt, seen: set[int]) -> None:
                     node.loc,
                     "inline assembly in device code: it is for the host's processor",
                     "write the operation in C, or keep it out of constructs and what they call",
+                    [(code.loc, "the device's code")],
+                )
+            if isinstance(node, c.VarRef) and node.decl.name.startswith(CONTROL_PREFIX):
+                name = node.decl.name.removeprefix(CONTROL_PREFIX)
+                raise error(
+                    node.loc,
+                    f"the thread-local variable '{name}' in device code: each thread of the host has its own",
+                    "copy it to a variable before the construct",
                     [(code.loc, "the device's code")],
                 )
             if isinstance(node, c.FunctionRef):

@@ -31,6 +31,8 @@ from ..types import (
 )
 from .unit import Unit
 
+CONTROL_PREFIX = "__emutls_v."
+"""What the names of control objects begin with, before the variable's."""
 _FIND = "__emutls_get_address"
 _POINTER = pointer_to(VOID)
 
@@ -51,8 +53,10 @@ def _control_type() -> RecordType:
 def make_thread_local(unit: Unit, decl: VarDecl) -> None:
     """Makes `decl` a variable of each thread."""
     unit.tree.has_thread_locals = True
-    control = VarDecl(f"__emutls_v.{decl.name}", QualType(_control_type()), decl.loc, decl.storage)
-    control.symbol = f"__emutls_v.{decl.symbol}"
+    control = VarDecl(
+        f"{CONTROL_PREFIX}{decl.name}", QualType(_control_type()), decl.loc, decl.storage
+    )
+    control.symbol = f"{CONTROL_PREFIX}{decl.symbol}"
     control.is_defined = decl.is_defined
     decl.control = control
     decl.symbol = f"__emutls_t.{decl.symbol}"
