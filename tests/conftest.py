@@ -27,6 +27,7 @@ _SLOW_WORDS = (
         "test_kept",
         "[cg",
     ),
+    *("is_legal[gpu", "round_trips", "printing_100_000", "test_output[acc_", "_devices]", "[svm]"),
 )
 """In the names of tests and files that compile or run many programs."""
 
