@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .backend.foreign_objects import ForeignObject
-from .backend.jit import LINKED_IN, exported_names
+from .backend.jit import LINKED_IN, compile_program, exported_names
 from .backend.library_files import load_library
 from .backend.symbols import DECLARATION, declared_names
 from .base.diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc
+from .base.options import OptLevel
 
 if TYPE_CHECKING:
     from .c.ast import TranslationUnit
@@ -39,12 +40,15 @@ def check_references(
     folders: Sequence[str],
     units: Callable[[], Sequence[TranslationUnit]],
     objects: Sequence[ForeignObject] = (),
+    *,
+    opt_level: OptLevel = 3,
 ) -> None:
     """
     Raise `CompileError` for every function and variable that the program's LLVM IR `host_ir` uses and
     nobody defines, at its first use in the typed trees that `units` gives, and for libraries (names as
     after `-l`, or paths) that are in none of the `folders` (as after `-L`) nor where the system has its
-    own. `objects` of other compilers define names and use others, too.
+    own. `objects` of other compilers define names and use others, too. Where the program never comes
+    to any of them, as LLVM sees it at `opt_level`, they need no definition.
     """
     opened = [
         load_library(name, folders, ctypes.CDLL, OSError)
@@ -58,6 +62,9 @@ def check_references(
         missing = [name for name in missing if name in _reached(host_ir)]
     provided = frozenset[str]().union(*(each.defined for each in objects))
     missing = [name for name in missing if name not in provided]
+    if missing:
+        code = ForeignObject("the program", compile_program(host_ir, opt_level))
+        missing = missing if code.undefined.intersection(missing) else []
     provided |= set(exported_names(host_ir))
     lost = [
         Diagnostic(

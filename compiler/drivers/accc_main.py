@@ -293,6 +293,7 @@ class _Command:
             with_origin(self.args.library_dirs, self.args.output or Path("a.out")),
             lambda: check_program(sources, DiagnosticSink(), target),
             foreign,
+            opt_level=executable.options.opt_level,
         )
 
     def _objects(self) -> list[ObjectFile | ForeignObject]:

@@ -156,6 +156,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
             lambda: load_program(
                 paths, preprocess_options(options), DiagnosticSink(), options.target
             ),
+            opt_level=options.opt_level,
         )
         require_no_failing(sink.diagnostics)
     finally:

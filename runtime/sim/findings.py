@@ -80,7 +80,15 @@ class Finding:
             ErrorClass.EXECUTION,
             self.message(),
             place=Place(f"kernel {self.kernel}", self.file, self.line),
+            remedy=self._remedy(),
         )
+
+    def _remedy(self) -> str:
+        if "a host address" in self.detail:
+            return "map what the pointer points to, too: copyin(p->x[0:n]) attaches it"
+        if "the null pointer" in self.detail:
+            return "test the pointer, or give it a value; copies of private pointers have none"
+        return ""
 
     def render(self) -> str:
         """The text the user sees for a fault that does not end the program."""

@@ -216,3 +216,20 @@ def test_a_misspelled_function_is_warned_about_and_not_linked(
     assert text.count("did you mean 'printf'?") == 2
     assert "warning: function 'prinft' is not declared" in text
     assert "error: undefined reference to 'prinft'" in text
+
+
+def test_what_is_never_called_needs_no_definition(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As other linkers see it: configurations by `if (HAS(x) && …)` name functions that do not exist."""
+    source, program = tmp_path / "has.c", tmp_path / "has"
+    source.write_text(
+        "int nowhere(int);\n"
+        'int main(int n, char **v) { int e = 1; if (e && sizeof "x" == 1) e = nowhere(n);\n'
+        "    return n > WANTED ? nowhere(2) : e + 5; }\n"
+    )
+    command = ["--target=host", "-O1", str(source), "-o", str(program)]
+    assert accc_main.main(["-DWANTED=n", *command]) == 0
+    assert subprocess.run([str(program)], check=False).returncode == 6
+    assert accc_main.main(["-DWANTED=1", *command]) == 1
+    assert "has.c:2:70: error: undefined reference to 'nowhere'" in capsys.readouterr().err
