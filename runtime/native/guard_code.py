@@ -431,7 +431,9 @@ define void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context) {{
   %rip_at = getelementptr i8, ptr %frame, i64 96
   store i64 %rip, ptr %rip_at
   %error_from = getelementptr i8, ptr %context, i64 192
-  %error = load i64, ptr %error_from
+  %error_there = load i64, ptr %error_from
+  %is_fault = icmp sgt i32 %code, 0
+  %error = select i1 %is_fault, i64 %error_there, i64 0 ; that of an earlier fault, where a signal was sent
   %error_at = getelementptr i8, ptr %frame, i64 104
   store i64 %error, ptr %error_at
   %stack_from = getelementptr i8, ptr %context, i64 160
