@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -73,5 +74,9 @@ def refreshed(text: str) -> str:
 
 
 if __name__ == "__main__":
+    if shutil.which("accrun", path=_environment()["PATH"]) is None:
+        sys.exit(
+            "refresh.py: the Python that runs it has no accopt installed: run it with .venv/bin/python"
+        )
     for page in PAGES:
         page.write_text(refreshed(page.read_text()))

@@ -33,7 +33,6 @@ from .preprocess_macros import Headers, MacroPreprocessor, read_source
 from .preprocess_output import OutputWriter
 from .preprocess_predefined import (
     FOR_IDENTIFICATION,
-    FOR_SYSTEM_HEADERS,
     IDENTIFYING_FILE,
     OPENACC_VERSION,
     OPENMP_VERSION,
@@ -191,7 +190,7 @@ def _started(
     unwritten = OutputWriter("<command line>")
     cpp = MacroPreprocessor(unwritten, search, said, openmp=options.openmp, headers=headers)
     inputs.clock |= cpp.clock()
-    for macro, body in (*PREDEFINED, *(FOR_SYSTEM_HEADERS if system else ())):
+    for macro, body in PREDEFINED:
         cpp.predefine(macro, body)
     if options.openmp:
         cpp.predefine("_OPENMP", OPENMP_VERSION)

@@ -1,9 +1,6 @@
 """
 Macros defined before the first line: those of a C11 compiler for x86-64 Linux that portable programs
 and our headers ask about (C11 6.10.8; the names with `__SIZEOF_`, `_MAX__`, … are gcc's and clang's).
-
-`__GNUC__` comes with the system's headers only (`preprocess_headers.py`): programs take it as leave to
-use GNU extensions.
 """
 
 from __future__ import annotations
@@ -64,7 +61,7 @@ _FLOATING = {
     },
 }  # fmt: skip
 
-FOR_SYSTEM_HEADERS: tuple[tuple[str, str], ...] = (
+_OF_GNU_C: tuple[tuple[str, str], ...] = (
     ("__GNUC__", "4"),
     ("__GNUC_MINOR__", "2"),
     ("__GNUC_PATCHLEVEL__", "1"),
@@ -78,8 +75,9 @@ FOR_SYSTEM_HEADERS: tuple[tuple[str, str], ...] = (
     ("__UINTMAX_C(c)", "c ## UL"),
 )
 """
-What the system's headers ask a compiler about, added with them: the version of gcc whose extensions we have.
-It is clang's, which libraries know as the oldest with attributes and statement expressions.
+What programs and the system's headers ask a compiler of GNU C about: the version of gcc whose extensions we
+have. It is clang's, which libraries know as the oldest with attributes and statement expressions. Every file
+has it, whatever headers it needs, so that a program's headers give all of its files the same types.
 """
 
 IDENTIFYING_FILE = "CMakeCCompilerId.c"
@@ -92,6 +90,7 @@ CMake is told of GCC 12: what it then writes on command lines (`-std=gnu11`, `-M
 
 PREDEFINED: tuple[tuple[str, str], ...] = (
     ("_OPENACC", OPENACC_VERSION),
+    *_OF_GNU_C,
     ("__STDC_VERSION__", "201112L"),
     ("__VERSION__", '"accopt"'),
     ("__CHAR_BIT__", "8"),

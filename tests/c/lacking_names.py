@@ -23,7 +23,7 @@ from accopt.compiler.c.preprocess_headers import (
 )
 from accopt.compiler.c.preprocess_macros import MacroPreprocessor
 from accopt.compiler.c.preprocess_output import OutputWriter
-from accopt.compiler.c.preprocess_predefined import FOR_SYSTEM_HEADERS, PREDEFINED
+from accopt.compiler.c.preprocess_predefined import PREDEFINED
 from accopt.compiler.c.sema.checker import new_unit
 
 
@@ -41,7 +41,7 @@ def names_of(header: str, *, system: bool) -> set[str]:
     output, sink = OutputWriter("t.c"), DiagnosticSink()
     cpp = MacroPreprocessor(output, HeaderSearch((), Inputs(), system=system), sink)
     asked_for = [(name, "1") for name in ("_GNU_SOURCE", "_LARGEFILE64_SOURCE")]  # may be defined
-    for name, body in (*PREDEFINED, *((*FOR_SYSTEM_HEADERS, *asked_for) if system else ())):
+    for name, body in (*PREDEFINED, *(asked_for if system else ())):
         cpp.predefine(name, body)
     cpp.process(f"#include <{header}>\n", "t.c", Path("t.c"))
     unit = new_unit("t.c", sink)
@@ -52,9 +52,13 @@ def names_of(header: str, *, system: bool) -> set[str]:
 
 
 def lacking(header: str) -> list[str]:
-    """What the system's version of `header` has and ours lacks, without <stddef.h>, which is in all."""
+    """
+    What the system's version of `header` has and ours lacks, without <stddef.h>, which is in all, and without
+    the kernel's constants of `statx`, which change with the kernel.
+    """
     accidental = names_of("stddef.h", system=False)
-    return sorted(names_of(header, system=True) - names_of(header, system=False) - accidental)
+    found = names_of(header, system=True) - names_of(header, system=False) - accidental
+    return sorted(name for name in found if not name.startswith("STATX_"))
 
 
 def table() -> dict[str, list[str]]:

@@ -93,7 +93,10 @@ def test_values_with_other_numbers_are_shown_only_where_nothing_else_changed() -
     assert changed_lines(["g(%x_1)"], ["g(%x_2)"]) == ["@@ line 1", "-g(%x_1)", "+g(%x_2)"]
 
 
-def test_times_add_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_add_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where nothing is kept
     assert accopt("--emit=ptx", "--timing", *SILENT) == 0
     rows = re.findall(
         r"^ *([\d.]+) +(-?[\d.]+) +[\d.]+ %  ( *)(.+)$", capsys.readouterr().err, re.MULTILINE

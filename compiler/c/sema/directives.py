@@ -243,7 +243,8 @@ class DirectiveChecker:
             self._resolve(directive)
             check_nesting(directive, state.directives)
             in_loop = any(target.kind == "loop" for target in state.targets)
-            if directive.kind is DirectiveKind.CACHE and not in_loop:
+            in_construct = any(around.is_compute for around in state.directives)  # not a routine
+            if directive.kind is DirectiveKind.CACHE and in_construct and not in_loop:
                 leniency.warn_of_idle_cache(directive, self.unit.sink)
                 return [], index
         if directive.kind is DirectiveKind.DECLARE and self._declares_statics(directive):
