@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-QUICK = range(24)
+QUICK = range(16)
 SLOW = range(1000, 2000, 20)
 GPU = range(3000, 3080, 20)
 LONG = range(5000, 5200, 20)

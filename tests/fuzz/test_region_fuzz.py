@@ -11,7 +11,7 @@ import pytest
 
 from .regions import RegionProgram
 
-QUICK = range(6)
+QUICK = range(5)
 SLOW = range(1000, 1150)
 
 
