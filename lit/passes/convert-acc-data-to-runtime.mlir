@@ -63,4 +63,25 @@ llvm.func @waits(%q: i32, %d: i32) {
   acc.wait(%q : i32)
   llvm.return
 }
+
+// The host reads what was reduced right after the construct, so it waits for its launches (-2), wherever they are.
+// CHECK-LABEL: llvm.func @reduces
+// CHECK:         scf.if
+// CHECK:           arith.constant -2 : i64
+// CHECK-NOT:       -1073741824
+// CHECK:         } else {
+// CHECK:           arith.constant -2 : i64
+// CHECK:         __accopt_data_exit
+llvm.func @reduces(%c: i1, %x: !llvm.ptr) {
+  %n = arith.constant 1 : i32
+  %q = arith.constant -1073741824 : i64
+  %dx = acc.copyin varPtr(%x : !llvm.ptr) varType(i64) -> !llvm.ptr {accx.cell, name = "x", dataClause = #acc<data_clause acc_copy>}
+  scf.if %c {
+    "gpu.launch_func"(%n, %n, %n, %n, %n, %n, %dx, %q) <{kernel = @kernels::@k, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1>}> {accx.site = 0 : i32} : (i32, i32, i32, i32, i32, i32, !llvm.ptr, i64) -> ()
+  } else {
+    "gpu.launch_func"(%n, %n, %n, %n, %n, %n, %dx, %q) <{kernel = @kernels::@k, operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1>}> {accx.site = 0 : i32} : (i32, i32, i32, i32, i32, i32, !llvm.ptr, i64) -> ()
+  }
+  acc.copyout accPtr(%dx : !llvm.ptr) to varPtr(%x : !llvm.ptr) varType(i64) {name = "x", dataClause = #acc<data_clause acc_copy>}
+  llvm.return
+}
 }

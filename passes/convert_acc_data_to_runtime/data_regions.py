@@ -82,6 +82,8 @@ class HostFunctionLowering:
     pending: list[EntryOp] = field(default_factory=list["EntryOp"])
     groups: dict[Operation, _Group] = field(default_factory=dict[Operation, _Group])
     tokens: dict[SSAValue, _Group] = field(default_factory=dict[SSAValue, _Group])
+    cells: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Device addresses of reduced variables, which the host reads at the end of their construct."""
     dead: list[Operation] = field(default_factory=list[Operation])
 
     def run(self) -> None:
@@ -204,6 +206,8 @@ class HostFunctionLowering:
             users = [use for use in entry.acc_var.uses if is_address(use)]
             if users:
                 address = array.device(at, index)
+                if records[index].flags & DataFlag.CELL:
+                    self.cells.add(address)
                 for use in users:
                     use.operation.operands[use.index] = address
             for use in list(entry.acc_var.uses):
@@ -248,7 +252,8 @@ class HostFunctionLowering:
             queue = entry_queue(at, entries[0])
         construct = entries[0] if launch is None else launch
         records = [entry_record(e) for e in entries]
-        queue = _waited_for(at, queue, records)
+        if any(record.flags & DataFlag.CELL for record in records):
+            queue = _waited_for(at, queue)
         return self._make("compute", construct, entries, records, at, queue)
 
     def _launch(self, op: LaunchHostOp | gpu.LaunchFuncOp) -> None:
@@ -268,8 +273,8 @@ class HostFunctionLowering:
         queue = launch_queue(op)
         if queue is None:
             queue = synchronous(at)
-        if group is not None:
-            queue = _waited_for(at, queue, group.records.records)
+        if not self.cells.isdisjoint(args):
+            queue = _waited_for(at, queue)
         entry = self._entry()
         self.calls.launch(at, entry, site, shape, shared, at.to_i64(queue), args)
         if group is not None and not _has_exit(op, self.groups, group):
@@ -482,12 +487,9 @@ def _with_flags(record: Record, flags: DataFlag) -> Record:
     return replace(record, flags=record.flags | flags)
 
 
-def _waited_for(at: Cursor, queue: SSAValue, records: Sequence[Record]) -> SSAValue:
-    """The queue of a construct; the synchronous one if the host reads what it has reduced at its end."""
-    reduces = any(record.flags & DataFlag.CELL for record in records)
-    if reduces and constant_value(queue) == ASYNC_ON_DEVICE:
-        return synchronous(at)
-    return queue
+def _waited_for(at: Cursor, queue: SSAValue) -> SSAValue:
+    """The queue of a construct that reduces: the synchronous one if the host would go on at its end."""
+    return synchronous(at) if constant_value(queue) == ASYNC_ON_DEVICE else queue
 
 
 def _queue(at: Cursor, operand: SSAValue | None, bare: Attribute | None) -> SSAValue:
