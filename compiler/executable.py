@@ -97,6 +97,7 @@ def preprocess_options(options: CompileOptions) -> PreprocessOptions:
         options.undefines,
         options.use_system_cpp,
         options.openmp,
+        options.c23,
         options.quote_dirs,
         options.after_dirs,
         options.standard_dirs,

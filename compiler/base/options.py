@@ -30,7 +30,8 @@ class CompileOptions:
     where they are advice otherwise (`free-mapping`). `wall` asks for warnings about what works, but
     should be written (`-Wall`).
     `managed`: the program relies on memory that host and device share, so that data clauses may be missing.
-    `openmp` gives `#pragma omp` in host code its meaning (docs/openmp.md).
+    `openmp` gives `#pragma omp` in host code its meaning (docs/openmp.md). `c23`: the keywords of C23 are
+    keywords (`-std=c23`).
     """
 
     target: TargetName = "host"
@@ -56,6 +57,7 @@ class CompileOptions:
     undefines: tuple[str, ...] = ()
     use_system_cpp: bool = False
     openmp: bool = False
+    c23: bool = False
     pass_options: tuple[str, ...] = ()
     added_passes: tuple[str, ...] = ()
 
@@ -89,4 +91,5 @@ _PREPROCESSING = (
     "undefines",
     "use_system_cpp",
     "openmp",
+    "c23",
 )

@@ -71,8 +71,8 @@ class AsmLabel(c_ast.Node):
 class AsmParser(CParser):
     """pycparser with these."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, c23: bool = False) -> None:
+        super().__init__(dialect="c23" if c23 else "legacy")
         self.clex._keyword_map |= dict.fromkeys((ASM_WORD, "__asm", "__asm__"), "ASM")
 
     def _parse_external_declaration(self) -> Any:

@@ -76,8 +76,8 @@ def attributes_of(items: Iterable[Any] | None, name: str) -> list[Attribute]:
 class AttributeParser(GnuExpressions):
     """pycparser with these."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, c23: bool = False) -> None:
+        super().__init__(c23=c23)
         self.clex._keyword_map |= dict.fromkeys(("__attribute__", "__attribute"), "_ALIGNAS")
 
     def _parse_alignment_specifier(self) -> Any:

@@ -76,8 +76,8 @@ class StatementExpression(c_ast.Compound):
 class GnuExpressions(AsmParser):
     """pycparser with these."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, c23: bool = False) -> None:
+        super().__init__(c23=c23)
         self.clex._keyword_map |= _WORDS
 
     def _starts_expression(self, tok: Any = None) -> bool:

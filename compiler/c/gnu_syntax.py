@@ -59,8 +59,8 @@ class AlignedTypedef(c_ast.Typedef):
 class GnuParser(AttributeParser):
     """pycparser with these."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, c23: bool = False) -> None:
+        super().__init__(c23=c23)
         words = ("typeof", "__typeof", "__typeof__", "__auto_type")
         self.clex._keyword_map |= dict.fromkeys(words, "TYPEOF")
         self.clex._keyword_map["__thread"] = "_THREAD_LOCAL"
@@ -92,7 +92,9 @@ class GnuParser(AttributeParser):
             allow_storage_and_function=allow_storage_and_function
         )
         spec, saw_type, coord = parsed
-        if spec is not None and not saw_type and allow_storage_and_function and not spec["type"]:
+        if spec is None or self._is_inferred_auto(spec):
+            return parsed
+        if not saw_type and allow_storage_and_function and not spec["type"]:
             spec["type"].append(c_ast.IdentifierType([IMPLICIT_INT], coord=coord))
         return parsed
 

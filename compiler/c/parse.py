@@ -31,6 +31,7 @@ from ..base.library_headers import is_system
 from .asm_syntax import ASM_WORD
 from .attribute_syntax import ATTRIBUTE_WORD, KEPT_ATTRIBUTES, REFUSED_ATTRIBUTES
 from .known_headers import header_of
+from .preprocess_predefined import C23_MARK
 from .quick_operands import QuickOperands
 from .syntax_remedies import IS_CXX, in_list, is_cxx, remedy_of_context
 
@@ -78,6 +79,10 @@ _TOKENS = re.compile(
 _LINE_MARKER = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"\n]*)")?', re.MULTILINE)
 
 
+_NOT_OF_PLACES = re.compile(r'^([ \t]*#[ \t]*(?:line[ \t]+)?\d[^\n]*)|[^\n]+', re.MULTILINE)
+"""The line markers (in a group) and other lines of a text, but for their ends."""
+
+
 def line_marker(line: str) -> tuple[int, str | None] | None:
     """The number of the line after a line marker, and its file if the marker names one."""
     m = _LINE_MARKER.match(line)
@@ -108,8 +113,8 @@ def _closing_parenthesis(text: str, position: int) -> int:
 
 
 def blank(text: str) -> str:
-    """As many spaces and line breaks."""
-    return re.sub(r"[^\n]", " ", text)
+    """As many spaces, with its line breaks and line markers."""
+    return _NOT_OF_PLACES.sub(lambda m: m.group() if m.group(1) else " " * len(m.group()), text)
 
 
 def _after_attribute(text: str, start: int, end: int, filename: str) -> tuple[int, bool]:
@@ -177,8 +182,8 @@ def _is_declared_use(text: str, m: re.Match[str]) -> bool:
 class _Parser(QuickOperands):
     """pycparser with our errors, unary operator positions, and a typedef oracle."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, c23: bool = False) -> None:
+        super().__init__(c23=c23)
         self.filename = ""
         self.is_typedef: Callable[[str], bool] | None = None
         self._types: set[str] = set(BUILTIN_TYPEDEFS)
@@ -208,6 +213,11 @@ class _Parser(QuickOperands):
         else:
             loc = SourceLoc(coord.file or self.filename, coord.line, coord.column or 0)
         message, remedy = _explain(msg, token.value if token is not None else None)
+        name = self._token_before(1)
+        if msg == "Invalid declaration" and name is not None and name.value in C23_WORDS:
+            loc = SourceLoc(name.filename or self.filename, name.lineno, name.column)
+            message = f"'{name.value}' is a keyword of C23"
+            remedy = "use another name, or compile with -std=c17"
         if token is not None and token.value == "}" and len(self._scope_stack) == 1:
             remedy = "no '{' is open here: remove it, or a '}' before it"
         if token is not None and message.startswith(("syntax error", "expected a declaration")):
@@ -403,6 +413,8 @@ def _explain(message: str, token: str | None) -> tuple[str, str]:
         )
     if "previously declared" in message:
         return message[0].lower() + message[1:], "use a different name"
+    if message.lower().endswith(("require c23", "requires c23")):
+        return message[0].lower() + message[1:], "compile with -std=c23"
     if message == "Missing type in declaration":
         return (
             "missing type in declaration",
@@ -424,7 +436,7 @@ def parse_masked(text: str, filename: str, types: AbstractSet[str] = frozenset()
     As `parse_text`, of what `mask_gnu` returned, where `types` are names of types too. Raises `UnknownType`
     where a name can only be one and is none.
     """
-    parser = _Parser()
+    parser = _Parser(c23=text.startswith(C23_MARK))
     parser.filename = filename
     parser.is_typedef = types.__contains__ if types else None
     try:
@@ -439,18 +451,28 @@ def parse_masked(text: str, filename: str, types: AbstractSet[str] = frozenset()
         raise error(SourceLoc(parser.clex.filename, parser.clex._lineno), str(e)) from e
 
 
+C23_WORDS = frozenset(
+    ("alignas", "alignof", "bool", "static_assert", "thread_local", "true", "false")
+    + ("nullptr", "constexpr", "typeof_unqual")
+)
+"""What is a name of the program's own in C11."""
 _NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*\Z")
 _NUMBER = re.compile(r"\s*(0|[1-9][0-9]*)\s*\Z")
 _KEYWORDS = frozenset({"sizeof", "_Alignof", "offsetof", "__builtin_va_arg", "_Generic"})
+_KEYWORDS_23 = _KEYWORDS | {"alignof", "true", "false", "nullptr"}
 
 
-def parse_expression(text: str, loc: SourceLoc, is_typedef: Callable[[str], bool]) -> Any:
+def parse_expression(
+    text: str, loc: SourceLoc, is_typedef: Callable[[str], bool], *, c23: bool = False
+) -> Any:
     """
     Parse a lone C expression (a clause argument) whose first character is at `loc`. `is_typedef`
-    says which names are types in its scope. Raises `CompileError` on syntax errors.
+    says which names are types in its scope, `c23` that those of C23 are keywords. Raises `CompileError` on
+    syntax errors.
     """
     name = _NAME.match(text)
-    if name is not None and name.group(1) not in _KEYWORDS and not is_typedef(name.group(1)):
+    plain = name is not None and name.group(1) not in (_KEYWORDS_23 if c23 else _KEYWORDS)
+    if name is not None and plain and not is_typedef(name.group(1)):
         column = loc.column + name.start(1)
         return c_ast.ID(name.group(1), Coord(loc.file, loc.line, column))
     number = _NUMBER.match(text)
@@ -459,4 +481,4 @@ def parse_expression(text: str, loc: SourceLoc, is_typedef: Callable[[str], bool
         return c_ast.Constant("int", number.group(1), Coord(loc.file, loc.line, column))
     if not text.strip():
         raise error(loc, "expected an expression", "write an expression here")
-    return _Parser().expression(mask_gnu(text, loc.file), loc, is_typedef)
+    return _Parser(c23=c23).expression(mask_gnu(text, loc.file), loc, is_typedef)

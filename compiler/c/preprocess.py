@@ -36,6 +36,8 @@ from .preprocess_predefined import (
     IDENTIFYING_FILE,
     OPENACC_VERSION,
     OPENMP_VERSION,
+    C23_MARK,
+    C23_VERSION,
     PREDEFINED,
 )
 
@@ -46,7 +48,8 @@ class PreprocessOptions:
     `include_dirs` (-I) are searched in order before the bundled headers. `defines` (-D) are "NAME"
     (meaning 1) or "NAME=VALUE"; `undefines` (-U) are applied after them. `use_system_cpp` preprocesses
     with `$CC` (default `cc`) and the host's headers. `openmp` keeps OpenMP's pragmas too, and defines
-    `_OPENMP`: text with such pragmas is a program whose OpenMP is meant.
+    `_OPENMP`: text with such pragmas is a program whose OpenMP is meant. `c23`: so is C23 where the text says
+    that it is (`C23_MARK`).
     """
 
     include_dirs: Sequence[Path] = ()
@@ -54,6 +57,7 @@ class PreprocessOptions:
     undefines: Sequence[str] = ()
     use_system_cpp: bool = False
     openmp: bool = False
+    c23: bool = False
     quote_dirs: Sequence[Path] = ()
     after_dirs: Sequence[Path] = ()
     standard_dirs: bool = True
@@ -166,7 +170,8 @@ def _preprocess_with(
     if not system and cpp.files.lacking():
         raise NeedsSystemHeaders
     _pass_on(said, sink)
-    return PreprocessedSource(name, output.text(), tuple(dict.fromkeys(cpp.files.names)))
+    text = C23_MARK + output.text() if options.c23 else output.text()
+    return PreprocessedSource(name, text, tuple(dict.fromkeys(cpp.files.names)))
 
 
 def _started(
@@ -188,12 +193,17 @@ def _started(
         standard=options.standard_dirs,
     )
     unwritten = OutputWriter("<command line>")
-    cpp = MacroPreprocessor(unwritten, search, said, openmp=options.openmp, headers=headers)
+    cpp = MacroPreprocessor(
+        unwritten, search, said, openmp=options.openmp, c23=options.c23, headers=headers
+    )
     inputs.clock |= cpp.clock()
     for macro, body in PREDEFINED:
         cpp.predefine(macro, body)
     if options.openmp:
         cpp.predefine("_OPENMP", OPENMP_VERSION)
+    if options.c23:
+        cpp.undefine("__STDC_VERSION__")
+        cpp.predefine("__STDC_VERSION__", C23_VERSION)
     for define in options.defines:
         macro, equals, body = define.partition("=")
         cpp.predefine(macro, body if equals else "1")
@@ -242,7 +252,7 @@ def _system_preprocess(path: Path, options: PreprocessOptions) -> PreprocessedSo
             f"the system preprocessor was asked for, but there is no C compiler '{compiler[0]}'",
             "install one, name it in the environment variable CC, or use accopt's own headers",
         )
-    command = [*compiler, "-E", "-fopenacc", "-std=gnu11", "-x", "c", "-U_OPENACC", *_PLAIN_HEADERS]
+    command = [*compiler, "-E", "-fopenacc", "-std=gnu2x" if options.c23 else "-std=gnu11", "-x", "c", "-U_OPENACC", *_PLAIN_HEADERS]
     command += [f"-D_OPENACC={OPENACC_VERSION}", "-D__ACCOPT__=1"]
     if options.openmp:
         command += ["-fopenmp", "-U_OPENMP", f"-D_OPENMP={OPENMP_VERSION}"]
@@ -264,6 +274,8 @@ def _system_preprocess(path: Path, options: PreprocessOptions) -> PreprocessedSo
             ]
         )
     text = done.stdout.decode("utf-8", "surrogateescape")
+    if options.c23:
+        text = C23_MARK + text
     return PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
 
 

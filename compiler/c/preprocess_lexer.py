@@ -22,7 +22,7 @@ Position = tuple[str, int, int]
 _TOKEN = re.compile(
     r"""(?P<CPP_WS>[ \t\f\v\r]+)
     |(?P<CPP_ID>[A-Za-z_$\u0080-\U0010ffff][\w$]*)
-    |(?P<CPP_INTEGER>\.?[0-9](?:[eEpP][+-]|[\w.])*)
+    |(?P<CPP_INTEGER>\.?[0-9](?:[eEpP][+-]|[\w.]|'[0-9A-Za-z_])*)
     |(?P<CPP_COMMENT1>/\*)
     |(?P<CPP_COMMENT2>//)
     |(?P<CPP_STRING>"(?:[^"\\\n]|\\.)*")

@@ -16,6 +16,7 @@ from typing import cast
 
 from ..base.diagnostics import DiagnosticSink, SourceLoc, error
 from ..base.library_headers import is_system
+from .preprocess_embed import Embed, closing, limit_of, read_embed
 from .preprocess_expand import Macro, MacroExpander, macro_of
 from .preprocess_expr import evaluate
 from .preprocess_headers import (
@@ -95,7 +96,7 @@ class Headers:
 class MacroPreprocessor(MacroExpander):
     """
     Preprocesses one translation unit into `output`. `search` finds the files of #include; `sink` receives
-    warnings. `openmp`: OpenMP's pragmas stay. `headers` are what is known of headers.
+    warnings. `openmp`: OpenMP's pragmas stay; `c23`: `true` is one in conditions. `headers` are what is known of headers.
     """
 
     def __init__(
@@ -105,12 +106,14 @@ class MacroPreprocessor(MacroExpander):
         sink: DiagnosticSink,
         *,
         openmp: bool = False,
+        c23: bool = False,
         headers: Headers | None = None,
     ) -> None:
         super().__init__()
         self._headers = headers or Headers()
         self._kept = ("acc", "omp", "pack", "weak") if openmp else ("acc", "pack", "weak")
         self._said_openmp = openmp
+        self._c23 = c23
         self._saved: dict[str, list[Macro | None]] = {}  # by #pragma push_macro
         self.output = output
         self._search = search
@@ -129,6 +132,7 @@ class MacroPreprocessor(MacroExpander):
             "undef": self._undef,
             "include": self._include,
             "include_next": self._include,
+            "embed": self._embed,
             "error": self._error,
             "warning": self._warning,
             "line": self._renumber,
@@ -324,7 +328,10 @@ class MacroPreprocessor(MacroExpander):
         end = args[-1].loc
         if not any(not t.is_space for t in tokens):
             raise error(name.loc, f"#{name.value} needs an expression")
-        return evaluate(self._answered(self._without_defined(tokens)), end) != 0
+        tokens = self._answered(self._without_defined(tokens))
+        if self._c23:
+            tokens = [_as_number(token) for token in tokens]
+        return evaluate(tokens, end) != 0
 
     def _answered(self, args: Sequence[Token]) -> list[Token]:
         """The tokens with `__has_include(<f>)` and its like replaced by their answers."""
@@ -340,11 +347,13 @@ class MacroPreprocessor(MacroExpander):
             if token.value not in QUERIES or not asked:
                 out.append(token)
                 continue
-            close = next((i for i in range(index, len(tokens)) if tokens[i].value == ")"), None)
+            close = closing(tokens, index)
             if close is None or close == index + 1:
                 raise error(token.loc, f"'{token.value}' needs an argument in parentheses")
             text = "".join(t.value for t in tokens[index + 1 : close])
-            if token.value.startswith("__has_include"):
+            if token.value == "__has_embed":
+                known = self._has_embed(token, tokens[index + 1 : close])
+            elif token.value.startswith("__has_include"):
                 following = token.value.endswith("_next")
                 target, quoted = text.strip('<>"'), text.startswith('"')
                 known = int(self._find(target, quoted=quoted, following=following) is not None)
@@ -434,6 +443,31 @@ class MacroPreprocessor(MacroExpander):
             self._process(lexed, path)
         self._folder = outer
         self._depth -= 1
+
+    def _embed(self, name: Token, args: list[Token]) -> None:
+        """`#embed` (C23 6.10.4)."""
+        found = read_embed(args, name)
+        limit = limit_of(found, name, self.expanded)
+        path = self._find_resource(found)
+        if path is None:
+            remedy = "add the directory that holds it with -I <directory>"
+            raise error(name.loc, f"cannot find the file '{found.target}'", remedy)
+        text = read_source(path, name.loc)
+        self.files.add(path, text)
+        self._chunk += found.tokens(path.read_bytes(), limit, name)
+
+    def _find_resource(self, asked: Embed) -> Path | None:
+        found = self._find(asked.target, quoted=asked.quoted)
+        return None if found is None else found.path
+
+    def _has_embed(self, name: Token, args: list[Token]) -> int:
+        """What `__has_embed` says: 0 not there, 1 with bytes, 2 empty (C23 6.10.2p7)."""
+        asked = read_embed(args, name)
+        path = self._find_resource(asked)
+        if path is None:
+            return 0
+        empty = limit_of(asked, name, self.expanded) == 0 or not path.stat().st_size
+        return 2 if empty else 1
 
     def _find(self, target: str, *, quoted: bool, following: bool = False) -> Found | None:
         """The file of an #include; of an #include_next, the one behind the folder of the current file."""
@@ -525,6 +559,11 @@ class MacroPreprocessor(MacroExpander):
                 loc, "#pragma omp is ignored, here and further on: OpenMP needs -fopenmp"
             )
         self._said_openmp = True
+
+
+def _as_number(token: Token) -> Token:
+    """`true` is a number in the conditions of C23 (6.10.2); `false` is 0, as all names are."""
+    return Token("CPP_INTEGER", "1", token.source) if token.value == "true" else token
 
 
 def _directive_without_acc(words: Sequence[str]) -> str | None:

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 OPENACC_VERSION = "202506"
 """`_OPENACC` of OpenACC 3.4 (1.3)."""
+C23_VERSION = "202311L"
+"""`__STDC_VERSION__` of C23 (6.10.10.2)."""
+C23_MARK = '# 1 "<C23>"\n'
+"""What preprocessed text begins with whose language is C23."""
 OPENMP_VERSION = "201511"
 """`_OPENMP` of OpenMP 4.5 (2.2), whose directives for threads we have."""
 

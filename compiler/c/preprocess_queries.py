@@ -1,6 +1,7 @@
 """
 What programs ask the preprocessor about the compiler: `__has_attribute`, `__has_builtin`, `__has_c_attribute`
-(GCC manual, "Conditional Syntax"; C23 6.10.1). `__has_include` is answered where headers are looked for.
+(GCC manual, "Conditional Syntax"; C23 6.10.1). `__has_include` and `__has_embed`
+are answered where headers are looked for.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ QUERIES = frozenset(
         "__has_attribute",
         "__has_builtin",
         "__has_c_attribute",
+        "__has_embed",
         "__has_include",
         "__has_include_next",
     )

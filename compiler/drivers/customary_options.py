@@ -28,11 +28,13 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-f?openmp|-mp(?:=.*)?|-qopenmp|-xopenmp", ("--openmp",)),
     (r"-foffload=nvptx.*", ("--target=nvptx",)),
     (r"-foffload=disable", ("--target=host",)),
+    (r"-std=(?:c|gnu)2[3x]|-c23", ("--c23",)),
+    (r"-std=.*|-ansi|-c\d\d", ("--no-c23",)),
 )
 """A pattern of the whole argument, and what it becomes."""
 
 _DROPPED = re.compile(
-    r"-W[lpa],.*|-W|-std=.*|-ansi|-c\d\d|-pedantic(?:-errors)?|-pipe|-p|-pg|-s|-v|-f(?!syntax-only).*|-m.*|-M[a-z].*"
+    r"-W[lpa],.*|-W|-pedantic(?:-errors)?|-pipe|-p|-pg|-s|-v|-f(?!syntax-only).*|-m.*|-M[a-z].*"
     r"|-acc|-ta|-gpu|-Mcuda|-cuda|-tp(?:=.*)?|-pthread|-static(?:-.*)?|-rdynamic|-no-pie|-pie"
     r"|-B(?:static|dynamic)"
 )

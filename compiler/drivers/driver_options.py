@@ -137,6 +137,12 @@ def _add_preprocessing(group: argparse._ArgumentGroup) -> None:  # pyright: igno
         action="store_true",
         help="run host code with directives of OpenMP by threads (also -fopenmp, -mp)",
     )
+    group.add_argument(
+        "--c23",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="the keywords of C23 are keywords: bool, nullptr, constexpr, … (also -std=c23)",
+    )
 
 
 def _add_code_generation(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
@@ -240,6 +246,7 @@ def compile_options(args: argparse.Namespace) -> CompileOptions:
         undefines=tuple(args.undefines),
         use_system_cpp=args.system_cpp,
         openmp=args.openmp,
+        c23=args.c23,
         pass_options=tuple(args.pass_option),
         added_passes=tuple(args.added_passes),
         skipped_passes=tuple(args.skip_pass),

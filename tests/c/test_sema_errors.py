@@ -137,7 +137,6 @@ int f(x) double x; { return x; } int f(int);
 void f(int a, int a) { }
                   ^ parameter 'a' is declared twice | rename
 void f(int) { }
-       ^ parameter 1 of 'f' has no name | name it
 void f(int n, ...) { __builtin_va_list a; __builtin_va_arg(a, float); }
                                           ^ va_arg of 'float': variable arguments are | va_arg(…, double)
 void f(int n) { __builtin_va_list a; __builtin_va_start(a, n); }

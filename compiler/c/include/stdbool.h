@@ -1,6 +1,8 @@
 /* Boolean type and values (C11 7.18). */
 #pragma once
+#if __STDC_VERSION__ < 202311L
 #define bool _Bool
 #define true 1
 #define false 0
+#endif
 #define __bool_true_false_are_defined 1

@@ -309,7 +309,8 @@ class CallChecker:
         return value
 
     def _va_start(self, node: Any, arguments: list[Any]) -> Expr:
-        self._arity(node, arguments, 2)
+        alone = self.unit.c23 and len(arguments) == 1
+        self._arity(node, arguments, 1 if alone else 2)
         loc, function = self.unit.loc(node), self.unit.function
         if function is None or not function.decl.type.variadic:
             raise error(
@@ -318,6 +319,8 @@ class CallChecker:
                 "declare the function with '...'",
             )
         last = function.decl.params[-1].name if function.decl.params else ""
+        if alone:
+            return VaOp(type=VOID, loc=loc, op="va_start", list=self._va_list(arguments[0]))
         if not isinstance(arguments[1], c_ast.ID) or arguments[1].name != last:
             self.unit.sink.warn(
                 loc,

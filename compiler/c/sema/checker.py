@@ -14,6 +14,7 @@ from ...base.diagnostics import CompileError, DiagnosticSink, SourceLoc
 from ...base.phases import phase
 from ..ast import TranslationUnit
 from ..openmp.checker import OpenMPChecker
+from ..preprocess_predefined import C23_MARK
 from ..syntax_recovery import parse_what_can_be
 from ..types import DOUBLE, FLOAT, INT128, LDOUBLE, UINT128, QualType
 from .calls import va_list_type
@@ -69,6 +70,7 @@ def new_unit(file: str, sink: DiagnosticSink, target: str = "host") -> Unit:
 def check_text(text: str, file: str, sink: DiagnosticSink, target: str = "host") -> TranslationUnit:
     """Parse and check preprocessed C text. Raises `CompileError` with the mistakes in it."""
     unit = new_unit(file, sink, target)
+    unit.c23 = text.startswith(C23_MARK)
     with phase("parse"):
         parsed = parse_what_can_be(text, file)
     unit.recovery.mistakes += parsed.mistakes

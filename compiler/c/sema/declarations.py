@@ -656,9 +656,7 @@ class DeclarationChecker:
                 f"'{decl.name}' returns incomplete type '{t.result}'",
                 "define the type first",
             )
-        for i, p in enumerate(params):
-            if not p.name:
-                raise error(p.loc, f"parameter {i + 1} of '{decl.name}' has no name", "name it")
+        for p in params:
             if not p.type.is_complete:
                 raise error(
                     p.loc,

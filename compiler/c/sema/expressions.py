@@ -42,6 +42,7 @@ from ..ast import (
 from ..gnu_expressions import LabelAddress
 from ..known_headers import header_of
 from ..types import (
+    BOOL,
     CHAR,
     INT,
     LDOUBLE,
@@ -123,6 +124,7 @@ class ExpressionChecker:
             "!": self._not,
             "sizeof": self._sizeof,
             "_Alignof": self._alignof,
+            "alignof": self._alignof,
             "__alignof": self._alignof,
             "__real": self._part,
             "__imag": self._part,
@@ -215,6 +217,10 @@ class ExpressionChecker:
             number, f = floating_literal(text, loc)
             low = low_part(text, number) if f == LDOUBLE else 0.0
             return FloatConst(type=f, loc=loc, value=number, low=low)
+        if node.type == "nullptr_t":
+            return IntConst(type=PointerType(QualType(VOID)), loc=loc, value=0)
+        if node.type == "bool":
+            return IntConst(type=BOOL, loc=loc, value=int(text == "true"))
         value, t = integer_literal(text, loc)
         return IntConst(type=t, loc=loc, value=value)
 

@@ -141,11 +141,16 @@ class TypeBuilder:
             case c_ast.AttributedType():
                 return self.build(node.type)
             case c_ast.TypeOf():
-                if isinstance(node.expr, c_ast.Typename):
-                    return self.build(node.expr)
-                return QualType(self.unit.expressions.check(node.expr).type)
+                return self._type_of(node)
             case _:
                 return self.qualified_specifier(node)
+
+    def _type_of(self, node: Any) -> QualType:
+        """`typeof` of an expression or a type, and C23's `typeof_unqual` (6.7.3.6)."""
+        if not isinstance(node.expr, c_ast.Typename):
+            return QualType(self.unit.expressions.check(node.expr).type)
+        named = self.build(node.expr)
+        return QualType(named.type) if node.op == "typeof_unqual" else named
 
     def _loc(self, node: Any) -> SourceLoc:
         while node.coord is None and getattr(node, "type", None) is not None:
@@ -197,7 +202,7 @@ class TypeBuilder:
         if isinstance(result, ArrayType | FunctionType):
             raise error(loc, f"a function cannot return '{result}'", "return a pointer or a struct")
         if node.args is None:
-            return FunctionType(result, (), prototyped=False), []
+            return FunctionType(result, (), prototyped=self.unit.c23), []
         nodes = list(node.args.params)
         variadic = isinstance(nodes[-1], c_ast.EllipsisParam)
         if variadic:
@@ -264,15 +269,13 @@ class TypeBuilder:
             case c_ast.AttributedType():
                 return self.build(node.type)
             case c_ast.TypeOf():
-                if isinstance(node.expr, c_ast.Typename):
-                    return self.build(node.expr)
-                return QualType(self.unit.expressions.check(node.expr).type)
+                return self._type_of(node)
             case _:
                 name = {"BitIntType": "_BitInt"}.get(type(node).__name__, "this type")
                 raise error(self._loc(node), f"{name} is not supported", "write a standard C type")
 
     def _basic(self, node: Any) -> QualType:
-        names: list[str] = node.names
+        names: list[str] = ["_Bool" if n == "bool" and self.unit.c23 else n for n in node.names]
         loc = self.unit.loc(node)
         if names == [IMPLICIT_INT]:
             self._warn_once(loc, "the type is missing: taken as int", "write 'int'")
@@ -475,7 +478,9 @@ class TypeBuilder:
                     "rename one of them",
                     [(here.loc, "first here")],
                 )
-        values = self._enumerators(node)
+        if node.underlying_type is not None:
+            return self._enum_of_type(node, loc)
+        values = self._enumerators(node, None)
         packed = bool(attributes_of(node.attributes, "packed"))
         kinds = (UCHAR, SCHAR, USHORT, SHORT, UINT, INT, ULONG) if packed else (UINT, INT, ULONG)
         t = next((t for t in kinds if all(fits(v, t) for v in values)), LONG)
@@ -484,7 +489,19 @@ class TypeBuilder:
             self.unit.scope.declare_tag(node.name, EnumTag(t, loc))
         return t
 
-    def _enumerators(self, node: Any) -> list[int]:
+    def _enum_of_type(self, node: Any, loc: SourceLoc) -> IntType:
+        """`enum tag : type { … }` (C23 6.7.3.3), whose enumerators are of that type."""
+        t = self.build(node.underlying_type).type
+        if not isinstance(t, IntType):
+            raise error(loc, f"an enum cannot be of type '{t}'", "write an integer type")
+        self._defined[node] = t
+        if node.name is not None:
+            self.unit.scope.declare_tag(node.name, EnumTag(t, loc))
+        self._enumerators(node, t)
+        return t
+
+    def _enumerators(self, node: Any, fixed: IntType | None) -> list[int]:
+        """The values; the constants are of type `fixed` if that is given."""
         values: list[int] = []
         for item in node.values.enumerators:
             loc = self.unit.loc(item)
@@ -501,7 +518,14 @@ class TypeBuilder:
                         "write a constant",
                     )
                 value = given
-            t = next((t for t in (INT, UINT, LONG, ULONG) if fits(value, t)), ULONG)
+            if fixed is not None and not fits(value, fixed):
+                raise error(
+                    loc,
+                    f"{value}, the value of '{item.name}', is not one of type '{fixed}'",
+                    "give the enum a wider type",
+                )
+            wide = next((t for t in (INT, UINT, LONG, ULONG) if fits(value, t)), ULONG)
+            t = fixed or wide
             self.unit.declarations.check_new(item.name, loc)
             self.unit.scope.declare(item.name, Enumerator(item.name, value, t, loc))
             values.append(value)

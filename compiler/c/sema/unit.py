@@ -122,6 +122,8 @@ class Unit:
         self.pack = Packing()
         self.lone_subscripts = LoneSubscripts()
         self.recovery = Recovery(self)
+        self.c23 = False
+        """Whether the language is C23, and not C11."""
         self._numbers = 0
 
     @property
