@@ -21,6 +21,10 @@ from .layout import is_integer_type
 from .records_by_value import give_result
 
 
+_MOST_OWN_LABELS = 96
+"""Of so many labels, each `goto *p` has a switch of its own, which processors predict better."""
+
+
 def emit_if(fn: FunctionState, s: c.If) -> None:
     truth = expressions.condition(fn, s.condition)
     fn.b.at(s.loc)
@@ -166,7 +170,10 @@ def emit_jump(fn: FunctionState, s: c.Break | c.Continue | c.Goto) -> None:
 
 
 def emit_computed_goto(fn: FunctionState, s: c.ComputedGoto) -> None:
-    """`goto *p` (GNU C): a switch over the numbers of the labels."""
+    """
+    `goto *p` (GNU C): a switch over the numbers of the labels. Interpreters have hundreds of both, which
+    share one switch then: edges between all of them would take LLVM minutes.
+    """
     cleanups.refuse(fn, s.loc)
     value = fn.b.to_int(expressions.rvalue(fn, s.target))
     fn.b.at(s.loc)
@@ -174,6 +181,15 @@ def emit_computed_goto(fn: FunctionState, s: c.ComputedGoto) -> None:
     if not targets:
         fn.b.add(llvm.UnreachableOp())
         return
+    if len(targets) > _MOST_OWN_LABELS:
+        shared = fn.dispatch
+        if shared is not None:
+            fn.b.add(cf.BranchOp(shared, value))
+            return
+        fn.dispatch = shared = Block(arg_types=[i64])
+        fn.b.add(cf.BranchOp(shared, value))
+        _append(fn, shared)
+        (value,) = shared.args
     numbers = list(s.labels.values())
     values = DenseIntElementsAttr.from_list(VectorType(i64, [len(numbers)]), numbers)
     empty: list[list[SSAValue]] = [[] for _ in targets]

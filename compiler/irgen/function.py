@@ -83,6 +83,8 @@ class FunctionState:
     extents: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
     targets: JumpTargets = field(default_factory=JumpTargets)
     labels: dict[str, Block] = field(default_factory=dict[str, Block])
+    dispatch: Block | None = None
+    """The switch that the `goto *p` among `labels` share, which takes a label's number."""
     allocas: list[AllocaScope] = field(default_factory=list[AllocaScope])
     constructs: list[Construct] = field(default_factory=list[Construct])
     exits: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
@@ -221,12 +223,14 @@ class FunctionState:
     @contextmanager
     def construct(self, name: str, kind: str, loc: SourceLoc) -> Generator[None]:
         """Statements inside are those of an OpenACC construct: jumps cannot leave it."""
-        saved = self.targets, self.labels, dict(self.addresses), dict(self.members)
-        self.targets, self.labels = JumpTargets(), {}
+        saved = self.targets, self.labels, self.dispatch
+        addresses, members = dict(self.addresses), dict(self.members)
+        self.targets, self.labels, self.dispatch = JumpTargets(), {}, None
         self.constructs.append(Construct(name, kind, loc))
         yield
         self.constructs.pop()
-        self.targets, self.labels, self.addresses, self.members = saved
+        self.targets, self.labels, self.dispatch = saved
+        self.addresses, self.members = addresses, members
 
     def leaves_construct(self, what: str, loc: SourceLoc) -> Exception:
         """The error for a jump out of the innermost construct."""
