@@ -79,7 +79,7 @@ _TOKENS = re.compile(
 _LINE_MARKER = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"\n]*)")?', re.MULTILINE)
 
 
-_NOT_OF_PLACES = re.compile(r'^([ \t]*#[ \t]*(?:line[ \t]+)?\d[^\n]*)|[^\n]+', re.MULTILINE)
+_NOT_OF_PLACES = re.compile(r"^([ \t]*#[ \t]*(?:line[ \t]+)?\d[^\n]*)|[^\n]+", re.MULTILINE)
 """The line markers (in a group) and other lines of a text, but for their ends."""
 
 
@@ -452,8 +452,10 @@ def parse_masked(text: str, filename: str, types: AbstractSet[str] = frozenset()
 
 
 C23_WORDS = frozenset(
-    ("alignas", "alignof", "bool", "static_assert", "thread_local", "true", "false")
-    + ("nullptr", "constexpr", "typeof_unqual")
+    (
+        *("alignas", "alignof", "bool", "static_assert", "thread_local", "true", "false"),
+        *("nullptr", "constexpr", "typeof_unqual"),
+    )
 )
 """What is a name of the program's own in C11."""
 _NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*\Z")

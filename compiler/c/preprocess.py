@@ -32,12 +32,12 @@ from .preprocess_headers import (
 from .preprocess_macros import Headers, MacroPreprocessor, read_source
 from .preprocess_output import OutputWriter
 from .preprocess_predefined import (
+    C23_MARK,
+    C23_VERSION,
     FOR_IDENTIFICATION,
     IDENTIFYING_FILE,
     OPENACC_VERSION,
     OPENMP_VERSION,
-    C23_MARK,
-    C23_VERSION,
     PREDEFINED,
 )
 
@@ -252,7 +252,16 @@ def _system_preprocess(path: Path, options: PreprocessOptions) -> PreprocessedSo
             f"the system preprocessor was asked for, but there is no C compiler '{compiler[0]}'",
             "install one, name it in the environment variable CC, or use accopt's own headers",
         )
-    command = [*compiler, "-E", "-fopenacc", "-std=gnu2x" if options.c23 else "-std=gnu11", "-x", "c", "-U_OPENACC", *_PLAIN_HEADERS]
+    command = [
+        *compiler,
+        "-E",
+        "-fopenacc",
+        "-std=gnu2x" if options.c23 else "-std=gnu11",
+        "-x",
+        "c",
+        "-U_OPENACC",
+        *_PLAIN_HEADERS,
+    ]
     command += [f"-D_OPENACC={OPENACC_VERSION}", "-D__ACCOPT__=1"]
     if options.openmp:
         command += ["-fopenmp", "-U_OPENMP", f"-D_OPENMP={OPENMP_VERSION}"]

@@ -51,7 +51,9 @@ def read_embed(args: Sequence[Token], name: Token) -> Embed:
         end = closing(rest, at + 1)
         if end is None:
             raise error(
-                word.loc, f"'{word.value}' of #embed needs an argument in parentheses", f"write {key}(…)"
+                word.loc,
+                f"'{word.value}' of #embed needs an argument in parentheses",
+                f"write {key}(…)",
             )
         found.parameters[key] = rest[at + 2 : end]
         at = end + 1

@@ -96,7 +96,8 @@ class Headers:
 class MacroPreprocessor(MacroExpander):
     """
     Preprocesses one translation unit into `output`. `search` finds the files of #include; `sink` receives
-    warnings. `openmp`: OpenMP's pragmas stay; `c23`: `true` is one in conditions. `headers` are what is known of headers.
+    warnings. `openmp`: OpenMP's pragmas stay; `c23`: `true` is one in conditions. `headers` are what is
+    known of headers.
     """
 
     def __init__(

@@ -20,7 +20,6 @@ from .function import FunctionState, JumpTargets
 from .layout import is_integer_type
 from .records_by_value import give_result
 
-
 _MOST_OWN_LABELS = 96
 """Of so many labels, each `goto *p` has a switch of its own, which processors predict better."""
 

@@ -91,7 +91,11 @@ def test_mistakes(text: str, message: str, column: int, tmp_path: Path) -> None:
 
 
 def test_other_standards_do_without(tmp_path: Path) -> None:
-    check("int bool = 1, nullptr, alignas, constexpr; void f(); void g(void) { f(1); }", tmp_path, c23=False)
+    check(
+        "int bool = 1, nullptr, alignas, constexpr; void f(); void g(void) { f(1); }",
+        tmp_path,
+        c23=False,
+    )
     with pytest.raises(CompileError) as caught:
         check("enum e : char { A };", tmp_path, c23=False)
     assert caught.value.diagnostics[0].remedy == "compile with -std=c23"

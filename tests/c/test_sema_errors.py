@@ -136,7 +136,6 @@ int f(x) double x; { return x; } int f(int);
                                      ^ 'f' is declared as 'int (int)' here and as | agree
 void f(int a, int a) { }
                   ^ parameter 'a' is declared twice | rename
-void f(int) { }
 void f(int n, ...) { __builtin_va_list a; __builtin_va_arg(a, float); }
                                           ^ va_arg of 'float': variable arguments are | va_arg(…, double)
 void f(int n) { __builtin_va_list a; __builtin_va_start(a, n); }

@@ -202,7 +202,7 @@ def test_mistakes_in_the_command_line(
     ("given", "meant"),
     [
         (
-            "-Wall -std=gnu99 -pedantic -pipe -march=native -fopenacc -acc -Mpreprocess",
+            "-Wall -pedantic -pipe -march=native -fopenacc -acc -Mpreprocess",
             "-Wall",
         ),
         ("-Ofast", "-O3 --fast-math"),

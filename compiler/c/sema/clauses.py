@@ -64,9 +64,7 @@ class ClauseResolver:
         merge_data_clauses(directive, self.unit.sink)
 
     def _check(self, slot: ExprSlot) -> Expr:
-        node = parse_expression(
-            slot.text, slot.loc, self.unit.scope.is_typedef, c23=self.unit.c23
-        )
+        node = parse_expression(slot.text, slot.loc, self.unit.scope.is_typedef, c23=self.unit.c23)
         return self.unit.expressions.check(node)
 
     def value(self, slot: ExprSlot) -> Expr:
