@@ -5,8 +5,8 @@ The bench's kernels in the forms that programs in the field have them: with leve
 
 Every form of a kernel is generated from its text in `kernels/*.c` (`FORMS`). Without a GPU, this prints which
 forms come to the same PTX and the same launch as the bare one (`=`), which then takes the same time, and for
-others how many lines differ. `--emit` writes the C files. `--time` checks and times every form on the GPU
-and prints µs beside those of the bare form.
+others how many lines differ. `--emit` writes the C files. `--time` checks and times on the GPU those forms
+whose code differs, beside the bare one (`forms_time.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import argparse
 import ctypes
 import difflib
 import re
-import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -89,6 +88,10 @@ def _all_levels(nest: Nest) -> Levels:
     return _collapsed("gang worker vector")(nest) or _gang_worker_vector(nest)
 
 
+def _gang_then_both(nest: Nest) -> Levels | None:
+    return None if nest.depth != 2 else ["gang", "worker vector"]
+
+
 def _independent(nest: Nest) -> Levels:
     return ["independent"] * nest.depth
 
@@ -110,6 +113,7 @@ FORMS: dict[str, Form] = {
     "gang vector 128": Form(_gang_vector, sizes="vector_length(128)"),
     "gang worker vector": Form(_gang_worker_vector),
     "gang worker vector 8x32": Form(_gang_worker_vector, sizes="num_workers(8) vector_length(32)"),
+    "gang, worker vector 8x32": Form(_gang_then_both, sizes="num_workers(8) vector_length(32)"),
     "old GPU": Form(_all_levels, sizes="num_gangs(1056) num_workers(8) vector_length(32)"),
     "sizes only": Form(_bare, sizes="num_gangs(512) vector_length(64)"),
     "kernels": Form(_independent, construct="kernels"),
@@ -173,6 +177,12 @@ def kernel_texts(text: str) -> dict[str, list[str]]:
         if line == "}":
             name = ""
     return found
+
+
+def all_kernels() -> list[tuple[str, str]]:
+    """File and name of every kernel of the bench."""
+    texts = {file: kernel_texts((HERE / "kernels" / f"{file}.c").read_text()) for file in FILES}
+    return [(file, name) for file, names in texts.items() for name in names if name]
 
 
 def rewrite(lines: Sequence[str], form: Form) -> list[str] | None:
@@ -301,30 +311,7 @@ def wrong_run(program: Program, name: str) -> str | None:
     return None
 
 
-# Timing ---------------------------------------------------------------------------------------------
-
-
-def time_forms(file: str, name: str, folder: Path, fast_math: bool) -> Iterator[str]:
-    """Checks and times every form of a kernel on the GPU: a line for each."""
-    from .harness import AccSide, check
-    from .run import sample
-    from .specs import KERNELS
-
-    kernel = next(k for k in KERNELS if k.name == name)
-    bare = 0.0
-    for form in FORMS:
-        path = write_form(file, name, form, folder)
-        if path is None:
-            continue
-        side = AccSide(path, fast_math=fast_math)
-        problem = check(side, kernel, kernel.make(kernel.small))
-        if problem is not None:
-            yield f"{name:14s} {form:26s} FAILED: {problem}"
-        else:
-            median = statistics.median(sample(side, kernel, kernel.make(kernel.size)))
-            bare = bare or median
-            yield f"{name:14s} {form:26s} {median:10.1f} µs {median / bare:6.2f} of bare"
-        side.close()
+# Reporting ------------------------------------------------------------------------------------------
 
 
 def compared(file: str, name: str, folder: Path, fast_math: bool) -> Iterator[str]:
@@ -342,18 +329,24 @@ def main() -> int:
     parser.add_argument("--fast-math", action="store_true")
     parser.add_argument("--time", action="store_true", help="on the GPU")
     args = parser.parse_args()
-    report = time_forms if args.time else compared
+    chosen = [(f, name) for f, name in all_kernels() if not args.kernels or name in args.kernels]
     good = True
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.emit or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        for file in FILES:
-            for name in kernel_texts((HERE / "kernels" / f"{file}.c").read_text()):
-                if not name or (args.kernels and name not in args.kernels):
-                    continue
-                for line in report(file, name, folder, args.fast_math):
-                    print(line, flush=True)
-                    good = good and "FAILED" not in line and "differ" not in line
+        if args.time:
+            from .forms_time import time_forms
+
+            lines = time_forms(chosen, folder, args.fast_math)
+        else:
+            lines = (
+                line
+                for file, name in chosen
+                for line in compared(file, name, folder, args.fast_math)
+            )
+        for line in lines:
+            print(line, flush=True)
+            good = good and "FAILED" not in line and "differ" not in line
     return 0 if good else 1
 
 
