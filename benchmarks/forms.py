@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from accopt.compiler.api import Program, compile_files
 from accopt.compiler.base.diagnostics import DiagnosticSink
@@ -28,6 +29,9 @@ from accopt.compiler.emit import emit_text
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.pipeline import run_to_stage
+
+if TYPE_CHECKING:
+    from .specs import Kernel
 
 HERE = Path(__file__).parent
 FILES = ("streaming", "stencils", "compute", "reductions", "scans")
@@ -271,19 +275,20 @@ def wrong_results(file: str, name: str, form: str, folder: Path, target: TargetN
     path = write_form(file, name, form, folder)
     if path is None:
         return None
+    from .specs import KERNELS
+
+    kernel = next(k for k in KERNELS if k.name == name)
     program = compile_files([path], CompileOptions(target=target))
     try:
-        return wrong_run(program, name)
+        return wrong_run(program, kernel)
     finally:
         program.close()
 
 
-def wrong_run(program: Program, name: str) -> str | None:
-    """Runs the kernel `name` of a program at its small size: how its results differ from the reference."""
+def wrong_run(program: Program, kernel: Kernel) -> str | None:
+    """Runs a kernel of a program at its small size: how its results differ from the reference."""
     from .harness import error_of
-    from .specs import KERNELS
 
-    kernel = next(k for k in KERNELS if k.name == name)
     case = kernel.make(kernel.small)
     arrays = {n: v.copy() for n, v in case.args.items() if not isinstance(v, int)}
     mapped = {n: a for n, a in arrays.items() if n != case.host_result}
@@ -300,7 +305,7 @@ def wrong_run(program: Program, name: str) -> str | None:
         else integer(v)  # type: ignore[arg-type]
         for n, v in case.args.items()
     ]
-    program.function(name, None, None)(*args)
+    program.function(kernel.name, None, None)(*args)
     copyout = program.function("acc_copyout", None, section)
     for array in mapped.values():
         copyout(array.ctypes.data, array.nbytes)

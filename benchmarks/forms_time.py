@@ -13,6 +13,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from accopt.compiler.base.diagnostics import DiagnosticSink
@@ -66,20 +67,20 @@ def _write(kernels: Sequence[tuple[str, str]], folder: Path) -> list[Written]:
     return found
 
 
-def time_forms(
-    kernels: Sequence[tuple[str, str]], folder: Path, fast_math: bool
-) -> Iterator[str]:
+def time_forms(kernels: Sequence[tuple[str, str]], folder: Path, fast_math: bool) -> Iterator[str]:
     """A line for every form of the kernels: `=`, or its time and how it compares with the best form's."""
     written = _write(kernels, folder)
     with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        codes = dict(zip(written, pool.map(_digest, written, [fast_math] * len(written))))
+        codes = dict(
+            zip(written, pool.map(partial(_digest, fast_math=fast_math), written), strict=True)
+        )
         bare = {each.kernel: codes[each] for each in written if each.form == BARE}
         first: dict[tuple[str, str], Written] = {}
         for each in written:
             first.setdefault((each.kernel, codes[each]), each)
         several = {k for k, code in first if code != bare[k]}
         timed = [each for each in first.values() if each.kernel in several]
-        list(pool.map(_build, timed, [fast_math] * len(timed)))
+        list(pool.map(partial(_build, fast_math=fast_math), timed))
     times = {each: _median(each, fast_math) for each in timed}
     for each in written:
         time = times.get(first[each.kernel, codes[each]])
@@ -87,6 +88,8 @@ def time_forms(
         if isinstance(time, str):
             text = time
         elif time is not None:
-            alike = [t for e, t in times.items() if e.kernel == each.kernel and isinstance(t, float)]
+            alike = [
+                t for e, t in times.items() if e.kernel == each.kernel and isinstance(t, float)
+            ]
             text = f"{time:10.1f} µs {time / min(alike):6.2f} of the best form's"
         yield f"{each.kernel:14s} {each.form:26s} {text}"

@@ -37,49 +37,15 @@ from xdsl.passes import ModulePass
 
 from .ir.acc_ops import is_defined_inside, loops_in
 from .ir.building import Cursor
-
-_ARITHMETIC = (
-    arith.AddiOp,
-    arith.SubiOp,
-    arith.MuliOp,
-    arith.MinSIOp,
-    arith.MaxSIOp,
-    arith.ExtSIOp,
-    arith.ExtUIOp,
-    arith.TruncIOp,
-    arith.ConstantOp,
-)
+from .ir.values_outside import ARITHMETIC, ValuesOutside
 
 
-class _Hoist:
-    """Copies values of one construct to before it, each once, and constants to before their nest."""
+class _Bounds:
+    """Bounds of one construct's loops before it, and constants before their nest."""
 
     def __init__(self, construct: acc.ParallelOp):
-        self.construct = construct
-        self.cursor = Cursor.before(construct)
-        self.known: dict[SSAValue, SSAValue | None] = {}
+        self.outside = ValuesOutside(construct)
         self.constants: dict[tuple[Operation, Attribute], SSAValue] = {}
-
-    def value(self, value: SSAValue) -> SSAValue | None:
-        """`value` before the construct; None if only the construct knows it."""
-        if not is_defined_inside(value, self.construct):
-            return value
-        if value not in self.known:
-            self.known[value] = self._copy(value)
-        return self.known[value]
-
-    def _copy(self, value: SSAValue) -> SSAValue | None:
-        op = value.owner
-        if not isinstance(op, _ARITHMETIC):
-            return None
-        operands = [self.value(operand) for operand in op.operands]
-        if None in operands:
-            return None
-        copy = op.clone()
-        copy.operands = [operand for operand in operands if operand is not None]
-        self.cursor.insert(copy)
-        copy.location = op.location
-        return copy.results[0]
 
     def bound(self, value: SSAValue, outermost: acc.LoopOp) -> SSAValue:
         """A bound of a loop in `outermost`, from before it if possible."""
@@ -87,7 +53,7 @@ class _Hoist:
             return value
         op = value.owner
         if not isinstance(op, arith.ConstantOp):
-            return self.value(value) or value
+            return self.outside.value(value) or value
         key = outermost, op.value
         if key not in self.constants:
             for other in outermost.operands:
@@ -102,21 +68,21 @@ class _Hoist:
 
 def hoist(construct: acc.ParallelOp) -> None:
     """Replaces the bounds of the loops in other loops of a construct."""
-    hoist = _Hoist(construct)
+    bounds = _Bounds(construct)
     for loop in loops_in(construct):
         outermost = _outermost(loop, construct)
         if outermost is loop:
             continue
         for index in range(3 * len(loop.lowerbound)):
             old = loop.operands[index]
-            loop.operands[index] = hoist.bound(old, outermost)
+            loop.operands[index] = bounds.bound(old, outermost)
             _erase_unused(old)
 
 
 def _erase_unused(value: SSAValue) -> None:
     """Erases the arithmetic that only led to an unused value."""
     op = value.owner
-    if isinstance(op, _ARITHMETIC) and value.first_use is None:
+    if isinstance(op, ARITHMETIC) and value.first_use is None:
         operands = list(op.operands)
         op.detach()
         op.erase()

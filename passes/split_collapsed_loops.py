@@ -8,8 +8,8 @@ of two or three dimensions does neither, and lets neighbouring outer iterations 
 Takes:  acc-level IR before scheduling.
 Leaves: every `acc.loop` of several variables as tightly nested loops of one variable, outermost first,
         each with the clauses of the original, unless it names a level, tiles, reduces, has
-        variables of its own or a cache, or its innermost loop is short (a constant below 32): then
-        one numbering of all iterations fills the lanes better.
+        a cache, or its innermost loop is short (a constant below 32): then one numbering of all iterations
+        fills the lanes better. Variables of an iteration are the innermost loop's.
 Fails:  never.
 
 Before:
@@ -45,8 +45,6 @@ def is_splittable(loop: acc.LoopOp) -> bool:
         loop.vector_operands,
         loop.tile_operands,
         loop.cache_operands,
-        loop.private_operands,
-        loop.firstprivate_operands,
         loop.reduction_operands,
     )
     return (
@@ -65,6 +63,7 @@ def is_short(loop: acc.LoopOp) -> bool:
 
 
 def _loop(like: acc.LoopOp, position: int, region: Region) -> acc.LoopOp:
+    innermost = position == len(like.lowerbound) - 1
     new = acc.LoopOp(
         region=region,
         lowerbound=[like.lowerbound[position]],
@@ -74,6 +73,8 @@ def _loop(like: acc.LoopOp, position: int, region: Region) -> acc.LoopOp:
         independent=like.independent,
         auto_=like.auto_,
         combined=like.combined if position == 0 else None,
+        private_operands=like.private_operands if innermost else (),
+        firstprivate_operands=like.firstprivate_operands if innermost else (),
     )
     new.attributes |= like.attributes
     new.location = like.location

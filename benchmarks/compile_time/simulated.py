@@ -20,7 +20,7 @@ from accopt.compiler.api import Program, compile_files
 from accopt.compiler.base.options import CompileOptions
 
 from ..forms import BARE, write_form, wrong_run
-from ..specs import KERNELS
+from ..specs import KERNELS, Kernel
 from .measure import ROOT
 
 Row = tuple[str, float, str]
@@ -55,14 +55,14 @@ def kernels(names: Collection[str]) -> Iterator[Row]:
             assert path is not None
             program = compile_files([path], CompileOptions(target="sim"))
             try:
-                yield _timed(program, f"{kernel.file}/{kernel.name}", kernel.name)
+                yield _timed(program, f"{kernel.file}/{kernel.name}", kernel)
             finally:
                 program.close()
 
 
-def _timed(program: Program, title: str, name: str) -> Row:
+def _timed(program: Program, title: str, kernel: Kernel) -> Row:
     start = process_time()
-    wrong = wrong_run(program, name)
+    wrong = wrong_run(program, kernel)
     return title, process_time() - start, wrong or ""
 
 

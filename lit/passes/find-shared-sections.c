@@ -162,3 +162,64 @@ void diagonal(int n, int m, const float *restrict a, float (*restrict c)[n])
         }
     }
 }
+
+// Variables of the iteration may be in private clauses, counters wider than lengths, sums by C's functions.
+// CHECK-LABEL: llvm.func @private_sum
+// CHECK:         scf.for %piece
+// CHECK-LABEL: llvm.func @counted_wider
+// CHECK:         scf.for %piece
+// CHECK-LABEL: llvm.func @by_function
+// CHECK:         scf.for %piece
+void private_sum(int n, const float *restrict a, const float *restrict b, float *restrict c)
+{
+    int i, j, k;
+    float sum;
+#pragma acc parallel loop collapse(2) private(sum) present(a[0:n*n], b[0:n*n], c[0:n*n])
+    for (i = 0; i < n; i++)
+        for (j = 0; j < n; j++) {
+            sum = 0.0f;
+            for (k = 0; k < n; k++)
+                sum += a[i * n + k] * b[k * n + j];
+            c[i * n + j] = sum;
+        }
+}
+
+void counted_wider(int n, const float *restrict a, const float *restrict b, float *restrict c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:n*n], b[0:n*n], c[0:n*n])
+    for (long i = 1; i <= n; i++)
+        for (long j = 1; j <= n; j++) {
+            float sum = 0.0f;
+            for (long k = 1; k <= n; k++)
+                sum += a[(i - 1) * n + k - 1] * b[(k - 1) * n + j - 1];
+            c[(i - 1) * n + j - 1] = sum;
+        }
+}
+
+float fminf(float x, float y);
+void by_function(int n, const float *restrict a, const float *restrict b, float *restrict c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:n*n], b[0:n*n], c[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float least = 1e30f;
+            for (int k = 0; k < n; k++)
+                least = fminf(least, a[i * n + k] + b[k * n + j]);
+            c[i * n + j] = least;
+        }
+}
+
+// Left alone: subscripts that may wrap around, of which `first` may be what makes a small one.
+// CHECK-LABEL: llvm.func @wrapping
+// CHECK-NOT:     acc.cache
+void wrapping(int n, unsigned first, const float *restrict a, const float *restrict b, float *restrict c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:64*n], b[0:64*n], c[0:n*n])
+    for (unsigned i = 0; i < 256; i++)
+        for (unsigned j = 0; j < 256; j++) {
+            float sum = 0.0f;
+            for (unsigned k = 0; k < 64; k++)
+                sum += a[(i + first) * 64 + k] * b[(j + first) * 64 + k];
+            c[i * 256 + j] = sum;
+        }
+}

@@ -51,3 +51,26 @@ llvm.func @short(%n: i32) {
   }
   llvm.return
 }
+
+// Variables of an iteration are those of the innermost loop's iterations.
+acc.private.recipe @private_f32 : !llvm.ptr init {
+^bb0(%v: !llvm.ptr):
+  acc.yield %v : !llvm.ptr
+}
+// CHECK-LABEL: llvm.func @variables
+llvm.func @variables(%n: i32, %x: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    %own = acc.private varPtr(%x : !llvm.ptr) varType(f32) recipe(@private_f32) -> !llvm.ptr
+    // CHECK:      acc.loop control(%{{.*}} : i32) =
+    // CHECK-NEXT:   acc.loop private(%own : !llvm.ptr) control(%{{.*}} : i32) =
+    acc.loop private(%own : !llvm.ptr) control(%i : i32, %j : i32) = (%c0, %c0 : i32, i32) to (%n, %n : i32, i32) step (%c1, %c1 : i32, i32) {
+      %s = arith.addi %i, %j : i32
+      llvm.store %s, %own : i32, !llvm.ptr
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false, false>}
+    acc.yield
+  }
+  llvm.return
+}

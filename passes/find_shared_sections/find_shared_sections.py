@@ -49,6 +49,7 @@ from ..ir.building import Cursor, constant_value
 from ..ir.machine import machine_of
 from ..ir.notes import note
 from ..ir.products import Terms, bounds_of, find_terms, free_constructs
+from ..ir.values_outside import ValuesOutside
 from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 from .accumulators import keep_in_registers
 from .loop_order import should_swap, swap
@@ -72,6 +73,13 @@ def _cut(construct: acc.ParallelOp, *, whole: bool) -> None:
         note(construct, [(terms.loop, text)])
         loop = keep_in_registers(terms.loop, terms.sums) if terms.sums else terms.loop
         in_pieces(loop, terms.factors, whole=whole, apart=terms.independent)
+
+
+def _hoist_bounds(terms: Terms, outside: ValuesOutside) -> None:
+    """Computes the bounds of a loop over terms before the construct."""
+    for position, bound in enumerate(bounds_of(terms.loop)[:2]):
+        if constant_value(bound) is None and is_defined_inside(bound, terms.outer):
+            terms.loop.operands[position] = outside.value(bound) or bound
 
 
 def _has_whole_pieces(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue | bool:
@@ -127,7 +135,9 @@ def name_sections(construct: acc.ParallelOp) -> None:
     the lengths of their sums are multiples of a piece. Where sums are kept in arrays that are apart from the
     others only if the loops have several iterations, a version for those that do.
     """
+    outside = ValuesOutside(construct)
     for terms in _terms_in(construct, triangles=True):
+        _hoist_bounds(terms, outside)
         if not is_fixed(terms):
             square(terms, construct)
     found = _terms_in(construct)

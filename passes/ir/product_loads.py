@@ -2,20 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.accx_compress import DECODES
+from ...dialects.accx_element import Index
 from ...dialects.volatility import is_ordered
 from ..decisions.polynomials import ZERO, Polynomial
 from ..decisions.shared_sections import TermPlace, place_of
-from .acc_ops import MAPPING_OPS, is_defined_inside, variable_name
+from .acc_ops import MAPPING_OPS, bit_width, is_defined_inside, variable_name
 from .addresses import base_of, steps_to
+from .building import constant_value
 from .cached_accesses import Symbols
 from .layout import size_of
-from .purity import is_pure
+from .purity import only_computes
+
+
+class ExactSymbols(Symbols):
+    """As `Symbols`, but arithmetic that may wrap around in a narrower type is a symbol of its own."""
+
+    def symbol(self, value: SSAValue) -> Hashable | None:
+        owner = value.owner
+        if isinstance(owner, arith.ExtUIOp | arith.TruncIOp) and self._may_wrap(owner.operands[0]):
+            return value
+        return super().symbol(value)
+
+    def polynomial(self, value: SSAValue | Index) -> Polynomial:
+        narrow = isinstance(value, Index) and (bit_width(value.value.type) or 0) < 64
+        if narrow and value.unsigned and self._may_wrap(value.value):
+            return Polynomial.symbol(value.value)
+        return super().polynomial(value)
+
+    def _may_wrap(self, value: SSAValue) -> bool:
+        """Whether a conversion of `value` is of more than one number, or a sum that counts a loop down."""
+        if constant_value(value) is not None:
+            return False
+        poly = super().polynomial(value)
+        if poly == Polynomial.symbol(value) or is_plain(poly):
+            return False
+        return not (isinstance(value.owner, arith.SubiOp) and _counts(poly))
+
+
+def is_plain(poly: Polynomial) -> bool:
+    """Whether a polynomial is one symbol."""
+    return list(poly.terms.values()) == [1] and poly.degree == 1
+
+
+def _counts(poly: Polynomial) -> bool:
+    """Whether a polynomial adds and subtracts plain numbers."""
+    return poly.degree == 1 and all(c in (-1, 1) for m, c in poly.terms.items() if m)
 
 
 @dataclass(frozen=True)
@@ -56,14 +94,14 @@ def offset_of(pointer: SSAValue, symbols: Symbols) -> tuple[SSAValue, Polynomial
 
 def read_loads(loop: scf.ForOp | acc.LoopOp, outer: SSAValue, inner: SSAValue) -> Loads | None:
     """The loads in the body of `loop`; None if it does more than load, compute and update variables."""
-    symbols = Symbols(loop)
+    symbols = ExactSymbols(loop)
     term = loop.regions[0].block.args[0]
     found = Loads()
     for op in loop.regions[0].block.ops:
         if isinstance(op, llvm.StoreOp):
             continue
         if not isinstance(op, llvm.LoadOp):
-            if not is_pure(op) and not isinstance(op, scf.YieldOp | acc.YieldOp):
+            if not only_computes(op) and not isinstance(op, scf.YieldOp | acc.YieldOp):
                 return None
             continue
         if is_ordered(op):

@@ -23,6 +23,7 @@ from .building import constant_value
 from .cached_accesses import Symbols
 from .levels import loop_levels
 from .product_loads import Factor, Loads, offset_of, read_loads
+from .values_outside import is_known_outside
 
 OWN = (llvm.AllocaOp, acc.PrivateOp, acc.ReductionOp)
 """What makes a variable of one iteration."""
@@ -131,6 +132,16 @@ def bounds_of(loop: scf.ForOp | acc.LoopOp) -> tuple[SSAValue, SSAValue, SSAValu
     return loop.lowerbound[0], loop.upperbound[0], loop.step[0]
 
 
+def _is_fixed(bound: SSAValue, outer: acc.LoopOp) -> bool:
+    """Whether a bound is the same in all iterations of `outer`: from before it, or known to the host."""
+    if not is_defined_inside(bound, outer):
+        return True
+    construct = outer.parent_op()
+    while construct is not None and not isinstance(construct, acc.ParallelOp):
+        construct = construct.parent_op()
+    return construct is not None and is_known_outside(bound, construct)
+
+
 def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Terms | None:
     """
     The product whose terms `loop` runs over; None if it is none that pays. `triangles`: the bounds of the
@@ -142,11 +153,12 @@ def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Term
         return None
     assert isinstance(inner, acc.LoopOp) and isinstance(outer, acc.LoopOp)
     lower, upper, step = bounds_of(loop)
-    fixed = all(
-        constant_value(v) is not None or not is_defined_inside(v, outer)
-        for v in (lower, upper, *(() if triangles else bounds_of(inner)[:2]))
-    )
-    if not fixed or constant_value(step) != 1 or not isinstance(lower.type, IntegerType):
+    fixed = (lower, upper) if triangles else (lower, upper, *bounds_of(inner)[:2])
+    if (
+        not all(_is_fixed(v, outer) for v in fixed)
+        or constant_value(step) != 1
+        or not isinstance(lower.type, IntegerType)
+    ):
         return None
     if any(op.regions for op in loop.regions[0].block.ops):
         return None

@@ -1,0 +1,204 @@
+"""
+The product of matrices as programs in the field spell it (`kernels/products.c`), beside cuBLAS.
+
+    python -m benchmarks.products [SPELLING ...] [--type float|double] [--fast-math] [--size N]
+
+Each spelling is a file of its own, compiled by as many processes as there are processors, checked at two
+small sizes (a multiple of 16, and none) and timed on a GPU at N: TFLOP/s, and how they compare with the
+best spelling. With cuBLAS on the machine its product comes first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import re
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.options import CompileOptions
+from accopt.compiler.executable import build
+
+from .forms import HERE
+from .harness import AccSide, Stopwatch, call, check
+from .run import sample
+from .specs import Array, Case, Kernel
+
+SOURCE = HERE / "kernels" / "products.c"
+SMALL = (96, 65)
+TYPES: Mapping[str, Any] = {"float": np.float32, "double": np.float64}
+SAMPLES = 5
+CUBLAS = ("libcublas.so.13", "libcublas.so.12", "libcublas.so")
+
+
+def spellings() -> list[str]:
+    """The names of the functions in the file."""
+    found = re.findall(r"^(?:void |PRODUCT\()(\w+)[(,]", SOURCE.read_text(), re.MULTILINE)
+    return [name for name in found if name != "name"]
+
+
+def write_spellings(names: Sequence[str], folder: Path) -> Path:
+    """A file with these functions alone, and what they call; it has the first one's name."""
+    pieces = re.split(r"\n(?=PRODUCT\()|\n(?=\n)", SOURCE.read_text())
+    defines = re.compile(r"^(?:void |PRODUCT\()(\w+)", re.MULTILINE)
+    kept = [p for p in pieces if not (found := defines.search(p)) or found[1] in (*names, "name")]
+    path = folder / f"{names[0]}.c"
+    path.write_text("\n".join(kept) + "\n")
+    return path
+
+
+def case_of(name: str, kind: str, n: int) -> Case:
+    """Matrices of small integers, whose products are exact in any order."""
+    random = np.random.default_rng(7)
+    a: Array = random.integers(-4, 5, (n, n)).astype(TYPES[kind])
+    b: Array = random.integers(-4, 5, (n, n)).astype(TYPES[kind])
+    c: Array = np.full((n, n), -1, TYPES[kind])
+    return Case(
+        {"n": n, "a": a, "b": b, "c": c},
+        ("c",),
+        lambda: {"c": expected(name, a, b)},
+        3.0 * a.nbytes,
+        2.0 * n**3,
+    )
+
+
+def expected(name: str, a: Array, b: Array) -> Array:
+    """What a spelling computes, in memory order."""
+    transposed = re.fullmatch(r"(rows|columns)_([nt])([nt])", name)
+    if transposed is None:
+        return a @ b
+    order, left, right = transposed.groups()
+    x, y = (a, b) if order == "rows" else (a.T, b.T)
+    product = (x.T if left == "t" else x) @ (y.T if right == "t" else y)
+    return product if order == "rows" else np.ascontiguousarray(product.T)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the spellings are compiled."""
+
+    kind: str
+    fast_math: bool
+
+    @property
+    def defines(self) -> tuple[str, ...]:
+        return (f"REAL={self.kind}",)
+
+
+def kernel_of(name: str, kind: str, size: int) -> Kernel:
+    """A spelling as a kernel of the bench."""
+    return Kernel(name, "products", partial(case_of, name, kind), size, SMALL[1])
+
+
+def _build(path: Path, options: Options) -> None:
+    """Puts the executable in the program cache, where `AccSide` finds it."""
+    made = CompileOptions(target="nvptx", fast_math=options.fast_math, defines=options.defines)
+    build([path], made, DiagnosticSink())
+
+
+def measure(path: Path, options: Options, size: int) -> float | str:
+    """Microseconds of a spelling, or what is wrong with its results."""
+    name = path.stem
+    kernel = kernel_of(name, options.kind, size)
+    side = AccSide(path, fast_math=options.fast_math, defines=options.defines)
+    try:
+        for small in SMALL:
+            problem = check(side, kernel, kernel.make(small))
+            if problem is not None:
+                return f"FAILED for {small}: {problem}"
+        return statistics.median(sample(side, kernel, kernel.make(size), SAMPLES))
+    finally:
+        side.close()
+
+
+def cublas(kind: str, n: int) -> float | None:
+    """Microseconds of cuBLAS's product; None without the library. Needs a current context."""
+    for name in CUBLAS:
+        try:
+            library = ctypes.CDLL(name)
+            break
+        except OSError:
+            continue
+    else:
+        return None
+    handle = ctypes.c_void_p()
+    if library.cublasCreate_v2(ctypes.byref(handle)):
+        return None
+    size = np.dtype(TYPES[kind]).itemsize * n * n
+    arrays = [ctypes.c_void_p(int(call("cuMemAlloc", size))) for _ in range(3)]
+    for array in arrays:
+        call("cuMemsetD8", array.value, 0, size)
+    real = ctypes.c_float if kind == "float" else ctypes.c_double
+    one, zero = real(1), real(0)
+    function = library.cublasSgemm_v2 if kind == "float" else library.cublasDgemm_v2
+
+    def work() -> None:
+        function(
+            handle,
+            0,
+            0,
+            n,
+            n,
+            n,
+            ctypes.byref(one),
+            arrays[0],
+            n,
+            arrays[1],
+            n,
+            ctypes.byref(zero),
+            arrays[2],
+            n,
+        )
+
+    work()
+    watch = Stopwatch(0)
+    median = statistics.median(watch.measure(work) for _ in range(SAMPLES))
+    for array in arrays:
+        call("cuMemFree", array.value)
+    library.cublasDestroy_v2(handle)
+    return median
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.products", description=(__doc__ or "").split("\n")[1]
+    )
+    parser.add_argument("spellings", nargs="*", help="names of functions (default: all)")
+    parser.add_argument("--type", choices=list(TYPES), default="float")
+    parser.add_argument("--fast-math", action="store_true")
+    parser.add_argument("--size", type=int, default=4096)
+    args = parser.parse_args()
+    options = Options(args.type, args.fast_math)
+    times: dict[str, float | str] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        paths = [write_spellings([n], Path(scratch)) for n in args.spellings or spellings()]
+        with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            list(pool.map(partial(_build, options=options), paths))
+        for path in paths:
+            times[path.stem] = measure(path, options, args.size)
+    vendor = cublas(args.type, args.size)
+    flops = 2.0 * args.size**3
+    good = [t for t in times.values() if isinstance(t, float)]
+    if vendor is not None:
+        print(f"{'cuBLAS':20s} {vendor:10.1f} µs {flops / vendor * 1e-6:6.1f} TFLOP/s")
+    for name, took in times.items():
+        if isinstance(took, str):
+            print(f"{name:20s} {took}")
+        else:
+            rate, ratio = flops / took * 1e-6, took / min(good)
+            print(f"{name:20s} {took:10.1f} µs {rate:6.1f} TFLOP/s {ratio:6.2f} of the best")
+    return 0 if len(good) == len(times) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
