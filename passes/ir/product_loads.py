@@ -31,13 +31,16 @@ class ExactSymbols(Symbols):
         return super().symbol(value)
 
     def polynomial(self, value: SSAValue | Index) -> Polynomial:
-        narrow = isinstance(value, Index) and (bit_width(value.value.type) or 0) < 64
-        if narrow and value.unsigned and self._may_wrap(value.value):
+        if isinstance(value, Index) and value.unsigned and self._is_narrow(value.value):
             return Polynomial.symbol(value.value)
         return super().polynomial(value)
 
+    def _is_narrow(self, value: SSAValue) -> bool:
+        width = bit_width(value.type)
+        return width is not None and width < 64 and self._may_wrap(value)
+
     def _may_wrap(self, value: SSAValue) -> bool:
-        """Whether a conversion of `value` is of more than one number, or a sum that counts a loop down."""
+        """Whether `value` is computed, other than as a difference that counts a loop down."""
         if constant_value(value) is not None:
             return False
         poly = super().polynomial(value)
