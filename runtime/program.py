@@ -580,7 +580,7 @@ class Runtime:
             mapper.exit(requests, queue)
         else:
             mapper.update(requests, queue)
-        state.quick.after(what)
+        state.quick.after(requests, what)
         synchronous = queue is state.sync_queue
         if mapper.moved and not synchronous:
             state.leaves_device(queue)

@@ -67,6 +67,12 @@ class DataFlag(IntFlag):
     INFERRED = 4096  # of a region no directive asks for: entered with all its records or not at all
     IN_PLACE = 8192  # the host device may use the program's memory: only the construct could tell
 
+    def __and__(self, other: int) -> int:  # type: ignore[override]
+        # Every record's flags are tested many times while the program runs: no members are made.
+        return int.__and__(self, other)
+
+    __rand__ = __and__
+
 
 class CompressionFlag(IntFlag):
     """`flags` of a `Compression`."""

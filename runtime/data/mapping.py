@@ -71,7 +71,7 @@ class Request:
     offset: int
     bytes: int
     kind: DataKind
-    flags: DataFlag = NO_FLAGS
+    flags: int = 0
     pointer: int = 0
     device: int = 0
     name: str = "?"

@@ -114,14 +114,14 @@ class QuickEntry:
             if not all(only_counts_or_maps(request) for request in requests):
                 self.native.disarm()
             elif what == "enter":
-                self.native.rest((), [(r.start, r.start + r.bytes) for r in requests])
+                self.native.rest((), _spans(requests))
             else:
                 self.native.rest(may_go(requests, self._table), ())
 
-    def after(self, what: str) -> None:
-        """After requests were performed: what came back is native code's again."""
+    def after(self, requests: Sequence[Request], what: str) -> None:
+        """After `requests` were performed: what came back is native code's again."""
         if self.native is not None and what == "enter":
-            self.native.resume(self._table)
+            self.native.resume(self._table, _spans(requests))
 
     def enter(self, site: int, records: int, count: int, queue: Queue | None = None) -> int:
         """
@@ -335,6 +335,11 @@ class QuickEntry:
             holder = self._table.containing(part.pointer, POINTER_BYTES)
         attachments = holder.attachments if holder is not None else None
         return _Found(entry, attachments, part.pointer, entry.device_address(part.base))
+
+
+def _spans(requests: Sequence[Request]) -> Sequence[tuple[int, int]]:
+    """The host memory of the requests: start and end of each."""
+    return [(request.start, request.start + request.bytes) for request in requests]
 
 
 def _found_in_place(known: InPlace) -> _Found:

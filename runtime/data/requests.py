@@ -39,7 +39,7 @@ def read_request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
         offset,
         size,
         DataKind(kind),
-        DataFlag(flags),
+        flags,
         pointer,
         device,
         site.variable(variable),

@@ -23,7 +23,8 @@ as it enters and leaves, Python claims it before it uses cells and releases it w
 
 A program that maps and frees work arrays in every step would disarm everything in every step. So a slot that
 depends on nothing but its entries only *rests* while one of them may go, and takes up its work when
-entries for the same host memory are there again, wherever on the device.
+entries for the same host memory are there again, wherever on the device. Such a slot takes any sections of
+its entries, too: programs that go through regions of different sizes bring other sections each time.
 
 One word for each device is the lock between the two sides. Native code tries it a few times, and calls
 Python if it stays taken, so it never waits.
@@ -52,15 +53,21 @@ from .code import NativeCode
 from .data_code import TEMPLATE
 from .devices import DeviceRow, NativeDevices
 
-WAYS = 4
-"""Slots of a site: programs that swap two or three arrays bring their records in as many versions."""
+WAYS = 16
+"""
+Slots of a site: programs that swap two or three arrays bring their records in as many versions, and those
+with work arrays for regions of different sizes in more.
+"""
 
 TRIES = 64
 """For longer than these take nobody holds the lock but who has been interrupted."""
 
-_SLOT_BYTES = 88
+_SLOT_BYTES = 96
 _WORD = struct.Struct("=q")
 _POINTER_FIELD = 3
+_SECTION = struct.Struct("=2q")
+_SECTION_AT = 8
+"""A section in a record: its offset from the base, and its bytes."""
 _TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.coefficients.offset) // 8}q")
 _TOLD_WORDS = _TOLD.size // 8
 _ANSWER_WORDS = 2 + _TOLD_WORDS
@@ -82,6 +89,7 @@ class _Slot(ctypes.Structure):
         ("watch_count", ctypes.c_int64),
         ("watches", ctypes.c_void_p),
         ("asynchronous", ctypes.c_int64),
+        ("any_section", ctypes.c_int64),
     )
 
 
@@ -118,6 +126,11 @@ class _Armed:
     """Whether the answer follows from which data is present, record by record."""
     in_place: Sequence[Entry]
     """What stands for host memory that the construct works in."""
+
+    @property
+    def any_section(self) -> bool:
+        """Whether it does for all sections of its entries."""
+        return self.plain and not self.in_place
 
 
 class NativeData:
@@ -168,7 +181,15 @@ class DeviceSlots:
         self._slots = (_Slot * (WAYS * max(sites, 1)))()
         self._busy = (ctypes.c_int64 * max(sites, 1))()
         self._armed: dict[int, _Armed] = {}
+        self._using: dict[Entry, set[int]] = {}
+        """Plain slots that are armed, by their entries."""
+        self._sensitive: set[int] = set()
+        """Armed slots that are not plain or work in host memory."""
         self._resting: dict[int, _Armed] = {}
+        self._missing: dict[int, set[int]] = {}
+        """Resting slots by the host address of an entry that they wait for."""
+        self._undecided: set[int] = set()
+        """Resting slots of which it is not known that an entry is missing."""
         self._next_way = [0] * max(sites, 1)
         self._native = native
         self._row = address
@@ -201,7 +222,7 @@ class DeviceSlots:
                 for word in (address, len(held) // 8, ctypes.addressof(copy))
             )
             memory = (buffer, cells, told, watches, *copies)
-            self._armed[index] = _Armed(
+            known = _Armed(
                 region.entries,
                 region.attached,
                 region.cells,
@@ -209,6 +230,9 @@ class DeviceSlots:
                 _is_plain(region),
                 [entry for entry in region.entries if _is_in_place(entry)],
             )
+            if known.any_section:
+                _widen(buffer, region.entries)
+            self._watch(index, known)
             _count(region.entries, region.attached, -1)
             self._slots[index] = _Slot(
                 1,
@@ -222,9 +246,30 @@ class DeviceSlots:
                 len(region.watched),
                 ctypes.addressof(watches),
                 int(asynchronous),
+                int(known.any_section),
             )
         finally:
             self._native.unlock(self._row)
+
+    def _watch(self, index: int, known: _Armed) -> None:
+        """Notes what an armed slot depends on."""
+        self._armed[index] = known
+        if known.plain:
+            for entry in known.entries:
+                self._using.setdefault(entry, set()).add(index)
+        if not known.any_section:
+            self._sensitive.add(index)
+
+    def _unwatch(self, index: int) -> _Armed | None:
+        known = self._armed.pop(index, None)
+        if known is not None and known.plain:
+            for entry in known.entries:
+                if (users := self._using.get(entry)) is not None:
+                    users.discard(index)
+                    if not users:
+                        del self._using[entry]
+        self._sensitive.discard(index)
+        return known
 
     def claim(self, site: int) -> bool:
         """Takes the site's cells for a region that Python enters, unless one is in them; see `release`."""
@@ -272,31 +317,40 @@ class DeviceSlots:
         Before entries go, or come for some `spans` of host memory (start, end): disarms the slots that are
         not plain and those that work in host memory there; those with an entry of `going` rest.
         """
-        entries = frozenset(going)
-        over = [i for i, known in self._armed.items() if not known.plain or _in_spans(known, spans)]
-        resting = [
-            index
-            for index, known in self._armed.items()
-            if known.plain and not entries.isdisjoint(known.entries)
-        ]
+        resting = {index for entry in going for index in self._using.get(entry, ())}
+        over = [i for i in self._sensitive if _is_over(self._armed[i], spans)]
         if over or resting:
             self._take_lock()
             try:
                 for index in resting:
                     self._resting[index] = self._armed[index]
+                    self._undecided.add(index)
                     self._close(index)
                 for index in over:
                     self._disarm(index)
             finally:
                 self._native.unlock(self._row)
 
-    def resume(self, table: PresentTable) -> None:
-        """Arms again what rests and has all its data, held by something else, on the device."""
-        ready = [
-            (index, entries)
-            for index, known in self._resting.items()
-            if (entries := _entries_now(known, table)) is not None
-        ]
+    def resume(self, table: PresentTable, spans: Sequence[tuple[int, int]]) -> None:
+        """
+        After entries have come for `spans` of host memory (start, end): arms again what rests and has
+        all its data, held by something else, on the device.
+        """
+        candidates, self._undecided = self._undecided, set()
+        for start, _ in spans:
+            entry = table.at(start)
+            if entry is not None:
+                candidates |= self._missing.pop(entry.host, set())
+        ready: list[tuple[int, Sequence[Entry]]] = []
+        for index in candidates & self._resting.keys():
+            known = self._resting[index]
+            entries, missing = _entries_now(known, table)
+            if missing is None:
+                ready.append((index, entries))
+            elif known.in_place:  # what is in its way may go without anything coming
+                self._undecided.add(index)
+            else:
+                self._missing.setdefault(missing, set()).add(index)
         if ready:
             self._take_lock()
             try:
@@ -317,12 +371,16 @@ class DeviceSlots:
             for entry in entries:
                 entry.users.add_all()
         known.entries = entries
-        self._armed[index] = known
+        if known.any_section:
+            _widen(records, entries)
+        self._watch(index, known)
         self._slots[index].armed = 1
 
     def disarm(self) -> None:
         """Disarms all slots: the counters of the present table are complete again."""
         self._resting.clear()
+        self._missing.clear()
+        self._undecided.clear()
         if self._armed:
             self._take_lock()
             try:
@@ -342,7 +400,7 @@ class DeviceSlots:
 
     def _close(self, index: int) -> None:
         """Takes the slot from native code: its open regions are in the counters from now on."""
-        known = self._armed.pop(index, None)
+        known = self._unwatch(index)
         if known is None:
             return
         opened = self._slots[index].open
@@ -377,9 +435,17 @@ def _is_plain(region: Region) -> bool:
     return not extra and not pointers and len(region.records) == RECORD_BYTES * len(region.entries)
 
 
-def _in_spans(known: _Armed, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether it works in host memory that one of the spans touches."""
-    return any(e.host < end and start < e.end for e in known.in_place for start, end in spans)
+def _widen(records: ctypes.Array[Any], entries: Sequence[Entry]) -> None:
+    """Makes the records' sections those of their entries."""
+    for at, entry in zip(range(0, RECORD_BYTES * len(entries), RECORD_BYTES), entries, strict=True):
+        base = _WORD.unpack_from(records, at)[0]
+        _SECTION.pack_into(records, at + _SECTION_AT, entry.host - base, entry.bytes)
+
+
+def _is_over(known: _Armed, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether it is not plain, or works in host memory that one of the spans touches."""
+    inside = any(e.host < end and start < e.end for e in known.in_place for start, end in spans)
+    return inside or not known.plain
 
 
 def _is_in_place(entry: Entry) -> bool:
@@ -387,19 +453,19 @@ def _is_in_place(entry: Entry) -> bool:
     return entry.pinned and entry.device == entry.host
 
 
-def _entries_now(known: _Armed, table: PresentTable) -> Sequence[Entry] | None:
-    """The entries for the same host memory, if all are there and held without this region."""
+def _entries_now(known: _Armed, table: PresentTable) -> tuple[Sequence[Entry], int | None]:
+    """The entries for the same host memory, and the address of the first that nothing else holds there."""
     found: list[Entry] = []
     for old in known.entries:
         now = table.at(old.host)
         if now is None and old in known.in_place and not table.overlapping(old.host, old.bytes):
             now = old
-        if now is None or now.host != old.host or now.bytes != old.bytes:
-            return None
-        if now.packed is not None or not now.live:
-            return None
+        if now is None or now.host != old.host or now.packed is not None or not now.live:
+            return found, old.host
+        if now.bytes != old.bytes and not known.any_section:
+            return found, old.host
         found.append(now)
-    return found
+    return found, None
 
 
 def _words(values: Iterable[int]) -> ctypes.Array[ctypes.c_int64]:

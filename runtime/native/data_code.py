@@ -10,7 +10,36 @@ from .devices import ROW_IR
 TEMPLATE = (
     ROW_IR
     + """
-%slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr, i64, ptr, i64 }}
+%slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr, i64, ptr, i64, i64 }}
+
+; whether word i of a record is of a section, and begins (offset) or ends (bytes) one inside of the known one
+define internal i1 @inside(ptr %records, ptr %known, i64 %i) {{
+entry:
+  %field = and i64 %i, 7
+  %is_bytes = icmp eq i64 %field, 2
+  br i1 %is_bytes, label %bytes, label %other
+bytes:
+  %before = sub i64 %i, 1
+  %offset_at = getelementptr i64, ptr %records, i64 %before
+  %offset = load i64, ptr %offset_at
+  %first_at = getelementptr i64, ptr %known, i64 %before
+  %first = load i64, ptr %first_at
+  %size_at = getelementptr i64, ptr %records, i64 %i
+  %size = load i64, ptr %size_at
+  %most_at = getelementptr i64, ptr %known, i64 %i
+  %most = load i64, ptr %most_at
+  %some = icmp sgt i64 %size, 0
+  %distance = sub i64 %offset, %first
+  %behind = icmp sge i64 %distance, 0
+  %end = add i64 %distance, %size
+  %within = icmp sle i64 %end, %most
+  %starts = and i1 %some, %behind
+  %fits = and i1 %starts, %within
+  ret i1 %fits
+other:
+  %is_offset = icmp eq i64 %field, 1 ; looked at with the bytes
+  ret i1 %is_offset
+}}
 
 ; the slot of the site that holds these records (with %device: their device addresses too), or null
 define internal ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 %device) {{
@@ -31,6 +60,9 @@ way:
   %is_armed = icmp ne i64 %armed, 0
   %same_count = icmp eq i64 %held, %wanted
   %fits = and i1 %is_armed, %same_count
+  %any_at = getelementptr %slot, ptr %slot, i32 0, i32 11
+  %any = load i64, ptr %any_at
+  %any_section = icmp ne i64 %any, 0
   br i1 %fits, label %word, label %other
 word:
   %i = phi i64 [ 0, %way ], [ %next_word, %equal ]
@@ -44,7 +76,16 @@ word:
   %differs = xor i1 %device, true
   %skipped = and i1 %is_device, %differs
   %match = or i1 %same, %skipped
-  br i1 %match, label %equal, label %other
+  br i1 %match, label %same_so_far, label %section
+same_so_far:
+  ; an equal number of bytes that begins elsewhere may end elsewhere
+  %is_size = icmp eq i64 %field, 2
+  %measured = and i1 %is_size, %any_section
+  br i1 %measured, label %section, label %equal
+section:
+  %inside = call i1 @inside(ptr %records, ptr %known, i64 %i)
+  %covered = and i1 %inside, %any_section
+  br i1 %covered, label %equal, label %other
 equal:
   %next_word = add i64 %i, 1
   %more = icmp ult i64 %next_word, %wanted

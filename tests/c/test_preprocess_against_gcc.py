@@ -172,7 +172,7 @@ _LINES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_LINES)
 def test_any_lines(lines: list[str]) -> None:
     try:
@@ -182,7 +182,7 @@ def test_any_lines(lines: list[str]) -> None:
             assert diagnostic.loc.line > 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet="#defineif()<>\"'\\/*\n\t AB1.,?:&|=+-_\u00e9", max_size=60))
 def test_any_text(text: str) -> None:
     try:
@@ -192,7 +192,7 @@ def test_any_text(text: str) -> None:
             assert diagnostic.loc.line > 0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(
         st.tuples(

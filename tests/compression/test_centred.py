@@ -54,7 +54,7 @@ def middle_of(coefs: Coefficients) -> float:
     return coefs.c1 + 1.5 * coefs.c0
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(ranges(), st.integers(0, 2**32))
 def test_round_trip(case: tuple[PackedFormat, float, float], seed: int):
     fmt, low, high = case
@@ -72,7 +72,7 @@ def test_round_trip(case: tuple[PackedFormat, float, float], seed: int):
     assert decode(fmt, encode(fmt, middle, coefs)[0], coefs) == middle, "the middle is kept exactly"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(ranges())
 def test_every_code_is_stable(case: tuple[PackedFormat, float, float]):
     """
@@ -94,7 +94,7 @@ def test_every_code_is_stable(case: tuple[PackedFormat, float, float]):
         assert (again == packed.ravel()).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(ranges())
 def test_coefficients(case: tuple[PackedFormat, float, float]):
     """They are numbers of the base type; the middle follows from c0 and c1; the codes suffice."""

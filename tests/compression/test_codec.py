@@ -75,7 +75,7 @@ def numbers(fmt: PackedFormat, magnitude: float, seed: int, count: int = 500) ->
     return x.astype(real(fmt))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(formats.flatmap(lambda f: st.tuples(st.just(f), magnitudes(f))), st.integers(0, 2**32))
 def test_round_trip(case: tuple[PackedFormat, float], seed: int):
     fmt, magnitude = case
@@ -93,7 +93,7 @@ def test_round_trip(case: tuple[PackedFormat, float], seed: int):
     assert (np.diff(codes(fmt, packed)[order].astype(np.float64)) >= 0).all(), "monotone"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(formats.flatmap(lambda f: st.tuples(st.just(f), magnitudes(f))))
 def test_every_code_is_stable(case: tuple[PackedFormat, float]):
     """Encoding what a code stands for gives that code, for codes all over their range."""
@@ -151,7 +151,7 @@ def test_scan_and_encode_on_several_threads():
     assert measured.absolute == float(np.abs(y.astype(np.float64) - x).max())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32))
 def test_small_formats_are_those_of_numpy(seed: int):
     """half is IEEE binary16; bfloat16 the nearest with ties to even; NaN and infinity stay."""

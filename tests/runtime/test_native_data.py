@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import threading
 
 import numpy as np
@@ -123,13 +124,12 @@ def test_regions_may_nest_and_repeat(data: Fixture) -> None:
     assert data.counters() == [1, 1]
 
 
-def test_records_that_differ_in_anything_go_to_python(data: Fixture) -> None:
+def test_records_that_differ_in_more_than_sections_go_to_python(data: Fixture) -> None:
     records = data.records(0)
     data.enter(records)
     data.leave(records)
-    for field in ("offset", "bytes", "kind", "var"):
+    for field in ("kind", "var"):
         other = data.records(0)
-        other[0].bytes = 32
         setattr(other[0], field, 3)
         assert data.enter(other) == ["enter"], field
         data.leave(other)
@@ -139,7 +139,7 @@ def test_records_that_differ_in_anything_go_to_python(data: Fixture) -> None:
 
 def test_swapped_arrays_are_both_remembered(data: Fixture) -> None:
     versions = [(0, 1), (1, 0), (0,), (1,)]
-    assert len(versions) == WAYS
+    assert len(versions) <= WAYS
     calls: list[str] = []
     for step in range(12):
         records = data.records(*versions[step % 4])
@@ -150,10 +150,10 @@ def test_swapped_arrays_are_both_remembered(data: Fixture) -> None:
 
 def test_more_versions_than_slots(data: Fixture) -> None:
     opened = []
-    for which in ((0,), (1,), (0, 1), (1, 0), (0, 0), (1, 1)):
+    for which in (w for n in (1, 2, 3, 4) for w in itertools.product((0, 1), repeat=n)):
         opened.append(data.records(*which))
         data.enter(opened[-1])
-    assert len(opened) > WAYS and data.counters() == [6, 6]
+    assert len(opened) > WAYS and data.counters() == [1 + 49, 1 + 49]
     for records in opened:
         data.leave(records)
     assert data.counters() == [1, 1]

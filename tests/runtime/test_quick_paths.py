@@ -102,13 +102,13 @@ def interpret(steps, fast, native=False, look=1):
     return trail
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(programs)
 def test_quick_path_agrees_with_the_mapper(steps):
     assert interpret(steps, True) == interpret(steps, False)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(programs, st.sampled_from([1, 3, 100]))
 def test_native_path_agrees_with_the_mapper(steps, look):
     repeated = [step for step in steps for _ in range(3 if step[0] == "construct" else 1)]

@@ -15,10 +15,14 @@ SITES = 12
 
 
 class Regions:
-    """Structured regions on a few arrays, as host code opens them; `slow` counts calls of Python."""
+    """
+    Structured regions on a few arrays, as host code opens them; `slow` counts calls of Python, which do
+    nothing while `refuses` is set.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, arrays: int = 4):
         self.slow: list[str] = []
+        self.refuses = False
         for name in ("data_enter", "data_exit"):
             self._counted(monkeypatch, name)
         device = HostDevice(HostOptions(threads=1))
@@ -33,7 +37,8 @@ class Regions:
 
         def counted(runtime: Runtime, *arguments: int) -> None:
             self.slow.append(name)
-            original(runtime, *arguments)
+            if not self.refuses:
+                original(runtime, *arguments)
 
         monkeypatch.setattr(Runtime, name, counted)
 
@@ -149,3 +154,46 @@ def test_any_order_of_regions_counts_right(monkeypatch: pytest.MonkeyPatch, seed
         regions.leave(site, records, *which)
     regions.check()
     assert len(regions.taken()) < 560, "some were native"
+
+
+def test_sections_of_any_size_stay_native(monkeypatch: pytest.MonkeyPatch) -> None:
+    regions = Regions(monkeypatch)
+    whole = regions.enter(0, 0)
+    base, size = regions.arrays[0].ctypes.data, regions.arrays[0].nbytes
+
+    def opened(offset: int, extent: int) -> list[str]:
+        section = [record(base, extent, DataKind.PRESENT)]
+        section[0].offset = offset
+        regions.program.data("data_enter", section, site=2)
+        assert regions.refuses or section[0].device == whole[0].device
+        regions.program.data("data_exit", section, site=2)
+        return regions.taken()
+
+    regions.taken()
+    assert opened(4, 8) == ["data_enter"], "armed"
+    for offset, extent in ((4, 8), (0, size), (size - 4, 4), (0, 1), (8, 16)):
+        assert opened(offset, extent) == [], "inside of the entry"
+    regions.refuses = True
+    for offset, extent in ((4, size), (-4, 8), (size, 4), (0, 0)):
+        assert opened(offset, extent) == ["data_enter", "data_exit"], "not all of it is there"
+    regions.check()
+
+
+def test_an_array_may_come_back_with_another_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    regions = Regions(monkeypatch)
+    base = regions.arrays[0].ctypes.data
+    for extent in (64, 32, 128):
+        outer = [record(base, extent, DataKind.CREATE)]
+        regions.program.data("data_enter", outer, site=1)
+        regions.taken()
+        inner = [record(base, extent, DataKind.PRESENT)]
+        regions.program.data("data_enter", inner, site=2)
+        regions.program.data("data_exit", inner, site=2)
+        assert regions.taken() == (["data_enter"] if extent == 64 else []), "armed the first time"
+        regions.refuses = True
+        longer = [record(base, extent + 4, DataKind.PRESENT)]
+        regions.program.data("data_enter", longer, site=2)
+        assert regions.taken() == ["data_enter"], "not all of it is there"
+        regions.refuses = False
+        regions.program.data("data_exit", outer, site=1)
+    regions.check()
