@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from ...compiler.backend.heap import ask_for_large_pages
 from ...compiler.base.abi import DeviceType
 from ..device import (
     CELL_BYTES,
@@ -224,6 +225,7 @@ class HostDevice:
             raise AccRuntimeError(
                 ErrorClass.OUT_OF_MEMORY, f"the host device cannot allocate {size} bytes"
             )
+        ask_for_large_pages(block, size)
         address = -(-block // ALIGNMENT) * ALIGNMENT
         self._live[address] = (block, size)
         self._held += size

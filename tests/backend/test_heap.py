@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import re
+from pathlib import Path
 
 import pytest
-from accopt.compiler.backend.heap import with_own_heap
+from accopt.compiler.backend.heap import ask_for_large_pages, with_own_heap
 from accopt.compiler.backend.jit import HostProgram
 
 DECLARED = """
@@ -13,6 +15,7 @@ declare ptr @malloc(i64) nounwind
 declare ptr @realloc(ptr, i64) nounwind
 declare ptr @aligned_alloc(i64, i64) nounwind
 declare i32 @posix_memalign(ptr, i64, i64) nounwind
+declare ptr @calloc(i64, i64)
 @text = constant [11 x i8] c"say @malloc"
 @entry = global ptr @malloc
 define ptr @new(i64 %n) {
@@ -30,6 +33,10 @@ define ptr @grow(ptr %p, i64 %n) {
 }
 define ptr @aligned(i64 %n) {
   %p = call ptr @aligned_alloc(i64 128, i64 %n)
+  ret ptr %p
+}
+define ptr @zeroed(i64 %n) {
+  %p = call ptr @calloc(i64 %n, i64 1)
   ret ptr %p
 }
 define i32 @aligned_at(ptr %r, i64 %n) {
@@ -58,7 +65,7 @@ def program() -> HostProgram:
     return HostProgram(DECLARED)
 
 
-@pytest.mark.parametrize("name", ["new", "through_a_pointer", "aligned"])
+@pytest.mark.parametrize("name", ["new", "through_a_pointer", "aligned", "zeroed"])
 def test_new_memory_is_zero(program: HostProgram, name: str) -> None:
     new = program.function(name, ctypes.c_void_p, ctypes.c_size_t)
     blocks = [(new(n // 128 * 128 + 128), n) for n in SIZES for _ in range(10)]
@@ -96,6 +103,44 @@ def test_memory_of_the_library_can_be_grown(program: HostProgram) -> None:
     assert ctypes.string_at(block, 6) == b"words\0"
     assert ctypes.string_at(block + 32, 8000) == bytes(8000)
     LIBC.free(block)
+
+
+def flags_at(address: int) -> str:
+    """What Linux has noted of the mapping that holds an address."""
+    inside = False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if found := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+            inside = int(found[1], 16) <= address < int(found[2], 16)
+        elif inside and line.startswith("VmFlags:"):
+            return line
+    return ""
+
+
+@pytest.mark.skipif(
+    not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="a system without large pages"
+)
+def test_large_memory_is_asked_to_be_in_large_pages(program: HostProgram) -> None:
+    large, wanted = 64 << 20, ctypes.c_void_p()
+    new = {
+        name: program.function(name, ctypes.c_void_p, ctypes.c_size_t)
+        for name in ("new", "zeroed", "aligned")
+    }
+    blocks = [function(large) for function in new.values()]
+    grow = program.function("grow", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+    blocks.append(grow(LIBC.malloc(100), large))
+    program.function("aligned_at", ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)(
+        ctypes.addressof(wanted), large
+    )
+    blocks.append(wanted.value or 0)
+    blocks.append(LIBC.malloc(ctypes.c_size_t(large)))
+    ask_for_large_pages(blocks[-1], large)
+    assert all(" hg" in flags_at(block) for block in blocks)
+    assert all(" hg" in flags_at(block + large - 1) for block in blocks)
+    for block in blocks:
+        LIBC.free(block)
+    small = new["new"](100_000)
+    assert " hg" not in flags_at(small)
+    LIBC.free(small)
 
 
 def test_texts_and_allocators_of_the_program_stay() -> None:
