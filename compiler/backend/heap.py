@@ -197,7 +197,6 @@ _USED = {
 }
 
 
-
 def ask_for_large_pages(block: int, size: int) -> None:
     """
     What the program's own functions do for a block of `size` bytes at `block` that Python code has just

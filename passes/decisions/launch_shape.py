@@ -18,6 +18,8 @@ RESIDENT_GANGS = 132 * 8
 DEFAULT_GANGS = 1024
 """Gangs for a loop whose trip count is known only on the device."""
 HOST_GANGS = 256
+HOST_REDUCED = 64
+"""Iterations of a plain loop that a gang of CPU threads reduces at least: each gang has a part to combine."""
 MAX_GRID = {1: 2**31 - 1, 2: 65535, 3: 65535}
 
 

@@ -57,6 +57,7 @@ from ...dialects.accx import (
 from ..decisions.launch_shape import (
     DEFAULT_GANGS,
     HOST_GANGS,
+    HOST_REDUCED,
     MAX_GRID,
     MAX_THREADS,
     RESIDENT_GANGS,
@@ -244,10 +245,10 @@ class _Launch:
         least = self.emit.insert(arith.MaxSIOp(value, self.i32(1)))
         return self.emit.insert(arith.MinSIOp(least, self.i32(limit)), value.name_hint)
 
-    def _tile(self, plan: LoopPlan, workers: SSAValue, lanes: SSAValue) -> Count:
+    def _tile(self, node: LoopNode, plan: LoopPlan, workers: SSAValue, lanes: SSAValue) -> Count:
         """Iterations one gang takes at a time."""
         if self.host:
-            return 1
+            return HOST_REDUCED if node.reduction and node.streaming else 1
         tile: Count = plan.elements
         for level, value in ((Level.WORKER, workers), (Level.VECTOR, lanes)):
             if level in plan.levels:
@@ -270,7 +271,7 @@ class _Launch:
             self._at_least(dim, HOST_GANGS if self.host else DEFAULT_GANGS)
             return
         count, exact = trip
-        tile = self._tile(plan, workers, lanes)
+        tile = self._tile(node, plan, workers, lanes)
         count = self.math.ceil_divide(count, tile)
         self._at_least(dim, self.math.minimum(count, limit))
         if self.host or plan.capped or not exact:

@@ -197,17 +197,22 @@ entry:
   %state_at = getelementptr %job, ptr %job, i32 0, i32 1
   br label %test
 test:
-  %state = load atomic i32, ptr %state_at monotonic, align 4
+  %state = load atomic i32, ptr %state_at acquire, align 4
   %open = and i32 %state, 1073741824
   %closed = icmp eq i32 %open, 0
-  br i1 %closed, label %done, label %try
+  br i1 %closed, label %done, label %look
+look:
+  ; who has no share stays away from the word that the others write; the next launch signals anew
+  %shares_at = getelementptr %job, ptr %job, i32 0, i32 5
+  %shares_seen = load atomic i64, ptr %shares_at monotonic, align 8
+  %useful = icmp ult i64 %i, %shares_seen
+  br i1 %useful, label %try, label %done
 try:
   %joined = add i32 %state, 1
   %pair = cmpxchg ptr %state_at, i32 %state, i32 %joined acq_rel monotonic
   %mine = extractvalue {{ i32, i1 }} %pair, 1
   br i1 %mine, label %in, label %test
 in:
-  %shares_at = getelementptr %job, ptr %job, i32 0, i32 5
   %shares = load i64, ptr %shares_at
   %wanted = icmp ult i64 %i, %shares
   br i1 %wanted, label %run, label %leave
@@ -480,10 +485,15 @@ fill:
   store ptr %kernel, ptr %kernel_at
   store ptr %args, ptr %args_at
   store i64 %gangs, ptr %gangs_at
-  store i64 %shares, ptr %shares_at
+  store atomic i64 %shares, ptr %shares_at monotonic, align 8
+  ; an eighth of a share, or what takes as long as another member is worth
   %pieces = shl i64 %shares, 3
   %fine = udiv i64 %left, %pieces
-  %grain = call i64 @llvm.umax.i64(i64 %fine, i64 1)
+  %scaled_left = mul i64 %left, {share_ns}
+  %some_time = call i64 @llvm.umax.i64(i64 %total, i64 1)
+  %short = udiv i64 %scaled_left, %some_time
+  %coarse = call i64 @llvm.umax.i64(i64 %fine, i64 %short)
+  %grain = call i64 @llvm.umax.i64(i64 %coarse, i64 1)
   store i64 %grain, ptr %grain_at
   br label %share
 share:
