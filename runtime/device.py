@@ -17,8 +17,8 @@ from ..compiler.base.packed import Coefficients, PackedFormat
 if TYPE_CHECKING:
     from .data.peer_sections import PeerStrips
     from .data.present import PresentTable
-    from .native.peers import PeerDriver
-    from .native.waits import NativeQueue
+    from .native.peers import PeerDriver, PeerWay
+    from .native.queues import NativeQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +157,15 @@ Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
 class NativeDriver:
     """
     A driver that compiled code may call: addresses of functions with the signatures of
-    `cuLaunchKernel`, `cuStreamSynchronize`, `cuEventRecord` and `cuStreamWaitEvent`. The last two are 0 where
-    kernels are done when their launch returns.
+    `cuLaunchKernel`, `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent` and `cuEventSynchronize`. The
+    last three are 0 where kernels are done when their launch returns.
     """
 
     launch_kernel: int
     stream_synchronize: int
     event_record: int = 0
     stream_wait_event: int = 0
+    event_synchronize: int = 0
 
 
 class DevicePacker(Protocol):
@@ -366,8 +367,8 @@ class Device(Protocol):
         """For copies between devices from compiled code; None when all must come through Python."""
         ...
 
-    def copies_directly(self, origin: Device) -> bool:
-        """Whether a copy of one run of bytes from `origin` is one call of the `peer_driver`."""
+    def native_way(self, origin: Device) -> PeerWay | None:
+        """The way of copies from `origin` by the `peer_driver`, once there has been one; None if Python is it."""
         ...
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:

@@ -188,7 +188,7 @@ class Runtime:
         row.context = state.device.native_context()
         queue = state.device.native_queue(state.sync_queue)
         if queue is not None:
-            row.event, row.stream = queue.event, queue.stream
+            row.sync = ctypes.addressof(queue)
         row.opened = 1
         used = [other.native for other in self.devices if other.row < self._native_devices.count]
         for other in used:
@@ -450,7 +450,7 @@ class Runtime:
 
     def may_go_on(self, *states: DeviceState) -> bool:
         """Whether nobody can tell that the host does not wait for synchronous work on devices."""
-        return self._fast and all(s.native.event and not s.native.waits for s in states)
+        return self._fast and all(s.native.sync and not s.native.waits for s in states)
 
     def went_on(self, *states: DeviceState) -> None:
         """The host has not waited for work on their synchronous queues."""

@@ -31,8 +31,8 @@ from ..device import (
     Strips,
 )
 from ..errors import AccRuntimeError, ErrorClass, NoDeviceError
-from ..native.peers import PeerDriver
-from ..native.waits import NativeQueue
+from ..native.peers import PeerDriver, PeerWay
+from ..native.queues import NativeCatchUp, NativeQueue
 from .codec import KEY_BYTES, CudaPacker
 from .device_stack import has_recursion, heap_bytes, stack_bytes, uses_heap
 from .driver import INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
@@ -56,9 +56,16 @@ class CudaQueue:
         api = self._driver.api
         flags = int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)
         self.handle = self._driver.call(api.cuStreamCreate, flags)
-        self.stream = int(self.handle)
-        self.native = NativeQueue(stream=self.stream)
+        self.native = NativeQueue(stream=int(self.handle))
         self._event: Any = None
+
+    @property
+    def stream(self) -> int:
+        """The driver's handle, for who puts work on it or waits for it: it has caught up with its asides."""
+        native = self.native
+        if native.count:
+            self._device.catch_up(native)
+        return native.stream
 
     def wait(self) -> None:
         self._device.make_current()
@@ -81,7 +88,7 @@ class CudaQueue:
         driver = self._driver
         event = other.record()
         self._device.make_current()
-        driver.check(driver.stream_wait_event(self.stream, event, 0), "cuStreamWaitEvent")
+        driver.check(driver.stream_wait_event(self.native.stream, event, 0), "cuStreamWaitEvent")
         if other.native.transfers != other.native.settled:
             self.native.transfers += 1
 
@@ -141,6 +148,7 @@ class CudaDevice:
         self._staging: StagingCopier | None = None
         self._packer: CudaPacker | None = None
         self._cells: CellPage | None = None
+        self._catch_up: NativeCatchUp | None = None
         self._ways: dict[int, DirectPeer | StagedPeer] = {}
         self.pool = self._open_pool()
 
@@ -172,6 +180,13 @@ class CudaDevice:
 
     def native_context(self) -> int:
         return self._context_handle
+
+    def catch_up(self, queue: NativeQueue) -> None:
+        """Puts one of the device's queues after its asides."""
+        self.make_current()
+        if self._catch_up is None:
+            self._catch_up = NativeCatchUp(self.driver.address("cuStreamWaitEvent"))
+        self.driver.check(self._catch_up(queue), "cuStreamWaitEvent")
 
     def native_queue(self, queue: Queue) -> NativeQueue:
         assert isinstance(queue, CudaQueue)
@@ -427,6 +442,7 @@ class CudaDevice:
             self.driver.address("cuStreamSynchronize"),
             self.driver.address("cuEventRecord"),
             self.driver.address("cuStreamWaitEvent"),
+            self.driver.address("cuEventSynchronize"),
         )
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
@@ -436,6 +452,7 @@ class CudaDevice:
         address = self.driver.address
         return PeerDriver(
             address("cuMemcpyPeerAsync"),
+            address("cuMemcpy3DPeerAsync"),
             address("cuStreamQuery"),
             address("cuStreamSynchronize"),
             address("cuCtxSetCurrent"),
@@ -443,9 +460,10 @@ class CudaDevice:
             address("cuStreamWaitEvent"),
         )
 
-    def copies_directly(self, origin: Device) -> bool:
+    def native_way(self, origin: Device) -> PeerWay | None:
         assert isinstance(origin, CudaDevice)
-        return isinstance(self._ways.get(origin.number), DirectPeer)
+        way = self._ways.get(origin.number)
+        return way if isinstance(way, DirectPeer) else None
 
     def leave_peers(self) -> None:
         for way in self._ways.values():

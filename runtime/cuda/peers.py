@@ -8,10 +8,13 @@ all of it, so the host waits for nothing.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..data.peer_sections import PeerStrips
+from ..native.peers import RECTANGLE_BYTES
+from ..native.queues import NativeQueue
 from .driver import PEER_ACCESS_ALREADY_ENABLED, SUCCESS
 
 if TYPE_CHECKING:
@@ -19,6 +22,13 @@ if TYPE_CHECKING:
 
 PIECE = 4 << 20
 """Bytes of a buffer."""
+
+_SIDE_WORDS = 11
+_RECTANGLE_WORDS = 2 * _SIDE_WORDS + 3
+_MEMORY_TYPE, _DEVICE, _CONTEXT, _PITCH, _HEIGHT = 4, 6, 8, 9, 10
+"""`CUDA_MEMCPY3D_PEER` in words: so many of the source, of the target, then width, height and depth."""
+_DEVICE_MEMORY = 2
+assert 8 * _RECTANGLE_WORDS == RECTANGLE_BYTES
 
 
 def connect(to: CudaDevice, origin: CudaDevice) -> bool:
@@ -50,6 +60,7 @@ class DirectPeer:
     def __init__(self, to: CudaDevice, origin: CudaDevice):
         self._to, self._origin = to, origin
         self._contexts = int(to.context), int(origin.context)
+        self._lane: CudaQueue | None = None
 
     def copy(
         self, target: int, source: int, strips: Iterable[PeerStrips], queues: Sequence[CudaQueue]
@@ -83,8 +94,35 @@ class DirectPeer:
         copy.WidthInBytes, copy.Height, copy.Depth = strips.width, strips.rows, 1
         driver.call(api.cuMemcpy3DPeerAsync, copy, queue.stream)
 
+    def lane(self) -> NativeQueue:
+        """As `PeerWay.lane`."""
+        if self._lane is None:
+            self._lane = self._to.new_queue()
+        return self._to.native_queue(self._lane)
+
+    def rectangles(
+        self, target: int, source: int, strips: Sequence[PeerStrips]
+    ) -> ctypes.Array[ctypes.c_int64]:
+        """As `PeerWay.rectangles`: a `CUDA_MEMCPY3D_PEER` for each."""
+        words = (ctypes.c_int64 * (_RECTANGLE_WORDS * len(strips)))()
+        to, origin = self._contexts
+        for index, strip in enumerate(strips):
+            sides = (
+                (source + strip.source, origin, strip.source_pitch),
+                (target + strip.target, to, strip.target_pitch),
+            )
+            at = index * _RECTANGLE_WORDS
+            for address, context, pitch in sides:
+                words[at + _MEMORY_TYPE] = _DEVICE_MEMORY
+                words[at + _DEVICE] = address
+                words[at + _CONTEXT] = context
+                words[at + _PITCH : at + _HEIGHT + 1] = [pitch or strip.width, strip.rows]
+                at += _SIDE_WORDS
+            words[at : at + 3] = [strip.width, strip.rows, 1]
+        return words
+
     def close(self) -> None:
-        """Nothing to release."""
+        """Nothing to release: the lane belongs to the GPU."""
 
 
 class StagedPeer:

@@ -403,6 +403,7 @@ class Mapper:
             with self.watch("attach", request, POINTER_BYTES, queue):
                 self.device.store_pointer(address, pointee.device_address(value), queue)
             self.moved = True
+            self.table.changed()
         holder.attachments[pointer] = count + 1
 
     def detach(self, pointer: int, finalize: bool, queue: Queue, request: Request) -> None:
@@ -415,6 +416,7 @@ class Mapper:
             holder.attachments[pointer] = count - 1
             return
         del holder.attachments[pointer]
+        self.table.changed()
         self.ordering.before_copy(holder.users, queue)
         address = holder.device_address(pointer)
         with self.watch("detach", request, POINTER_BYTES, queue):

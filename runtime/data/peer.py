@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..device import Queue
 from ..errors import AccRuntimeError, ErrorClass, HostRange, Place
 from ..native.peers import Known, Side
-from ..native.waits import NativeQueue
+from ..native.queues import NativeQueue
 from ..state import DeviceState
 from .mapping import POINTER_BYTES
 from .peer_sections import PeerStrips, paired, without
@@ -156,34 +156,52 @@ def _put(
             continue
         for user in _users(side):
             queue.wait_for(user)
-    strips = list(
-        without(_strips(to, origin), to.attached(entry), origin.attached(other), POINTER_BYTES)
-    )
+    whole = list(_strips(to, origin))
+    attached = to.attached(entry), origin.attached(other)
+    strips = list(without(whole, *attached, POINTER_BYTES))
     device = to.state.device
     device.copy_peer(origin.state.device, (target, source), strips, queues)
     if not synchronous:
         to.state.leaves_device(queues[0])
         origin.state.leaves_device(queues[1])
-    if strips == [PeerStrips(0, 0, to.size)] and to.state is not origin.state:
-        _remember(runtime, to, origin, number)
+    if strips == whole and len(strips) <= _MOST_STRIPS and to.state is not origin.state:
+        _remember(runtime, (to, origin), strips, number)
 
 
-def _remember(runtime: Runtime, to: PeerSection, origin: PeerSection, number: int) -> None:
-    """Tells native code of a copy of one run of bytes, if it can make the next one."""
-    if to.state.device.copies_directly(origin.state.device):
-        default = runtime.thread.default_async
-        own, other = (_native_side(side, number, default) for side in (to, origin))
-        runtime.copied(Known(own, other, to.size, number))
+_MOST_STRIPS = 16
+"""Of copies that native code repeats."""
 
 
-def _native_side(section: PeerSection, number: int, default: int) -> Side:
+def _remember(
+    runtime: Runtime, sides: tuple[PeerSection, PeerSection], strips: list[PeerStrips], number: int
+) -> None:
+    """Tells native code of a copy, if it can make the next one."""
+    to, origin = sides
+    way = to.state.device.native_way(origin.state.device)
+    if way is None:
+        return
+    default = runtime.thread.default_async
+    run = strips == [PeerStrips(0, 0, to.size)]
+    shape = () if run else _words(to, origin)
+    own, other = (_native_side(side, number, default, run=run) for side in (to, origin))
+    runtime.copied(Known(own, other, way, number, strips, shape))
+
+
+def _words(to: PeerSection, origin: PeerSection) -> list[int]:
+    """What the sections select, as the words of `PeerUpdate`."""
+    counts = [to.bytes, origin.bytes, len(to.shape), len(origin.shape)]
+    return counts + [word for triple in (*to.shape, *origin.shape) for word in triple]
+
+
+def _native_side(section: PeerSection, number: int, default: int, *, run: bool) -> Side:
     state = section.state
     entry, address = section.find()
     users = [] if entry is None else state.mapper.ordering.others(entry.users, state.sync_queue)
     return Side(
-        section.base + section.offset,
+        section.base + section.offset if run else section.base,
         state.row,
         address,
+        section.extent,
         _native_queue(state, state.queue(number, default)),
         [_native_queue(state, queue) for queue in state.queues()],
         [_native_queue(state, queue) for queue in users],
@@ -192,7 +210,7 @@ def _native_side(section: PeerSection, number: int, default: int) -> Side:
 
 def _native_queue(state: DeviceState, queue: Queue) -> NativeQueue:
     known = state.device.native_queue(queue)
-    assert known is not None, "copies are direct between devices with events"
+    assert known is not None, "native ways are between devices with events"
     return known
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from ..device import NativeDriver
 from .code import NativeCode
 from .devices import CONTEXT_IR, ROW_BYTES, ROW_IR, NativeDevices
+from .queues import ASIDES, QUEUE_ADDRESSES, QUEUE_IR
 
 CLOCKS = (
     "clock",
@@ -27,21 +28,61 @@ CLOCKS = (
 """Functions with up to two arguments; these and the result are integers or addresses."""
 
 _IR = """
+; waits for the asides that a queue has now, which it keeps
+define internal void @wait_for_asides(ptr %queue) {{
+entry:
+  %events = alloca [{most} x i64]
+  %some = call i1 @has_asides(ptr %queue)
+  br i1 %some, label %copy, label %done
+copy:
+  call void @lock_queue(ptr %queue)
+  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
+  %count = load i64, ptr %count_at
+  br label %next
+next:
+  %i = phi i64 [ 0, %copy ], [ %i1, %take ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %take, label %unlock
+take:
+  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i, i32 0
+  %event = load i64, ptr %event_at
+  %slot = getelementptr i64, ptr %events, i64 %i
+  store i64 %event, ptr %slot
+  %i1 = add i64 %i, 1
+  br label %next
+unlock:
+  call void @unlock_queue(ptr %queue)
+  br label %test
+test:
+  %k = phi i64 [ 0, %unlock ], [ %k1, %wait ]
+  %left = icmp ult i64 %k, %count
+  br i1 %left, label %wait, label %done
+wait:
+  %held_at = getelementptr i64, ptr %events, i64 %k
+  %held = load i64, ptr %held_at
+  %status = call i32 inttoptr (i64 {event_synchronize} to ptr)(i64 %held)
+  %k1 = add i64 %k, 1
+  br label %test
+done:
+  ret void
+}}
+
 ; waits for a device's synchronous constructs, if there are any that nobody has waited for
 define internal void @settle(ptr %row) {{
 entry:
-  %stream_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 1
-  %stream = load i64, ptr %stream_at
+  %sync = call ptr @table(ptr %row, i32 12)
   %settled_at = getelementptr %row, ptr %row, i32 0, i32 16, i32 0
   %settled = load i64, ptr %settled_at
   %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
   %epoch = load i64, ptr %epoch_at
   %newer = icmp ne i64 %settled, %epoch
-  %known = icmp ne i64 %stream, 0
+  %known = icmp ne ptr %sync, null
   %some = and i1 %newer, %known
   br i1 %some, label %wait, label %done
 wait:
   call void @enter_context(ptr %row)
+  %stream = load i64, ptr %sync
+  call void @wait_for_asides(ptr %sync)
   %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
   %own = call ptr @row()
   call void @enter_context(ptr %own)
@@ -96,10 +137,13 @@ class NativeClocks:
         libc = ctypes.CDLL(None)
         real = {name: ctypes.cast(libc[name], ctypes.c_void_p).value or 0 for name in CLOCKS}
         self._code = NativeCode(
-            ROW_IR + CONTEXT_IR + _IR + "".join(_CLOCK_IR.format(name=name) for name in CLOCKS),
+            ROW_IR + CONTEXT_IR + QUEUE_IR + _IR + "".join(_CLOCK_IR.format(name=name) for name in CLOCKS),
             {
                 **devices.addresses,
                 **real,
+                **QUEUE_ADDRESSES,
+                "stream_wait_event": driver.stream_wait_event,
+                "event_synchronize": driver.event_synchronize,
                 "synchronize": driver.stream_synchronize,
                 "enter_context": enter_context,
             },
@@ -107,6 +151,7 @@ class NativeClocks:
                 **devices.constants,
                 "count": devices.count,
                 "row_bytes": ROW_BYTES,
+                "most": ASIDES,
             },
         )
         self.addresses: Mapping[str, int] = {

@@ -30,8 +30,8 @@ ROW_BYTES = 3 * _LINE
 class DeviceRow(ctypes.Structure):
     """
     What native code knows of a device. `opened`: it has been used. `context`: what `enter_context` takes to
-    make it current, 0 if there is nothing to do. `waits`: synchronous constructs are waited for. `event` and
-    `stream`: those of the synchronous queue. `postpones`: so may waits for other queues be. `epoch`: how many
+    make it current, 0 if there is nothing to do. `waits`: synchronous constructs are waited for. `sync`: the
+    address of the synchronous queue's `NativeQueue`. `postpones`: so may waits for other queues be. `epoch`: how many
     synchronous constructs, postponed waits and copies between devices the host has gone on from; `settled`:
     what it was when a clock was read. `present` changes with the present table, the queues and the users
     of data. The tables, and `lock`, are those of `NativeLauncher` and `NativeData`.
@@ -50,8 +50,8 @@ class DeviceRow(ctypes.Structure):
         ("busy", ctypes.c_int64),
         ("ordered", ctypes.c_int64),
         ("waits", ctypes.c_int64),
-        ("event", ctypes.c_int64),
-        ("stream", ctypes.c_int64),
+        ("sync", ctypes.c_int64),
+        ("unused", ctypes.c_int64),
         ("queues", ctypes.c_int64),
         ("postpones", ctypes.c_int64),
         ("lock", ctypes.c_int64),

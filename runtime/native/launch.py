@@ -21,6 +21,7 @@ from ...compiler.base.abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_ON_DEVICE, AS
 from ..device import NativeDriver
 from .code import NativeCode
 from .devices import ROW_IR, DeviceRow, NativeDevices
+from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR
 
 MAX_QUEUES = 64
 """Queues with numbers from 0 up to this take the native path; then come two slots:"""
@@ -103,24 +104,20 @@ find:
 known:
   br i1 %behind, label %order, label %go
 order:
-  %event_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 0
-  %event = load i64, ptr %event_at
-  %first_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 1
-  %first = load i64, ptr %first_at
-  %no_event = icmp eq i64 %event, 0
-  %no_first = icmp eq i64 %first, 0
-  %cannot = or i1 %no_event, %no_first
-  br i1 %cannot, label %slow, label %mark
-mark:
-  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %first)
-  %held = call i32 inttoptr (i64 {stream_wait_event} to ptr)(i64 %stream, i64 %event, i32 0)
-  %either = or i32 %marked, %held
-  %put = icmp eq i32 %either, 0
-  br i1 %put, label %after_constructs, label %slow
-after_constructs:
-  store i64 %epoch, ptr %ordered_at
-  br label %go
+  %late = call i32 @after_constructs(ptr %row, i64 %stream, i64 %index)
+  %in_time = icmp eq i32 %late, 0
+  br i1 %in_time, label %go, label %slow
 go:
+  %known_queues = call ptr @queues(ptr %row)
+  %queue_of = getelementptr ptr, ptr %known_queues, i64 %index
+  %own_queue = load ptr, ptr %queue_of
+  %has_own = icmp ne ptr %own_queue, null
+  br i1 %has_own, label %catch, label %call
+catch:
+  %caught_up = call i32 @catch_up(ptr %own_queue)
+  %is_up = icmp eq i32 %caught_up, 0
+  br i1 %is_up, label %call, label %slow
+call:
   %gx = load i32, ptr %launch
   %p1 = getelementptr i32, ptr %launch, i64 1
   %gy = load i32, ptr %p1
@@ -188,9 +185,10 @@ class NativeLauncher:
         self._tables: dict[int, LaunchTables] = {}
         self._default_known = True
         self._code = NativeCode(
-            ROW_IR + _IR,
+            ROW_IR + QUEUE_IR + ORDER_IR + _IR,
             {
                 **devices.addresses,
+                **QUEUE_ADDRESSES,
                 "launch_kernel": driver.launch_kernel,
                 "synchronize": driver.stream_synchronize,
                 "event_record": driver.event_record,

@@ -3,8 +3,8 @@ Waits for queues in native code: `acc_wait`, `acc_wait_async` and `__accopt_wait
 used natively before.
 
 Where several devices are in use, and the program cannot tell (docs/devices.md, "When the host waits"), the
-device's synchronous queue is put after the queue and the host goes on: the wait is *postponed*. It must not
-be while work on the memory of the host, or of another device, may be pending, which `NativeQueue` knows.
+queue becomes an aside of the device's synchronous one and the host goes on: the wait is *postponed*. It must
+not be while work on the memory of the host, or of another device, may be pending, which `NativeQueue` knows.
 """
 
 from __future__ import annotations
@@ -15,40 +15,14 @@ from ..device import NativeDriver
 from .code import NativeCode
 from .devices import ROW_IR, NativeDevices
 from .launch import MAX_QUEUES
+from .queues import ASIDE_IR, QUEUE_ADDRESSES, QUEUE_IR
 
-
-class NativeQueue(ctypes.Structure):
-    """
-    What native code knows of a queue: its stream and its event. `transfers` counts what has been put on it
-    that does not stay on its device, or waits for a queue with such work; `settled` is how many of them the
-    host has waited for. `postponed` counts the waits from which the host went on, `joined` is how many of
-    them it has made up for.
-
-    Each count is raised after the work is on its way, and whoever waits reads it before: what it then
-    writes to `settled` or `joined` has been waited for, whatever other threads do.
-    """
-
-    _fields_ = (
-        ("stream", ctypes.c_int64),
-        ("event", ctypes.c_int64),
-        ("transfers", ctypes.c_int64),
-        ("settled", ctypes.c_int64),
-        ("postponed", ctypes.c_int64),
-        ("joined", ctypes.c_int64),
-    )
-
-
-QUEUE_IR = """
-%queue = type {{ i64, i64, i64, i64, i64, i64 }}
-"""
-"""The type of a `NativeQueue`."""
 
 _IR = """
 ; what is known of a queue of the thread's device, null if it has not been used natively
 define internal ptr @queue_of(ptr %row, i64 %number) {{
 entry:
-  %table_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 2
-  %table = load ptr, ptr %table_at
+  %table = call ptr @table(ptr %row, i32 14)
   %served = icmp ne ptr %table, null
   %numbered = icmp ult i64 %number, {max_queues}
   %good = and i1 %served, %numbered
@@ -61,15 +35,14 @@ none:
   ret ptr null
 }}
 
-; has a stream wait for the work now on a queue; whether it could
-define internal i1 @put_after(i64 %stream, ptr %queue) {{
-entry:
-  %other = load i64, ptr %queue
+; the queue's event stands for all its work now; whether it could
+define internal i1 @mark(ptr %queue) {{
+  %caught_up = call i32 @catch_up(ptr %queue)
+  %stream = load i64, ptr %queue
   %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
   %event = load i64, ptr %event_at
-  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %other)
-  %held = call i32 inttoptr (i64 {stream_wait_event} to ptr)(i64 %stream, i64 %event, i32 0)
-  %either = or i32 %marked, %held
+  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %stream)
+  %either = or i32 %caught_up, %marked
   %good = icmp eq i32 %either, 0
   ret i1 %good
 }}
@@ -100,10 +73,15 @@ define internal i1 @may_go_on(ptr %row, ptr %queue) {{
 
 define internal i1 @postpone(ptr %row, ptr %queue) {{
 entry:
-  %first_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 1
-  %first = load i64, ptr %first_at
-  %put = call i1 @put_after(i64 %first, ptr %queue)
-  br i1 %put, label %count, label %no
+  %sync = call ptr @table(ptr %row, i32 12)
+  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
+  %event = load i64, ptr %event_at
+  %marked = call i1 @mark(ptr %queue)
+  br i1 %marked, label %put, label %no
+put:
+  %status = call i32 @put_beside(ptr %sync, i64 %event, i64 0, i64 -1, i64 1)
+  %is_put = icmp eq i32 %status, 0
+  br i1 %is_put, label %count, label %no
 count:
   %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
   %old_epoch = atomicrmw add ptr %epoch_at, i64 1 seq_cst
@@ -125,7 +103,9 @@ entry:
   %transfers = load atomic i64, ptr %transfers_at seq_cst, align 8
   %postponed_at = getelementptr %queue, ptr %queue, i32 0, i32 4
   %postponed = load atomic i64, ptr %postponed_at seq_cst, align 8
-  %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %caught_up = call i32 @catch_up(ptr %queue)
+  %joined = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %status = or i32 %caught_up, %joined
   %good = icmp eq i32 %status, 0
   br i1 %good, label %note, label %done
 note:
@@ -174,7 +154,13 @@ look:
   br i1 %same, label %yes, label %put
 put:
   %stream = load i64, ptr %other
-  %done = call i1 @put_after(i64 %stream, ptr %queue)
+  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
+  %event = load i64, ptr %event_at
+  %marked = call i1 @mark(ptr %queue)
+  br i1 %marked, label %hold, label %no
+hold:
+  %status = call i32 @put_behind(i64 %stream, i64 %event)
+  %done = icmp eq i32 %status, 0
   %transfers_at = getelementptr %queue, ptr %queue, i32 0, i32 2
   %transfers = load atomic i64, ptr %transfers_at seq_cst, align 8
   %settled_at = getelementptr %queue, ptr %queue, i32 0, i32 3
@@ -261,9 +247,10 @@ class NativeWaits:
     def __init__(self, devices: NativeDevices, driver: NativeDriver, slow: tuple[int, int, int]):
         self._slow = (ctypes.c_int64 * 3)(*slow)
         self._code = NativeCode(
-            ROW_IR + QUEUE_IR + _IR,
+            ROW_IR + QUEUE_IR + ASIDE_IR + _IR,
             {
                 **devices.addresses,
+                **QUEUE_ADDRESSES,
                 "synchronize": driver.stream_synchronize,
                 "event_record": driver.event_record,
                 "stream_wait_event": driver.stream_wait_event,

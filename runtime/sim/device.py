@@ -264,8 +264,8 @@ class SimDevice:
     def peer_driver(self) -> None:
         """Copies come through Python."""
 
-    def copies_directly(self, origin: Device) -> bool:
-        return False
+    def native_way(self, origin: Device) -> None:
+        return None
 
     def leave_peers(self) -> None:
         """Nothing is kept."""

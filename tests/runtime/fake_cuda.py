@@ -297,6 +297,7 @@ class FakeCuda:
                 ),
             ),
             "cuMemcpyPeerAsync": ([_d, _p, _d, _p, _z, _p], self._peer),
+            "cuMemcpy3DPeerAsync": ([_p, _p], self._rectangle),
             "cuMemcpyAsync": ([_d, _d, _z, _p], self._any_copy),
             "cuEventSynchronize": ([_p], lambda e: self._context() and self._known(e, Event).run()),
             "cuEventQuery": ([_p], lambda e: self._context() and self._known(e, Event).run()),
@@ -493,6 +494,25 @@ class FakeCuda:
 
     def cuMemPoolSetAccess(self, pool: int, access: list[Any], count: int) -> None:
         self.pool_access.add((pool, access[0].location.id))
+
+    def _rectangle(self, words: int, stream: int) -> None:
+        """From the structure in memory, whose fields are the driver's."""
+        side = ("x", "y", "z", "lod", "type", "host", "device", "array", "context", "pitch", "height")
+        names = [f"{s}_{name}" for s in ("src", "dst") for name in side] + ["width", "rows", "depth"]
+        copy = dict(zip(names, (ctypes.c_int64 * len(names)).from_address(words), strict=True))
+        if copy["src_type"] != 2 or copy["dst_type"] != 2 or copy["depth"] != 1:
+            raise Fault(INVALID_VALUE)
+        if min(copy["src_pitch"], copy["dst_pitch"]) < copy["width"]:
+            raise Fault(INVALID_VALUE)
+        for row in range(copy["rows"]):
+            self._peer(
+                copy["dst_device"] + row * copy["dst_pitch"],
+                copy["dst_context"],
+                copy["src_device"] + row * copy["src_pitch"],
+                copy["src_context"],
+                copy["width"],
+                stream,
+            )
 
     def cuMemcpy3DPeerAsync(self, copy: Any, stream: int) -> None:
         for row in range(copy.Height):

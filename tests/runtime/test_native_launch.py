@@ -10,6 +10,7 @@ from accopt.runtime.device import NativeDriver
 from accopt.runtime.native.clocks import NativeClocks
 from accopt.runtime.native.devices import NativeDevices
 from accopt.runtime.native.launch import MAX_QUEUES, NativeLauncher
+from accopt.runtime.native.queues import NativeQueue
 
 _i, _u, _q, _p = ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64, ctypes.c_void_p
 
@@ -140,7 +141,8 @@ def test_a_construct_of_a_device_is_not_waited_for_unless_the_program_could_tell
 def test_other_queues_are_put_after_constructs_that_nobody_waited_for(driver):
     driver.launcher.remember(1, 77, 600, -2)
     driver.launcher.remember(1, 77, 500, 3)
-    driver.devices.rows[0].event, driver.devices.rows[0].stream = 40, 600
+    sync = NativeQueue(stream=600, event=40)
+    driver.devices.rows[0].sync = ctypes.addressof(sync)
     driver.run(1, ASYNC_ON_DEVICE)
     log = driver.run(1, 3)
     assert log[:2] == [("record", 40, 600), ("after", 500, 40, 0)] and log[2][0] == "launch"
@@ -150,8 +152,9 @@ def test_other_queues_are_put_after_constructs_that_nobody_waited_for(driver):
 def test_who_reads_a_clock_finds_synchronous_constructs_done(driver):
     driver.launcher.remember(1, 77, 600, -2)
     driver.code.of(1).remember(1, 88, 900, -2)
-    for row, stream in zip(driver.devices.rows, (600, 900), strict=False):
-        row.stream = stream
+    queues = [NativeQueue(stream=600), NativeQueue(stream=900)]
+    for row, queue in zip(driver.devices.rows, queues, strict=False):
+        row.sync = ctypes.addressof(queue)
     native = NativeClocks(driver.devices, driver.native, 0)
     now = ctypes.CFUNCTYPE(_q, _p)(native.addresses["time"])
     ticks = ctypes.CFUNCTYPE(ctypes.c_double)(native.addresses["MPI_Wtime"])

@@ -56,6 +56,12 @@ def depth(gpus, device, queue):
     return len(stream.work) - stream.done
 
 
+def lane(gpus, to):
+    """The stream of copies to a device from the other one."""
+    (way,) = gpus.runtime.devices.at(to).device._ways.values()
+    return gpus.fake._handles[way.lane().stream]
+
+
 def directive(gpus, x, to, origin, queue, shape=()):
     words = (ctypes.c_int64 * max(len(shape), 1))(*shape)
     dims, place = len(shape) // 3, ctypes.addressof(words)
@@ -105,26 +111,79 @@ def test_a_queue_of_its_own_default_goes_to_python(gpus):
     assert gpus.python == 3 and depth(gpus, 1, 5)
 
 
-def test_sections_that_are_one_run_of_bytes_are_native(gpus):
+def selected(shape):
+    """Which of N elements a section of two or three dimensions selects."""
+    words = np.array([0])
+    for lower, extent, stride in zip(shape[::3], shape[1::3], shape[2::3], strict=True):
+        words = (words[:, None] + (lower + np.arange(extent)) * stride).ravel()
+    return words // 4
+
+
+@pytest.mark.parametrize("queue", [ASYNC_SYNC, 3])
+def test_sections_are_native_whatever_their_dimensions(gpus, queue):
     x = both(gpus)
     for shape, native in (
         ((2, 3, 40, 0, 10, 4), True),
         ((2, 1, 40, 3, 4, 4), True),
         ((1, 1, 200, 2, 1, 40, 0, 5, 4), True),
-        ((0, 3, 40, 0, 5, 4), False),
+        ((0, 3, 40, 0, 5, 4), True),
+        ((0, 3, 40, 1, 5, 4), True),
+        ((0, 2, 200, 1, 3, 40, 2, 3, 4), True),
         ((0, 1, 40, 0, 0, 4), False),
     ):
         gpus.python = 0
-        for value in (5.0, 6.0):
+        for value in (5.0, 6.0, 7.0):
+            before = on_host(gpus, 1, x).copy()
             x[:] = value
             gpus.use(0)
             gpus.data("update", [of(x, DataKind.UPDATE_DEVICE)])
-            directive(gpus, x, 1, 0, ASYNC_SYNC, shape)
-        assert gpus.python == (1 if native else 2)
-        at = [shape[i] * shape[i + 2] // 4 for i in range(0, len(shape), 3)]
-        first, count = sum(at), int(np.prod(shape[1::3]))
-        found = on_host(gpus, 1, x)
-        assert count == 0 or not native or (found[first : first + count] == 6).all()
+            directive(gpus, x, 1, 0, queue, shape)
+            gpus.use(1)
+            gpus.call("acc_wait", queue)
+            before[selected(shape)] = value
+            np.testing.assert_array_equal(on_host(gpus, 1, x), before)
+        assert gpus.python in ((1, 2) if native else (3,)), "native once it is known"
+
+
+def test_pointers_that_are_attached_later_stay(gpus):
+    x, pointers = both(gpus), np.zeros(4, np.int64)
+    for device in (0, 1):
+        held(gpus, device, pointers)
+    for _ in range(3):
+        routine(gpus, pointers, 1, 0, ASYNC_SYNC)
+    pointers[1] = x.ctypes.data
+    gpus.use(1)
+    gpus.call("acc_attach", pointers.ctypes.data + 8)
+    entry = gpus.runtime.devices.at(1).table.at(pointers.ctypes.data)
+    memory = (ctypes.c_int64 * 4).from_address(entry.device)
+    gpus.call("acc_wait_all_device", 1)
+    attached = memory[1]
+    assert attached not in (0, x.ctypes.data)
+    routine(gpus, pointers, 1, 0, ASYNC_SYNC)
+    gpus.call("acc_wait_all_device", 1)
+    assert list(memory) == [0, attached, 0, 0]
+
+
+def test_copies_of_different_memory_do_not_wait_for_one_another(gpus):
+    """There and back at the same time, ordered where they use the same bytes."""
+    x = both(gpus)
+    first, last = x[:10], x[-10:]
+    for turn in range(4):
+        for device in (0, 1):
+            gpus.use(device)
+            construct(gpus, x, 2.0, 3)
+            gpus.call("acc_wait", 3)
+        routine(gpus, first, 1, 0, ASYNC_SYNC)
+        routine(gpus, last, 0, 1, ASYNC_SYNC)
+        if turn == 3:
+            there, back = (lane(gpus, to) for to in (1, 0))
+            back.run()
+            assert there.done < len(there.work), "the second does not wait for the first"
+        routine(gpus, first, 0, 1, ASYNC_SYNC)
+    back.run()
+    assert there.done == len(there.work), "and the third does"
+    for device in (0, 1):
+        assert (on_host(gpus, device, x) == 16).all()
 
 
 def test_who_waits_for_a_queue_goes_on(gpus):
@@ -226,6 +285,18 @@ class Walk:
                 held(self.gpus, device, x)
                 self.expected[device, i] = x.copy()
         self.at = self.count - 1
+        self.copies = [(*self.random.sample(range(self.count), 2), self.part()) for _ in range(4)]
+        """Few, so that most of them are native."""
+
+    def part(self):
+        """All of an array, a run of it, or a section of two dimensions."""
+        part, shape = slice(None), ()
+        match self.random.randrange(4):
+            case 1:
+                part = self.random.choice((slice(0, 60), slice(40, N), slice(20, 30)))
+            case 2:
+                shape = self.random.choice(((1, 4, 40, 0, 3, 4), (0, 9, 40, 2, 4, 4)))
+        return part, shape
 
     def go(self, device):
         if self.at != device:
@@ -283,7 +354,7 @@ class Walk:
         places = [] if queue is None else [(device, queue)]
         number = ASYNC_SYNC if queue is None else queue
         x, here = self.arrays[i], (device, i)
-        match rng.choice(("run", "run", "run", "peer", "peer", "update", "host", "peek")):
+        match rng.choice(("run", "run", "peer", "peer", "peer", "update", "host", "peek")):
             case "run":
                 self.order([here], places)
                 self.go(device)
@@ -293,14 +364,16 @@ class Walk:
                 self.expected[here] *= np.float32(factor)
                 self.done([here], places)
             case "peer":
-                to = rng.choice([d for d in range(self.count) if d != device])
-                places += [(to, queue)] if queue is not None else []
+                device, to, (part, shape) = rng.choice(self.copies)
+                here = device, i
+                places = [] if queue is None else [(device, queue), (to, queue)]
                 self.order([here, (to, i)], places)
-                if rng.random() < 0.5:
-                    directive(self.gpus, x, to, device, number)
+                if shape or rng.random() < 0.5:
+                    directive(self.gpus, x[part], to, device, number, shape)
                 else:
-                    routine(self.gpus, x, to, device, number)
-                self.expected[to, i][:] = self.expected[here]
+                    routine(self.gpus, x[part], to, device, number)
+                chosen = selected(shape) if shape else part
+                self.expected[to, i][chosen] = self.expected[here][chosen]
                 self.done([here, (to, i)], places)
             case "update":
                 out = rng.random() < 0.5
@@ -342,3 +415,31 @@ class Walk:
 @pytest.mark.parametrize("seed", range(20))
 def test_random_programs_without_races(seed, queues):
     Walk(seed, queues=queues).run(200)
+
+
+@pytest.mark.parametrize("queues", [(ASYNC_SYNC,) * 2, (3, 3), (3, ASYNC_SYNC)])
+@pytest.mark.parametrize(
+    "copies", [((1, 0), (2, 1)), ((1, 0), (0, 2)), ((1, 0), (1, 2))], ids=["read", "free", "again"]
+)
+def test_copies_of_the_same_memory_are_ordered(copies, queues):
+    """What the first writes and the second reads; what it reads, or writes, and the second writes."""
+    gpus = Gpus(3)
+    x = np.zeros(N, np.float32)
+    for device in range(3):
+        held(gpus, device, x)
+    for turn in range(4):
+        for device in range(3):
+            gpus.use(device)
+            x[:] = 10 * turn + device
+            gpus.data("update", [of(x, DataKind.UPDATE_DEVICE)])
+        expected = [10 * turn + device for device in range(3)]
+        for (to, origin), queue in zip(copies, queues, strict=True):
+            routine(gpus, x, to, origin, queue)
+            expected[to] = expected[origin]
+        order = (2, 1, 0) if turn % 2 else (0, 2, 1)
+        for device in order:
+            gpus.use(device)
+            for queue in queues:
+                gpus.call("acc_wait", queue)
+            assert (on_host(gpus, device, x) == expected[device]).all()
+    gpus.finish(empty=False)

@@ -1,0 +1,236 @@
+"""
+The entry points of `peers.py` as IR: whether native code knows the copy, else Python makes it.
+"""
+
+from __future__ import annotations
+
+ENTRIES_IR = """
+; makes the copy, if it is known; `%shape`: the words of `PeerUpdate` from `to_bytes` on, where the sections are
+; more than one run of bytes, null where they are one
+define internal i1 @known(i64 %target, i64 %source, i64 %size, i64 %to, i64 %origin, i64 %number, ptr %shape) {{
+entry:
+  %held = alloca [{words} x i64]
+  %pair = cmpxchg ptr inttoptr (i64 {lock} to ptr), i64 0, i64 1 acquire monotonic
+  %mine = extractvalue {{ i64, i1 }} %pair, 1
+  br i1 %mine, label %find, label %none
+find:
+  %i = phi i64 [ 0, %entry ], [ %next, %other ]
+  %at = mul i64 %i, {words}
+  %place = getelementptr i64, ptr inttoptr (i64 {places} to ptr), i64 %at
+  %first = load i64, ptr %place
+  %a = icmp eq i64 %first, %target
+  br i1 %a, label %compare, label %other
+compare:
+  %b = call i1 @is(ptr %place, i64 1, i64 %source)
+  %c = call i1 @is(ptr %place, i64 2, i64 %size)
+  %d = call i1 @is(ptr %place, i64 3, i64 %to)
+  %e = call i1 @is(ptr %place, i64 4, i64 %origin)
+  %f = call i1 @is(ptr %place, i64 5, i64 %number)
+  %bc = and i1 %b, %c
+  %de = and i1 %d, %e
+  %bcde = and i1 %bc, %de
+  %named = and i1 %bcde, %f
+  br i1 %named, label %shapes, label %other
+shapes:
+  %held_shape = call ptr @pointer(ptr %place, i64 {shape})
+  %same = call i1 @same_shape(ptr %held_shape, ptr %shape)
+  br i1 %same, label %found, label %other
+other:
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, {count}
+  br i1 %more, label %find, label %unknown
+unknown:
+  store atomic i64 0, ptr inttoptr (i64 {lock} to ptr) release, align 8
+  br label %none
+found:
+  call void @llvm.memcpy.p0.p0.i64(ptr %held, ptr %place, i64 {bytes}, i1 false)
+  store atomic i64 0, ptr inttoptr (i64 {lock} to ptr) release, align 8
+  %there = call i1 @is_present(ptr %held, i64 {to_present}, i64 %to)
+  %here = call i1 @is_present(ptr %held, i64 {from_present}, i64 %origin)
+  %both = and i1 %there, %here
+  br i1 %both, label %go, label %none
+go:
+  %done = call i1 @make(ptr %held, i64 %to, i64 %origin, i64 %number)
+  ret i1 %done
+none:
+  ret i1 false
+}}
+
+define i32 @try_lock() {{
+  %pair = cmpxchg ptr inttoptr (i64 {lock} to ptr), i64 0, i64 1 acquire monotonic
+  %mine = extractvalue {{ i64, i1 }} %pair, 1
+  %result = zext i1 %mine to i32
+  ret i32 %result
+}}
+
+define void @unlock() {{
+  store atomic i64 0, ptr inttoptr (i64 {lock} to ptr) release, align 8
+  ret void
+}}
+
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define void @memcpy_d2d(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin) {{
+  %to_wide = sext i32 %to to i64
+  %from_wide = sext i32 %origin to i64
+  %done = call i1 @known(i64 %target, i64 %source, i64 %size, i64 %to_wide, i64 %from_wide, i64 {sync},
+      ptr null)
+  br i1 %done, label %end, label %slow
+slow:
+  call void inttoptr (i64 {slow_d2d} to ptr)(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin)
+  br label %end
+end:
+  ret void
+}}
+
+define void @memcpy_d2d_async(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin, i32 %queue) {{
+  %to_wide = sext i32 %to to i64
+  %from_wide = sext i32 %origin to i64
+  %number = sext i32 %queue to i64
+  %done = call i1 @known(i64 %target, i64 %source, i64 %size, i64 %to_wide, i64 %from_wide, i64 %number,
+      ptr null)
+  br i1 %done, label %end, label %slow
+slow:
+  call void inttoptr (i64 {slow_d2d_async} to ptr)(i64 %target, i64 %source, i64 %size, i32 %to,
+      i32 %origin, i32 %queue)
+  br label %end
+end:
+  ret void
+}}
+
+define void @update_peer(i64 %target, i32 %to, i64 %source, i32 %origin, i64 %size) {{
+  call void @memcpy_d2d(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin)
+  ret void
+}}
+
+; the first byte and the size of one side of a directive; a size of -1 for more than one run of bytes
+define internal {{ i64, i64 }} @side(ptr %update, i64 %base, i64 %bytes, i64 %dims, i64 %shape) {{
+entry:
+  %start = call i64 @field(ptr %update, i64 %base)
+  %size = call i64 @field(ptr %update, i64 %bytes)
+  %count = call i64 @field(ptr %update, i64 %dims)
+  %shapes = call ptr @pointer(ptr %update, i64 %shape)
+  %whole = icmp eq i64 %count, 0
+  br i1 %whole, label %done, label %inner
+inner:
+  %last = sub i64 %count, 1
+  %last_at = mul i64 %last, 3
+  %innermost = getelementptr i64, ptr %shapes, i64 %last_at
+  %width = call i64 @field(ptr %innermost, i64 2)
+  br label %each
+each:
+  %i = phi i64 [ %last, %inner ], [ %before, %next ]
+  %first = phi i64 [ %start, %inner ], [ %place, %next ]
+  %run = phi i64 [ %width, %inner ], [ %length, %next ]
+  %at = mul i64 %i, 3
+  %triple = getelementptr i64, ptr %shapes, i64 %at
+  %lower = call i64 @field(ptr %triple, i64 0)
+  %extent = call i64 @field(ptr %triple, i64 1)
+  %stride = call i64 @field(ptr %triple, i64 2)
+  %distance = mul i64 %lower, %stride
+  %place = add i64 %first, %distance
+  %one = icmp eq i64 %extent, 1
+  %close = icmp eq i64 %stride, %run
+  %together = or i1 %one, %close
+  %some = icmp sgt i64 %extent, 0
+  %good = and i1 %together, %some
+  br i1 %good, label %next, label %many
+next:
+  %length = mul i64 %run, %extent
+  %before = sub i64 %i, 1
+  %more = icmp sge i64 %before, 0
+  br i1 %more, label %each, label %done
+done:
+  %from = phi i64 [ %start, %entry ], [ %place, %next ]
+  %total = phi i64 [ %size, %entry ], [ %length, %next ]
+  %half = insertvalue {{ i64, i64 }} poison, i64 %from, 0
+  %side = insertvalue {{ i64, i64 }} %half, i64 %total, 1
+  ret {{ i64, i64 }} %side
+many:
+  ret {{ i64, i64 }} {{ i64 0, i64 -1 }}
+}}
+
+; whether two sections are of the same shapes as they were: four words (`to_bytes` to `from_dims`), and their
+; triples, which `%held` has behind them and `%given`, a part of a `PeerUpdate`, points to
+define internal i1 @same_shape(ptr %held, ptr %given) {{
+entry:
+  %was_run = icmp eq ptr %held, null
+  %is_run = icmp eq ptr %given, null
+  %both = and i1 %was_run, %is_run
+  %either = or i1 %was_run, %is_run
+  br i1 %either, label %runs, label %words
+runs:
+  ret i1 %both
+words:
+  %equal = call i1 @same_words(ptr %held, ptr %given, i64 4)
+  br i1 %equal, label %to_side, label %no
+to_side:
+  %to_dims = call i64 @field(ptr %given, i64 2)
+  %to_count = mul i64 %to_dims, 3
+  %to_held = getelementptr i64, ptr %held, i64 4
+  %to_given = call ptr @pointer(ptr %given, i64 4)
+  %to_equal = call i1 @same_words(ptr %to_held, ptr %to_given, i64 %to_count)
+  br i1 %to_equal, label %from_side, label %no
+from_side:
+  %from_dims = call i64 @field(ptr %given, i64 3)
+  %from_count = mul i64 %from_dims, 3
+  %from_held = getelementptr i64, ptr %to_held, i64 %to_count
+  %from_given = call ptr @pointer(ptr %given, i64 5)
+  %from_equal = call i1 @same_words(ptr %from_held, ptr %from_given, i64 %from_count)
+  ret i1 %from_equal
+no:
+  ret i1 false
+}}
+
+define internal i1 @same_words(ptr %one, ptr %other, i64 %count) {{
+entry:
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %look ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %yes
+look:
+  %a = call i64 @field(ptr %one, i64 %i)
+  %b = call i64 @field(ptr %other, i64 %i)
+  %next = add i64 %i, 1
+  %same = icmp eq i64 %a, %b
+  br i1 %same, label %test, label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+define void @directive(i32 %site, ptr %update) {{
+entry:
+  %queue = call i64 @field(ptr %update, i64 {queue_word})
+  %to = call i64 @field(ptr %update, i64 2)
+  %origin = call i64 @field(ptr %update, i64 3)
+  %t = call {{ i64, i64 }} @side(ptr %update, i64 0, i64 4, i64 6, i64 8)
+  %s = call {{ i64, i64 }} @side(ptr %update, i64 1, i64 5, i64 7, i64 9)
+  %size = extractvalue {{ i64, i64 }} %t, 1
+  %other_size = extractvalue {{ i64, i64 }} %s, 1
+  %equal = icmp eq i64 %size, %other_size
+  %some = icmp sge i64 %size, 0
+  %run = and i1 %equal, %some
+  br i1 %run, label %as_run, label %shaped
+as_run:
+  %target = extractvalue {{ i64, i64 }} %t, 0
+  %source = extractvalue {{ i64, i64 }} %s, 0
+  %copied = call i1 @known(i64 %target, i64 %source, i64 %size, i64 %to, i64 %origin, i64 %queue,
+      ptr null)
+  br i1 %copied, label %end, label %slow
+shaped:
+  %base = call i64 @field(ptr %update, i64 0)
+  %other_base = call i64 @field(ptr %update, i64 1)
+  %shape = getelementptr i64, ptr %update, i64 4
+  %done = call i1 @known(i64 %base, i64 %other_base, i64 {shaped}, i64 %to, i64 %origin, i64 %queue,
+      ptr %shape)
+  br i1 %done, label %end, label %slow
+slow:
+  call void inttoptr (i64 {slow_directive} to ptr)(i32 %site, ptr %update)
+  br label %end
+end:
+  ret void
+}}
+"""

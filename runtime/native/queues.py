@@ -1,0 +1,285 @@
+"""
+What native code knows of a queue: its stream, its event, and what is beside it.
+
+Copies between devices are not put on the streams of the queues that they belong to, which would chain them to
+one another, but on streams of their own (`peers_code.py`). A queue's next work comes after them all the same:
+the queue has a list of the events that it still has to be put after, its *asides*, and whoever puts work on the
+stream, records its event or waits for it has it *catch up* first. A wait that the host has gone on from
+(`waits.py`) is an aside, too.
+
+An aside says which device memory it uses, so that a copy comes after those asides that it has to. What has no
+range uses all.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from .code import NativeCode
+
+ASIDES = 16
+"""Of so many, the queue catches up with the first ones before it gets another."""
+
+
+class _Aside(ctypes.Structure):
+    """An event that stands for work on the bytes from `first` to before `last`, which `writes` to them."""
+
+    _fields_ = (
+        ("event", ctypes.c_int64),
+        ("first", ctypes.c_int64),
+        ("last", ctypes.c_int64),
+        ("writes", ctypes.c_int64),
+    )
+
+
+class NativeQueue(ctypes.Structure):
+    """
+    `transfers` counts what has been put on the queue that does not stay on its device, or waits for a queue
+    with such work; `settled` is how many of them the host has waited for. `postponed` counts the waits from
+    which the host went on, `joined` is how many of them it has made up for. `lock` is held while the list of
+    `count` asides changes.
+
+    Each count of work is raised after the work is on its way, and whoever waits reads it before: what it
+    then writes to `settled` or `joined` has been waited for, whatever other threads do.
+    """
+
+    _fields_ = (
+        ("stream", ctypes.c_int64),
+        ("event", ctypes.c_int64),
+        ("transfers", ctypes.c_int64),
+        ("settled", ctypes.c_int64),
+        ("postponed", ctypes.c_int64),
+        ("joined", ctypes.c_int64),
+        ("lock", ctypes.c_int64),
+        ("count", ctypes.c_int64),
+        ("asides", _Aside * ASIDES),
+    )
+
+
+QUEUE_IR = f"""
+%aside = type {{{{ i64, i64, i64, i64 }}}}
+%queue = type {{{{ i64, i64, i64, i64, i64, i64, i64, i64, [{ASIDES} x %aside] }}}}
+
+define internal i32 @put_behind(i64 %stream, i64 %event) alwaysinline {{{{
+  %status = call i32 inttoptr (i64 {{stream_wait_event}} to ptr)(i64 %stream, i64 %event, i32 0)
+  ret i32 %status
+}}}}
+
+define internal void @lock_queue(ptr %queue) {{{{
+entry:
+  %lock = getelementptr %queue, ptr %queue, i32 0, i32 6
+  br label %try
+try:
+  %pair = cmpxchg ptr %lock, i64 0, i64 1 acquire monotonic
+  %mine = extractvalue {{{{ i64, i1 }}}} %pair, 1
+  br i1 %mine, label %done, label %again
+again:
+  %given = call i32 inttoptr (i64 {{yield}} to ptr)()
+  br label %try
+done:
+  ret void
+}}}}
+
+define internal void @unlock_queue(ptr %queue) {{{{
+  %lock = getelementptr %queue, ptr %queue, i32 0, i32 6
+  store atomic i64 0, ptr %lock release, align 8
+  ret void
+}}}}
+
+define internal i1 @has_asides(ptr %queue) alwaysinline {{{{
+  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
+  %count = load atomic i64, ptr %count_at acquire, align 8
+  %some = icmp ne i64 %count, 0
+  ret i1 %some
+}}}}
+
+; puts the queue's stream after its asides, which are none then, and stream `%more` too, if it is not null,
+; except after the event `%own`; the queue is locked
+define internal i32 @drain(ptr %queue, i64 %more, i64 %own) {{{{
+entry:
+  %stream = load i64, ptr %queue
+  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
+  %count = load i64, ptr %count_at
+  %also = icmp ne i64 %more, 0
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %done ]
+  %sum = phi i32 [ 0, %entry ], [ %total, %done ]
+  %some = icmp ult i64 %i, %count
+  br i1 %some, label %go, label %end
+go:
+  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i, i32 0
+  %event = load i64, ptr %event_at
+  %first = call i32 @put_behind(i64 %stream, i64 %event)
+  %other = icmp ne i64 %event, %own
+  %both = and i1 %also, %other
+  br i1 %both, label %second, label %done
+second:
+  %then = call i32 @put_behind(i64 %more, i64 %event)
+  br label %done
+done:
+  %second_status = phi i32 [ 0, %go ], [ %then, %second ]
+  %either = or i32 %first, %second_status
+  %total = or i32 %sum, %either
+  %next = add i64 %i, 1
+  br label %test
+end:
+  store atomic i64 0, ptr %count_at release, align 8
+  ret i32 %sum
+}}}}
+
+; has the queue, one of the current device, catch up
+define i32 @catch_up(ptr %queue) {{{{
+entry:
+  %some = call i1 @has_asides(ptr %queue)
+  br i1 %some, label %go, label %none
+go:
+  call void @lock_queue(ptr %queue)
+  %status = call i32 @drain(ptr %queue, i64 0, i64 0)
+  call void @unlock_queue(ptr %queue)
+  ret i32 %status
+none:
+  ret i32 0
+}}}}
+"""
+"""The type of a `NativeQueue` and its functions; `QUEUE_ADDRESSES` and the driver's are its fields."""
+
+ASIDE_IR = f"""
+; the queue, one of the current device, has one more aside
+define internal i32 @put_beside(ptr %queue, i64 %event, i64 %first, i64 %last, i64 %writes) {{{{
+entry:
+  call void @lock_queue(ptr %queue)
+  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
+  %count = load i64, ptr %count_at
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %other ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %new
+look:
+  %at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i
+  %its_event = load i64, ptr %at
+  %its_first_at = getelementptr %aside, ptr %at, i32 0, i32 1
+  %its_first = load i64, ptr %its_first_at
+  %its_last_at = getelementptr %aside, ptr %at, i32 0, i32 2
+  %its_last = load i64, ptr %its_last_at
+  %its_writes_at = getelementptr %aside, ptr %at, i32 0, i32 3
+  %its_writes = load i64, ptr %its_writes_at
+  %a = icmp eq i64 %its_event, %event
+  %b = icmp eq i64 %its_first, %first
+  %c = icmp eq i64 %its_last, %last
+  %d = icmp eq i64 %its_writes, %writes
+  %ab = and i1 %a, %b
+  %cd = and i1 %c, %d
+  %same = and i1 %ab, %cd
+  br i1 %same, label %done, label %other
+other:
+  %next = add i64 %i, 1
+  br label %test
+new:
+  %full = icmp eq i64 %count, {ASIDES}
+  br i1 %full, label %empty, label %store
+empty:
+  %drained = call i32 @drain(ptr %queue, i64 0, i64 0)
+  br label %store
+store:
+  %status = phi i32 [ 0, %new ], [ %drained, %empty ]
+  %index = phi i64 [ %count, %new ], [ 0, %empty ]
+  %place = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %index
+  store i64 %event, ptr %place
+  %first_at = getelementptr %aside, ptr %place, i32 0, i32 1
+  store i64 %first, ptr %first_at
+  %last_at = getelementptr %aside, ptr %place, i32 0, i32 2
+  store i64 %last, ptr %last_at
+  %writes_at = getelementptr %aside, ptr %place, i32 0, i32 3
+  store i64 %writes, ptr %writes_at
+  %new_count = add i64 %index, 1
+  store atomic i64 %new_count, ptr %count_at release, align 8
+  br label %done
+done:
+  %result = phi i32 [ 0, %look ], [ %status, %store ]
+  call void @unlock_queue(ptr %queue)
+  ret i32 %result
+}}}}
+"""
+"""Beside `QUEUE_IR`, for modules that give queues asides."""
+
+ORDER_IR = """
+; the table of the queues' `NativeQueue`s
+define internal ptr @queues(ptr %row) {{
+  %queues = call ptr @table(ptr %row, i32 14)
+  ret ptr %queues
+}}
+
+; puts a queue of the row's device, which is current, after the synchronous constructs that nobody has waited
+; for, if there are any since it last was; `%slot`: its place in the tables of launches
+define internal i32 @after_constructs(ptr %row, i64 %stream, i64 %slot) {{
+entry:
+  %ordered = call ptr @table(ptr %row, i32 10)
+  %ordered_at = getelementptr i64, ptr %ordered, i64 %slot
+  %known = load i64, ptr %ordered_at
+  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %epoch = load i64, ptr %epoch_at
+  %same = icmp eq i64 %epoch, %known
+  br i1 %same, label %done, label %order
+order:
+  %sync = call ptr @table(ptr %row, i32 12)
+  %unknown = icmp eq ptr %sync, null
+  br i1 %unknown, label %failed, label %mark
+mark:
+  %first = load i64, ptr %sync
+  %event_at = getelementptr %queue, ptr %sync, i32 0, i32 1
+  %event = load i64, ptr %event_at
+  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %first)
+  %held = call i32 @put_behind(i64 %stream, i64 %event)
+  %own = call i64 @event_of(ptr %row, i64 %slot)
+  call void @lock_queue(ptr %sync)
+  %drained = call i32 @drain(ptr %sync, i64 %stream, i64 %own)
+  call void @unlock_queue(ptr %sync)
+  %both = or i32 %marked, %held
+  %status = or i32 %both, %drained
+  %good = icmp eq i32 %status, 0
+  br i1 %good, label %note, label %failed
+note:
+  store i64 %epoch, ptr %ordered_at
+  br label %done
+failed:
+  ret i32 1
+done:
+  ret i32 0
+}}
+
+; the event of the queue at a place of the tables, 0 if it is not known
+define internal i64 @event_of(ptr %row, i64 %slot) {{
+entry:
+  %queues = call ptr @queues(ptr %row)
+  %at = getelementptr ptr, ptr %queues, i64 %slot
+  %queue = load ptr, ptr %at
+  %some = icmp ne ptr %queue, null
+  br i1 %some, label %look, label %none
+look:
+  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
+  %event = load i64, ptr %event_at
+  ret i64 %event
+none:
+  ret i64 0
+}}
+"""
+"""Beside `ROW_IR` and `QUEUE_IR`, for modules that put work on asynchronous queues."""
+
+_libc = ctypes.CDLL(None)
+QUEUE_ADDRESSES = {"yield": ctypes.cast(_libc.sched_yield, ctypes.c_void_p).value or 0}
+
+
+class NativeCatchUp:
+    """`catch_up` for the runtime in Python; `stream_wait_event`: the driver's function."""
+
+    def __init__(self, stream_wait_event: int):
+        addresses = {**QUEUE_ADDRESSES, "stream_wait_event": stream_wait_event}
+        self._code = NativeCode(QUEUE_IR, addresses, {})
+        function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
+        self._call = function(self._code.address("catch_up"))
+
+    def __call__(self, queue: NativeQueue) -> int:
+        """The driver's status. The context of the queue's device is current."""
+        return self._call(ctypes.addressof(queue))
