@@ -137,7 +137,11 @@ class NativeClocks:
         libc = ctypes.CDLL(None)
         real = {name: ctypes.cast(libc[name], ctypes.c_void_p).value or 0 for name in CLOCKS}
         self._code = NativeCode(
-            ROW_IR + CONTEXT_IR + QUEUE_IR + _IR + "".join(_CLOCK_IR.format(name=name) for name in CLOCKS),
+            ROW_IR
+            + CONTEXT_IR
+            + QUEUE_IR
+            + _IR
+            + "".join(_CLOCK_IR.format(name=name) for name in CLOCKS),
             {
                 **devices.addresses,
                 **real,

@@ -17,7 +17,6 @@ from .devices import ROW_IR, NativeDevices
 from .launch import MAX_QUEUES
 from .queues import ASIDE_IR, QUEUE_ADDRESSES, QUEUE_IR
 
-
 _IR = """
 ; what is known of a queue of the thread's device, null if it has not been used natively
 define internal ptr @queue_of(ptr %row, i64 %number) {{

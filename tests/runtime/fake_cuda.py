@@ -497,8 +497,24 @@ class FakeCuda:
 
     def _rectangle(self, words: int, stream: int) -> None:
         """From the structure in memory, whose fields are the driver's."""
-        side = ("x", "y", "z", "lod", "type", "host", "device", "array", "context", "pitch", "height")
-        names = [f"{s}_{name}" for s in ("src", "dst") for name in side] + ["width", "rows", "depth"]
+        side = (
+            "x",
+            "y",
+            "z",
+            "lod",
+            "type",
+            "host",
+            "device",
+            "array",
+            "context",
+            "pitch",
+            "height",
+        )
+        names = [f"{s}_{name}" for s in ("src", "dst") for name in side] + [
+            "width",
+            "rows",
+            "depth",
+        ]
         copy = dict(zip(names, (ctypes.c_int64 * len(names)).from_address(words), strict=True))
         if copy["src_type"] != 2 or copy["dst_type"] != 2 or copy["depth"] != 1:
             raise Fault(INVALID_VALUE)
