@@ -157,8 +157,8 @@ Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
 class NativeDriver:
     """
     A driver that compiled code may call: addresses of functions with the signatures of
-    `cuLaunchKernel`, `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent` and `cuEventSynchronize`. The
-    last three are 0 where kernels are done when their launch returns.
+    `cuLaunchKernel`, `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent` and
+    `cuEventSynchronize`. The last three are 0 where kernels are done when their launch returns.
     """
 
     launch_kernel: int
@@ -368,7 +368,7 @@ class Device(Protocol):
         ...
 
     def native_way(self, origin: Device) -> PeerWay | None:
-        """The way of copies from `origin` by the `peer_driver`, once there has been one; None if Python is it."""
+        """The way of copies from `origin` by the `peer_driver`; None if all come through Python."""
         ...
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:

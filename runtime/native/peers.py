@@ -1,9 +1,9 @@
 """
 Copies between two devices in native code, for those that have been made before.
 
-Python (`data/peer.py`) makes the first copy of two sections on a queue and remembers in a table where they are on
-the devices. From then on, as long as neither device's present table changes (`DeviceRow.present`), native
-code copies by itself:
+Python (`data/peer.py`) makes the first copy of two sections on a queue and remembers in a table where they
+are on the devices. From then on, as long as neither device's present table changes (`DeviceRow.present`),
+native code copies by itself:
 
 - one with `async` is put beside that queue of either device (`peers_code.py`);
 - a synchronous one beside the synchronous queues, after the queues that use the data, and the host goes
@@ -37,9 +37,9 @@ _SHAPED = -1
 
 class _Place(ctypes.Structure):
     """
-    A remembered copy: what the program names, what it is on the devices, and their queues. `shape`: the words
-    that say what it selects (`Known.shape`), null if it is one run of bytes; `rectangle`: the first of so many
-    `rectangles` that the driver copies then. `slot`: that of the queue in the tables of launches. `all` and
+    A remembered copy: what the program names, what it is on the devices, and their queues. `shape`: the
+    words that say what it selects (`Known.shape`), null if it is one run of bytes; `rectangle`: the first of
+    so many `rectangles` that the driver copies then. `slot`: that of the queue in the tables of launches. `all` and
     `users`: `NativeQueue`s of the source's device, then of the target's, as many as the counts say.
     """
 
@@ -122,9 +122,9 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Known:
     """
-    A copy just made; `number` is the value of the async clause. `shape`: of sections that are more than one run
-    of bytes the words of `PeerUpdate` from `to_bytes` to `from_dims` and what its shapes point to; else empty.
-    `strips`: what was copied.
+    A copy just made; `number` is the value of the async clause. `shape`: of sections that are more than one
+    run of bytes the words of `PeerUpdate` from `to_bytes` to `from_dims` and what its shapes point to; else
+    empty. `strips`: what was copied.
     """
 
     to: Side

@@ -1,9 +1,10 @@
 """
 The functions of `peers.py` as IR: what a copy comes after, and the copy.
 
-A copy is put on the *lane* between its two devices, a stream of the target's, after what the queues of both have
-on their streams and those of their asides that it has to come after (`queues.py`); then it is an aside of both.
-So copies of different memory are made at the same time, in both directions and between several pairs.
+A copy is put on the *lane* between its two devices, a stream of the target's, after what the queues of both
+have on their streams and those of their asides that it has to come after (`queues.py`); then it is an aside
+of both. So copies of different memory are made at the same time, in both directions and between several
+pairs.
 """
 
 from __future__ import annotations

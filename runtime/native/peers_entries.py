@@ -5,9 +5,10 @@ The entry points of `peers.py` as IR: whether native code knows the copy, else P
 from __future__ import annotations
 
 ENTRIES_IR = """
-; makes the copy, if it is known; `%shape`: the words of `PeerUpdate` from `to_bytes` on, where the sections are
-; more than one run of bytes, null where they are one
-define internal i1 @known(i64 %target, i64 %source, i64 %size, i64 %to, i64 %origin, i64 %number, ptr %shape) {{
+; makes the copy, if it is known; `%shape`: the words of `PeerUpdate` from `to_bytes` on, where the sections
+; are more than one run of bytes, null where they are one
+define internal i1 @known(i64 %target, i64 %source, i64 %size, i64 %to, i64 %origin, i64 %number,
+    ptr %shape) {{
 entry:
   %held = alloca [{words} x i64]
   %pair = cmpxchg ptr inttoptr (i64 {lock} to ptr), i64 0, i64 1 acquire monotonic

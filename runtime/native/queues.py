@@ -1,11 +1,11 @@
 """
 What native code knows of a queue: its stream, its event, and what is beside it.
 
-Copies between devices are not put on the streams of the queues that they belong to, which would chain them to
-one another, but on streams of their own (`peers_code.py`). A queue's next work comes after them all the same:
-the queue has a list of the events that it still has to be put after, its *asides*, and whoever puts work on the
-stream, records its event or waits for it has it *catch up* first. A wait that the host has gone on from
-(`waits.py`) is an aside, too.
+Copies between devices are not put on the streams of the queues that they belong to, which would chain them
+to one another, but on streams of their own (`peers_code.py`). A queue's next work comes after them all the
+same: the queue has a list of the events that it still has to be put after, its *asides*, and whoever puts
+work on the stream, records its event or waits for it has it *catch up* first. A wait that the host has gone
+on from (`waits.py`) is an aside, too.
 
 An aside says which device memory it uses, so that a copy comes after those asides that it has to. What has no
 range uses all.
@@ -211,8 +211,8 @@ define internal ptr @queues(ptr %row) {{
   ret ptr %queues
 }}
 
-; puts a queue of the row's device, which is current, after the synchronous constructs that nobody has waited
-; for, if there are any since it last was; `%slot`: its place in the tables of launches
+; puts a queue of the row's device, which is current, after the synchronous constructs that nobody has
+; waited for, if there are any since it last was; `%slot`: its place in the tables of launches
 define internal i32 @after_constructs(ptr %row, i64 %stream, i64 %slot) {{
 entry:
   %ordered = call ptr @table(ptr %row, i32 10)
