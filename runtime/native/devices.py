@@ -33,8 +33,8 @@ class DeviceRow(ctypes.Structure):
     make it current, 0 if there is nothing to do. `waits`: synchronous constructs are waited for. `sync`: the
     address of the synchronous queue's `NativeQueue`. `postpones`: so may waits for other queues be. `epoch`:
     how many synchronous constructs, postponed waits and copies between devices the host has gone on from;
-    `settled`: what it was when a clock was read. `present` changes with the present table, the queues and the users
-    of data. The tables, and `lock`, are those of `NativeLauncher` and `NativeData`.
+    `settled`: what it was when a clock was read. `present` changes with the present table, the queues
+    and the users of data. The tables, and `lock`, are those of `NativeLauncher` and `NativeData`.
     """
 
     _fields_ = (

@@ -39,8 +39,8 @@ class _Place(ctypes.Structure):
     """
     A remembered copy: what the program names, what it is on the devices, and their queues. `shape`: the
     words that say what it selects (`Known.shape`), null if it is one run of bytes; `rectangle`: the first of
-    so many `rectangles` that the driver copies then. `slot`: that of the queue in the tables of launches. `all` and
-    `users`: `NativeQueue`s of the source's device, then of the target's, as many as the counts say.
+    so many `rectangles` that the driver copies then. `slot`: that of the queue in the tables of launches.
+    `all` and `users`: `NativeQueue`s of the source's device, then of the target's, as many as the counts say.
     """
 
     _fields_ = (
