@@ -357,9 +357,7 @@ stranger:
   %nobody = icmp eq i64 %owner, 0
   %mine_too = icmp eq i64 %owner, %self
   %hopeless = or i1 %nobody, %mine_too
-  %sent_here = icmp eq i32 %code, -6
-  %stop = or i1 %hopeless, %sent_here
-  br i1 %stop, label %others, label %pass
+  br i1 %hopeless, label %others, label %pass
 pass:
   %flag = getelementptr i8, ptr @passed_on, i64 124
   %describer = load i64, ptr @describer
@@ -485,6 +483,5 @@ def read_fault(frame: bytes) -> Fault | None:
     if why != 2:
         return None
     trace = struct.unpack_from(f"<{_TRACE}Q", frame, 128)[: max(count, 0)]
-    trace = tuple(address for address in trace if address)
     later = trace[trace.index(rip) + 1 :] if rip in trace else ()
-    return Fault(number, code, address, bool(error & 2), stack, (rip, *later))
+    return Fault(number, code, address, bool(error & 2), stack, (rip, *filter(None, later)))

@@ -18,7 +18,7 @@ from accopt.runtime.native.guard import supported
 
 pytestmark = pytest.mark.skipif(not supported(), reason="calls are guarded on x86-64")
 
-SOURCE = """
+SOURCE = """#include <pthread.h>
 #include <stdlib.h>
 #include <signal.h>
 #include <string.h>
@@ -50,6 +50,8 @@ int (*volatile smaller)(int) = small;
 int smash(int n) { char room[4000]; putting(room, 4000); return smaller(n) + room[n]; }
 int assign(void) { int *p = 0;
     *p = 3; return 0; }
+void *aborting(void *p) { abort(); }
+int elsewhere(void) { pthread_t t; pthread_create(&t, 0, aborting, 0); return pthread_join(t, 0); }
 """
 
 
@@ -71,6 +73,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
         ("deep", (1,), 14, "stack overflow"),
         ("fill", (0,), 17, "write to"),  # in threads of the runtime
         ("jump", (16,), 24, "call of a null pointer, 16 bytes from it"),
+        ("jump", (0,), 24, "call of a null pointer"),
+        ("elsewhere", (), 33, "the program called 'abort'"),
+        ("stop", (), 13, "the program called 'abort'"),  # again
         ("send", (), 25, "the signal SIGFPE was sent to the program"),
         ("smash", (64,), 28, "what its frame on the stack holds was overwritten"),
         ("assign", (), 32, "write to a null pointer"),
