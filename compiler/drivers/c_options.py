@@ -39,6 +39,14 @@ _NOT_DONE = (
         r"-fno-strict-aliasing",
         "loops may take data of different types, but bytes and members of unions, for different memory",
     ),
+    (
+        r"-f(?:rounding-math|signaling-nans|single-precision-constant)",
+        "arithmetic is that of IEEE 754, rounded to nearest, without traps",
+    ),
+    (r"-f(?:exec|input|wide-exec)-charset=(?!utf-?8$).*", "text is UTF-8"),
+    (r"-f(?:pcc|reg)-struct-return|-fleading-underscore|-malign-double|-mms-bitfields", _OWN_TYPES),
+    (r"-fno-delete-null-pointer-checks", "memory is never accessed at the null pointer"),
+    (r"-fplugin.*", "plugins of gcc are not loaded"),
     (r"-static", "programs use shared libraries"),
 )
 """Patterns of options that would change what a program does, and what holds instead."""

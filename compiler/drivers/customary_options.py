@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ..base.diagnostics import UNKNOWN_LOC, CommandLineError, DiagnosticSink
 from .accelerator_options import accelerator_options
+from .known_options import unknown_option
 from .reporting import report, report_options
 
 _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -50,8 +51,9 @@ def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> l
     for argument in arguments:
         accelerator = accelerator_options(argument)
         if accelerator is None:
-            found += _one(argument)
-            continue
+            renamed = _one(argument)
+            unknown = unknown_option(argument) if not renamed else None
+            accelerator = renamed, [unknown] if unknown else []
         found += accelerator[0]
         for message in accelerator[1]:
             if sink is not None and message not in warned:
@@ -72,8 +74,8 @@ def translated_or_leave(arguments: Sequence[str]) -> list[str]:
     return found
 
 
-def _one(argument: str) -> Sequence[str]:
+def _one(argument: str) -> list[str]:
     for pattern, replacement in _RENAMED:
         if re.fullmatch(pattern, argument):
-            return replacement
+            return list(replacement)
     return [] if _DROPPED.fullmatch(argument) else [argument]

@@ -236,6 +236,9 @@ def test_customary_options(given: str, meant: str) -> None:
         ("-gpu=cc35,cc60", "--sm=70", ["no code for compute capability 60"]),
         ("-gpu=managed -ta=tesla:managed", "--managed --managed", []),
         ("-gpu=mem:unified", "--managed", []),
+        ("-fPIC -fno-PIE -Mvect=simd -mavx512vl -msse4.2 -fno-plt -flto=auto -Mnoidiom", "", []),
+        ("-funrol-loops -frobust", "", ["did you mean '-funroll'", "'-frobust' is ignored"]),
+        ("-Munrol", "", ["unknown option '-Munrol' is ignored: did you mean '-Munroll'"]),
         ("-ta=radeon:tahiti", "", ["no code for AMD"]),
     ],
 )
