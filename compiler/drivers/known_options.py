@@ -1,6 +1,6 @@
 """
-Options of other compilers that begin with `-f`, `-m` and `-M`, by their first word: those that gcc 12, clang and
-nvc have. What has another first word is a mistake, or an option of a compiler that is not known here.
+Options of other compilers that begin with `-f`, `-m` and `-M`, by their first word: those that gcc 12, clang
+and nvc have. What has another first word is a mistake, or an option of a compiler that is not known here.
 """
 
 from __future__ import annotations
