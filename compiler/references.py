@@ -78,7 +78,8 @@ def check_references(
         if not _is_ours(name) and not any(_has(handle, name) for handle in handles)
     ]
     if missing or lost:
-        raise CompileError([*(_messages(missing, units()) if missing else ()), *lost])
+        messages = _messages(missing, units(), objects) if missing else ()
+        raise CompileError([*messages, *lost])
 
 
 def is_of_runtime(name: str) -> bool:
@@ -120,7 +121,9 @@ def _reached(host_ir: str) -> set[str]:
     return reached
 
 
-def _messages(names: Sequence[str], units: Sequence[TranslationUnit]) -> list[Diagnostic]:
+def _messages(
+    names: Sequence[str], units: Sequence[TranslationUnit], objects: Sequence[ForeignObject]
+) -> list[Diagnostic]:
     uses: dict[str, SourceLoc] = {}
     for name, loc in _uses(units):
         uses[name] = min(loc, uses.get(name, loc), key=_order)
@@ -128,12 +131,37 @@ def _messages(names: Sequence[str], units: Sequence[TranslationUnit]) -> list[Di
     out: list[Diagnostic] = []
     for name in sorted(names, key=lambda n: _order(uses.get(n, UNKNOWN_LOC))):
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
-        remedy = "define it in one of the source files, or name its library with -l"
-        if near:
-            remedy = f"did you mean '{near[0]}'?"
+        remedy = _hidden(name, units) or _mangled(name, objects)
+        if remedy is None:
+            remedy = "define it in one of the source files, or name its library with -l"
+            if near:
+                remedy = f"did you mean '{near[0]}'?"
         place = uses.get(name, UNKNOWN_LOC)
         out.append(Diagnostic(Severity.ERROR, place, f"undefined reference to '{name}'", remedy))
     return out
+
+
+def _hidden(name: str, units: Sequence[TranslationUnit]) -> str | None:
+    """What to write where a file has a definition of that name for itself."""
+    for unit in units:
+        for function in unit.functions:
+            if function.name == name and function.body is not None:
+                if function.is_inline:
+                    return (
+                        f"{unit.file} has it as 'inline', for itself: write 'extern inline' there"
+                    )
+                return f"{unit.file} has it as 'static': remove that word there"
+        for variable in unit.variables:
+            if variable.name == name and variable.storage.name == "STATIC_GLOBAL":
+                return f"{unit.file} has it as 'static': remove that word there"
+    return None
+
+
+def _mangled(name: str, objects: Sequence[ForeignObject]) -> str | None:
+    """What to write where an object defines a C++ function of that name (Itanium C++ ABI, 5.1)."""
+    mangled = f"_Z{len(name)}{name}"
+    found = next((o for o in objects for n in o.defined if n.startswith(mangled)), None)
+    return found and f'{found.name} has it as C++: declare it there as extern "C"'
 
 
 def _order(loc: SourceLoc) -> tuple[str, int, int]:

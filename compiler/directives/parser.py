@@ -224,9 +224,9 @@ def _unknown_clause(
         )
     if homes:
         allowed = ", ".join(f"'{home}'" for home in homes)
-        return error(
-            loc, f"clause '{word}' is not allowed on '{where}'", f"it is allowed on {allowed}"
-        )
+        numbered = word == "device" and "device_num" in rule.clauses
+        remedy = "write device_num(…)" if numbered else f"it is allowed on {allowed}"
+        return error(loc, f"clause '{word}' is not allowed on '{where}'", remedy)
     if word == "data" and kind in (DirectiveKind.DATA, DirectiveKind.HOST_DATA):
         return error(loc, f"unexpected 'data' after '{where}'", "remove it")
     known = [*rule.clauses, *(a for a, n in aliases_on(kind).items() if n in rule.clauses)]

@@ -190,7 +190,7 @@ class _Command:
         from ..irgen import generate_module
 
         options, sink, kept = compile_options(self.args), DiagnosticSink(), CheckedFiles()
-        if path.suffix == ".i" or self.args.language == "cpp-output":
+        if self._language(path) == "cpp-output":
             text = read_source(path, SourceLoc(str(path), 0))
             source = PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
         else:
@@ -212,6 +212,12 @@ class _Command:
             messages = _print(sink)
         tree = kept.entry(source.file, source.text)
         return ObjectFile(source, _kept_arguments(self.args), messages, tree)
+
+    def _language(self, path: Path) -> str | None:
+        """What `-x`, or else the name, says that an input is; None: no source file."""
+        by_name = {".c": "c", ".i": "cpp-output"}.get(path.suffix)
+        said = [each.partition("=") for each in self.args.languages]
+        return next((word for word, _, file in said if Path(file) == path), by_name)
 
     def _link(self) -> None:
         from ...runtime.errors import NoDeviceError
@@ -301,7 +307,7 @@ class _Command:
         found: list[ObjectFile | ForeignObject] = []
         for name in self.args.inputs:
             path = Path(name)
-            if path.suffix in (".c", ".i") or self.args.language in ("c", "cpp-output"):
+            if self._language(path) is not None:
                 found.append(self._compiled(path, str(self.args.output or "a.out")))
             elif ".so" in path.suffixes:
                 self.args.libraries.append(str(path.resolve()))

@@ -84,12 +84,13 @@ def command_error(message: str, remedy: str) -> CommandLineError:
 
 def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
     """
-    `arguments` with `@file`s in place, in the form of the parsers. Warnings go to `sink`; raises
-    `CommandLineError` for values that do not exist.
+    `arguments` with `@file`s in place, in the form of the parsers: `-x` with each file that it is about,
+    `c=FILE`. Warnings go to `sink`; raises `CommandLineError` for values that do not exist.
     """
     found: list[str] = []
     given = list(_with_files(arguments, 0))
     words: list[str] = []
+    language = "none"
     rest = iter(given)
     for argument in rest:
         if argument == "-Xlinker":
@@ -117,7 +118,10 @@ def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
         elif argument in ("--param", "-aux-info"):
             _next(rest, argument)
         elif argument == "-x" or re.fullmatch(r"-x(?!openmp)[a-z].*", argument):
-            found += ["-x", _language(argument[2:] or _next(rest, argument))]
+            language = _language(argument[2:] or _next(rest, argument))
+        elif argument == "-" or not argument.startswith("-"):
+            named = [] if language == "none" else ["-x", f"{language}={argument}"]
+            found += [*named, argument]
         else:
             found += _one(argument, sink)
     return found + _linker(words, given, sink)

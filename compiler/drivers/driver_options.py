@@ -122,7 +122,13 @@ def _add_preprocessing(group: argparse._ArgumentGroup) -> None:  # pyright: igno
     group.add_argument(
         "-nostdinc", dest="no_standard_dirs", action="store_true", help="no headers of the system"
     )
-    group.add_argument("-x", dest="language", metavar="LANGUAGE", help="what all files are: c")
+    group.add_argument(
+        "-x",
+        dest="languages",
+        metavar="LANGUAGE",
+        help="what the files behind it are: c, cpp-output, or what their names say: none",
+        **_REPEATED,
+    )
     group.add_argument(
         "-D", dest="defines", metavar="NAME[=VALUE]", help="define a macro", **_REPEATED
     )

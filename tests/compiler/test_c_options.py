@@ -126,3 +126,12 @@ def test_questions():
     assert answer(["-print-prog-name=ld"]) == "ld"
     assert answer(["-print-file-name=no_such_library.a"]) == "no_such_library.a"
     assert answer(["-O2", "a.c"]) is None
+
+
+def test_a_language_holds_for_what_follows(folder: Path):
+    """An object before `-x c` is one, and so is a file behind `-x none`."""
+    Path("part").write_text("int part(void) { return 0; }\n")
+    Path("more.c").write_text("int part(void);\nint main(void) { return part(); }\n")
+    assert _run("-c", "more.c", "-o", "more.o") == 0
+    assert _run("more.o", "-xc", "part", "-o", "program") == 0
+    assert _run("-x", "c", "part", "-x", "none", "more.o", "-o", "program") == 0

@@ -187,6 +187,22 @@ def test_undefined_references(tmp_path: Path, capfd: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(
+    ("hidden", "remedy"),
+    [
+        ("static int f(void) { return 1; } int g(void) { return f(); }", "b.c has it as 'static'"),
+        ("inline int f(void) { return 1; }", "b.c has it as 'inline', for itself"),
+    ],
+)
+def test_definitions_that_others_cannot_use(
+    hidden: str, remedy: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = write(tmp_path, "int f(void); int main(void) { return f(); }", hidden)
+    assert accc_main.main(["--target=host", *map(str, files), "-o", str(tmp_path / "p")]) == 1
+    said = capfd.readouterr().err
+    assert "a.c:1:38: error: undefined reference to 'f'" in said and remedy in said
+
+
+@pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
         (("-lm", "-lc", "-lgcc", "-lpthread", "-ldl"), 0, ""),

@@ -320,18 +320,20 @@ def as_union(expr: Expr, t: RecordType) -> Expr | None:
     for field in t.fields or ():
         own = field.type.type
         null = is_null_constant(expr) and isinstance(own, PointerType)
-        if null or compatible(own, expr.type) or _to_void(own, expr.type):
+        if null or compatible(own, expr.type) or _takes(own, expr.type):
             init = Initializer(t, [(0, cast(expr, own))], True, expr.loc)
             decl = VarDecl("compound literal", QualType(t), expr.loc, init=init, address_taken=True)
             return rvalue(CompoundLiteral(type=t, loc=expr.loc, decl=decl))
     return None
 
 
-def _to_void(target: CType, source: CType) -> bool:
-    """Whether a pointer becomes one to void, perhaps dropping qualifiers."""
+def _takes(target: CType, source: CType) -> bool:
+    """Whether a pointer becomes one to void, or to the same type with more qualifiers."""
     if not isinstance(target, PointerType) or not isinstance(source, PointerType):
         return False
-    return isinstance(target.pointee.type, VoidType)
+    to, of = target.pointee, source.pointee
+    more = to.const >= of.const and to.volatile >= of.volatile
+    return isinstance(to.type, VoidType) or (more and compatible(to.type, of.type))
 
 
 def _check_pointers(

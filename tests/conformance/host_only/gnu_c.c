@@ -23,10 +23,11 @@ static struct tight constant = {1, 0x12345678, 2.5, -2, 0x123456789aUL};
 struct tail { int n; char text[]; };
 static struct tail tail = {3, "abcdefgh"};
 union number { int i; float f; };
-typedef union { int *i; float *f; } place __attribute__((transparent_union));
+typedef union { int *i; const float *f; } place __attribute__((transparent_union));
 typedef int word __attribute__((mode(DI)));
 
 static int at(place p) { return *p.i; }
+static float real_at(place p) { return *p.f; }
 
 static void layout(void) {
   struct tight t = {1, 2, 3, 3, 7};
@@ -44,7 +45,8 @@ static void layout(void) {
   CHECK(b.a - 2 < 0 && b.b - 2 > 0 && b.c - 40 < 0 && b.d == -5 && b.e + b.f == 2);
   CHECK(strcmp(tail.text, "abcdefgh") == 0);
   int i = 7;
-  CHECK(at(&i) == 7 && ((union number)2.5f).f == 2.5f);
+  float real = 1.5f;
+  CHECK(real_at(&real) == 1.5f && at(&i) == 7 && ((union number)2.5f).f == 2.5f);
 }
 
 /* Jumps. */
