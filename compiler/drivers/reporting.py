@@ -123,7 +123,7 @@ def _changed(old: Reporting, argument: str) -> Reporting | None:
                 UNKNOWN_LOC, f"'{argument}': '{value}' is not a number", "write -fmax-errors=20"
             )
         return replace(old, most_errors=int(value))
-    m = re.fullmatch(r"-W(no-)?(error)?(?:=?([a-z][\w-]*))?(=\d+)?", argument)
+    m = re.fullmatch(r"-W(no-)?(error)?(?:=?([a-zA-Z][\w+-]*))?(=[\w+-]+)?", argument)
     if m is None or argument in ("-W", "-Wall"):
         return None
     no, fails, option = bool(m[1]), bool(m[2]), m[3]
