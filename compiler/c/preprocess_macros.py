@@ -48,6 +48,10 @@ _DIRECTIVES = frozenset(
     )
 )
 """First words of directives of OpenACC that no other pragma begins with."""
+_SAY_NOTHING = frozenset(
+    ("diagnostic", "system_header", "visibility", "push_options", "pop_options", "ivdep", "unroll")
+)
+"""Pragmas of gcc and clang about messages, linkage and speed."""
 _REFUSED_PRAGMAS: Mapping[str, str] = {
     "scalar_storage_order": "swap the bytes in the program",
     "redefine_extname": "declare the function with its own name",
@@ -531,11 +535,25 @@ class MacroPreprocessor(MacroExpander):
             raise error(loc, f"#pragma {word} is not supported", _REFUSED_PRAGMAS[word])
         elif word == "omp":
             self._ignore_openmp(args[0].loc)
+        elif word in ("GCC", "clang", "message"):
+            self._of_other_compilers([t for t in args if not t.is_space])
         elif (meant := _directive_without_acc([each.value for each in args])) is not None:
             message = f"#pragma {word} is ignored; did you mean '#pragma acc {meant}'?"
             self._sink.warn(args[0].loc, message, "write 'acc' after '#pragma'")
         else:
             self._sink.remark(args[0].loc, f"#pragma {word} is ignored")
+
+    def _of_other_compilers(self, words: list[Token]) -> None:
+        """`#pragma GCC …`, `clang …`, `message`: texts are told; about messages and speed nothing is said."""
+        loc, name = words[0].loc, " ".join(t.value for t in words[:2] if t.type == "CPP_ID")
+        kind, text = name.split()[-1], _spelling(words[len(name.split()) :]).strip()
+        if kind == "error":
+            raise error(loc, f"#pragma {name} {text}")
+        if kind == "warning":
+            self._sink.warn(loc, f"#pragma {name} {text}")
+        elif kind not in _SAY_NOTHING:
+            said = f"#pragma message {text}" if kind == "message" else f"#pragma {name} is ignored"
+            self._sink.remark(loc, said)
 
     def _save_macro(self, word: str, args: list[Token]) -> None:
         """`#pragma push_macro("name")` and the pop that brings the macro back (as gcc and MSVC have it)."""

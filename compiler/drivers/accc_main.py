@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from ..backend.foreign_objects import ForeignObject
-    from ..base.options import TargetName
+    from ..base.options import CompileOptions, TargetName
     from ..c.preprocess import PreprocessedSource
+    from ..checked_files import CheckedFiles
     from ..executable import Executable
     from ..pipeline import StageCallback
 
@@ -178,33 +179,43 @@ class _Command:
             if not self.args.check:
                 write_output(output, compiled.to_bytes())
 
-    @with_deep_stack
-    def _compiled(self, path: Path, output: str) -> ObjectFile:
-        """A C file as an object, after checking it; its warnings are printed."""
+    def _preprocessed(
+        self,
+        path: Path,
+        output: str,
+        options: CompileOptions,
+        sink: DiagnosticSink,
+        kept: CheckedFiles,
+    ) -> PreprocessedSource:
+        """The text of a C file; what else was asked to be made of it is written."""
         from ..base.diagnostics import SourceLoc
         from ..c.preprocess import PreprocessedSource, read_source, without_openmp
         from ..c.preprocess_kept import preprocess_or_find
+        from ..executable import preprocess_options
+
+        if self._language(path) == "cpp-output":
+            text = read_source(path, SourceLoc(str(path), 0))
+            return PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
+        source = preprocess_or_find(path, preprocess_options(options), sink, kept=kept)
+        if self.args.save_temps:
+            name = (
+                Path(output).with_suffix(".i") if self.args.compile else path.with_suffix(".i").name
+            )
+            write_output(Path(name), source.text.encode(errors="surrogateescape"))
+        if self.args.depend:
+            write_dependencies(source, self.args, output)
+        return source
+
+    @with_deep_stack
+    def _compiled(self, path: Path, output: str) -> ObjectFile:
+        """A C file as an object, after checking it; its warnings are printed."""
         from ..c.program import check_program
         from ..checked_files import CheckedFiles
-        from ..executable import preprocess_options
         from ..irgen import generate_module
 
         options, sink, kept = compile_options(self.args), DiagnosticSink(), CheckedFiles()
-        if self._language(path) == "cpp-output":
-            text = read_source(path, SourceLoc(str(path), 0))
-            source = PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
-        else:
-            source = preprocess_or_find(path, preprocess_options(options), sink, kept=kept)
-            if self.args.save_temps:
-                name = (
-                    Path(output).with_suffix(".i")
-                    if self.args.compile
-                    else path.with_suffix(".i").name
-                )
-                write_output(Path(name), source.text.encode(errors="surrogateescape"))
-            if self.args.depend:
-                write_dependencies(source, self.args, output)
         try:
+            source = self._preprocessed(path, output, options, sink, kept)
             units = check_program([source], sink, options.target, wall=options.wall, kept=kept)
             generate_module(units, sink)
             require_no_failing(sink.diagnostics)

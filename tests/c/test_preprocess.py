@@ -472,3 +472,23 @@ def test_usual_headers_are_quick() -> None:
         run(source)
         best = min(best, time.process_time() - start)
     assert best < 0.15
+
+
+def test_pragmas_of_other_compilers() -> None:
+    """Texts are told, `error` is one, and what is about messages or speed says nothing."""
+    text = """#pragma GCC diagnostic ignored "-Wfoo"
+#pragma clang diagnostic pop
+#pragma message("soon")
+#pragma GCC warning "careful"
+#pragma GCC optimize("O3")
+#pragma GCC error "stop"
+"""
+    sink = DiagnosticSink()
+    with pytest.raises(CompileError) as caught:
+        preprocess_text(text, "f.c", None, sink)
+    assert caught.value.diagnostics[0].message == '#pragma GCC error "stop"'
+    assert [(d.severity, d.loc.line, d.message) for d in sink.diagnostics] == [
+        (Severity.REMARK, 3, '#pragma message ("soon")'),
+        (Severity.WARNING, 4, '#pragma GCC warning "careful"'),
+        (Severity.REMARK, 5, "#pragma GCC optimize is ignored"),
+    ]

@@ -34,7 +34,10 @@ def _as_before() -> Iterator[None]:
         ("-Werror=format", "error a, warning c, error d"),
         ("-Werror -w", "error d"),
         ("-Werror -fmax-errors=2", "error a, error c"),
-        ("-Wsomething-else -Wno-anything -Wc++-compat -Wnormalized=nfc -Wformat=2", "warning a, warning c, error d"),
+        (
+            "-Wsomething-else -Wno-anything -Wc++-compat -Wnormalized=nfc -Wformat=2",
+            "warning a, warning c, error d",
+        ),
     ],
 )
 def test_what_is_shown(options: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
