@@ -38,6 +38,7 @@ from .run_program import (
     profile_libraries,
     run_program,
     seconds,
+    thread_count,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +94,11 @@ def _argument_parser() -> argparse.ArgumentParser:
         help="wait for every synchronous construct on a GPU (also: ACCOPT_DEVICE_QUEUES=0)",
     )
     group.add_argument(
-        "--threads", type=int, default=0, metavar="N", help="CPU threads (host target; 0: all)"
+        "--threads",
+        type=int,
+        default=0,
+        metavar="N",
+        help="CPU threads (host target; 0: ACC_NUM_CORES, OMP_NUM_THREADS, or all)",
     )
     group.add_argument(
         "--shared-memory", action="store_true", help="host target: no separate device memory"
@@ -167,7 +172,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         devices=devices,
         libraries=tuple(args.libraries),
         library_folders=tuple(args.library_dirs),
-        threads=args.threads,
+        threads=args.threads or thread_count(),
         shared_memory=args.shared_memory or options.managed,
         checks=not args.no_checks,
         counters=args.report,

@@ -29,6 +29,7 @@ from .run_program import (
     patience,
     profile_libraries,
     run_program,
+    thread_count,
 )
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ def run_executable(
         device_number=number,
         devices=device_count(),
         device_queues=device_queues(),
+        threads=thread_count(),
         shared_memory=executable.options.managed,
         libraries=tuple(libraries),
         library_folders=with_origin(folders, Path(argv[0])),

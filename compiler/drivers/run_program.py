@@ -176,6 +176,19 @@ def device_count() -> int | None:
     return int(text) if text else None
 
 
+def thread_count() -> int:
+    """
+    How many CPU threads the environment asks for, 0 if it does not: ACC_NUM_CORES, the variable of NVIDIA's
+    compilers for multicore targets, or else OMP_NUM_THREADS (the first number of its list), which launchers
+    and batch systems set for every program.
+    """
+    text = os.environ.get("ACC_NUM_CORES", "")
+    if text and (not text.isdigit() or int(text) < 1):
+        raise error(UNKNOWN_LOC, f"ACC_NUM_CORES is '{text}'", "set it to a number of CPU threads")
+    outer = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(text or (outer if outer.isdigit() else 0))
+
+
 def device_queues() -> bool:
     """Whether the host may go on after synchronous constructs on a GPU: unless ACCOPT_DEVICE_QUEUES is 0."""
     text = os.environ.get("ACCOPT_DEVICE_QUEUES", "")

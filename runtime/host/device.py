@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from ...compiler.backend.heap import ask_for_large_pages
 from ...compiler.base.abi import DeviceType
+from ...compiler.base.processors import usable_processors
 from ..device import (
     CELL_BYTES,
     CellPage,
@@ -50,7 +51,7 @@ _IN_PLACE = 1
 @dataclass(frozen=True, slots=True)
 class HostOptions:
     """
-    `threads`: CPU threads per launch; 0 takes the number of CPUs this process may use.
+    `threads`: CPU threads per launch; 0 takes the processors that this process may use (`usable_processors`).
     `shared_memory`: device addresses are host addresses, and data clauses move nothing.
     `poison`: fill new device memory with 0xCB, so that reading it uninitialised shows.
     """
@@ -183,7 +184,7 @@ class HostDevice:
     def __init__(self, options: HostOptions | None = None, number: int = 0, count: int = 1):
         self.options = options or HostOptions()
         self.number = number
-        self.threads = self.options.threads or len(os.sched_getaffinity(0))
+        self.threads = self.options.threads or usable_processors()
         which = f"host {number}" if count > 1 else "host"
         self.name = f"{which} (CPU, {self.threads} threads)"
         self.shares_memory = self.options.shared_memory
