@@ -11,7 +11,22 @@
 // Four sums of four groups: four elements of a, four of b, sixteen products. What is not in a whole group
 // runs on workers of its own, or after the lanes' sums.
 // ORDER-LABEL: llvm.func @products
-// ORDER-NOT:   accx.why
+// ORDER:         %blocks = arith.divui
+// ORDER:         acc.loop gang control(%block : i32)
+// ORDER:           accx.gang_threads [128 : i64] {
+// ORDER:             scf.if %full {
+// ORDER:               %tile = accx.shared_tile "pieces" 4096
+// ORDER:               scf.for %piece
+// ORDER-NEXT:            accx.gang_barrier
+// ORDER:                 llvm.store %a_j{{[_0-9]*}}, %staged{{[_0-9]*}} {alignment = 16 : i64}
+// ORDER:                 accx.gang_barrier
+// ORDER:                 scf.for %number
+// ORDER:                   arith.xori
+// ORDER-COUNT-16:          arith.mulf
+// ORDER:                 accx.unroll = 8
+// ORDER:             } else {
+// ORDER:               scf.if %valid {
+// ORDER:           accx.why = "groups of 4 iterations and 4 of the loops inside share what they read through tiles
 // LANES-LABEL: llvm.func @products
 // LANES:       acc.parallel num_gangs({%{{.*}} : i32}) num_workers(%c16{{[_0-9]*}} : i32) vector_length(%c8{{[_0-9]*}} : i32)
 // LANES:         acc.loop vector

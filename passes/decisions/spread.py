@@ -150,7 +150,8 @@ SIDES_ALONE = (4,)
 """
 The same where a thread adds up alone, in the program's order. On an H200, 16384 and 65536 sums of as
 many products of `b[i + j]` take 389 and 1531 µs (434 and 1759 with a sum per thread), those of `b[i ^ j]`
-390 and 1505 (248 and 1333): subscripts that permute a group are left alone.
+390 and 1505 (248 and 1333): subscripts that permute a group are left alone, unless threads read them from
+shared memory.
 """
 MOST_COPIES = 384
 """Operations of all copies of a body: instructions, and values that wait in registers."""

@@ -21,8 +21,9 @@ Leaves: a construct that is one gang and vector loop, which holds a sequential l
         version, for short ones, is the construct as it was.
         Where the order has to be kept (sums of floating-point numbers without `reassociate`, what is no
         sum), the loop is one gang and vector loop, and subscripts are sums or differences, a lane takes a
-        group of four alone, in the program's order, and loads groups before their turn. Other constructs
-        are untouched.
+        group of four alone, in the program's order, and loads groups before their turn. So it does where a
+        subscript is `i ^ j`, and the gang's threads load what they read together (`staged_groups.py`). Other
+        constructs are untouched.
 Fails:  never.
 
 Before:
@@ -95,6 +96,7 @@ from ..ir.versions import branches, can_have_versions, copy_construct, move_cons
 from .group_loads import Pair, Spreads
 from .grouped_iterations import SUMS, GroupedLoops, group
 from .reduction_loops import SumLoop
+from .staged_groups import THREADS, find_staging
 
 
 def _is_plain(op: Operation) -> bool:
@@ -170,7 +172,8 @@ def _side(pair: Pair, order: Order, sides: Sequence[int]) -> int:
             if isinstance(op, llvm.LoadOp)
         )
         loads = GroupedLoads(side, addresses, operations)
-        if is_worthwhile(loads) and (order != "kept" or pays_alone(loads)):
+        pays = order != "kept" or pays_alone(loads) or find_staging(pair, side) is not None
+        if is_worthwhile(loads) and pays:
             return side
     return 1
 
@@ -209,7 +212,12 @@ def _find(construct: acc.ParallelOp, order: Order, sides: Sequence[int]) -> Grou
     if side == 1:
         raise Declined("no subscript combines the variables of two loops")
     used = tuple(p for p in pairs if wanted[p] > 1)
-    return GroupedLoops(construct, outer, used, side, ordered=order == "kept")
+    if order != "kept":
+        return GroupedLoops(construct, outer, used, side)
+    staging = [find_staging(pair, side) for pair in used]
+    if len(used) > 1 and any(staging):
+        raise Declined("several loops would be staged in shared memory")
+    return GroupedLoops(construct, outer, used, side, ordered=True, staging=staging[0])
 
 
 def _take_lanes(construct: acc.ParallelOp) -> list[SumLoop]:
@@ -310,6 +318,8 @@ class GroupCombinedSubscriptsPass(ModulePass):
         try:
             found = _find(construct, sums, sides)
             least = SHORTEST_SHARED if made else SHORTEST
+            if found.staging is not None:
+                least = found.side * THREADS
             condition = _long_enough(found, least) if self.versions else True
             if condition is False:
                 raise Declined("the inner loops are short")

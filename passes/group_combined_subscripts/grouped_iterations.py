@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import UNROLL
+from ...dialects.accx_cache import GangThreadsOp
 from ...dialects.llvm_ext import FreezeOp
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import NONE, enclosing_module, is_defined_inside, set_operand_groups
@@ -33,9 +34,8 @@ from ..ir.schedules import LoopSchedule, drop_covers, schedule_of, set_schedule,
 from ..ir.trip_counts import Arithmetic, trip_count
 from .group_copies import WIDE_BYTES, GroupCopies, Values
 from .group_loads import Pair, Spreads
+from .staged_groups import THREADS, StagedGroups, Staging
 
-THREADS = 128
-"""Of a gang."""
 AHEAD = 2
 """
 Groups of the inner loop that a thread which adds up alone has loaded before their turn: a scheduler has
@@ -43,6 +43,8 @@ few such warps, and a group of 16 products takes one 16 cycles, less than a load
 """
 IN_FLIGHT = 8
 """Iterations of the inner loop that a lane takes side by side for a sum that is in no group."""
+Variables = dict[Operation, list[list[SSAValue]]]
+"""For each sequential loop and row, the variables of its sums."""
 SUMS: tuple[type[Operation], ...] = (arith.AddfOp, arith.AddiOp)
 
 
@@ -50,7 +52,8 @@ SUMS: tuple[type[Operation], ...] = (arith.AddfOp, arith.AddiOp)
 class GroupedLoops:
     """
     A construct that is one loop, and the sequential loops in it to take in groups of `side`. `ordered`: what
-    they carry is computed in the program's order, by one thread for each row.
+    they carry is computed in the program's order, by one thread for each row; with `staging`, which the one
+    pair there is then has, from shared memory.
     """
 
     construct: acc.ParallelOp
@@ -58,6 +61,7 @@ class GroupedLoops:
     pairs: tuple[Pair, ...]
     side: int
     ordered: bool = False
+    staging: Staging | None = None
 
 
 # Ranges ---------------------------------------------------------------------------------------------
@@ -112,12 +116,13 @@ class _Iterations:
         self,
         found: GroupedLoops,
         maps: list[Values],
-        variables: dict[Operation, list[list[SSAValue]]],
+        variables: Variables,
         aligned: SSAValue | None,
         elements: int,
+        thread: SSAValue | None = None,
     ):
         self.found, self.maps, self.variables, self.aligned = found, maps, variables, aligned
-        self.elements = elements
+        self.elements, self.thread = elements, thread
         self.pairs = {pair.inner: pair for pair in found.pairs}
 
     def operations(self, ops: Sequence[Operation], at: Cursor) -> None:
@@ -150,8 +155,16 @@ class _Iterations:
             span = at.value(arith.SubiOp(whole.stop, whole.start, overflow=NSW))
             groups = at.value(arith.DivUIOp(span, at.i64(self.found.side)))
             groups = _narrow(groups, inner.lb.type, at, "groups")
-            self._together(pair, self.found.side, start, groups, sums, at)
-            sums = self._in_order(pair, stop, upper, self._totals(pair, at), at)
+            if self.thread is not None and self.found.staging is not None:
+                arrays = frozenset(_arrays(pair))
+                emit = StagedGroups(
+                    pair, self.found.staging, self.maps, arrays, self.thread, start
+                ).emit
+                sums = [list(row) for row in emit(groups, sums, at)]
+            else:
+                self._together(pair, self.found.side, start, groups, sums, at)
+                sums = self._totals(pair, at)
+            sums = self._in_order(pair, stop, upper, sums, at)
         for values, row in zip(self.maps, sums, strict=True):
             values.update(zip(inner.results, row, strict=True))
         at.loc = location
@@ -387,17 +400,57 @@ def _let_wrap(pair: Pair) -> None:
             value = user.results[0]
 
 
-def group(found: GroupedLoops, lanes: int, elements: int) -> None:
-    """Rewrites the construct (see the contract above)."""
+@dataclass(frozen=True)
+class _Shares:
+    """
+    How the outer loop's iterations are dealt out by number: `single` alone first, groups from `skipped` up to
+    `count`. `head`: how many of the single ones lie before the groups.
+    """
+
+    found: GroupedLoops
+    whole: Range
+    head: SSAValue
+    single: SSAValue
+    skipped: SSAValue
+    count: SSAValue
+    aligned: SSAValue | None
+    elements: int
+
+    @property
+    def variable(self) -> SSAValue:
+        return self.found.outer.region.block.args[0]
+
+    @property
+    def type(self) -> IntegerType:
+        type = self.variable.type
+        assert isinstance(type, IntegerType)
+        return type
+
+    def rows(self, number: SSAValue, at: Cursor) -> list[Values]:
+        """The iterations of the group with a number."""
+        hint, size = self.variable.name_hint, self.found.side
+        place = at.value(arith.SubiOp(number, self.skipped, overflow=NSW))
+        distance = at.value(arith.MuliOp(place, at.i64(size), overflow=NSW))
+        first = at.value(arith.AddiOp(self.whole.start, distance, overflow=NSW))
+        row = _narrow(first, self.type, at, hint)
+        maps: list[Values] = [{self.variable: row}]
+        for r in range(1, size):
+            value = arith.AddiOp(row, at.constant(r, self.type), overflow=NSW)
+            maps.append({self.variable: at.value(value, hint)})
+        return maps
+
+    def alone(self, number: SSAValue, at: Cursor) -> list[Values]:
+        """The iteration with a number, which is in no group."""
+        early = at.value(arith.AddiOp(self.whole.lower, number, overflow=NSW))
+        past = at.value(arith.SubiOp(number, self.head, overflow=NSW))
+        late = at.value(arith.AddiOp(self.whole.stop, past, overflow=NSW))
+        is_early = at.value(arith.CmpiOp(number, self.head, "slt"))
+        one = at.value(arith.SelectOp(is_early, early, late))
+        return [{self.variable: _narrow(one, self.type, at, self.variable.name_hint)}]
+
+
+def _shares(found: GroupedLoops, lanes: int, elements: int) -> _Shares:
     outer, size = found.outer, found.side
-    block = outer.region.block
-    variable = block.args[0]
-    type = variable.type
-    assert isinstance(type, IntegerType) and block.first_op is not None
-    _resize(found, lanes)
-    for pair in found.pairs if not found.ordered else ():
-        _let_wrap(pair)
-    originals = [op for op in block.ops if not isinstance(op, acc.YieldOp)]
     before = Cursor.before(outer)
     whole = _whole_groups(outer.lowerbound[0], outer.upperbound[0], size, before)
     side = before.i64(size)
@@ -413,48 +466,102 @@ def group(found: GroupedLoops, lanes: int, elements: int) -> None:
     skipped = before.value(arith.AndIOp(above, before.i64(-workers)), "skipped")
     count = before.value(arith.AddiOp(groups, skipped, overflow=NSW), "count")
     aligned = _aligned(found, before)
+    return _Shares(found, whole, head, single, skipped, count, aligned, elements)
 
-    variables = _variables(found, Cursor.before(block.first_op))
+
+def _each_alone(
+    shares: _Shares,
+    originals: Sequence[Operation],
+    variables: Variables,
+    number: SSAValue,
+    at: Cursor,
+) -> None:
+    """The group or the single iteration with a number."""
+    found = shares.found
+    together, apart = if_full(at, at.value(arith.CmpiOp(number, shares.skipped, "sge"), "whole"))
+    maps = shares.rows(number, together)
+    _Iterations(found, maps, variables, shares.aligned, shares.elements).operations(
+        originals, together
+    )
+    apart = apart.if_then(apart.value(arith.CmpiOp(number, shares.single, "slt"), "single"))
+    maps = shares.alone(number, apart)
+    _Iterations(found, maps, variables, None, IN_FLIGHT).operations(originals, apart)
+
+
+def _by_gangs(shares: _Shares, originals: Sequence[Operation], at: Cursor) -> SSAValue:
+    """
+    What the threads of a gang do in one iteration of the loop over gangs: groups together where all have one;
+    how many iterations that loop has.
+    """
+    found = shares.found
+    body = Block(arg_types=[i32])
+    thread = body.args[0]
+    thread.name_hint = "thread"
+    inside = Cursor.at_end(body, at.loc)
+    variables = _variables(found, inside)
+    threads = inside.i64(THREADS)
+    first = inside.value(
+        arith.MuliOp(inside.to_i64(shares.variable), threads, overflow=NSW), "first"
+    )
+    number = inside.value(arith.AddiOp(first, inside.to_i64(thread), overflow=NSW), "number")
+    past = inside.value(arith.AddiOp(first, threads, overflow=NSW))
+    full = inside.value(arith.CmpiOp(first, shares.skipped, "sge"))
+    full = inside.value(arith.AndIOp(full, inside.value(arith.CmpiOp(past, shares.count, "sle"))))
+    if shares.aligned is not None:
+        full = inside.value(arith.AndIOp(full, shares.aligned), "full")
+    together, apart = if_full(inside, full)
+    maps = shares.rows(number, together)
+    _Iterations(found, maps, variables, None, shares.elements, thread).operations(
+        originals, together
+    )
+    valid = apart.value(arith.CmpiOp(number, shares.count, "slt"), "valid")
+    _each_alone(shares, originals, variables, number, apart.if_then(valid))
+    at.insert(GangThreadsOp((THREADS,), Region(body)))
+    before = Cursor.before(found.outer)
+    above = before.value(arith.AddiOp(shares.count, before.i64(THREADS - 1), overflow=NSW))
+    return before.value(arith.DivUIOp(above, before.i64(THREADS)), "blocks")
+
+
+def group(found: GroupedLoops, lanes: int, elements: int) -> None:
+    """Rewrites the construct (see the contract above)."""
+    outer, size = found.outer, found.side
+    block = outer.region.block
+    variable = block.args[0]
+    assert block.first_op is not None
+    _resize(found, lanes)
+    for pair in found.pairs if not found.ordered else ():
+        _let_wrap(pair)
+    originals = [op for op in block.ops if not isinstance(op, acc.YieldOp)]
+    shares = _shares(found, lanes, elements)
     end = block.last_op
     assert end is not None
     at = Cursor.before(end, outer.location)
-    number = at.to_i64(variable)
-    together, apart = if_full(at, at.value(arith.CmpiOp(number, skipped, "sge"), "whole"))
+    trips = shares.count
+    if found.staging is not None:
+        trips = _by_gangs(shares, originals, at)
+    else:
+        variables = _variables(found, Cursor.before(block.first_op))
+        _each_alone(shares, originals, variables, at.to_i64(variable), at)
 
-    place = together.value(arith.SubiOp(number, skipped, overflow=NSW))
-    distance = together.value(arith.MuliOp(place, together.i64(size), overflow=NSW))
-    first = together.value(arith.AddiOp(whole.start, distance, overflow=NSW))
-    row = _narrow(first, type, together, variable.name_hint)
-    maps: list[Values] = [{variable: row}]
-    for r in range(1, size):
-        value = arith.AddiOp(row, together.constant(r, type), overflow=NSW)
-        maps.append({variable: together.value(value, variable.name_hint)})
-    _Iterations(found, maps, variables, aligned, elements).operations(originals, together)
-
-    apart = apart.if_then(apart.value(arith.CmpiOp(number, single, "slt"), "single"))
-    early = apart.value(arith.AddiOp(whole.lower, number, overflow=NSW))
-    past = apart.value(arith.SubiOp(number, head, overflow=NSW))
-    late = apart.value(arith.AddiOp(whole.stop, past, overflow=NSW))
-    is_early = apart.value(arith.CmpiOp(number, head, "slt"))
-    one = apart.value(arith.SelectOp(is_early, early, late))
-    alone: list[Values] = [{variable: _narrow(one, type, apart, variable.name_hint)}]
-    _Iterations(found, alone, variables, None, IN_FLIGHT).operations(originals, apart)
-
+    before = Cursor.before(outer)
     for op in reversed(originals):
         erase(op)
-    set_bounds(before, outer, _narrow(count, type, before))
+    set_bounds(before, outer, _narrow(trips, shares.type, before))
     if not found.ordered:
         outer.vector, outer.worker = None, NONE
+    elif found.staging is not None:
+        outer.vector = None
     take_elements(outer)
-    variable.name_hint = "group"
+    variable.name_hint = "group" if found.staging is None else "block"
     adding = "a thread adds up each sequentially" if found.ordered else f"{lanes} lanes add up each"
+    where = "" if found.staging is None else " through tiles in shared memory"
     explain(
         outer,
-        f"groups of {size} iterations and {size} of the loops inside share what they read; {adding}",
+        f"groups of {size} iterations and {size} of the loops inside share what they read{where}; {adding}",
     )
 
 
-def _variables(found: GroupedLoops, at: Cursor) -> dict[Operation, list[list[SSAValue]]]:
+def _variables(found: GroupedLoops, at: Cursor) -> Variables:
     """Variables for the sums that the loops in `pairs` carry, row by row."""
     one = at.i32(1)
     return {
