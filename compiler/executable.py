@@ -22,6 +22,7 @@ from .base.options import CompileOptions
 from .base.phases import LOADING, phase
 from .checked_files import CheckedFiles
 from .file_helpers import helped
+from .files_apart import may_be_apart, program_apart
 from .fingerprint import compiler_fingerprint
 from .process import without_collection
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Attribute, Operation
 
+    from .c.ast import TranslationUnit
     from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource, PreprocessOptions
     from .pipeline import StageCallback
@@ -139,7 +141,7 @@ def build(
     from .c.program import preprocess_program
 
     reading = preprocess_options(options)
-    with helped(paths, reading, options.target) as helpers:
+    with helped(paths, reading, options.target, options) as helpers:
         kept = CheckedFiles(helpers=helpers)
         sources = preprocess_program(paths, reading, sink, kept)
         return build_sources(sources, options, sink, after_stage, cached=cached, kept=kept)
@@ -201,15 +203,24 @@ def _translate(
     ahead: HostAhead,
 ) -> Executable:
     """
-    Compiles preprocessed sources. Where a GPU's registers do not suffice (`relieve`), they are scheduled, and
-    compiled from there, once more. `ahead` makes the host code meanwhile.
+    Compiles preprocessed sources, file by file where that can be (`files_apart.py`). Where a GPU's registers
+    do not suffice (`relieve`), they are scheduled, and compiled from there, once more. `ahead` makes the
+    host code meanwhile.
     """
+    with phase(LOADING):
+        from .c.program import check_program
+
+    units = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
+    if after_stage is None and may_be_apart(units, sources):
+        host_ir = program_apart(units, sources, options, sink)
+        if host_ir is not None:
+            return Executable(host_ir, "", (), options)
     if options.target != "nvptx":
-        return _translate_once(sources, options, sink, after_stage, kept, ahead)
+        return _translate_once(units, options, sink, after_stage, ahead)
     from .register_pressure import may_retry, relieve, side_by_side, tiled_places
 
     if not may_retry(options):
-        return _translate_once(sources, options, sink, after_stage, kept, ahead)
+        return _translate_once(units, options, sink, after_stage, ahead)
     counts: dict[str, int] = {}
 
     def keep_counts(stage: str, module: ModuleOp) -> None:
@@ -229,27 +240,24 @@ def _translate(
         with phase("copying for another schedule"):
             unscheduled.append(module.clone())
 
-    executable = _translate_once(sources, options, sink, keep_counts, kept, ahead, keep_copy)
+    executable = _translate_once(units, options, sink, keep_counts, ahead, keep_copy)
     return relieve(
         executable, counts, lambda o: translate(unscheduled[0].clone(), o, DiagnosticSink())
     )
 
 
 def _translate_once(
-    sources: Sequence[PreprocessedSource],
+    units: Sequence[TranslationUnit],
     options: CompileOptions,
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
-    kept: KeptFiles,
     ahead: HostAhead,
     before_schedule: Callable[[ModuleOp], None] | None = None,
 ) -> Executable:
     with phase(LOADING):
         from ..dialects.quick_xdsl import attributes_unchecked
-        from .c.program import check_program
         from .irgen import generate_module
 
-    units = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
     with attributes_unchecked(not options.checks_ir):
         module = generate_module(units, sink)
     return translate(module, options, sink, after_stage, before_schedule, ahead)

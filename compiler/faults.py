@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import ctypes
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from ..runtime.native.guard import Fault
 from .backend.elf import STT_FUNC, ElfFile, Section, Symbol
 from .backend.jit import HostProgram, compile_program
-from .backend.line_table import Place, read_line_table
+from .backend.line_table import LineTable, Place, read_line_table
+from .backend.module_parts import parts
 from .base.diagnostics import (
     UNKNOWN_LOC,
     CompileError,
@@ -78,7 +79,7 @@ class ProgramCode:
 
     def _with_lines(self) -> LinedCode:
         if self._lined is None:
-            self._lined = LinedCode(b"")
+            self._lined = LinedCode(())
             executable = self.executable
             if not executable.options.debug_info and executable.sources:
                 options = replace(executable.options, debug_info=True)
@@ -86,34 +87,36 @@ class ProgramCode:
                     executable = build_sources(executable.sources, options, DiagnosticSink())
                 except CompileError:  # it compiled before; its lines are not worth an error
                     return self._lined
-            self._lined = LinedCode(
-                compile_program(executable.host_ir, executable.options.opt_level)
-            )
+            level = executable.options.opt_level
+            self._lined = LinedCode(compile_program(m, level) for m in parts(executable.host_ir))
         return self._lined
 
 
 class LinedCode:
-    """Object code with a line table; empty code has no functions."""
+    """Object codes with line tables, whose functions have different names."""
 
-    def __init__(self, code: bytes) -> None:
-        self._functions: dict[str, tuple[int, Symbol, bytes]] = {}
-        if not code:
-            return
+    def __init__(self, codes: Iterable[bytes]) -> None:
+        self._functions: dict[str, tuple[LineTable, int, Symbol, bytes]] = {}
+        for code in codes:
+            self._read(code)
+
+    def _read(self, code: bytes) -> None:
         elf = ElfFile(code, "the program's code")
-        self._lines = read_line_table(code)
+        lines = read_line_table(code)
         sections = {section.number: index for index, section in enumerate(elf.code)}
         for symbol in elf.symbols:
             if symbol.type == STT_FUNC and symbol.section in sections:
                 instructions = _instructions(elf, symbol)
-                self._functions[symbol.name] = sections[symbol.section], symbol, instructions
+                place = lines, sections[symbol.section]
+                self._functions[symbol.name] = *place, symbol, instructions
 
     def place(self, function: str, offset: int, instructions: bytes) -> Place | None:
         """The place of an instruction of a function; None unless its instructions are these."""
         found = self._functions.get(function)
-        if found is None or found[2] != instructions:
+        if found is None or found[3] != instructions:
             return None
-        section, symbol, _ = found
-        return self._lines.at(section, symbol.value + offset)
+        lines, section, symbol, _ = found
+        return lines.at(section, symbol.value + offset)
 
 
 def _function_at(

@@ -1,7 +1,8 @@
 """
-Other processes that preprocess and check files of a program, from its last one on, while this process does
-so from the first: whoever is at a file looks whether it is kept (`checked_files.py`), so that they meet. What
-a helper cannot do, and what is wrong with a file, is left to this process.
+Other processes that preprocess, check and compile files of a program, from its last one on, while this
+process does so from the first: whoever is at a file looks whether it is kept (`checked_files.py`,
+`files_apart.py`), so that they meet. What a helper cannot do, and what is wrong with a file, is left to this
+process.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from .backend.kernel_processes import command_for, processors
+from .base.deep_stack import with_deep_stack
 from .base.diagnostics import CompileError, DiagnosticSink
 from .process import without_collection
 
 if TYPE_CHECKING:
+    from .base.options import CompileOptions
     from .c.preprocess import PreprocessOptions
 
 _WORTH_A_PROCESS = 200_000
@@ -29,10 +32,19 @@ _SURE_AFTER = 2
 
 
 class Helpers:
-    """The helpers for the files `paths`, which start when `worked` has been called often enough."""
+    """
+    The helpers for the files `paths`, which start when `worked` has been called often enough. `compiling`:
+    the options of the program that the files become, None if nobody wants their code.
+    """
 
-    def __init__(self, paths: Sequence[Path], options: PreprocessOptions, target: str) -> None:
-        self._work = paths, options, target
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        options: PreprocessOptions,
+        target: str,
+        compiling: CompileOptions | None = None,
+    ) -> None:
+        self._work = paths, options, target, compiling
         self._count = 0
         self._processes: list[subprocess.Popen[bytes]] = []
 
@@ -45,7 +57,7 @@ class Helpers:
 
     def _wanted(self) -> int:
         """How many helpers there is enough to do for."""
-        paths, options, _ = self._work
+        paths, options, *_ = self._work
         if options.use_system_cpp:
             return 0
         size = 0
@@ -73,9 +85,14 @@ class Helpers:
 
 
 @contextmanager
-def helped(paths: Sequence[Path], options: PreprocessOptions, target: str) -> Generator[Helpers]:
+def helped(
+    paths: Sequence[Path],
+    options: PreprocessOptions,
+    target: str,
+    compiling: CompileOptions | None = None,
+) -> Generator[Helpers]:
     """Helpers for the time inside."""
-    helpers = Helpers(paths, options, target)
+    helpers = Helpers(paths, options, target, compiling)
     try:
         yield helpers
     finally:
@@ -86,23 +103,36 @@ def help_out() -> None:
     """The work of helper number ARGUMENT 1 of ARGUMENT 2."""
     signal.signal(signal.SIGTERM, _leave)
     number, count = map(int, sys.argv[1:3])
-    paths, options, target = pickle.load(sys.stdin.buffer)
+    paths, options, target, compiling = pickle.load(sys.stdin.buffer)
     with without_collection():
         for path in paths[::-1][number::count]:
-            check_ahead(path, options, target)
+            work_ahead(path, options, target, compiling)
 
 
-def check_ahead(path: Path, options: PreprocessOptions, target: str) -> None:
-    """Preprocesses and checks a file, if that has not been done, for what is kept of it."""
+@with_deep_stack
+def work_ahead(
+    path: Path,
+    options: PreprocessOptions,
+    target: str,
+    compiling: CompileOptions | None = None,
+) -> None:
+    """
+    Preprocesses and checks a file, if that has not been done, for what is kept of it. With `compiling`, it is
+    compiled, too, if it can be alone: there are no helpers for small programs.
+    """
     from .c.preprocess_kept import preprocess_or_find
     from .c.program import check_file
     from .checked_files import CheckedFiles
+    from .files_apart import host_code, is_plain
 
     kept = CheckedFiles()
     with suppress(CompileError, RecursionError):
         source = preprocess_or_find(path, options, DiagnosticSink(), kept=kept)
-        if not kept.has(source.file, source.text, target):
-            check_file(source, DiagnosticSink(), target, kept)
+        if kept.has(source.file, source.text, target) and not compiling:
+            return
+        unit = check_file(source, DiagnosticSink(), target, kept)
+        if compiling and is_plain(unit, source.text):
+            host_code(unit, source, compiling, DiagnosticSink())
 
 
 def _leave(*_: object) -> NoReturn:

@@ -38,26 +38,16 @@ from .cache import DiskCache, content_key, source_digest
 from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
 from .host_code import initialize, object_code
-from .host_pieces import Pieces, split
+from .host_pieces import split
 from .host_processes import compile_ahead
 from .library_files import load_library
-from .symbols import declared_names
+from .module_parts import is_joined, linked, parts
+from .symbols import declared_names, exported_names
 
 _LIBRARY_NAME = "program"
 _ATEXIT = "__accopt_atexit"
 LINKED_IN = {"pthread_atfork": "__register_atfork", "at_quick_exit": "__cxa_at_quick_exit"}
 """What glibc has for linkers only, and the function behind it, whose last parameter does not matter here."""
-
-_DEFINITION = re.compile(
-    r'^(?:define (?!internal |private )[^@]*@("[^"]*"|[\w.$-]+)\('
-    r'|@("[^"]*"|[\w.$-]+) = (?!internal |private |external |extern_weak )[^\n]*\b(?:global|constant) )',
-    re.MULTILINE,
-)
-
-
-def exported_names(ir: str) -> list[str]:
-    """The functions and variables that an LLVM IR text defines with external linkage."""
-    return [(function or variable).strip('"') for function, variable in _DEFINITION.findall(ir)]
 
 
 @with_deep_stack
@@ -101,7 +91,7 @@ def compile_host(
     The object code of a program's host module, as `HostProgram` loads it; one object if it is to be `whole`,
     as other compilers' objects call functions by their names.
     """
-    return _compile_pieces(_as_program(ir), opt_level, cache, whole=whole)
+    return _compile_pieces(ir, opt_level, cache, whole=whole)
 
 
 @with_deep_stack
@@ -109,33 +99,45 @@ def _compile_pieces(
     ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool
 ) -> HostCode:
     """
-    The object code of a module: each of its pieces and the rest, by several processes where there is much to
-    compile. Raises `CompileError` if LLVM rejects the text.
+    The object code of a program: its files' modules where it has several, else its module's pieces and the
+    rest, by several processes where there is much to compile. Raises `CompileError` if LLVM rejects the text.
     """
-    module = Pieces((), ir) if whole else split(ir)
-    texts = [module.rest, *dict.fromkeys(piece.text for piece in module.pieces)]
+    texts, symbols = ([_whole(ir)], {}) if whole else _objects(ir)
     if cache is not None and len(texts) > 1:
         missing = [text for text in texts if not cache.has(_object_key(text, opt_level))]
         compile_ahead(missing, cache, opt_level, lambda text: _compile(text, opt_level, cache))
     try:
         objects = tuple(_compile(text, opt_level, cache) for text in texts)
     except CompileError:  # of the whole module, LLVM takes it, or says what is wrong
-        if whole or not module.pieces:
+        if whole or len(texts) == 1:
             raise
         return _compile_pieces(ir, opt_level, cache, whole=True)
-    return HostCode(objects, {piece.name: piece.symbol for piece in module.pieces})
+    return HostCode(objects, symbols)
+
+
+def _objects(ir: str) -> tuple[list[str], dict[str, str]]:
+    """The modules that become objects, and the symbols in them of functions that are not called by name."""
+    modules = [_as_program(part) for part in parts(ir)]
+    if is_joined(ir):
+        return modules, {}
+    found = split(modules[0])
+    texts = [found.rest, *dict.fromkeys(piece.text for piece in found.pieces)]
+    return texts, {piece.name: piece.symbol for piece in found.pieces}
+
+
+def _whole(ir: str) -> str:
+    """A program's host code as one module. Raises `CompileError` if LLVM rejects the text."""
+    return linked([_as_program(part) for part in parts(ir)])
 
 
 def has_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bool:
     """Whether `cache` has what `compile_host` gives."""
-    module = split(_as_program(ir))
-    texts = [module.rest, *(piece.text for piece in module.pieces)]
-    return all(cache.has(_object_key(text, opt_level)) for text in texts)
+    return all(cache.has(_object_key(text, opt_level)) for text in _objects(ir)[0])
 
 
 def compile_program(ir: str, opt_level: OptLevel) -> bytes:
     """The same code as one object, of a text that no cache is to keep."""
-    return compile_object(_as_program(ir), opt_level=opt_level)
+    return compile_object(_whole(ir), opt_level=opt_level)
 
 
 def _as_program(ir: str) -> str:
@@ -216,13 +218,14 @@ class HostProgram:
         cache: DiskCache | None = None,
         objects: bytes = b"",
     ):
-        llvm_ir = _as_program(llvm_ir)
         initialize()
         _load_c_library()
         for name in libraries:
             load_library(name, library_folders, llvm.load_library_permanently, RuntimeError)
         self.code = _compile_pieces(llvm_ir, opt_level, cache, whole=bool(objects))
-        self.names = frozenset(exported_names(llvm_ir))
+        self.names = frozenset(
+            _ATEXIT if name == "atexit" else name for name in exported_names(llvm_ir)
+        )
         builder = llvm.JITLibraryBuilder().add_current_process()
         for code in self.code.objects:
             builder.add_object_img(code)

@@ -53,6 +53,31 @@ def check_agreement(units: Sequence[TranslationUnit], sink: DiagnosticSink) -> N
                 _check_pair(reference, decl, sameness, sink)
 
 
+def are_independent(units: Sequence[TranslationUnit], taken: frozenset[str]) -> bool:
+    """
+    Whether each file means without the others what it means with them: an external name has one definition
+    at most, which all declarations are like, and which is none of the C library's functions, by a header or
+    because it is `taken`. The files have been compared (`check_agreement`).
+    """
+    declared: dict[str, list[Declaration]] = {}
+    for unit in units:
+        for decl in (*unit.functions, *unit.variables):
+            if _is_external(decl):
+                declared.setdefault(decl.symbol or decl.name, []).append(decl)
+    sameness = Sameness()
+    for name, decls in declared.items():
+        definitions = [decl for decl in decls if _is_defined(decl)]
+        if not definitions:
+            continue
+        if len(definitions) > 1 or name in taken or any(is_library(decl.loc) for decl in decls):
+            return False
+        for decl in decls:
+            gave_way = isinstance(decl, VarDecl) and decl.gave_way
+            if gave_way or not sameness.of(definitions[0].type, decl.type):
+                return False
+    return True
+
+
 def _is_external(decl: Declaration) -> bool:
     if isinstance(decl, FunctionDecl):
         return not decl.is_static
@@ -83,7 +108,7 @@ def _make_common(old: Declaration, decl: Declaration) -> Declaration:
     if isinstance(old, VarDecl) and isinstance(decl, VarDecl) and not (old.init and decl.init):
         larger = (decl.init is not None, _size(decl.type)) > (old.init is not None, _size(old.type))
         kept, other = (decl, old) if larger else (old, decl)
-        other.is_defined = False
+        other.is_defined, other.gave_way = False, True
         return kept
     raise error(
         decl.loc,

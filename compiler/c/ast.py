@@ -67,6 +67,8 @@ class VarDecl:
     is_weak: bool = False
     alias: str | None = None
     """The symbol that it is another name of (GNU C)."""
+    gave_way: bool = False
+    """Its definition is not the one of those of several files that remains (`agreement.py`)."""
 
     @property
     def type(self) -> CType:

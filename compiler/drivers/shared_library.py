@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ..backend.jit import compile_object
+from ..backend.module_parts import linked, parts
 from ..backend.symbols import declared_names
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..executable import Executable
@@ -102,7 +103,10 @@ def link_library(
         )
     names = [name for name in declared_names(executable.host_ir) if is_of_runtime(name)]
     level = executable.options.opt_level
-    objects = [("program.o", compile_object(executable.host_ir, opt_level=level)), *foreign]
+    objects = [
+        ("program.o", compile_object(linked(parts(executable.host_ir)), opt_level=level)),
+        *foreign,
+    ]
     if names:
         objects.append(("start.o", compile_object(_start_code(executable, names), opt_level=1)))
     with tempfile.TemporaryDirectory() as folder:

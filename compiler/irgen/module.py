@@ -35,17 +35,19 @@ from .records_by_value import emit_entries, take_parameters
 from .symbols import EXTERNAL, INTERNAL, WEAK, ModuleState
 
 
-def generate_module(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> ModuleOp:
+def generate_module(
+    units: Sequence[c.TranslationUnit], sink: DiagnosticSink, mark: str = ""
+) -> ModuleOp:
     """
-    The acc-level module of a whole program. Remarks go to `sink`; raises `CompileError` for what
-    the program may not do or what is not supported, with the first mistake of each function.
+    The acc-level module of a whole program, or of one file of it, which has a `mark` (`ModuleState`). Remarks
+    go to `sink`; raises `CompileError` for what the program may not do or what is not supported, with the
+    first mistake of each function.
     """
     with phase("generate IR"):
-        return _generate(units, sink)
+        return _generate(units, ModuleState(sink, any(u.selects_host for u in units), mark))
 
 
-def _generate(units: Sequence[c.TranslationUnit], sink: DiagnosticSink) -> ModuleOp:
-    state = ModuleState(sink, any(unit.selects_host for unit in units))
+def _generate(units: Sequence[c.TranslationUnit], state: ModuleState) -> ModuleOp:
     mistakes: list[Diagnostic] = []
     state.define_externals(units)
     startup.collect(state, units)

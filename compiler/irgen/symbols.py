@@ -11,6 +11,7 @@ from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType
 from xdsl.ir import Attribute, Operation
 
 from ..base.diagnostics import DiagnosticSink, error
+from ..base.library_headers import is_library
 from ..c import ast as c
 from .conventions import has_records, signature
 from .layout import TypeLowering
@@ -28,6 +29,11 @@ class ModuleState:
     sink: DiagnosticSink
     host_fallback: bool = False
     """Compute constructs run on the host thread while the host is the current device."""
+    mark: str = ""
+    """
+    Of a file that is generated alone, while other files belong to the program: what is added to its internal
+    names, so that no other file has them.
+    """
     types: TypeLowering = field(default_factory=TypeLowering)
     module: ModuleOp = field(default_factory=lambda: ModuleOp([]))
     function_types: dict[str, LLVMFunctionType] = field(default_factory=dict[str, LLVMFunctionType])
@@ -60,11 +66,11 @@ class ModuleState:
     # Symbols ----------------------------------------------------------------------------------
 
     def unique(self, name: str) -> str:
-        """`name`, or `name.1`, … if the module has that symbol already."""
-        out, n = name, 0
+        """`name` with the file's mark, or `name.1`, … if the module has that symbol already."""
+        out, n = name + self.mark, 0
         while out in self._taken:
             n += 1
-            out = f"{name}.{n}"
+            out = f"{name}{self.mark}.{n}"
         self._taken.add(out)
         return out
 
@@ -182,7 +188,8 @@ class ModuleState:
 
     def may_write(self, decl: c.FunctionDecl) -> bool:
         """Whether calling `decl` may change variables whose address nobody took."""
-        return self.is_defined(decl)
+        elsewhere = bool(self.mark) and not is_library(decl.loc)
+        return elsewhere or self.is_defined(decl)
 
     def string(self, data: bytes, alignment: int = 1) -> str:
         """The symbol of the constant that holds a string literal's, or other, bytes."""

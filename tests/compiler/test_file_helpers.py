@@ -11,7 +11,7 @@ from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.c import sema
 from accopt.compiler.c.preprocess import PreprocessOptions
 from accopt.compiler.executable import build
-from accopt.compiler.file_helpers import Helpers, check_ahead
+from accopt.compiler.file_helpers import Helpers, work_ahead
 
 OPTIONS = CompileOptions(target="host", opt_level=0)
 
@@ -74,7 +74,7 @@ def test_what_was_checked_ahead_is_not_checked_again(
 ) -> None:
     files[3].write_text("#error wrong\n")
     for path in files:
-        check_ahead(path, PreprocessOptions(), "host")
+        work_ahead(path, PreprocessOptions(), "host")
     monkeypatch.setattr(sema, "check_translation_unit", None)
     build(files[:3], OPTIONS, DiagnosticSink())
     with pytest.raises(CompileError, match="wrong"):

@@ -123,6 +123,13 @@ def loops_in_kernels(n: int) -> str:
     return f"{header} {{\n#pragma acc kernels copy(a[0:c], b[0:c])\n{{\n{loops}}}\n}}\n"
 
 
+def interpreter(n: int) -> str:
+    """Every instruction jumps to the next one's (GNU C)."""
+    table = ", ".join(f"&&l{s}" for s in range(n))
+    body = "\n".join(f"l{s}: a += {s}; goto *t[code[a]];" for s in range(n))
+    return f"int f(int a, int *code) {{ static void *t[] = {{ {table} }};\ngoto *t[a];\n{body}\n}}"
+
+
 FAMILIES: dict[Program, int] = {
     long_sequential_loop: 12,
     elements_of_one_array: 16,
@@ -137,6 +144,7 @@ FAMILIES: dict[Program, int] = {
     long_condition: 16,
     local_tables: 6,
     loops_in_kernels: 8,
+    interpreter: 30,
 }
 """Programs by size, and their smallest size here."""
 

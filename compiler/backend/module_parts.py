@@ -1,0 +1,51 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (llvmlite has no complete types)
+"""
+The host code of a program as text: one module of LLVM IR, or those of files that were compiled one by one
+(`compiler/files_apart.py`), which become objects of their own. Internal names are different in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..base.diagnostics import UNKNOWN_LOC, error
+
+_BEGIN = "; the next file's module\n"
+
+
+def joined(modules: Sequence[str]) -> str:
+    """The text of a program of these modules."""
+    return "".join(_BEGIN + module for module in modules)
+
+
+def is_joined(ir: str) -> bool:
+    """Whether this is the text of a program whose modules are compiled one by one."""
+    return ir.startswith(_BEGIN)
+
+
+def parts(ir: str) -> list[str]:
+    """The modules of a program."""
+    return ir.split(_BEGIN)[1:] if is_joined(ir) else [ir]
+
+
+def linked(modules: Sequence[str]) -> str:
+    """One module with all that these define. Raises `CompileError` for text that LLVM rejects."""
+    if len(modules) == 1:
+        return modules[0]
+    import llvmlite.binding as llvm  # not for programs that are only looked at
+
+    context = llvm.create_context()
+    opened: list[llvm.ModuleRef] = []
+    try:
+        for module in modules:
+            opened.append(llvm.parse_assembly(module, context))
+        for other in opened[1:]:
+            opened[0].link_in(other)
+        return str(opened[0])
+    except RuntimeError as exc:
+        raise error(UNKNOWN_LOC, f"LLVM rejects the host code: {str(exc).strip()}") from exc
+    finally:
+        for each in opened:  # before the context, and those that were linked are closed already
+            each.close()
+        context.close()
