@@ -201,7 +201,7 @@ class LexedFile:
                     start = len(text)
                     length = self._take(pieces, starts, length)
                     text = "".join(pieces)
-                    end = text.find("*/", max(start - 1, position + 2))
+                    end = text.find("*/", start)
                 tokens.append(Token("CPP_WS", " ", place))
                 position = end + 2
                 continue

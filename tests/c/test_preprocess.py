@@ -76,6 +76,7 @@ def failure(text: str, **options: object) -> tuple[str, int, int, str]:
         ("#define f(a) a\nf(1\n  2\n3)", "1 2 3"),
         ("#define lparen (\n#define f(x) [x]\nf lparen 1)", "f ( 1 )"),
         ("a/**/b /* c\n d */ e // f\ng", "a b e g"),
+        ("a /***\n ***\n/*--- b\n/ c */ d /*/\n/ */ e /* *\\\n/ f", "a d e f"),
         ('a\\\nb "c\\\nd" // e \\\n f\ng', 'ab " cd " g'),
         ("%:x", "% : x"),
         ("__LINE__\n__LINE__ __LINE__\n\n__LINE__", "1 2 2 4"),
