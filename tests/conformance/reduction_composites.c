@@ -126,11 +126,44 @@ static void computed_lengths(int n, int m) {
     CHECK_EQ(out[g], m * (2 * m + 1) * g);
 }
 
+/* Members that pointers lead to are copied like variables (2.11), whichever directive of the nest names them. */
+struct box { Record *contents; Record own; };
+static struct box depot;
+
+static void behind_pointers(struct box *b, int on_device) {
+#pragma acc parallel loop reduction(+ : b->own.sum)
+  for (int i = 0; i < N; i++)
+    b->own.sum += i;
+  CHECK_NEAR(b->own.sum, 19900);
+#pragma acc parallel loop gang vector reduction(+ : b->contents->count) if (on_device)
+  for (int i = 0; i < N; i++)
+    b->contents->count += 2;
+#pragma acc parallel
+#pragma acc loop reduction(+ : b->contents->count, b->contents->sum)
+  for (int i = 0; i < N; i++) {
+    b->contents->count += 1;
+    b->contents->sum += i;
+  }
+#pragma acc kernels loop reduction(max : depot.contents->in[0].total)
+  for (int i = 0; i < N; i++)
+    if (i > depot.contents->in[0].total)
+      depot.contents->in[0].total = i;
+  CHECK_EQ(b->contents->count, 3 * N + 1);
+  CHECK_NEAR(b->contents->sum, 19900);
+  CHECK_EQ(b->contents->in[0].total, N - 1);
+}
+
 int main(void) {
   whole();
   construct();
   members();
   lengths(9, 20);
   computed_lengths(7, 11);
+  for (int on_device = 0; on_device < 2; on_device++) {
+    Record contents = {1, 0, {0}, {{0}}, 0};
+    struct box box = {&contents, zero};
+    depot.contents = &contents;
+    behind_pointers(&box, on_device);
+  }
   return report();
 }

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnitAt
 from xdsl.ir import Block, Region, SSAValue
 
 from ...c import ast as c
-from ...c.tree import clause_items
+from ...c.tree import clause_items, walk
 from ...c.types import INT, FunctionType
 from ...directives.records import (
     Directive,
@@ -22,7 +22,7 @@ from ...directives.records import (
     VarRefItem,
 )
 from ...directives.rules import DIRECTIVES
-from .. import statements
+from .. import lvalues, statements
 from ..facts import names_pointee
 from ..function import AllocaScope, FunctionState
 from . import compression, data, loops
@@ -62,6 +62,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         loops.count_on_host(fn, prepared, _named(s.directive))
     mappings = compression.enter_clauses(fn, directive)
     mappings += _reduction_copies(fn, directive if loop is None else loop, mappings)
+    mappings += _member_copies(fn, s.directive, s.body, mappings)
     copies = privates(fn, directive)
     block = Block()
     with (
@@ -133,14 +134,63 @@ def _reduction_copies(
             named.add(base.decl)
             if names_pointee(clause, whole) and not whole.sections:
                 continue
-            copy = VarListClause(name="copy", spelling="copy", loc=clause.loc, items=[whole])
-            mapping = data.enter_item(fn, copy, whole, structured=True)
-            owner = mapping.device.owner
-            assert isinstance(owner, acc.CopyinOp)
-            owner.properties["implicit"] = IntegerAttr.from_bool(True)
-            out.append(mapping)
+            out.append(_implicit_copy(fn, clause, whole))
     fn.b.at(directive.loc)
     return out
+
+
+def _member_copies(
+    fn: FunctionState, directive: Directive, body: c.Stmt, mappings: list[data.Mapping]
+) -> list[data.Mapping]:
+    """
+    The same for members that are reached through pointers (`p->sum`), and that the construct or a loop in it
+    reduces: without a clause, the pointer would be followed on the device, and the host not get the result.
+    """
+    inner = (node.directive for node in walk(body) if isinstance(node, c.AccStmt))
+    clauses = [cl for d in (directive, *inner) for cl in d.all("reduction", ReductionClause)]
+    named = {m.located.key for m in mappings}
+    out: list[data.Mapping] = []
+    for clause in clauses:
+        for item in clause.items:
+            member = item.base.expr
+            if not isinstance(member, c.Member) or not _is_behind_pointer(fn, member):
+                continue
+            path = lvalues.path_key(fn, member)
+            if path is not None and f"&{path}" not in named:
+                named.add(f"&{path}")
+                out.append(_implicit_copy(fn, clause, item))
+    fn.b.at(directive.loc)
+    return out
+
+
+def _is_behind_pointer(fn: FunctionState, member: c.Member) -> bool:
+    """Whether pointers lead to a member, the first one in a variable that is known here."""
+    base: c.Expr = member
+    pointers = False
+    while not isinstance(base, c.VarRef):
+        match base:
+            case c.Member():
+                base = base.record
+            case c.Load():
+                base, pointers = base.lvalue, True
+            case c.Deref() | c.PtrAdd():
+                base = base.pointer
+            case c.Decay():
+                base = base.operand
+            case _:
+                return False
+    decl = base.decl
+    known = decl.storage is not c.Storage.AUTO or decl in fn.values or decl in fn.addresses
+    return pointers and known
+
+
+def _implicit_copy(fn: FunctionState, clause: ReductionClause, item: VarRefItem) -> data.Mapping:
+    copy = VarListClause(name="copy", spelling="copy", loc=clause.loc, items=[item])
+    mapping = data.enter_item(fn, copy, item, structured=True)
+    owner = mapping.device.owner
+    assert isinstance(owner, acc.CopyinOp)
+    owner.properties["implicit"] = IntegerAttr.from_bool(True)
+    return mapping
 
 
 def _sizes(fn: FunctionState, directive: Directive) -> dict[str, list[SSAValue]]:
