@@ -24,7 +24,6 @@ After:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -39,7 +38,7 @@ from ..compiler.base.library_headers import is_library
 from ..compiler.base.names import c_name
 from ..dialects.accx import IMPLICIT_ROUTINE
 from ..dialects.accx_devices import UpdatePeerOp
-from .decisions.device_functions import is_device_callable
+from .decisions.device_functions import OPENMP_MARK, is_device_callable, is_openmp
 from .decisions.levels import LEVEL_NAMES, Level
 from .ir.acc_ops import (
     COMPUTE_OPS,
@@ -114,16 +113,9 @@ def _references(op: Operation) -> Iterator[tuple[Operation, str]]:
                 yield inner, inner.global_name.string_value()
 
 
-_OPENMP = re.compile(
-    r"__accopt_omp_\w+|omp_(?:get|set|in|is|init|destroy|unset|test)_\w+|.*\.__omp_cell.*"
-)
-"""Names of OpenMP's runtime (`compiler/c/openmp`), and of what a critical section remembers."""
-
-
-def _check_openmp(function: llvm.FuncOp | None, op: Operation, name: str) -> None:
-    """OpenMP is for threads of the host; routines of a program without it are its own (`omp.h`)."""
-    own = function is not None and function.linkage.linkage.data == "internal"
-    if own or not _OPENMP.fullmatch(name):
+def _check_openmp(program: _Program, op: Operation, name: str) -> None:
+    """OpenMP is for threads of the host; in a program without it, its routines are those of one thread."""
+    if not is_openmp(name) or (name in program.functions and OPENMP_MARK not in program.functions):
         return
     what = f"'{name}'" if name.startswith("omp_") else "a directive of OpenMP"
     raise error(
@@ -136,7 +128,7 @@ def _check_openmp(function: llvm.FuncOp | None, op: Operation, name: str) -> Non
 def _check_callee(program: _Program, op: Operation, name: str) -> None:
     bound = program.bound(name)
     function = program.functions.get(bound)
-    _check_openmp(function, op, bound)
+    _check_openmp(program, op, bound)
     defined = function is not None and bool(function.body.blocks)
     if defined or is_device_callable(bound):
         return

@@ -9,7 +9,7 @@ Leaves: in compute constructs and in loops of routines, the body of each called 
         place of the call, and so on for the calls in it, if the function
         - has one block, with at most `limit` operations, and no directive;
         - is no routine of gangs, workers or lanes, and no other code is bound to it;
-        - does not call itself;
+        - does not call itself, and is none of OpenMP's runtime (infer-routines refuses these by name);
         - names no global variable but constants and those with a declare directive (infer-routines
           has something to say about the others).
         A construct stops growing at `growth` operations. `accx.remarks` of the function around names what
@@ -45,6 +45,7 @@ from xdsl.passes import ModulePass
 
 from ..compiler.base.diagnostics import SourceLoc
 from ..dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
+from .decisions.device_functions import OPENMP_MARK, is_openmp
 from .decisions.levels import Level
 from .ir.acc_ops import COMPUTE_OPS, enclosing_function, source_loc
 from .ir.building import constant_value
@@ -101,6 +102,8 @@ class _Program:
         ):
             return None
         if routine is not None and (routine_level(routine) > Level.SEQ or bound_symbol(routine)):
+            return None
+        if is_openmp(name) and OPENMP_MARK in self.functions:
             return None
         size = 0
         for op in function.body.walk():

@@ -6,6 +6,8 @@ libm on the host).
 
 from __future__ import annotations
 
+import re
+
 _MATH = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1"
     " fabs fdim floor fma fmax fmin fmod frexp hypot ilogb j0 j1 jn ldexp lgamma llrint llround"
@@ -80,3 +82,17 @@ def is_device_callable(name: str) -> bool:
     if name.startswith("llvm."):
         return True
     return name.removeprefix("__builtin_") in DEVICE_FUNCTIONS
+
+
+_OPENMP = re.compile(
+    r"__accopt_omp_\w+|omp_(?:get|set|in|is|init|destroy|unset|test)_\w+|.*\.__omp_cell.*"
+)
+
+
+OPENMP_MARK = "__accopt_omp_taskwait"
+"""A function of the runtime, which programs compiled with OpenMP have."""
+
+
+def is_openmp(name: str) -> bool:
+    """Whether OpenMP's runtime (`compiler/c/openmp`) or a critical section names something so."""
+    return _OPENMP.fullmatch(name) is not None
