@@ -53,7 +53,7 @@ void uncertain(int n, int k)
             v[j] = v[j] + 1;
 #pragma acc parallel loop
     for (int i = 0; i < n; i++)
-        y[place[i]] = y[place[i]] + 1;
+        y[place[i]] = y[i] + 1;
 #pragma acc parallel loop
     for (int i = 1; i < n - 1; i += 2)
         v[i] = v[i - 1] + v[i + 1];

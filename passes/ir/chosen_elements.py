@@ -68,7 +68,7 @@ def chosen_elements(loop: acc.LoopOp, *, lanes: bool) -> Iterator[Chosen]:
         if (lanes or not isinstance(store.root.owner, PRIVATIZING_OPS))
         and any(
             _is_common(store, variable, loop, symbols)
-            and not _of_one_iteration(store.op, variable, loop, symbols)
+            and not of_one_iteration(store.op, variable, loop, symbols)
             for variable in loop.region.blocks[0].args
         )
     ]
@@ -109,7 +109,7 @@ def _is_invariant(symbol: Hashable, loop: acc.LoopOp) -> bool:
             return False
 
 
-def _of_one_iteration(
+def of_one_iteration(
     op: Operation, variable: SSAValue, loop: acc.LoopOp, symbols: LoopSymbols
 ) -> bool:
     """Whether a variable of the loop says which of its iterations executes an operation."""

@@ -30,6 +30,7 @@ from .messages import Messages, Note
 from .reduction_reads import use_of_partial_sum
 from .scalar_classes import ORDERED, ScalarClass
 from .scalar_uses import Decision
+from .scattered_updates import warn_of_scattered
 from .shared_arrays import give_own_arrays, warn_of_shared
 
 _CARRIED = {
@@ -48,6 +49,8 @@ class LoopClassifier:
     messages: Messages
     reduced: set[SSAValue] = field(default_factory=set[SSAValue])
     """Scalars that loops reduce."""
+    scattered: set[Operation] = field(default_factory=set[Operation])
+    """Updates that loops around had a warning of."""
 
     def loop(self, loop: acc.LoopOp, inside: bool) -> None:
         """Classifies the scalars of one parallel loop; `inside`: it stands in another."""
@@ -81,6 +84,7 @@ class LoopClassifier:
         found = carried_array(loop, lanes=lanes)
         if found is None or found.name in scalars:
             warn_of_chosen(loop, scalars, self.messages, lanes=lanes)
+            warn_of_scattered(loop, self.scattered, self.messages, lanes=lanes)
             return None
         text = f"iterations of this loop {_CARRIED[found.kind]} '{found.name}'"
         if within_gang or _is_alone(loop) or isinstance(construct_of(loop), acc.KernelsOp):

@@ -39,8 +39,9 @@ class Messages:
         notes: Sequence[Note] = (),
         *,
         only_wall: bool = False,
+        option: str | None = None,
     ) -> None:
-        """A warning, with `only_wall` one that is shown under `-Wall`."""
+        """A warning, with `only_wall` one that is shown under `-Wall`; `option`: as that of `Diagnostic`."""
         fields: dict[str, Attribute] = {"loc": loc.to_attr(), "text": StringAttr(text)}
         if remedy is not None:
             fields["remedy"] = StringAttr(remedy)
@@ -49,6 +50,8 @@ class Messages:
                 DictionaryAttr({"loc": at.to_attr(), "text": StringAttr(note)})
                 for at, note in notes
             )
+        if option is not None:
+            fields["option"] = StringAttr(option)
         if only_wall:
             fields["wall"] = UnitAttr()
         self._said.setdefault(DictionaryAttr(fields))
@@ -82,6 +85,7 @@ def take_messages(module: ModuleOp, *, wall: bool) -> list[Diagnostic]:
                     for note in entries
                     if isinstance(note, DictionaryAttr)
                 ),
+                _text(fields, "option"),
             )
         )
     return sorted(found, key=lambda d: (d.loc.file, d.loc.line))

@@ -1,0 +1,174 @@
+"""
+Updates of elements that iterations of a parallel loop choose by values: `count[kind[i]] += 1`, `h[i % 4]++`.
+Two iterations that choose one element may read it before either has assigned it, and one update is lost
+(OpenACC 3.4, 2.9.6 and 2.12). Whether they do is in the data, so that this is a warning.
+
+An update is quiet where a variable of the loop is part of a subscript (`own[i * bins + k]`), where quotient
+and remainder of it are, where it goes round an array of as many elements (`(i + 1) % n`), where a row
+of elements begins at a place that was read (`first[i] + j`), and where nothing is known of a subscript.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.ir import Operation, SSAValue
+
+from .acc_ops import (
+    COMPUTE_OPS,
+    PRIVATIZING_OPS,
+    is_defined_inside,
+    parent_operation,
+    source_loc,
+    variable_name,
+)
+from .accesses import is_scalar_variable, root_of
+from .building import constant_value
+from .chosen_elements import of_one_iteration
+from .loop_symbols import LoopSymbols
+from .messages import Messages
+from .subscript_parts import Choice, LoopSubscripts, SubscriptParts, bounds_of_counter
+from .value_origins import ValueOrigins
+
+
+def warn_of_scattered(
+    loop: acc.LoopOp, told: set[Operation], messages: Messages, *, lanes: bool
+) -> None:
+    """
+    A warning for each array of which iterations may update one element at a time. `told`: stores that had
+    one, which are added. `lanes`: threads of one gang share the iterations, so that a gang's own arrays are
+    theirs in common.
+    """
+    names: set[str] = set()
+    for store, choice in scattered_updates(loop, lanes=lanes):
+        name = variable_name(root_of(store.ptr))
+        if store not in told and name not in names:
+            names.add(name)
+            messages.warn(
+                source_loc(loop),
+                f"iterations of this loop may update one element of '{name}' at the same time, which loses"
+                f" updates: its subscript {choice.value}",
+                "write '#pragma acc atomic update' before the update, or 'loop seq'",
+                [(source_loc(store), "it is updated here")],
+                option="scattered-updates",
+            )
+        told.add(store)
+
+
+def scattered_updates(loop: acc.LoopOp, *, lanes: bool) -> Iterator[tuple[llvm.StoreOp, Choice]]:
+    """Such stores, and what their subscripts are."""
+    stores = [op for op in loop.walk() if isinstance(op, llvm.StoreOp)]
+    stores = [op for op in stores if _is_shared(root_of(op.ptr), loop, lanes)]
+    if not stores:
+        return
+    finder = _Finder(loop)
+    for store in stores:
+        choice = finder.choice(store)
+        if choice is not None and finder.is_update(store):
+            yield store, choice
+
+
+def _is_shared(root: SSAValue, loop: acc.LoopOp, lanes: bool) -> bool:
+    """Whether iterations that run at once may access one array by `root`."""
+    if is_scalar_variable(root):
+        return False
+    if isinstance(root.owner, llvm.LoadOp | llvm.AddressOfOp):
+        return True
+    own = (*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands)
+    if root in own or is_defined_inside(root, loop) or isinstance(root.owner, acc.ReductionOp):
+        return False
+    return lanes or not _of_gang(root)
+
+
+def _of_gang(root: SSAValue) -> bool:
+    """Whether a variable from outside of a loop is each gang's own."""
+    parent = parent_operation(root)
+    if isinstance(parent, PRIVATIZING_OPS):
+        return True
+    while parent is not None and not isinstance(parent, COMPUTE_OPS):
+        parent = parent.parent_op()
+    return parent is not None
+
+
+class _Finder:
+    """Looks at the stores of one loop."""
+
+    def __init__(self, loop: acc.LoopOp):
+        self.loop = loop
+        self.variables = loop.region.blocks[0].args
+        self.origins = ValueOrigins(loop)
+        self.subscripts = LoopSubscripts(self.origins)
+        self._alike: dict[tuple[SSAValue, SSAValue], bool] = {}
+
+    @cached_property
+    def symbols(self) -> LoopSymbols:
+        return LoopSymbols(self.loop, None)
+
+    def is_update(self, store: llvm.StoreOp) -> bool:
+        """Whether what is stored, or whether it is, comes from the element's own value."""
+        values = [store.value]
+        parent = store.parent_op()
+        while parent is not None and parent is not self.loop:
+            if isinstance(parent, scf.IfOp) and self.origins.is_inside(store.value):
+                values.append(parent.cond)
+            parent = parent.parent_op()
+        return any(self.alike(load.ptr, store.ptr) for load in self.origins.loads_behind(values))
+
+    def alike(self, left: SSAValue, right: SSAValue) -> bool:
+        """Whether two values are written alike."""
+        if left is right:
+            return True
+        one, other = left.owner, right.owner
+        if not isinstance(one, Operation) or not isinstance(other, Operation):
+            return False
+        if type(one) is not type(other) or one.properties != other.properties or one.regions:
+            return False
+        key = left, right
+        if key not in self._alike:
+            self._alike[key] = len(one.operands) == len(other.operands) and all(
+                self.alike(a, b) for a, b in zip(one.operands, other.operands, strict=True)
+            )
+        return self._alike[key]
+
+    def choice(self, store: llvm.StoreOp) -> Choice | None:
+        """How the store's element is chosen, if other iterations may choose it too."""
+        subscripts = self.subscripts.of_address(store.ptr)
+        chosen = [part for part in subscripts if part.choices]
+        if not chosen or not all(part.known for part in subscripts):
+            return None
+        kinds = {choice for part in chosen for choice in part.choices.values()}
+        if {Choice.REMAINDER, Choice.QUOTIENT} <= kinds or any(map(self._is_row, chosen)):
+            return None
+        counters = {counter for part in subscripts for counter in part.counters}
+        for variable in self.variables:
+            if variable in counters or any(self._goes_round(part, variable) for part in chosen):
+                continue
+            if not of_one_iteration(store, variable, self.loop, self.symbols):
+                return next(iter(chosen[0].choices.values()))
+        return None
+
+    def _is_row(self, part: SubscriptParts) -> bool:
+        """Whether a subscript counts from where rows of different lengths begin: `first[i] + j`."""
+        inner = part.counters.difference(self.variables) if part.plain else ()
+        bounds = (bound for counter in inner for bound in bounds_of_counter(counter) or ())
+        return any(constant_value(bound) is None for bound in bounds)
+
+    def _goes_round(self, part: SubscriptParts, variable: SSAValue) -> bool:
+        """Whether a subscript is a remainder that is another one in every iteration: `(i + 1) % n`."""
+        for value, choice in part.choices.items():
+            operation = value.owner
+            assert isinstance(operation, Operation)
+            if choice is not Choice.REMAINDER:
+                continue
+            counted = self.subscripts.parts(operation.operands[0])
+            length = self.symbols.polynomial(operation.operands[1])
+            if variable not in counted.counters or not counted.plain or length is None:
+                continue
+            own, _, _ = self.symbols.own_ranges(variable)
+            masked = 1 if isinstance(operation, arith.AndIOp) else 0
+            spare = (length + masked - (own.last - own.lower + 1)).as_constant
+            if spare is not None and spare >= 0:
+                return True
+        return False
