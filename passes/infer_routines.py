@@ -191,7 +191,7 @@ def _reach(program: _Program) -> list[str]:
         user = work.pop()
         for op, name in _references(user):
             if name in program.globals_:
-                _check_openmp(None, op, name)
+                _check_openmp(program, op, name)
                 if isinstance(user, llvm.FuncOp):
                     _check_global(program, op, name, user.sym_name.data)
                 continue
