@@ -223,3 +223,28 @@ void wrapping(int n, unsigned first, const float *restrict a, const float *restr
             c[i * 256 + j] = sum;
         }
 }
+
+// Arrays and lengths may be members of structures; the lengths are loaded once.
+// CHECK-LABEL: llvm.func @members
+// CHECK:         %a_cols{{[_0-9]*}} = llvm.load
+// CHECK:         acc.loop
+// CHECK-NOT:     llvm.load %a_cols
+// CHECK:         scf.for %piece
+// CHECK:         acc.cache varPtr(%{{.*}}) {{.*}}name = "a->data"
+struct matrix {
+    int rows, cols;
+    float *data;
+};
+
+void members(struct matrix *a, struct matrix *b, struct matrix *c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:1], b[0:1], c[0:1], a->data[0:a->rows * a->cols], \
+                                              b->data[0:b->rows * b->cols], c->data[0:c->rows * c->cols])
+    for (int i = 0; i < c->rows; i++)
+        for (int j = 0; j < c->cols; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < a->cols; k++)
+                sum += a->data[i * a->cols + k] * b->data[k * b->cols + j];
+            c->data[i * c->cols + j] = sum;
+        }
+}

@@ -53,6 +53,7 @@ from ..ir.values_outside import ValuesOutside
 from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 from .accumulators import keep_in_registers
 from .loop_order import should_swap, swap
+from .member_loads import hoist_members
 from .pieces import in_pieces
 from .triangles import is_fixed, square
 
@@ -135,6 +136,7 @@ def name_sections(construct: acc.ParallelOp) -> None:
     the lengths of their sums are multiples of a piece. Where sums are kept in arrays that are apart from the
     others only if the loops have several iterations, a version for those that do.
     """
+    hoist_members(construct)
     outside = ValuesOutside(construct)
     for terms in _terms_in(construct, triangles=True):
         _hoist_bounds(terms, outside)

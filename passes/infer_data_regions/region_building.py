@@ -10,6 +10,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i64
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
+from ...compiler.base.names import value_name
 from ...dialects.accx import INFERRED
 from ...dialects.volatility import is_plain_load
 from ..decisions.data_region_plan import Clause
@@ -143,7 +144,7 @@ def _entry(
     )
     entry.attributes[INFERRED] = UnitAttr()
     insert(entry, anchor, anchor)
-    entry.acc_var.name_hint = f"{array.name}_region"
+    entry.acc_var.name_hint = value_name(f"{array.name}_region")
     return entry
 
 

@@ -26,6 +26,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Operation, SSAValue
 
+from ...compiler.base.names import value_name
 from ...dialects.accx_bulk import (
     BULK_BYTES,
     COUNTER_BYTES,
@@ -209,7 +210,7 @@ def _copy_row(at: Cursor, counter: Counter, sweep: Sweep, number: SSAValue) -> N
             stride = polynomial(at, dim.stride, sweep.values, i64)
             far.append(at.mul(at.to_i64(own), stride))
     source = at.element(sweep.base, total(at, sweep.start, *far) or sweep.start, i8)
-    source.name_hint = f"{plan.section.name}_row"
+    source.name_hint = value_name(f"{plan.section.name}_row")
     offset = total(at, *near)
     target = sweep.tile.address if offset is None else in_tile(at, sweep.tile.address, offset)
     at.insert(CopyBulkOp(source, target, row_bytes(plan), counter.address))

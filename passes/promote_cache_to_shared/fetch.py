@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import IntegerType, i8, i64
 from xdsl.ir import Block as IrBlock
 from xdsl.ir import Region, SSAValue
 
+from ...compiler.base.names import value_name
 from ...dialects.accx_cache import CopyAsyncOp, GangBarrierOp, WaitCopiesOp
 from ..decisions.cache_section import divide
 from ..decisions.polynomials import ZERO, Polynomial
@@ -43,7 +44,7 @@ def start_of(at: Cursor, tile: Tile, block: Block, values: Values) -> SSAValue:
             stride = tile.plan.dims[move.dim].stride * move.rate
             steps = at.to_i64(at.sub(block.axes[move.axis].width, at.i32(1)))
             start = at.add(start, at.mul(steps, polynomial(at, stride, here, i64)))
-    start.name_hint = f"{tile.plan.section.name}_start"
+    start.name_hint = value_name(f"{tile.plan.section.name}_start")
     if tile.start_slot is None:
         return start
     # Communicating renewal: one thread says where the tile begins.
