@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Literal
 
 from xdsl.dialects import gpu
@@ -38,8 +40,13 @@ def compilers_fuse(machine: str = platform.machine()) -> bool:
     return machine not in ("x86_64", "AMD64", "i686", "i386")
 
 
-def emit_text(module: ModuleOp, stage: str, options: CompileOptions) -> str:
-    """The text of `stage` (one of `TEXT_STAGES`) for a module at stage `nvvm`."""
+def emit_text(
+    module: ModuleOp, stage: str, options: CompileOptions, kernels: str | None = None
+) -> str:
+    """
+    The text of `stage` (one of `TEXT_STAGES`) for a module at stage `nvvm`. `kernels` is the LLVM IR of its
+    kernels where that has been made already (`shared_work.py`).
+    """
     from .backend.cache import DiskCache
     from .backend.ptx import emit_ptx
     from .llvmir import print_llvm_module
@@ -58,11 +65,30 @@ def emit_text(module: ModuleOp, stage: str, options: CompileOptions) -> str:
 
     if stage == "llvm":
         return print_module("host")
-    if not has_kernels(module):
+    if kernels is None and not has_kernels(module):
         return ""
-    device = print_module("nvptx")
+    device = print_module("nvptx") if kernels is None else kernels
     if stage == "device-llvm":
         return device
     return emit_ptx(
         device, sm=options.sm, opt_level=options.opt_level, cache=DiskCache.default("ptx")
     )
+
+
+@contextmanager
+def ptx_ahead(options: CompileOptions) -> Generator[Callable[[str], None]]:
+    """
+    What it gives makes PTX of kernels' LLVM IR while the code inside goes on; at its end, the PTX is in the
+    cache, where `emit_text` finds it.
+    """
+    from .backend.cache import DiskCache
+    from .backend.ptx import PtxAhead
+
+    ahead = PtxAhead()
+    try:
+        yield lambda kernels: ahead.start(
+            kernels, sm=options.sm, opt_level=options.opt_level, cache=DiskCache.default("ptx")
+        )
+        ahead.finish()
+    finally:
+        ahead.close()

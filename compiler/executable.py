@@ -8,7 +8,7 @@ compiler itself, so that a program that has not changed goes straight from the p
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource, PreprocessOptions
     from .pipeline import StageCallback
+    from .register_pressure import Retry
 
 PlainValue: TypeAlias = "str | int | list[PlainValue] | dict[str, PlainValue]"
 
@@ -217,32 +218,16 @@ def _translate(
             return Executable(host_ir, "", (), options)
     if options.target != "nvptx":
         return _translate_once(units, options, sink, after_stage, ahead)
-    from .register_pressure import may_retry, relieve, side_by_side, tiled_places
+    from .register_pressure import Retry, may_retry, relieve
 
     if not may_retry(options):
         return _translate_once(units, options, sink, after_stage, ahead)
-    counts: dict[str, int] = {}
-
-    def keep_counts(stage: str, module: ModuleOp) -> None:
-        if stage == "scheduled":
-            counts.update(side_by_side(module))
-        elif stage == "transformed":
-            for place in tiled_places(module):
-                counts.pop(place, None)
-        if after_stage is not None:
-            after_stage(stage, module)
-
-    unscheduled: list[ModuleOp] = []
-
-    def keep_copy(module: ModuleOp) -> None:
-        if find_ptxas() is None or not any(op.name == "acc.parallel" for op in module.walk()):
-            return  # nobody will say that registers do not suffice
-        with phase("copying for another schedule"):
-            unscheduled.append(module.clone())
-
-    executable = _translate_once(units, options, sink, keep_counts, ahead, keep_copy)
+    retry = Retry()
+    executable = _translate_once(units, options, sink, after_stage, ahead, retry)
     return relieve(
-        executable, counts, lambda o: translate(unscheduled[0].clone(), o, DiagnosticSink())
+        executable,
+        retry.side_by_side.counts,
+        lambda o: translate(retry.copy(), o, DiagnosticSink()),
     )
 
 
@@ -252,7 +237,7 @@ def _translate_once(
     sink: DiagnosticSink,
     after_stage: StageCallback | None,
     ahead: HostAhead,
-    before_schedule: Callable[[ModuleOp], None] | None = None,
+    retry: Retry | None = None,
 ) -> Executable:
     with phase(LOADING):
         from ..dialects.quick_xdsl import attributes_unchecked
@@ -260,7 +245,7 @@ def _translate_once(
 
     with attributes_unchecked(not options.checks_ir):
         module = generate_module(units, sink)
-    return translate(module, options, sink, after_stage, before_schedule, ahead)
+    return translate(module, options, sink, after_stage, retry, ahead)
 
 
 def translate(
@@ -268,38 +253,49 @@ def translate(
     options: CompileOptions,
     sink: DiagnosticSink,
     after_stage: StageCallback | None = None,
-    before_schedule: Callable[[ModuleOp], None] | None = None,
+    retry: Retry | None = None,
     ahead: HostAhead | None = None,
 ) -> Executable:
     """
     The executable of a module at any stage before the target's last one, which changes on the way. Raises
-    `CompileError` for what passes refuse; warnings and remarks go to `sink`. `before_schedule` sees a module
-    that has not passed `schedule-loops` right before that.
+    `CompileError` for what passes refuse; warnings and remarks go to `sink`. `retry` keeps of a module that
+    has not passed `schedule-loops` what another schedule begins with.
     """
     with phase(LOADING):
         from ..passes.ir.messages import take_messages
-        from .emit import detach_kernels, emit_text
+        from .emit import detach_kernels, emit_text, ptx_ahead
         from .ir.context import make_context
         from .pipeline import run_to_stage
+        from .shared_work import share_device_work
+
+    def seen(stage: str, module: ModuleOp) -> None:
+        if retry is not None:
+            retry.side_by_side.see(stage, module)
+        if after_stage is not None:
+            after_stage(stage, module)
 
     ctx = make_context()
     kernels = None
-    try:
-        if before_schedule is not None:
-            run_to_stage(
-                ctx, module, "nvvm", options, after_stage=after_stage, stop_before="schedule-loops"
-            )
-            before_schedule(module)
-        if options.target == "sim":
-            run_to_stage(ctx, module, "runtime", options, after_stage=after_stage)
-            kernels = detach_kernels(module)
-        run_to_stage(ctx, module, "nvvm", options, after_stage=after_stage)
-    finally:
-        sink.diagnostics += take_messages(module, wall=options.wall)
-    host_ir = emit_text(module, "llvm", options)
-    if options.target == "nvptx" and ahead is not None:
-        ahead.start(host_ir, options.opt_level)
-    ptx = emit_text(module, "ptx", options) if options.target == "nvptx" else ""
+    device: str | None = None
+    with ptx_ahead(options) as make_ptx:
+        try:
+            if after_stage is None:
+                device = share_device_work(ctx, module, options, retry, use_kernels=make_ptx)
+            if retry is not None and device is None:
+                run_to_stage(
+                    ctx, module, "nvvm", options, after_stage=seen, stop_before="schedule-loops"
+                )
+                retry.keep(module)
+            if options.target == "sim":
+                run_to_stage(ctx, module, "runtime", options, after_stage=seen)
+                kernels = detach_kernels(module)
+            run_to_stage(ctx, module, "nvvm", options, after_stage=seen)
+        finally:
+            sink.diagnostics += take_messages(module, wall=options.wall)
+        host_ir = emit_text(module, "llvm", options)
+        if options.target == "nvptx" and ahead is not None:
+            ahead.start(host_ir, options.opt_level)
+    ptx = emit_text(module, "ptx", options, device) if options.target == "nvptx" else ""
     return Executable(host_ir, ptx, site_table(module), options, kernels)
 
 

@@ -212,6 +212,13 @@ def pipeline_passes(options: CompileOptions) -> dict[str, tuple[ModulePass, ...]
     }
 
 
+def preload(options: CompileOptions) -> None:
+    """Loads all passes of the pipeline, before copies are made of a process that has them."""
+    for stage in stages(options.target):
+        for name in stage.passes:
+            load_pass(name)
+
+
 def _verify(module: ModuleOp, culprit: str, remedy: str) -> None:
     try:
         module.verify()
@@ -249,7 +256,8 @@ def _remaining(module: ModuleOp, stage: Stage) -> tuple[str, ...]:
     return stage.passes[stage.passes.index(following.data) :]
 
 
-def _apply(ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
+def apply_pass(ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
+    """Runs a pass, and nothing else."""
     module_pass.apply(ctx, module)
 
 
@@ -258,7 +266,7 @@ def run_to_stage(
     module: ModuleOp,
     last: str,
     options: CompileOptions,
-    run_pass: PassRunner = _apply,
+    run_pass: PassRunner = apply_pass,
     after_stage: StageCallback | None = None,
     *,
     stop_before: str | None = None,

@@ -9,6 +9,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from .base.command import begin_command
+
 
 @contextmanager
 def without_collection() -> Generator[None]:
@@ -36,6 +38,7 @@ def run_command(main: Callable[[], int]) -> NoReturn:
     Runs a command and ends the process with its status, without looking for garbage and without destroying
     every object first.
     """
+    begin_command()
     gc.disable()  # enabling it again at the end of a compilation looks through all that is there
     try:
         status = main()

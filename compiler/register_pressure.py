@@ -10,10 +10,12 @@ side there, down to one (`schedule-loops{most}`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from .backend.toolkit import find_ptxas
 from .base.options import CompileOptions
+from .base.phases import phase
 from .drivers.schedule_report import KernelCost, costs_by_place
 from .executable import Executable
 
@@ -61,6 +63,56 @@ def tiled_places(module: ModuleOp) -> set[str]:
         for construct, key in construct_keys(module).items()
         if any(isinstance(op, GangThreadsOp) for op in construct.walk())
     }
+
+
+@dataclass
+class SideBySide:
+    """
+    The largest number of iterations side by side by place, which grows with the stages of a module that
+    `see` is shown. `tiled` are places where it was decided with the tiles.
+    """
+
+    most: dict[str, int] = field(default_factory=dict[str, int])
+    tiled: set[str] = field(default_factory=set[str])
+
+    def see(self, stage: str, module: ModuleOp) -> None:
+        """Reads a module at the stages that say something of it."""
+        if stage == "scheduled":
+            self.add(SideBySide(side_by_side(module)))
+        elif stage == "transformed":
+            self.tiled |= tiled_places(module)
+
+    def add(self, other: SideBySide) -> None:
+        """Adds what another part of the program has."""
+        for place, count in other.most.items():
+            self.most[place] = max(self.most.get(place, 1), count)
+        self.tiled |= other.tiled
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What fewer iterations in the schedule would change."""
+        return {place: most for place, most in self.most.items() if place not in self.tiled}
+
+
+class Retry:
+    """What another schedule needs of a program: what is side by side now, and a module before that."""
+
+    def __init__(self) -> None:
+        self.side_by_side = SideBySide()
+        self._unscheduled: ModuleOp | None = None
+
+    def keep(self, module: ModuleOp) -> None:
+        """Keeps a copy of a module before `schedule-loops`, the first there is, if it will be asked for."""
+        if self._unscheduled is not None or find_ptxas() is None:
+            return  # nobody will say that registers do not suffice
+        if any(op.name == "acc.parallel" for op in module.walk()):
+            with phase("copying for another schedule"):
+                self._unscheduled = module.clone()
+
+    def copy(self) -> ModuleOp:
+        """A module before `schedule-loops`."""
+        assert self._unscheduled is not None
+        return self._unscheduled.clone()
 
 
 def strained(kernel: KernelCost) -> bool:

@@ -94,6 +94,14 @@ class DiskCache:
         """Whether there is an entry of `key`, which may be damaged."""
         return (self.folder / key).exists()
 
+    def is_usable(self) -> bool:
+        """Whether entries can be kept at all."""
+        with suppress(OSError):
+            if not self.folder.is_dir():
+                self._make()
+            return self._private() and os.access(self.folder, os.W_OK | os.X_OK)
+        return False
+
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
         """
         The entry of `key`, else what `make` gives, which becomes the entry. Of many processes that want it at

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 _DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
@@ -74,6 +75,7 @@ class Module:
         return before + "".join(piece.definition for piece in chosen) + after
 
 
+@lru_cache(maxsize=1)
 def split(llvm_ir: str) -> Module | None:
     """The pieces of a module's text; None if its kernels share something, or there is only one."""
     found = list(_DEFINITION.finditer(llvm_ir))

@@ -61,6 +61,31 @@ def emit_pieces(
     return join_kernels(head.decode(), module.pieces, kernels)
 
 
+def missing_pieces(
+    llvm_ir: str, kind: Sequence[str], cache: DiskCache
+) -> tuple[Module, list[int]] | None:
+    """The pieces of a module that are not in the cache, the longest first; None if it is not in pieces."""
+    module = split(llvm_ir)
+    if module is None:
+        return None
+    pieces = module.pieces
+    keys = [content_key("kernel", *kind, piece.content) for piece in pieces]
+    missing = [i for i, key in enumerate(keys) if not cache.has(key)]
+    return module, sorted(missing, key=lambda i: -len(pieces[i].definition))
+
+
+def compile_piece(
+    module: Module, index: int, kind: Sequence[str], compile_here: Compile, cache: DiskCache
+) -> None:
+    """Compiles one piece of a module into the cache, where `emit_pieces` finds it."""
+    piece = module.pieces[index]
+    parts = take_apart(compile_here(module.text([piece])), [piece])
+    if parts is not None:
+        head, (kernel,) = parts
+        cache.put(content_key("kernel", *kind, piece.content), kernel.encode())
+        cache.put(content_key("head", *kind), head.encode())
+
+
 def _nothing(key: str) -> None:
     return None
 

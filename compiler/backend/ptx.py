@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import llvmlite
@@ -14,7 +15,8 @@ import llvmlite.binding as llvm
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.phases import phase
 from .cache import DiskCache, content_key, source_digest
-from .kernel_processes import command_for, emit_pieces
+from .forks import Copies, copies
+from .kernel_processes import command_for, compile_piece, emit_pieces, missing_pieces
 from .optimize import OptLevel, open_module, optimize
 from .toolkit import find_libdevice
 
@@ -31,6 +33,9 @@ _PTX_VERSIONS = {
     **dict.fromkeys((103, 121), 88),
 }
 """Compute capability → the PTX ISA version to write, both times ten (PTX ISA, Release Notes)."""
+
+_WORTH_COPIES = 100_000
+"""Characters of LLVM IR on which LLVM works longer than copies of the process cost."""
 
 _BULK_COPIES, _BULK_PTX = "cp.async.bulk", 80
 """Instructions that a PTX ISA version newer than that of their compute capability has brought."""
@@ -58,6 +63,11 @@ def newest_known(sm: int) -> int:
     return max((number for number in _PTX_VERSIONS if number <= sm), default=sm)
 
 
+def _initialize() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
 def nvptx_machine(
     sm: int, opt_level: OptLevel = 3, version: int | None = None
 ) -> llvm.TargetMachine:
@@ -65,8 +75,7 @@ def nvptx_machine(
     Code generation for GPUs of compute capability `sm` (90 for 9.0), in PTX of `version` (times ten; the
     oldest if absent).
     """
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
+    _initialize()
     return llvm.Target.from_triple(_TRIPLE).create_target_machine(
         cpu=f"sm_{sm}", features=f"+ptx{version or ptx_version(sm)}", opt=opt_level
     )
@@ -132,25 +141,88 @@ def emit_ptx(
 
     Raises `CompileError` if LLVM rejects the text, or if it needs libdevice and that is missing.
     """
-    version = ptx_version(sm)
-    if _BULK_COPIES in llvm_ir:
-        version = max(version, _BULK_PTX)
-    maker = source_digest("ptx.py", "kernel_pieces.py", "optimize.py"), llvmlite.__version__
-    key = content_key("ptx", *maker, str(sm), str(version), str(opt_level), llvm_ir)
+    form = _Form.of(llvm_ir, sm, opt_level)
+    key = content_key("ptx", *form.kind, llvm_ir)
     if cache is not None and (found := cache.get(key)) is not None:
         return found.decode()
     with phase("PTX"):
-        wanted = [str(number) for number in (sm, version, opt_level)]
         ptx = emit_pieces(
             llvm_ir,
-            (*maker, *wanted),
-            lambda text: compile_kernels(text, sm, version, opt_level),
-            command_for(__name__, "main", *wanted),
+            form.kind,
+            form.compile,
+            command_for(__name__, "main", *form.arguments),
             cache,
-        ) or compile_kernels(llvm_ir, sm, version, opt_level)
+        ) or form.compile(llvm_ir)
     if cache is not None:
         cache.put(key, ptx.encode())
     return ptx
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What PTX depends on besides the text it is made of."""
+
+    sm: int
+    version: int
+    opt_level: OptLevel
+
+    @staticmethod
+    def of(llvm_ir: str, sm: int, opt_level: OptLevel) -> _Form:
+        version = ptx_version(sm)
+        if _BULK_COPIES in llvm_ir:
+            version = max(version, _BULK_PTX)
+        return _Form(sm, version, opt_level)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return str(self.sm), str(self.version), str(self.opt_level)
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """The part of keys that is not the text."""
+        digest = source_digest("ptx.py", "kernel_pieces.py", "optimize.py")
+        return digest, llvmlite.__version__, *self.arguments
+
+    def compile(self, llvm_ir: str) -> str:
+        return compile_kernels(llvm_ir, self.sm, self.version, self.opt_level)
+
+
+class PtxAhead:
+    """
+    PTX that copies of this process make while it does something else. It comes into the cache, where
+    `emit_ptx` finds it; what they cannot do is done there.
+    """
+
+    def __init__(self) -> None:
+        self._copies: Copies[None] | None = None
+
+    def start(self, llvm_ir: str, *, sm: int, opt_level: OptLevel, cache: DiskCache) -> None:
+        """Begins with what is not in the cache, where there is enough of it and a processor for it."""
+        number = copies()
+        if number < 2 or len(llvm_ir) < _WORTH_COPIES or not cache.is_usable():
+            return
+        form = _Form.of(llvm_ir, sm, opt_level)
+        found = missing_pieces(llvm_ir, form.kind, cache)
+        if found is None or len(found[1]) < 2:
+            return
+        module, missing = found
+        _initialize()
+
+        def work(index: int) -> None:
+            compile_piece(module, index, form.kind, form.compile, cache)
+
+        self._copies = Copies(work, missing, number)
+
+    def finish(self) -> None:
+        """Waits until they have ended."""
+        if self._copies is not None:
+            with phase("PTX, by other processes"):
+                self._copies.finish()
+
+    def close(self) -> None:
+        """Ends them, whatever they are at."""
+        if self._copies is not None:
+            self._copies.close()
 
 
 def main() -> None:

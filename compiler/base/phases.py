@@ -78,6 +78,36 @@ def phase(name: str, subject: object = None) -> Generator[None]:
         _names.pop()
 
 
+@contextmanager
+def apart() -> Generator[Phase]:
+    """Records the phases inside by themselves, in a process that works for another one, if that records."""
+    root = Phase("apart")
+    outer = _stack[:]
+    if outer:
+        _stack[:] = [root]
+    try:
+        yield root
+    finally:
+        _stack[:] = outer
+        root.seconds = sum(phase.seconds for phase in root.inside.values())
+
+
+def add(root: Phase) -> None:
+    """Adds what another process recorded (`apart`) to the phase that is at work."""
+    if not _stack:
+        return
+    for outer in _stack:
+        outer.seconds += root.seconds
+    _merge(_stack[-1], root)
+
+
+def _merge(into: Phase, other: Phase) -> None:
+    for name, phase in other.inside.items():
+        own = into.inside.setdefault(name, Phase(name))
+        own.seconds += phase.seconds
+        _merge(own, phase)
+
+
 def at_work() -> list[str]:
     """The phases that the process is in, the outermost first, whether somebody records or not."""
     return list(_names)

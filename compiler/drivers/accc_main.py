@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..base.command import begin_command
 from ..base.deep_stack import with_deep_stack
 from ..base.diagnostics import (
     UNKNOWN_LOC,
@@ -377,6 +378,8 @@ def _print(sink: DiagnosticSink, known: Container[str] = ()) -> tuple[str, ...]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accc` command: its exit status."""
+    if argv is None:
+        begin_command()
     given = prepared_or_leave(reporting_options(sys.argv[1:] if argv is None else argv))
     if (text := answer(given)) is not None:
         print(text)

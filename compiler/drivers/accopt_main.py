@@ -41,7 +41,7 @@ from ..base.diagnostics import (
 from ..base.options import CompileOptions
 from ..base.phases import phase, recording, table
 from ..base.progress import telling_progress
-from ..emit import TEXT_STAGES, emit_text
+from ..emit import TEXT_STAGES, emit_text, ptx_ahead
 from ..executable import front_end
 from ..internal_error import guarded, notes_of, operation_of_failure
 from ..ir.context import make_context
@@ -50,6 +50,7 @@ from ..ir.reading import decode, parse_ir, read_ir_text
 from ..pipeline import ACC, run_to_stage, stage_names, stage_of
 from ..process import run_command, without_collection
 from ..remarks import REMARKS_STAGE, remarks_of
+from ..shared_work import share_device_work
 from .driver_options import add_compile_arguments, add_version, compile_options
 from .instrumentation import Instrumentation, Watch, pass_names
 from .outputs import print_output, write_output
@@ -191,28 +192,42 @@ class AccoptMain:
         stop: str | None = self.args.stop_before
         stage = self.args.emit or (stage_names(self.options.target)[-1] if stop else default_stage)
         text_stage = TEXT_STAGES.get(stage)
-        try:
-            run_to_stage(
-                self.ctx,
-                module,
-                text_stage or stage,
-                self.options,
-                self.passes.run,
-                self.after_stage,
-                stop_before=stop,
-            )
-        finally:
-            self.sink.diagnostics += take_messages(module, wall=self.options.wall)
+        kernels: str | None = None
+        with ptx_ahead(self.options) as make_ptx:
+            try:
+                if text_stage and not stop and self.only_code():
+                    kernels = share_device_work(
+                        self.ctx,
+                        module,
+                        self.options,
+                        run_pass=self.passes.run,
+                        use_kernels=make_ptx if stage == "ptx" else len,
+                    )
+                run_to_stage(
+                    self.ctx,
+                    module,
+                    text_stage or stage,
+                    self.options,
+                    self.passes.run,
+                    self.after_stage,
+                    stop_before=stop,
+                )
+            finally:
+                self.sink.diagnostics += take_messages(module, wall=self.options.wall)
         if stage == "ptx" and self.options.target == "host":
             raise error(UNKNOWN_LOC, "the target 'host' has no PTX", "leave out --target=host")
         if self.args.passes:
             self.run_passes(module)
         if text_stage is not None and not stop:
-            return emit_text(module, stage, self.options)
+            return emit_text(module, stage, self.options, kernels)
         with phase("(printing)"):
             return print_ir(
                 module, debug_info=self.args.print_debuginfo, generic=self.args.print_op_generic
             )
+
+    def only_code(self) -> bool:
+        """Whether nobody wants to see the IR on its way."""
+        return self.passes.watch == Watch() and not self.args.remarks and not self.args.passes
 
     def run_passes(self, module: ModuleOp) -> None:
         for module_pass in parse_passes(self.args.passes):

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...runtime.profiling.trace import TraceOptions
+from ..base.command import begin_command
 from ..base.diagnostics import DiagnosticSink
 from ..base.progress import telling_progress
 from ..internal_error import guarded
@@ -185,6 +186,8 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accrun` command. Leaves the process with the program's exit status."""
+    if argv is None:
+        begin_command()
     own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
     own = prepared_or_leave(reporting_options(own))
     args = _argument_parser().parse_intermixed_args(translated_or_leave(own))

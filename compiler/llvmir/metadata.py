@@ -33,9 +33,18 @@ class Metadata:
         """A new node that is equal to no other."""
         return self._append(f"distinct {body}")
 
+    def next(self) -> str:
+        """The reference that the next new node will have."""
+        return f"!{len(self._nodes)}"
+
+    def nodes(self) -> tuple[str, ...]:
+        """The bodies of all nodes, by number."""
+        return tuple(self._nodes)
+
     def _append(self, body: str) -> str:
+        reference = self.next()
         self._nodes.append(body)
-        return f"!{len(self._nodes) - 1}"
+        return reference
 
     def text(self) -> str:
         """All nodes, as they stand at the end of a module."""
@@ -71,8 +80,7 @@ class Metadata:
             properties.append(self.node(f"!{{!{name}}}"))
         if not properties:
             return None
-        reference = f"!{len(self._nodes)}"
-        return self.distinct(f"!{{{', '.join([reference, *properties])}}}")
+        return self.distinct(f"!{{{', '.join([self.next(), *properties])}}}")
 
     def scalar_type(self, name: str) -> str:
         """The `!tbaa` node of a scalar type of C: no two of them share memory; bytes may be anything."""

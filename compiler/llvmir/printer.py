@@ -15,6 +15,7 @@ from ..base.diagnostics import SourceLoc, error
 from .constants import InitializerEvaluator, attribute_text, zero_text
 from .functions import VISIBILITIES, Declarations, FunctionPrinter
 from .metadata import LineTables, Metadata
+from .symbols import SymbolText
 from .types import TypePrinter, identifier
 
 NVPTX_HEADER = """\
@@ -68,6 +69,67 @@ def _global(op: GlobalOp, types: TypePrinter, *, on_gpu: bool) -> str:
     return out
 
 
+def module_flag(*, flush_denormals: bool) -> str:
+    """What a module of kernels says of denormals, for libdevice."""
+    return f'!{{i32 4, !"nvvm-reflect-ftz", i32 {int(flush_denormals)}}}'
+
+
+class _Printed:
+    """The texts of symbols, and the types and metadata that they name."""
+
+    def __init__(self) -> None:
+        self.types, self.metadata = TypePrinter(), Metadata()
+        self.globals_: list[str] = []
+        self.bodies: list[str] = []
+
+    def symbol(self, op: Operation, functions: FunctionPrinter, *, on_gpu: bool) -> None:
+        """Appends the text of a symbol, a function by `functions`, which writes to `bodies`."""
+        if isinstance(op, FuncOp):
+            functions.function(op)
+        elif isinstance(op, GlobalOp):
+            self.globals_.append(_global(op, self.types, on_gpu=on_gpu))
+        else:
+            raise error(
+                SourceLoc.from_attr(op.location),
+                f"'{op.name}' has no LLVM IR form at the top level of a module",
+            )
+
+
+def print_kernel_symbols(
+    module: ModuleOp, *, contract: bool, relaxed: bool, flush_denormals: bool
+) -> list[SymbolText]:
+    """The symbols of the GPU's part of `module`, in their order, as `print_llvm_module` has them."""
+    symbols = list(_symbols(module, on_gpu=True))
+    names = {op.sym_name.data for op in symbols if isinstance(op, FuncOp)}
+    out: list[SymbolText] = []
+    for op in symbols:
+        printed, declarations = _Printed(), Declarations(set(names))
+        functions = FunctionPrinter(
+            printed.bodies,
+            printed.types,
+            printed.metadata,
+            declarations,
+            gpu=True,
+            contract=contract,
+            contract_sequential=contract,
+            relaxed=relaxed,
+            flush_denormals=flush_denormals,
+            lines=None,
+        )
+        printed.symbol(op, functions, on_gpu=True)
+        out.append(
+            SymbolText(
+                getattr(op, "sym_name").data,  # noqa: B009
+                "\n".join(printed.bodies or printed.globals_),
+                isinstance(op, FuncOp),
+                tuple(printed.types.definitions.items()),
+                tuple(declarations.lines),
+                printed.metadata.nodes(),
+            )
+        )
+    return out
+
+
 def print_llvm_module(
     module: ModuleOp,
     *,
@@ -90,14 +152,12 @@ def print_llvm_module(
     operation or type that has no LLVM form.
     """
     on_gpu = target == "nvptx"
-    types, metadata = TypePrinter(), Metadata()
-    globals_: list[str] = []
-    bodies: list[str] = []
+    printed = _Printed()
     symbols = list(_symbols(module, on_gpu=on_gpu))
     declarations = Declarations({op.sym_name.data for op in symbols if isinstance(op, FuncOp)})
-    lines = LineTables(metadata, directives_only=on_gpu) if debug_lines else None
+    types, metadata = printed.types, printed.metadata
     functions = FunctionPrinter(
-        bodies,
+        printed.bodies,
         types,
         metadata,
         declarations,
@@ -106,27 +166,19 @@ def print_llvm_module(
         contract_sequential=contract_sequential,
         relaxed=relaxed,
         flush_denormals=on_gpu and flush_denormals,
-        lines=lines,
+        lines=LineTables(metadata, directives_only=on_gpu) if debug_lines else None,
     )
     for op in symbols:
-        if isinstance(op, FuncOp):
-            functions.function(op)
-        elif isinstance(op, GlobalOp):
-            globals_.append(_global(op, types, on_gpu=on_gpu))
-        else:
-            raise error(
-                SourceLoc.from_attr(op.location),
-                f"'{op.name}' has no LLVM IR form at the top level of a module",
-            )
+        printed.symbol(op, functions, on_gpu=on_gpu)
     if on_gpu:
-        flag = f'!{{i32 4, !"nvvm-reflect-ftz", i32 {int(flush_denormals)}}}'
-        metadata.named.setdefault("llvm.module.flags", []).append(metadata.node(flag))
+        flag = metadata.node(module_flag(flush_denormals=flush_denormals))
+        metadata.named.setdefault("llvm.module.flags", []).append(flag)
     sections = [
         NVPTX_HEADER if on_gpu else "",
         "\n".join(f"{name} = type {body}" for name, body in types.definitions.items()),
-        "\n".join(globals_),
+        "\n".join(printed.globals_),
         "\n".join(declarations.lines),
-        "\n".join(bodies),
+        "\n".join(printed.bodies),
         metadata.text(),
     ]
     return "\n".join(section for section in sections if section) + "\n"

@@ -1,0 +1,285 @@
+"""
+The functions of a program that have compute constructs, each as a module of its own: all that the passes from
+the data level to the gpu level need, and what they make of it as plain data.
+
+A part has the function, copies of the functions, variables and recipes that its constructs name, and
+declarations of the functions that it only calls. What passes decide about a construct follows from these
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, gpu, llvm, scf
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from ..dialects.accx import MESSAGES, SITES
+from ..dialects.nvvm import ADDRESS_SPACE_SHARED
+from ..passes.ir.levels import bound_symbol
+from ..passes.ir.outline import symbol_table
+from ..passes.ir.recipe_reading import RecipeOp
+from .base.options import CompileOptions
+from .base.phases import Phase, apart, phase
+from .ir.flat import flatten
+from .llvmir.printer import print_kernel_symbols
+from .llvmir.symbols import SymbolText
+from .pipeline import run_to_stage
+from .register_pressure import SideBySide
+
+_DEVICE_STAGES = ("scheduled", "transformed", "gpu")
+
+
+@dataclass(frozen=True)
+class DeviceTexts:
+    """
+    Device code in the order in which a module has it: variables in shared memory, kernels with what they were
+    the first to name, what stands behind them at the gpu level, and what is declared later.
+    """
+
+    front: tuple[SymbolText, ...]
+    kernels: tuple[SymbolText, ...]
+    behind: tuple[SymbolText, ...]
+    later: tuple[SymbolText, ...]
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """
+    What became of a part. `function` is at the gpu level (`ir/flat.py`), `declared` are the functions of the
+    runtime that it calls by then, with the stage at which the first call was made. `sites` and `messages` are
+    those of the module.
+    """
+
+    function: bytes
+    declared: tuple[tuple[str, bytes], ...]
+    sites: tuple[Attribute, ...]
+    messages: tuple[Attribute, ...]
+    device: DeviceTexts
+    side_by_side: SideBySide
+    phases: Phase
+
+
+class Parts:
+    """The parts of a module at stage `data`. `functions` are those with constructs, in their order."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = module
+        self.functions: list[llvm.FuncOp] = []
+        self.sizes: list[int] = []
+        """How much there is to do for each, in operations."""
+        self.are_known = True
+        """Whether a part can be made: of nothing but functions, variables, recipes and routines."""
+        for op in module.body.block.ops:
+            if isinstance(op, llvm.FuncOp):
+                size = _size(op)
+                if size:
+                    self.functions.append(op)
+                    self.sizes.append(size)
+            elif not isinstance(op, llvm.GlobalOp | acc.RoutineOp | RecipeOp):
+                self.are_known = False
+        self._symbols = symbol_table(module)
+        self._bound = {
+            op.func_name.string_value(): bound_symbol(op)
+            for op in module.body.block.ops
+            if isinstance(op, acc.RoutineOp)
+        }
+        self._ops = list(module.body.block.ops)
+        self._declarations: dict[Operation, Operation] = {
+            op: op.clone_without_regions() for op in self.functions
+        }
+
+    def part(self, index: int) -> ModuleOp:
+        """The part of function number `index`, which is taken out of the module."""
+        function = self.functions[index]
+        whole: set[Operation] = {function}
+        for construct in function.walk():
+            if isinstance(construct, acc.ParallelOp):
+                whole |= self._reached(construct)
+        whole |= {
+            op
+            for op in self._symbols.values()
+            if isinstance(op, llvm.GlobalOp) and "acc.declare" in op.attributes
+        }
+        if any(op is not function and op in self._declarations for op in whole):
+            raise NotImplementedError("device code that calls a function with constructs")
+        outside = self._named_by(whole)
+        ops: list[Operation] = []
+        for op in self._ops:
+            if op is function:
+                op.detach()
+                ops.append(op)
+            elif isinstance(op, acc.RoutineOp):
+                routine = self._symbols.get(op.func_name.string_value())
+                if routine in whole or routine in outside:
+                    ops.append(op.clone())
+            elif op in whole or (op in outside and not isinstance(op, llvm.FuncOp)):
+                ops.append(op.clone())
+            elif op in outside:
+                ops.append(self._declarations.get(op, op).clone_without_regions())
+        attributes = {k: v for k, v in self.module.attributes.items() if k not in (MESSAGES, SITES)}
+        part = ModuleOp(Region(Block(ops)), attributes)
+        part.location = self.module.location
+        return part
+
+    def _reached(self, construct: Operation) -> set[Operation]:
+        """What a construct needs of the module."""
+        found: dict[Operation, None] = {}
+        pending = [construct]
+        while pending:
+            for name in _names(pending.pop()):
+                for symbol in (name, self._bound.get(name)):
+                    op = None if symbol is None else self._symbols.get(symbol)
+                    if op is not None and op not in found:
+                        found[op] = None
+                        pending.append(op)
+        return set(found)
+
+    def _named_by(self, ops: Iterable[Operation]) -> set[Operation]:
+        found: set[Operation] = set()
+        for op in ops:
+            found.update(self._symbols[name] for name in _names(op) if name in self._symbols)
+        for op in [op for op in found if not isinstance(op, llvm.FuncOp)]:
+            found |= self._reached(op)
+        return found - set(ops)
+
+
+def _size(function: llvm.FuncOp) -> int:
+    """
+    How long passes work on the constructs of a function, about, in operations: more than there are now, as a
+    kernel has code around them, and tiles of cached sections take much more than what uses them.
+    """
+    return sum(
+        _KERNEL + _size_of_construct(construct)
+        for construct in function.walk()
+        if isinstance(construct, acc.ParallelOp)
+    )
+
+
+_KERNEL = 30
+_TILE = 300
+"""Operations of a kernel, and of a cached section."""
+_PRODUCT = 2000
+"""Operations of a product's versions, for which tiles will be found (`find-shared-sections`)."""
+_LOOPS = (acc.LoopOp, scf.ForOp)
+
+
+def _size_of_construct(construct: acc.ParallelOp) -> int:
+    inner = list(construct.walk())
+    size = len(inner) + _TILE * sum(isinstance(op, acc.CacheOp) for op in inner)
+    product = (
+        size < _SMALL
+        and any(isinstance(op, arith.MulfOp) for op in inner)
+        and any(isinstance(op, _LOOPS) and _depth(op) >= 3 for op in inner)
+    )
+    return size + _PRODUCT * product
+
+
+def _depth(loop: Operation | None) -> int:
+    """How many variables `loop` and the loops right around it have."""
+    depth = 0
+    while isinstance(loop, _LOOPS):
+        depth += len(loop.region.blocks[0].args) if isinstance(loop, acc.LoopOp) else 1
+        loop = loop.parent_op()
+    return depth
+
+
+_SMALL = 100
+"""Operations of a product, at most."""
+
+
+def _names(op: Operation) -> Iterator[str]:
+    """The symbols that an operation and what is in it name."""
+    for inner in op.walk():
+        for attribute in (*inner.properties.values(), *inner.attributes.values()):
+            yield from _names_in(attribute)
+
+
+def _names_in(attribute: Attribute) -> Iterator[str]:
+    if isinstance(attribute, SymbolRefAttr):
+        yield attribute.root_reference.data
+    elif isinstance(attribute, ArrayAttr):
+        for inner in attribute.data:
+            yield from _names_in(inner)
+
+
+def run_part(
+    ctx: Context, parts: Parts, index: int, options: CompileOptions, *, survey: bool
+) -> PartResult:
+    """Takes part `index` to the gpu level and its kernels to LLVM IR; `survey` counts side by side."""
+    with apart() as phases:
+        part = parts.part(index)
+        name = parts.functions[index].sym_name.data
+        known = set(symbol_table(part))
+        side_by_side = SideBySide()
+        declared: list[tuple[str, bytes]] = []
+
+        def after_stage(stage: str, module: ModuleOp) -> None:
+            if survey:
+                side_by_side.see(stage, module)
+            # New ones are put in front of all others.
+            new = [op for n, op in symbol_table(module).items() if n not in known]
+            for op in reversed([op for op in new if isinstance(op, llvm.FuncOp)]):
+                known.add(op.sym_name.data)
+                declared.append((stage, flatten(op)))
+
+        run_to_stage(ctx, part, _DEVICE_STAGES[-1], options, after_stage=after_stage)
+        texts = _device_texts(ctx, part, options)
+        function = symbol_table(part)[name]
+    return PartResult(
+        flatten(function),
+        tuple(declared),
+        _elements(part.attributes.get(SITES)),
+        _elements(part.attributes.get(MESSAGES)),
+        texts,
+        side_by_side,
+        phases,
+    )
+
+
+def _device_texts(ctx: Context, part: ModuleOp, options: CompileOptions) -> DeviceTexts:
+    """The device code of a part at stage `gpu`."""
+    (kernels,) = [op for op in part.body.block.ops if isinstance(op, gpu.ModuleOp)]
+    kernels.detach()
+    names = [_symbol_name(op) for op in kernels.body.block.ops]
+    last = max(i for i, op in enumerate(kernels.body.block.ops) if isinstance(op, gpu.FuncOp))
+    with_kernels, after = set(names[: last + 1]), set(names[last + 1 :])
+    device = ModuleOp([kernels], dict(part.attributes))
+    device.location = part.location
+    run_to_stage(ctx, device, "nvvm", options)
+    if any(not isinstance(op, gpu.ModuleOp) for op in device.body.block.ops):
+        raise NotImplementedError("device code that needs something of the host")
+    front: list[SymbolText] = []
+    ordered: list[SymbolText] = []
+    behind: list[SymbolText] = []
+    later: list[SymbolText] = []
+    with phase("LLVM IR of kernels"):
+        texts = print_kernel_symbols(
+            device,
+            contract=options.fma,
+            relaxed=options.fast_math,
+            flush_denormals=options.fast_math,
+        )
+    for op, text in zip(kernels.body.block.ops, texts, strict=True):
+        if isinstance(op, llvm.GlobalOp) and op.addr_space.value.data == ADDRESS_SPACE_SHARED:
+            front.append(text)
+        elif text.name in with_kernels:
+            ordered.append(text)
+        elif text.name in after:
+            behind.append(text)
+        else:
+            later.append(text)
+    return DeviceTexts(tuple(front), tuple(ordered), tuple(behind), tuple(later))
+
+
+def _symbol_name(op: Operation) -> str:
+    name = op.get_attr_or_prop("sym_name")
+    assert isinstance(name, StringAttr)
+    return name.data
+
+
+def _elements(attribute: Attribute | None) -> tuple[Attribute, ...]:
+    return attribute.data if isinstance(attribute, ArrayAttr) else ()
