@@ -86,7 +86,8 @@ _TRANSFORMED = Stage(
     "first, then columns, which need to see what all rows of a thread read. "
     "Atomic updates find their gang's copy while they still name their operator and the grid, which "
     "pays for the copies, can still be changed. Inner loops are unrolled when their bodies are final, "
-    "and then the stores of all iterations that have become one are counted together.",
+    "and then the stores of all iterations that have become one are counted together. "
+    "Threads are coarsened last, as it multiplies what other passes would look at.",
 )
 
 

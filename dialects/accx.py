@@ -63,6 +63,7 @@ from . import (
     accx_machine,
     accx_scan,
     accx_schedule,
+    accx_side_by_side,
     accx_teams,
     accx_watch,
 )
@@ -155,6 +156,7 @@ ACCX = Dialect(
         *accx_devices.OPERATIONS,
         *accx_element.OPERATIONS,
         *accx_scan.OPERATIONS,
+        *accx_side_by_side.OPERATIONS,
         *accx_teams.OPERATIONS,
         *accx_watch.OPERATIONS,
         *COMPRESSION_OPS,

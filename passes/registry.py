@@ -55,6 +55,7 @@ PASSES: dict[str, dict[str, str]] = {
         "lower-acc-atomics": "LowerAccAtomicsPass",
         "unroll-inner-loops": "UnrollInnerLoopsPass",
         "count-saturated-stores": "CountSaturatedStoresPass",
+        "coarsen-threads": "CoarsenThreadsPass",
     },
     "gpu": {
         "lower-elements": "LowerElementsPass",

@@ -32,6 +32,7 @@ from .ir.building import Cursor, erase
 from .ir.host_loops import HostLoopLowering
 from .ir.recipe_reading import Recipes
 from .ir.scan_code import scan_in_order
+from .ir.side_by_side import separate
 
 _LEFT_OVER = (acc.LoopOp, acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp, acc.CacheOp)
 _DECLARATIONS = (
@@ -66,6 +67,8 @@ class SpecializeAccForHostPass(ModulePass):
             if isinstance(top, llvm.FuncOp):
                 _run_scans(top)
             if isinstance(top, llvm.FuncOp) and _needs_work(top):
+                for loop in [op for op in top.walk() if isinstance(op, acc.LoopOp)]:
+                    separate(loop)
                 HostLoopLowering(top, recipes).run(top.body)
             elif isinstance(top, _DECLARATIONS):
                 declarations.append(top)

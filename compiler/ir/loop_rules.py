@@ -18,6 +18,7 @@ from ...dialects.accx_cache import GangThreadsOp
 from ...dialects.accx_compress import PACKED, PackedType
 from ...dialects.accx_element import ElementOp
 from ...dialects.accx_schedule import ScheduleAttr
+from ...dialects.accx_side_by_side import SideBySideOp
 
 MAPPING = (
     acc.CopyinOp,
@@ -260,6 +261,17 @@ def jammed(op: acc.LoopOp) -> Iterator[str]:
     schedule = op.attributes.get(SCHEDULE)
     if isinstance(schedule, ScheduleAttr) and schedule.elements.data > 1 and op.vector is None:
         yield "several rows per gang are left to jam (jam-outer-iterations)"
+
+
+def coarse(op: SideBySideOp) -> Iterator[str]:
+    """As many iterations are side by side as the schedule gives a thread."""
+    loop = op.parent_op()
+    assert isinstance(loop, acc.LoopOp)  # as the operation's verifier says
+    schedule = loop.attributes.get(SCHEDULE)
+    elements = schedule.elements.data if isinstance(schedule, ScheduleAttr) else 1
+    found = len(op.several.block.args) // len(loop.region.block.args)
+    if found != elements:
+        yield f"it has {found} iterations side by side, and the schedule {elements}"
 
 
 def packed(op: Operation) -> Iterator[str]:

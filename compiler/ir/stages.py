@@ -20,6 +20,7 @@ from xdsl.ir import Operation
 from ...dialects.accx import LaunchHostOp
 from ...dialects.accx_cache import SharedTileOp
 from ...dialects.accx_element import ElementOp
+from ...dialects.accx_side_by_side import SideBySideOp
 from ...dialects.accx_teams import TaskOp, TeamOp
 from ...dialects.facts import broken_facts
 from ..base.diagnostics import SourceLoc, error
@@ -79,6 +80,7 @@ RULES: tuple[tuple[tuple[str, ...], tuple[type[Operation], ...], Rule], ...] = (
     (_SCHEDULED, (acc.ParallelOp,), loop_rules.launch_sizes),
     (_SCHEDULED, (acc.LoopOp,), loop_rules.scheduled),
     (("transformed",), (acc.LoopOp,), loop_rules.jammed),
+    (("transformed",), (SideBySideOp,), loop_rules.coarse),
     (("transformed",), loop_rules.MAPPING, loop_rules.packed),
     (("transformed",), (SharedTileOp,), loop_rules.tile),
     (("gpu", "runtime", "nvvm"), (gpu.ModuleOp,), kernel_rules.gpu_module),

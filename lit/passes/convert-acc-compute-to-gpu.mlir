@@ -1,4 +1,4 @@
-// RUN: accopt %s -p convert-acc-compute-to-gpu | filecheck %s
+// RUN: accopt %s -p coarsen-threads,convert-acc-compute-to-gpu | filecheck %s
 
 acc.reduction.recipe @reduction_add_f32 : !llvm.ptr reduction_operator <add> init {
 ^bb0(%a: !llvm.ptr):

@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import acc
-from xdsl.ir import Operation, Region, SSAValue
-from xdsl.traits import IsTerminator
+from xdsl.ir import Region, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ..decisions.loop_partition import Mode, Partition, Sharers, partition_loop
 from ..ir.acc_ops import has_level
+from ..ir.routine_calls import Calls
 from ..ir.schedules import schedule_of
+from ..ir.side_by_side import each_of, side_by_side_of
 from . import loops, privatise
 from .barriers import ANY_INTERNAL, EffectTracker, accesses
 from .context import Kernel
 from .effects import Effects, Summary, carried, repeated
-from .leaves import copy_layout
 from .reduction_copies import ReductionCopies
 from .reductions import (
     Partial,
@@ -30,15 +30,13 @@ from .reductions import (
     finish_in_gang,
     make_partial,
 )
-from .routines import Calls
-from .side_by_side import is_simple
 from .watches import Watch, Watches
 
 
 class DeviceLoopLowering:
     """
     Lowers the loops of one device function. `lower_body` lowers a loop's region once at the current
-    place, `lower_operation` one operation of it.
+    place.
     """
 
     def __init__(
@@ -47,13 +45,11 @@ class DeviceLoopLowering:
         calls: Calls,
         reductions: ReductionCopies,
         lower_body: Callable[[Region], None],
-        lower_operation: Callable[[Operation], None],
     ):
         self.k = k
         self.calls = calls
         self.reductions = reductions
         self.lower_body = lower_body
-        self.lower_operation = lower_operation
         self.watches = Watches(k)
 
     def lower(self, op: acc.LoopOp) -> None:
@@ -83,18 +79,16 @@ class DeviceLoopLowering:
         with k.running(partition.inside, inner):
             self._privates(op)
         watch = self.watches.loop(op, partition) if k.watch else None
-        elements, simple = self._elements(op, partition)
-        simple = simple and watch is None
         visible = [(v, k.values.get(v)) for v in op.reduction_operands]
         copies = dict(self.reductions.copies)
-        partials = self._partials(op, elements if simple else 1)
+        partials = [self._partial(reduced) for reduced in _reductions(op)]
         if (
             effects is not None
             and partition.inside is not Mode.THREAD
             and not self._once_per_gang(op)
         ):
             inner.add(carried(effects))
-        self._partitioned(op, partition, inner, partials, elements, simple, watch)
+        self._partitioned(op, partition, inner, watch)
         outer.pending |= before
         k.loc = op.location
         self.reductions.copies = copies
@@ -109,32 +103,29 @@ class DeviceLoopLowering:
         self._privates(op)
         copies = dict(self.reductions.copies)
         partials: list[Partial] = []
-        for reduced in op.reduction_operands:
-            owner = reduced.owner
-            assert isinstance(owner, acc.ReductionOp)
-            if self.calls.recipes.operator(owner) is None:
-                partials.append(self._partial(owner, 1))
+        for reduced in _reductions(op):
+            if self.calls.recipes.operator(reduced[0]) is None:
+                partials.append(self._partial(reduced[:1]))
             else:
-                k.values[reduced] = self.reductions.innermost(owner)
+                k.values[reduced[0].acc_var] = self.reductions.innermost(reduced[0])
         before = set(k.tracker.pending)
         if k.mode is not Mode.THREAD:
             k.tracker.add(repeated(Summary(k, self.calls).of(op)))
 
         def body(values: list[SSAValue]) -> None:
-            self._bind(op, values)
-            self.lower_body(op.region)
+            self._bind(op.region.blocks[0].args, values)
+            self.lower_body(each_of(op))
 
         if op.lowerbound:
             loops.sequential_loop(k, *loops.loop_bounds(k, op), body)
         else:
-            self.lower_body(op.region)
+            self.lower_body(each_of(op))
         k.tracker.pending |= before
         self.reductions.copies = copies
         finish_alone(k, partials)
 
-    def _bind(self, op: acc.LoopOp, values: Sequence[SSAValue]) -> None:
-        block = op.region.blocks[0]
-        for arg, value in zip(block.args, values, strict=True):
+    def _bind(self, variables: Sequence[SSAValue], values: Sequence[SSAValue]) -> None:
+        for arg, value in zip(variables, values, strict=True):
             value.name_hint = arg.name_hint or value.name_hint
             self.k.values[arg] = value
 
@@ -144,20 +135,15 @@ class DeviceLoopLowering:
             assert isinstance(owner, acc.PrivateOp | acc.FirstprivateOp)
             self.k.values[operand] = privatise.own_copy(self.k, owner, self.calls.recipes)
 
-    def _partials(self, op: acc.LoopOp, count: int) -> list[Partial]:
-        out: list[Partial] = []
-        for operand in op.reduction_operands:
-            owner = operand.owner
-            assert isinstance(owner, acc.ReductionOp)
-            out.append(self._partial(owner, count))
-        return out
-
-    def _partial(self, owner: acc.ReductionOp, count: int) -> Partial:
-        """`count` copies of a loop's reduction, the first of which the body uses."""
+    def _partial(self, reduced: Sequence[acc.ReductionOp]) -> Partial:
+        """The copies of a variable that a loop reduces: one for each iteration side by side."""
         k = self.k
-        target = self.reductions.innermost(owner)
-        partial = make_partial(k, self.reductions.spec(owner), target, count)
-        k.values[owner.acc_var] = self.reductions.copies[k.values[owner.var]] = partial.visible[0]
+        first = reduced[0]
+        target = self.reductions.innermost(first)
+        partial = make_partial(k, self.reductions.spec(first), target, len(reduced))
+        self.reductions.copies[k.values[first.var]] = partial.visible[0]
+        for op, visible in zip(reduced, partial.visible, strict=True):
+            k.values[op.acc_var] = visible
         return partial
 
     def _once_per_gang(self, op: acc.LoopOp) -> bool:
@@ -165,85 +151,38 @@ class DeviceLoopLowering:
         alone = has_level(op.gang) and not has_level(op.worker) and not has_level(op.vector)
         return alone and schedule_of(op).covers and self.k.shape.at_least_requested
 
-    def _elements(self, op: acc.LoopOp, partition: Partition) -> tuple[int, bool]:
-        """Iterations per thread and turn, and whether they run side by side."""
-        elements = schedule_of(op).elements
-        if partition.inside is not Mode.THREAD:
-            return 1, False
-        lengths = (
-            copy_layout(r.owner).storage
-            for r in op.reduction_operands
-            if isinstance(r.owner, acc.ReductionOp)
-        )
-        simple = elements > 1 and None not in lengths and is_simple(op, self.calls)
-        return elements, simple
-
     def _partitioned(
-        self,
-        op: acc.LoopOp,
-        partition: Partition,
-        inner: EffectTracker,
-        partials: Sequence[Partial],
-        elements: int,
-        simple: bool,
-        watch: Watch | None,
+        self, op: acc.LoopOp, partition: Partition, inner: EffectTracker, watch: Watch | None
     ) -> None:
         k = self.k
-        copies = {p: k.values[p] for p in (*op.private_operands, *op.firstprivate_operands)}
+        own_thread = partition.inside is Mode.THREAD
+        coarse = side_by_side_of(op) if own_thread and watch is None else None
 
         def body(values: list[SSAValue]) -> None:
             with k.running(partition.inside, inner):
-                self._bind(op, values)
+                self._bind(op.region.blocks[0].args, values)
                 if watch is not None:
                     watch.event("iteration")
-                self.lower_body(op.region)
+                self.lower_body(each_of(op))
 
         def bodies(groups: list[list[SSAValue]]) -> None:
+            assert coarse is not None
             with k.running(partition.inside, inner):
-                self._side_by_side(op, groups, partials, copies)
+                values = [value for group in groups for value in group]
+                self._bind(coarse.several.block.args, values)
+                self.lower_body(coarse.several)
 
         space = loops.iteration_space(k, *loops.loop_bounds(k, op))
-        covers = schedule_of(op).covers and k.shape.at_least_requested
+        schedule = schedule_of(op)
+        covers = schedule.covers and k.shape.at_least_requested
+        elements = schedule.elements if own_thread else 1
         if watch is not None:
             watch.event("begin")
         loops.partitioned_loop(
-            k, space, partition, elements, covers, body, bodies if simple else None
+            k, space, partition, elements, covers, body, None if coarse is None else bodies
         )
         if watch is not None:
             watch.event("end")
-
-    def _side_by_side(
-        self,
-        op: acc.LoopOp,
-        groups: list[list[SSAValue]],
-        partials: Sequence[Partial],
-        copies: dict[SSAValue, SSAValue],
-    ) -> None:
-        """
-        Several iterations of a simple body, operation by operation, so that all loads come before
-        the first store: legal because iterations of a partitioned loop are independent.
-        """
-        k = self.k
-        outer = k.values
-        values: list[dict[SSAValue, SSAValue]] = []
-        for number, group in enumerate(groups):
-            k.values = dict(outer)
-            self._bind(op, group)
-            for partial in partials:
-                k.values[partial.spec.op.acc_var] = partial.visible[number]
-            if number > 0:
-                for private in copies:
-                    owner = private.owner
-                    assert isinstance(owner, acc.PrivateOp | acc.FirstprivateOp)
-                    k.values[private] = privatise.own_copy(k, owner, self.calls.recipes)
-            values.append(k.values)
-        for inner in op.region.block.ops:
-            if inner.has_trait(IsTerminator):
-                continue
-            for mapping in values:
-                k.values = mapping
-                self.lower_operation(inner)
-        k.values = outer
 
     def _finish_reductions(self, partition: Partition, partials: Sequence[Partial]) -> None:
         k = self.k
@@ -263,6 +202,16 @@ class DeviceLoopLowering:
                 in_gang.append(partial)
         if in_gang:
             finish_in_gang(k, in_gang, partition.inside)
+
+
+def _reductions(op: acc.LoopOp) -> list[list[acc.ReductionOp]]:
+    """The reductions of a loop by their variable, of which iterations side by side have one each."""
+    found: dict[SSAValue, list[acc.ReductionOp]] = {}
+    for reduced in op.reduction_operands:
+        owner = reduced.owner
+        assert isinstance(owner, acc.ReductionOp)
+        found.setdefault(owner.var, []).append(owner)
+    return list(found.values())
 
 
 def _gang_dim(op: acc.LoopOp) -> int | None:

@@ -12,10 +12,10 @@ from ...dialects.together import TogetherOp
 from ...dialects.volatility import is_ordered
 from ..ir.acc_ops import PRIVATIZING_OPS, has_level
 from ..ir.addresses import base_of, way_to_base
+from ..ir.routine_calls import CallKind, Calls
 from .barriers import ANY_INTERNAL, UNKNOWN, ObjectAccess, Root, Space, accesses
 from .context import Kernel
 from .leaves import copy_layout
-from .routines import CallKind, Calls
 
 ATOMICS = (llvm_ext.AtomicRMWOp, llvm_ext.CmpXchgOp)
 COPIES = (llvm_ext.MemcpyOp, llvm_ext.MemmoveOp)

@@ -50,6 +50,7 @@ from ..ir.outline import (
     kernel_name,
     outline_region,
 )
+from ..ir.routine_calls import CallKind, Calls
 from ..ir.runtime_calls import RuntimeCalls
 from ..ir.schedules import schedule_of
 from ..ir.sites import DeclaredVariable, SiteTable, SiteVariable, construct_name
@@ -57,7 +58,7 @@ from .context import TICKET_BYTES, Kernel
 from .device_module import DeviceModule
 from .grid_reductions import finish_grid
 from .lower import RegionLowering
-from .routines import CallKind, Calls, DeviceReferences, device_symbol
+from .routines import DeviceReferences, device_symbol
 from .scratch import recompute
 from .specialise import Specialiser
 

@@ -25,6 +25,7 @@ from ...dialects.accx_scan import ScanOp
 from ...dialects.volatility import is_ordered
 from ..decisions.loop_partition import Mode
 from ..ir.building import PTR, Cursor
+from ..ir.routine_calls import CallKind, callee_name
 from . import bulk, cache, privatise
 from .acc_loops import DeviceLoopLowering
 from .barriers import ANY_INTERNAL, UNKNOWN, ObjectAccess, accesses
@@ -40,7 +41,7 @@ from .effects import (
     slots,
 )
 from .reduction_copies import ReductionCopies
-from .routines import CallKind, callee_name, device_symbol
+from .routines import device_symbol
 from .scans import lower_scan
 from .specialise import Specialiser
 from .warp import by_leader
@@ -59,9 +60,7 @@ class RegionLowering:
         self.calls = specialiser.symbols.calls
         k.lower_operation = self._lower_within
         self.reductions = ReductionCopies(k, self.calls, construct)
-        self.loops = DeviceLoopLowering(
-            k, self.calls, self.reductions, self._lower_body, self._lower_within
-        )
+        self.loops = DeviceLoopLowering(k, self.calls, self.reductions, self._lower_body)
 
     # Regions and blocks
 

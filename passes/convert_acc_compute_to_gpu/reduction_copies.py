@@ -12,12 +12,12 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from ..ir.routine_calls import Calls
 from .context import Kernel
 from .grid_reductions import GridReduction
 from .leaves import ReductionSpec, reduction_spec, with_count
 from .privatise import section_length, shift_to_zero
 from .reductions import initialise, needs_constants_only, thread_copy
-from .routines import Calls
 
 
 class ReductionCopies:

@@ -51,6 +51,9 @@ DESTROY = """} destroy {
   acc.terminator
 }
 """
+COARSE = (
+    "accx.side_by_side {\n^bb0(%a: i32, %b: i32):\n} else each {\n%d = arith.constant 0 : i32\n}"
+)
 NESTED = """scf.for %i = %zero to %n step %one : i32 {
     %v = llvm.alloca %one x f64 : (i32) -> !llvm.ptr
   }"""
@@ -320,6 +323,14 @@ PROMISES = {
         function(loop(f"{FREE}, accx.schedule = #accx.schedule<elements = 2>", more="vector")),
         ("acc.loop vector", "acc.loop gang"),
         "left to jam",
+    ),
+    "coarse threads": Promise(
+        "transformed",
+        function(
+            loop(f"{FREE}, accx.schedule = #accx.schedule<elements = 2>", COARSE, more="vector")
+        ),
+        ("elements = 2", "elements = 4"),
+        "it has 2 iterations side by side, and the schedule 4",
     ),
     "no elements": Promise(
         "gpu",

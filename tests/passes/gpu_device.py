@@ -10,6 +10,7 @@ import numpy as np
 from accopt.compiler.backend.ptx import emit_ptx
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir import print_llvm_module
+from accopt.passes.coarsen_threads import CoarsenThreadsPass
 from accopt.passes.convert_acc_compute_to_gpu.convert_acc_compute_to_gpu import (
     ConvertAccComputeToGpuPass,
 )
@@ -50,10 +51,11 @@ class Kernel:
 
 
 def lower(text: str, **options: object) -> ModuleOp:
-    """The module after convert-acc-compute-to-gpu, verified."""
+    """The module after coarsen-threads and convert-acc-compute-to-gpu, verified."""
     ctx = make_context()
     module = Parser(ctx, text).parse_module()
     module.verify()
+    CoarsenThreadsPass().apply(ctx, module)
     ConvertAccComputeToGpuPass(**options).apply(ctx, module)
     module.verify()
     return module

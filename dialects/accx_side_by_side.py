@@ -1,0 +1,45 @@
+"""An operation of `accx` for thread coarsening: several iterations of one thread, side by side."""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc
+from xdsl.ir import Operation, Region
+from xdsl.irdl import IRDLOperation, irdl_op_definition, region_def, traits_def
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_op_definition
+class SideBySideOp(IRDLOperation):
+    """
+    The body of an `acc.loop` with `elements = n`, of whose iterations a thread takes n at a time. Where it
+    has n left, it runs `several` once: the block's arguments are the loop's variables in the first of them,
+    then in the second, …. Else it runs `each` for every one, in which the loop's own variables are valid.
+    """
+
+    name = "accx.side_by_side"
+
+    several = region_def("single_block")
+    each = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    assembly_format = "$several `else` `each` $each attr-dict"
+
+    def __init__(self, several: Region, each: Region):
+        super().__init__(regions=[several, each])
+
+    def verify_(self) -> None:
+        loop = self.parent_op()
+        if not isinstance(loop, acc.LoopOp) or self.prev_op is not None:
+            raise VerifyException("accx.side_by_side is all that is in the body of an acc.loop")
+        variables = loop.region.block.args
+        arguments = self.several.block.args
+        if len(arguments) <= len(variables) or len(arguments) % len(variables):
+            raise VerifyException("it needs the variables of its loop for two iterations or more")
+        for position, argument in enumerate(arguments):
+            if argument.type != variables[position % len(variables)].type:
+                raise VerifyException("its arguments have the types of the loop's variables")
+
+
+OPERATIONS: tuple[type[Operation], ...] = (SideBySideOp,)

@@ -1,0 +1,189 @@
+"""
+Run several iterations of a loop over lanes side by side in each thread, so that several loads are in flight.
+
+The schedule gives a thread n iterations of such a loop (`elements = n`), a block's threads apart. Where the
+body is straight-line code they run operation by operation, loads before stores, as iterations of a
+partitioned loop are independent.
+
+Takes:  scheduled IR whose bodies are final.
+Leaves: in the body of every loop over lanes with several elements and a short body of straight-line code
+        `accx.side_by_side`: n iterations, and a single one for where fewer are left. Private variables and
+        reductions of the loop are there n times, for each of the iterations. Elsewhere a thread runs
+        its iterations one after the other.
+Fails:  never.
+
+Options: `most`: the operations of the longest body that is taken.
+
+Before:
+  acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    %v = llvm.load %a_i : !llvm.ptr -> f32
+    llvm.store %v, %b_i : f32, !llvm.ptr
+  } attributes {accx.schedule = #accx.schedule<elements = 2>}
+After:
+  acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    accx.side_by_side {
+    ^bb0(%i_1 : i32, %i_2 : i32):
+      %v_1 = llvm.load %a_i_1 : !llvm.ptr -> f32
+      %v_2 = llvm.load %a_i_2 : !llvm.ptr -> f32
+      llvm.store %v_1, %b_i_1 : f32, !llvm.ptr
+      llvm.store %v_2, %b_i_2 : f32, !llvm.ptr
+    } else each {
+      %v = llvm.load %a_i : !llvm.ptr -> f32
+      llvm.store %v, %b_i : f32, !llvm.ptr
+    }
+  } attributes {accx.schedule = #accx.schedule<elements = 2>}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects import llvm_ext
+from ..dialects.accx_element import ElementOp
+from ..dialects.accx_side_by_side import SideBySideOp
+from .ir.acc_ops import PRIVATIZING_OPS, has_level, set_operand_groups
+from .ir.addresses import base_of, way_to_base
+from .ir.building import Cursor, constant_value
+from .ir.jamming import Jam
+from .ir.routine_calls import CallKind, Calls
+from .ir.schedules import schedule_of
+
+_CLAUSES = ("private_operands", "firstprivate_operands", "reduction_operands")
+
+
+def _own(loop: acc.LoopOp) -> list[SSAValue]:
+    """The variables of which every iteration has a copy of its own."""
+    return [value for clause in _CLAUSES for value in getattr(loop, clause)]
+
+
+def _length(op: Operation) -> int:
+    """How many operations `op` counts as: an element is computed by two for each subscript."""
+    return 2 * sum(1 for _ in op.steps()) if isinstance(op, ElementOp) else 1
+
+
+def is_simple(loop: acc.LoopOp, calls: Calls, most: int) -> bool:
+    """
+    Whether the loop's body is straight-line code of at most `most` operations in which iterations share
+    nothing but the arrays they index (independent by the loop's nature) and variables that each iteration
+    has its own copy of: then operations of several iterations may be interleaved.
+    """
+    if len(loop.region.blocks) != 1:
+        return False
+    body = list(loop.region.block.ops)
+    if len(body) == 1 or sum(map(_length, body)) > most:
+        return False
+    own = set(_own(loop))
+    return all(_is_constant_size(v) for v in loop.reduction_operands) and not any(
+        op.regions or not _is_simple(op, own, loop, calls) for op in body
+    )
+
+
+def _is_constant_size(reduced: SSAValue) -> bool:
+    """Whether the copies of a reduction have a size that the compiler knows."""
+    owner = reduced.owner
+    assert isinstance(owner, acc.ReductionOp)
+    if not owner.bounds:
+        return True
+    bound = owner.bounds[0].owner
+    assert isinstance(bound, acc.DataBoundsOp) and bound.extent is not None
+    return constant_value(bound.extent) is not None
+
+
+def _is_simple(op: Operation, own: set[SSAValue], loop: acc.LoopOp, calls: Calls) -> bool:
+    match op:
+        case llvm.StoreOp():
+            return _is_shared_or_own(op.ptr, own, loop)
+        case llvm.CallOp():
+            return calls.kind(op) is CallKind.PURE
+        case llvm_ext.MemcpyOp() | llvm_ext.MemmoveOp() | llvm_ext.MemsetOp():
+            return False
+        case llvm_ext.FenceOp() | llvm.InlineAsmOp():
+            return False
+        case acc.PrivateOp() | acc.FirstprivateOp() | acc.ReductionOp():
+            return False
+        case _:
+            return True
+
+
+def _is_shared_or_own(pointer: SSAValue, own: set[SSAValue], loop: acc.LoopOp) -> bool:
+    """
+    Whether a store through `pointer` goes to memory that iterations do not share a copy of: an
+    array, or a copy of the iteration's own. A variable of the thread that outlives the iteration is
+    shared by iterations that run side by side.
+    """
+    if not own.isdisjoint(way_to_base(pointer)):
+        return True
+    owner = base_of(pointer).owner
+    if isinstance(owner, llvm.AllocaOp):
+        return owner.parent_block() is loop.region.block
+    return not isinstance(owner, PRIVATIZING_OPS)
+
+
+def _copies(loop: acc.LoopOp, count: int) -> list[dict[SSAValue, SSAValue]]:
+    """Gives the loop its private variables and reductions `count` times: what the first ones are in each."""
+    maps: list[dict[SSAValue, SSAValue]] = [{} for _ in range(count)]
+    clauses: dict[str, list[SSAValue]] = {clause: [] for clause in _CLAUSES}
+    for clause, values in clauses.items():
+        for value in getattr(loop, clause):
+            owner = value.owner
+            assert isinstance(owner, PRIVATIZING_OPS)
+            copies = [value]
+            for _ in range(1, count):
+                owner = Cursor.after(owner).insert(owner.clone())
+                copies.append(owner.acc_var)
+            values += copies
+            for known, copy in zip(maps, copies, strict=True):
+                known[value] = copy
+    if maps[0]:
+        set_operand_groups(loop, **clauses)
+    return maps
+
+
+def coarsen(loop: acc.LoopOp, count: int) -> None:
+    """Makes the body of the loop one of `count` iterations (see the contract above)."""
+    block = loop.region.block
+    end = block.last_op
+    assert end is not None
+    originals = [op for op in block.ops if op is not end]
+    several = Block(arg_types=[v.type for v in block.args] * count)
+    arguments = iter(several.args)
+    maps = _copies(loop, count)
+    for values in maps:
+        for variable in block.args:
+            values[variable] = next(arguments)
+            values[variable].name_hint = variable.name_hint
+    Jam(maps).operations(originals, Cursor.at_end(several, loop.location))
+    for op in originals:
+        op.detach()
+    op = SideBySideOp(Region(several), Region(Block(originals)))
+    Cursor.before(end, loop.location).insert(op)
+
+
+@dataclass(frozen=True)
+class CoarsenThreadsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "coarsen-threads"
+
+    most: int = 200
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        wanted = [
+            loop
+            for loop in op.walk()
+            if isinstance(loop, acc.LoopOp)
+            and schedule_of(loop).elements > 1
+            and has_level(loop.vector)
+        ]
+        if not wanted:
+            return
+        calls = Calls.of(op)
+        for loop in wanted:
+            if is_simple(loop, calls, self.most):
+                coarsen(loop, schedule_of(loop).elements)

@@ -1,0 +1,39 @@
+"""Loops whose threads take several iterations at a time (`accx.side_by_side`), and single ones."""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc
+from xdsl.ir import Region
+
+from ...dialects.accx_side_by_side import SideBySideOp
+from .acc_ops import set_operand_groups
+from .building import erase
+
+
+def side_by_side_of(loop: acc.LoopOp) -> SideBySideOp | None:
+    """What the loop's body is where it is one of several iterations."""
+    first = loop.region.blocks[0].first_op
+    return first if isinstance(first, SideBySideOp) else None
+
+
+def each_of(loop: acc.LoopOp) -> Region:
+    """What a single iteration runs; it may have no terminator."""
+    coarse = side_by_side_of(loop)
+    return loop.region if coarse is None else coarse.each
+
+
+def separate(loop: acc.LoopOp) -> None:
+    """Leaves single iterations, for code that no threads share."""
+    coarse = side_by_side_of(loop)
+    if coarse is None:
+        return
+    for op in list(coarse.each.block.ops):
+        op.detach()
+        loop.region.block.insert_op_before(op, coarse)
+    erase(coarse)
+    clauses = ("private_operands", "firstprivate_operands", "reduction_operands")
+    left = {
+        clause: [v for v in getattr(loop, clause) if v.has_more_than_one_use()]
+        for clause in clauses
+    }
+    set_operand_groups(loop, **left)
