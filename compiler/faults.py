@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from ..runtime.native.guard import Fault
-from .backend.elf import STT_FUNC, ElfFile, Section, Symbol
+from .backend.elf import STT_FUNC, ElfFile, ElfSection, Symbol
 from .backend.jit import HostProgram, compile_program
 from .backend.line_table import LineTable, Place, read_line_table
 from .backend.module_parts import parts
@@ -120,7 +120,7 @@ class LinedCode:
 
 
 def _function_at(
-    elf: ElfFile, section: Section, offset: int, names: Mapping[str, str]
+    elf: ElfFile, section: ElfSection, offset: int, names: Mapping[str, str]
 ) -> tuple[str, int, bytes]:
     """Name, offset in it, and instructions of the function at an offset of a section."""
     for symbol in elf.symbols:

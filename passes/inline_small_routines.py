@@ -66,7 +66,7 @@ _STAYS = (
 
 
 @dataclass
-class _Program:
+class _Functions:
     """The module's symbols, and what is known of its functions."""
 
     module: ModuleOp
@@ -158,7 +158,9 @@ def _fits(call: llvm.CallOp, function: llvm.FuncOp) -> bool:
     )
 
 
-def _inline_in(construct: Operation, program: _Program, growth: int) -> list[tuple[SourceLoc, str]]:
+def _inline_in(
+    construct: Operation, program: _Functions, growth: int
+) -> list[tuple[SourceLoc, str]]:
     """Inlines calls below `construct` until it has grown by `growth`; returns remarks."""
     remarks: dict[tuple[str, str, int], tuple[SourceLoc, str]] = {}
     work = deque(op for op in construct.walk() if isinstance(op, llvm.CallOp))
@@ -194,7 +196,7 @@ class InlineSmallRoutinesPass(ModulePass):
     growth: int = 5000
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        program = _Program(op, self.limit)
+        program = _Functions(op, self.limit)
         for construct in _device_code(op):
             remarks = _inline_in(construct, program, self.growth)
             if remarks:

@@ -81,7 +81,7 @@ def captured(region: Region) -> list[SSAValue]:
     return list(found)
 
 
-class _Outliner:
+class _TeamOutliner:
     """Outlines the regions of one module."""
 
     def __init__(self, module: ModuleOp) -> None:
@@ -188,6 +188,6 @@ class OutlineTeamsPass(ModulePass):
         found = [inner for inner in op.walk() if isinstance(inner, TeamOp | TaskOp)]
         if not found:
             return
-        outliner = _Outliner(op)
+        outliner = _TeamOutliner(op)
         for inner in reversed(found):  # walks meet outer regions first
             outliner.outline(inner)

@@ -39,13 +39,13 @@ from ..dialects.accx import IN_PLACE
 from .decisions.schedule import Target
 from .ir.acc_ops import variable_name
 from .ir.accesses import root_of
-from .ir.data_spans import Clause, clause_with_pointers, has_rows
+from .ir.data_spans import MappingClause, clause_with_pointers, has_rows
 from .ir.machine import machine_of
 from .ir.notes import note
 from .ir.region_values import variable_key
 from .ir.region_writes import Writes, writes_of
 
-_SHARED = (Clause.COPY, Clause.COPYIN, Clause.COPYOUT)
+_SHARED = (MappingClause.COPY, MappingClause.COPYIN, MappingClause.COPYOUT)
 
 
 def _is_synchronous(construct: acc.ParallelOp) -> bool:
@@ -113,7 +113,7 @@ def _shareable(construct: acc.ParallelOp) -> list[SSAValue]:
         constructs = _constructs_of(entry)
         if constructs is None or not all(map(_is_synchronous, constructs)):
             continue
-        if clause is Clause.COPYIN:
+        if clause is MappingClause.COPYIN:
             if writes is None:
                 writes = writes_of(op for c in constructs for b in c.region.blocks for op in b.ops)
             if _may_write(writes, operand, construct):

@@ -192,7 +192,7 @@ def _check(loop: acc.LoopOp) -> None:
 # The rewriting --------------------------------------------------------------------------------------
 
 
-class _Block:
+class _GangBlock:
     """Emits the iterations of a gang's threads."""
 
     def __init__(self, thread: SSAValue, values: Values):
@@ -369,7 +369,7 @@ def stage(loop: acc.LoopOp, threads: int, staged: Sequence[Staged]) -> None:
         lower, step = loop.lowerbound[0], loop.step[0]
         return {variable: iteration_value(number, lower, step, variable, cursor)}
 
-    _Block(thread, values(together)).operations(
+    _GangBlock(thread, values(together)).operations(
         originals, {found.loop: found for found in staged}, together
     )
     alone = apart.if_then(apart.value(arith.CmpiOp(number, trips, "slt"), "valid"))

@@ -31,7 +31,7 @@ from .data.ordering import Users
 from .data.peer import PeerSection, copy_peer
 from .data.present import Entry
 from .device import Queue, Strips
-from .errors import API_PLACE, AccRuntimeError, ErrorClass, HostRange, Place
+from .errors import API_PLACE, AccRuntimeError, ErrorClass, HostRange, ProgramPlace
 from .profiling.callbacks import Event
 from .state import DeviceState
 
@@ -142,11 +142,11 @@ def api_callbacks(runtime: Runtime) -> dict[str, Any]:
         table.append((name, signature, getattr(compression, method)))
     for name, signature, method in table:
         types = [_C_TYPES[letter] for letter in signature]
-        result[name] = ctypes.CFUNCTYPE(*types)(partial(_call, runtime, Place(name), method))
+        result[name] = ctypes.CFUNCTYPE(*types)(partial(_call, runtime, ProgramPlace(name), method))
     return result
 
 
-def _call(runtime: Runtime, place: Place, method: Callable[..., Any], *args: int) -> Any:
+def _call(runtime: Runtime, place: ProgramPlace, method: Callable[..., Any], *args: int) -> Any:
     """Runs one routine; an error has the routine's name as its place."""
     try:
         return method(*args)

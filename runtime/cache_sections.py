@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .errors import AccRuntimeError, ErrorClass, Place
+from .errors import AccRuntimeError, ErrorClass, ProgramPlace
 
 _RECORD = ctypes.c_int64 * 5
 
@@ -31,6 +31,6 @@ def outside_error(table: int, record: int) -> AccRuntimeError:
     return AccRuntimeError(
         ErrorClass.INVALID_DATA_SECTION,
         message,
-        place=Place("the scope of a cache directive", file, int(line)),
+        place=ProgramPlace("the scope of a cache directive", file, int(line)),
         remedy="make the section larger, or keep to it: an iteration may touch the array only there",
     )

@@ -34,7 +34,7 @@ class ErrorClass(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProgramPlace:
     """
     Where in the program a runtime call comes from: a construct, or an `acc_*` routine. `directive` is
     `serial` or `kernels` for these compute constructs.
@@ -51,7 +51,7 @@ class Place:
         return f"{self.construct} at {where}" if where else self.construct
 
 
-API_PLACE = Place("an acc_ routine")
+API_PLACE = ProgramPlace("an acc_ routine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class AccRuntimeError(Exception):
         kind: ErrorClass,
         message: str,
         *,
-        place: Place | None = None,
+        place: ProgramPlace | None = None,
         device: str = "",
         requested: HostRange | None = None,
         overlapping: tuple[HostRange, ...] = (),
@@ -98,7 +98,7 @@ class AccRuntimeError(Exception):
     def __str__(self) -> str:
         return self.message if self.place is None else self.render()
 
-    def located(self, place: Place | None, device: str) -> AccRuntimeError:
+    def located(self, place: ProgramPlace | None, device: str) -> AccRuntimeError:
         """This error with the place and the device filled in where they were unknown."""
         self.place = self.place or place
         self.device = self.device or device

@@ -10,10 +10,10 @@ from typing import NoReturn
 
 from ..compiler.base.diagnostics import CompileError, render
 from ..compiler.base.ranks import of_rank
-from .errors import AccRuntimeError, Place
+from .errors import AccRuntimeError, ProgramPlace
 
 
-def end_process(error: BaseException, place: Place, device: str) -> NoReturn:
+def end_process(error: BaseException, place: ProgramPlace, device: str) -> NoReturn:
     """
     Prints the error at its place in the program, flushes what the program has printed, and ends the
     process: with status 130 where it was interrupted, else 1. `device`: the name of the device in use.

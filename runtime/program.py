@@ -40,7 +40,7 @@ from .data.quick_entry import has_cells, is_in_place
 from .data.requests import NO_REQUEST, read_request, read_shape
 from .device import Device, DeviceProvider, ModuleImage, Queue
 from .devices import Devices
-from .errors import API_PLACE, AccRuntimeError, ErrorClass, Place, ProgramExit
+from .errors import API_PLACE, AccRuntimeError, ErrorClass, ProgramExit, ProgramPlace
 from .fatal import end_process
 from .host.host_threads import PerThread
 from .mean_trips import MeanTrips
@@ -200,7 +200,9 @@ class Runtime:
             try:
                 state.wait_all()
             except AccRuntimeError as error:
-                raise error.located(Place("the end of the program"), state.device.name) from None
+                raise error.located(
+                    ProgramPlace("the end of the program"), state.device.name
+                ) from None
             if self.trace.options.compression:
                 for line in state.mapper.compressor.reports.lines():
                     print(line, file=self.trace.out, flush=True)
@@ -243,7 +245,7 @@ class Runtime:
         try:
             self.settle()
         except BaseException as error:
-            self.die(error, Place("the end of the program"))
+            self.die(error, ProgramPlace("the end of the program"))
             return
         if self.raises and self._leave_c(ProgramExit(status)):
             return
@@ -468,7 +470,7 @@ class Runtime:
         state: DeviceState,
         numbers: Sequence[int] | None,
         async_queue: int = ASYNC_SYNC,
-        place: Place = API_PLACE,
+        place: ProgramPlace = API_PLACE,
     ) -> None:
         """Joins queues (all of the device for None) on the host, or makes a queue wait for them."""
         with self.visiting(state):
@@ -531,7 +533,9 @@ class Runtime:
             if len(self.devices) != known:
                 self.current.device.make_current()
 
-    def shutdown(self, device_type: int, number: int = NOT_GIVEN, place: Place = API_PLACE) -> None:
+    def shutdown(
+        self, device_type: int, number: int = NOT_GIVEN, place: ProgramPlace = API_PLACE
+    ) -> None:
         """Releases the data of one device, or of all of the type."""
         states = [self.select(device_type, number)]
         if number < 0:
@@ -544,7 +548,12 @@ class Runtime:
                     state.release_data()
 
     def perform(
-        self, state: DeviceState, place: Place, requests: list[Request], number: int, what: str
+        self,
+        state: DeviceState,
+        place: ProgramPlace,
+        requests: list[Request],
+        number: int,
+        what: str,
     ) -> None:
         """
         Performs data clauses ("enter", "exit" or "update") on a queue. The device's lock is free while
@@ -567,7 +576,12 @@ class Runtime:
                         state.filling -= 1
 
     def _clauses(
-        self, state: DeviceState, place: Place, requests: list[Request], queue: Queue, what: str
+        self,
+        state: DeviceState,
+        place: ProgramPlace,
+        requests: list[Request],
+        queue: Queue,
+        what: str,
     ) -> bool:
         """Performs them; whether there is something to wait for. The lock is held."""
         state.place = place
@@ -673,11 +687,11 @@ class Runtime:
                 return method(site, *rest)
             except BaseException as error:
                 known = 0 <= site < len(self.sites)
-                return self.die(error, self.sites[site].place if known else Place(name))
+                return self.die(error, self.sites[site].place if known else ProgramPlace(name))
 
         return entry
 
-    def die(self, error: BaseException, place: Place) -> int:
+    def die(self, error: BaseException, place: ProgramPlace) -> int:
         """
         Tells callbacks of the error, and has the call from Python that led here raise it; where that is not
         wanted (`raises`) or not possible, ends the process with its message (`end_process`).

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..compiler.base.abi import DataKind
-from .errors import Place
+from .errors import ProgramPlace
 
 COMPUTE = "compute construct"
 
@@ -35,7 +35,7 @@ class Declared:
 class Site:
     """One element of the module attribute `accx.sites`."""
 
-    place: Place
+    place: ProgramPlace
     vars: tuple[str, ...] = ()
     kernel: str = ""
     arg_bytes: tuple[int, ...] = ()
@@ -49,7 +49,7 @@ class Site:
         create). Everything but `kind` may be absent.
         """
         kind = str(fields["kind"])
-        place = Place(
+        place = ProgramPlace(
             _CONSTRUCTS.get(kind, kind),
             str(fields.get("file", "")),
             int(fields.get("line", 0)),

@@ -21,7 +21,7 @@ from .data.ordering import Ordering, Users
 from .data.present import Entry, PresentTable
 from .data.quick_entry import QuickEntry
 from .device import Device, Launcher, ModuleImage, Queue
-from .errors import AccRuntimeError, ErrorClass, Place
+from .errors import AccRuntimeError, ErrorClass, ProgramPlace
 from .native.devices import DeviceRow
 from .sites import Declared, Site
 
@@ -39,7 +39,7 @@ class DeviceState:
         self.filling = 0
         """Threads that wait, without the lock, until what they have copied to the device is there."""
         self.lock = threading.RLock()
-        self.place = Place("declare")
+        self.place = ProgramPlace("declare")
         """What is being done, for who watches."""
         self.device = device
         self.sync_queue = device.sync_queue

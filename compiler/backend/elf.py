@@ -17,7 +17,7 @@ ET_REL, ET_DYN = 1, 3
 
 
 @dataclass(frozen=True)
-class Section:
+class ElfSection:
     """A section: its number, name, type and flags, and where its contents are in the file."""
 
     number: int
@@ -47,7 +47,7 @@ class Symbol:
 class Relocation:
     """At `offset` in `section` goes what the kind of relocation makes of the symbol and the addend."""
 
-    section: Section
+    section: ElfSection
     offset: int
     kind: int
     symbol: Symbol
@@ -75,7 +75,9 @@ class ElfFile:
         raw = [struct.unpack_from("<IIQQQQIIQQ", data, start + i * size) for i in range(count)]
         text = raw[names] if raw else None
         self.sections = [
-            Section(i, self._text(text, h[0]) if text else "", h[1], h[2], h[4], h[5], h[6], h[7])
+            ElfSection(
+                i, self._text(text, h[0]) if text else "", h[1], h[2], h[4], h[5], h[6], h[7]
+            )
             for i, h in enumerate(raw)
         ]
         self.symbols = list(self._symbols(SHT_SYMTAB))
@@ -95,18 +97,18 @@ class ElfFile:
                 text = self.data[start : self.data.index(b"\0", start)].decode(errors="replace")
                 yield Symbol(text, value, size, info >> 4, info & 15, index, other & 3 != 0)
 
-    def contents(self, section: Section) -> bytes:
+    def contents(self, section: ElfSection) -> bytes:
         """The bytes of a section."""
         if section.type == SHT_NOBITS:
             return bytes(section.size)
         return self.data[section.offset : section.offset + section.size]
 
-    def section(self, name: str) -> Section | None:
+    def section(self, name: str) -> ElfSection | None:
         """The first section of that name."""
         return next((s for s in self.sections if s.name == name), None)
 
     @property
-    def code(self) -> list[Section]:
+    def code(self) -> list[ElfSection]:
         """The sections of instructions."""
         return [s for s in self.sections if s.flags & SHF_EXECINSTR and s.size]
 

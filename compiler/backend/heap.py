@@ -29,7 +29,7 @@ _HUGE_PAGES = 14
 
 
 @dataclass(frozen=True)
-class _Function:
+class _LibraryFunction:
     """A function of the C library: the signature it must be declared with, and the IR of its replacement."""
 
     result: str
@@ -38,7 +38,7 @@ class _Function:
 
 
 _OWN = {
-    "malloc": _Function(
+    "malloc": _LibraryFunction(
         "ptr",
         ("i64",),
         f"""
@@ -55,7 +55,7 @@ other:
   ret ptr %q
 """,
     ),
-    "calloc": _Function(
+    "calloc": _LibraryFunction(
         "ptr",
         ("i64", "i64"),
         """
@@ -64,7 +64,7 @@ entry:
   ret ptr %p
 """,
     ),
-    "realloc": _Function(
+    "realloc": _LibraryFunction(
         "ptr",
         ("ptr", "i64"),
         """
@@ -92,7 +92,7 @@ done:
   ret ptr %p
 """,
     ),
-    "posix_memalign": _Function(
+    "posix_memalign": _LibraryFunction(
         "i32",
         ("ptr", "i64", "i64"),
         """
@@ -109,7 +109,7 @@ done:
 """,
     ),
 } | {
-    name: _Function(
+    name: _LibraryFunction(
         "ptr",
         ("i64",) * count,
         f"""
@@ -251,7 +251,7 @@ def _with_calls_of(ir: str, names: list[str]) -> str:
     return "".join([*pieces, ir[done:]])
 
 
-def _is_declared(ir: str, name: str, function: _Function) -> bool:
+def _is_declared(ir: str, name: str, function: _LibraryFunction) -> bool:
     parameters = ", ".join(rf"{p}[^,)\n]*" for p in function.parameters)
     pattern = rf"^declare [^@\n]*\b{function.result} @{name}\({parameters}\)"
     return re.search(pattern, ir, re.MULTILINE) is not None

@@ -5,8 +5,8 @@ A module of kernels is in pieces if none of them names a function or assembly of
 its variables is in shared memory and named by one kernel (`split`): LLVM then compiles each as if it were
 alone. `join` makes of the PTX of pieces what LLVM writes for the whole module, where labels and stacks are
 numbered by function, and variables listed in front of all kernels. A piece's name says in which line its
-construct stands; that is taken out of what identifies it (`Piece.content`), so that a kernel stays known
-when the lines above it change.
+construct is; that is taken out of what identifies it (`SeparateKernel.content`), so that a kernel stays
+known when the lines above it change.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NAME = "\0"
 
 
 @dataclass(frozen=True)
-class Piece:
+class SeparateKernel:
     """
     A kernel: its name, its definition, the variables that are its own, each with its place among those of the
     module, and all of that with the metadata it needs, but without its name.
@@ -63,10 +63,10 @@ def _own_name(name: str, variables: Iterable[str]) -> re.Pattern[str]:
 class Module:
     """A module in pieces; `around` is its text without definitions."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SeparateKernel, ...]
     around: tuple[str, str]
 
-    def text(self, pieces: Iterable[Piece]) -> str:
+    def text(self, pieces: Iterable[SeparateKernel]) -> str:
         """LLVM IR of some of the pieces."""
         before, after = self.around
         chosen = list(pieces)
@@ -90,7 +90,7 @@ def split(llvm_ir: str) -> Module | None:
     metadata = {int(number): text for number, text in _METADATA.findall(after)}
     outside = (plain + _METADATA.sub("", after)).splitlines()
     around = "\n".join(line for line in outside if line)
-    pieces: list[Piece] = []
+    pieces: list[SeparateKernel] = []
     for match in found:
         piece = _piece(match[0], around, variables, metadata)
         if piece is None:
@@ -103,7 +103,7 @@ def split(llvm_ir: str) -> Module | None:
 
 def _piece(
     definition: str, around: str, variables: Mapping[str, str], metadata: dict[int, str]
-) -> Piece | None:
+) -> SeparateKernel | None:
     """A definition as a piece; None if it is no kernel, or names something else of the module."""
     kernel = _KERNEL.match(definition)
     if kernel is None or " asm " in definition:
@@ -118,7 +118,7 @@ def _piece(
     if times != 1:
         return None
     unnamed = _own_name(name, own).sub(_NAME, declared + unnamed)
-    return Piece(name, definition, own, _renumbered(unnamed, around, metadata))
+    return SeparateKernel(name, definition, own, _renumbered(unnamed, around, metadata))
 
 
 def _renumbered(definition: str, around: str, metadata: dict[int, str]) -> str:
@@ -137,7 +137,7 @@ def _renumbered(definition: str, around: str, metadata: dict[int, str]) -> str:
     return "\n".join(texts)
 
 
-def take_apart(ptx: str, pieces: Sequence[Piece]) -> tuple[str, list[str]] | None:
+def take_apart(ptx: str, pieces: Sequence[SeparateKernel]) -> tuple[str, list[str]] | None:
     """
     PTX of a module as its head and its kernels, each without its name and its number; None if it is not
     made of these kernels alone, in this order.
@@ -163,7 +163,7 @@ def take_apart(ptx: str, pieces: Sequence[Piece]) -> tuple[str, list[str]] | Non
     return ptx[: found[0].start()], kernels
 
 
-def join(head: str, pieces: Sequence[Piece], kernels: Sequence[str]) -> str:
+def join(head: str, pieces: Sequence[SeparateKernel], kernels: Sequence[str]) -> str:
     """The PTX of a module of these kernels."""
     said: list[tuple[int, str]] = []
     parts: list[str] = []

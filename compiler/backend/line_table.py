@@ -33,7 +33,7 @@ class LineTable:
         return None
 
 
-class _Reader:
+class _LineReader:
     def __init__(self, data: bytes):
         self.data, self.at = data, 0
 
@@ -67,7 +67,7 @@ def read_line_table(code: bytes) -> LineTable:
     section = elf.section(".debug_line")
     rows: Rows = []
     if section is not None:
-        reader = _Reader(elf.contents(section))
+        reader = _LineReader(elf.contents(section))
         numbers = {code.number: n for n, code in enumerate(elf.code)}
         starts = {
             r.offset: (numbers.get(r.symbol.section, -1), r.symbol.value + r.addend)
@@ -81,7 +81,7 @@ def read_line_table(code: bytes) -> LineTable:
     return LineTable([address for address, _ in rows], [place for _, place in rows])
 
 
-def _unit(r: _Reader, rows: Rows, starts: dict[int, tuple[int, int]]) -> bool:
+def _unit(r: _LineReader, rows: Rows, starts: dict[int, tuple[int, int]]) -> bool:
     length = r.number(4)
     end = r.at + length
     if r.number(2) != 4:

@@ -235,7 +235,7 @@ class _Alias(Loader):
                 module.__dict__[old] = module.__dict__[renamed]
 
 
-class _Finder(MetaPathFinder):
+class _MovedFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -261,5 +261,5 @@ class _Room(Loader):
 
 def follow_moves() -> None:
     """Makes imports by old names work."""
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.append(_Finder())
+    if not any(isinstance(finder, _MovedFinder) for finder in sys.meta_path):
+        sys.meta_path.append(_MovedFinder())

@@ -50,7 +50,7 @@ class LocalLabels(LabelAddress):
     """`__label__ a, b;`: `name` is their names, separated by spaces."""
 
 
-class ComputedGoto(c_ast.Node):
+class GnuComputedGoto(c_ast.Node):
     """`goto *target;`."""
 
     __slots__ = ("__weakref__", "coord", "target")
@@ -143,7 +143,7 @@ class GnuExpressions(AsmParser):
         self._expect("TIMES")
         target = self._parse_expression()
         self._expect("SEMI")
-        return ComputedGoto(target, coord)
+        return GnuComputedGoto(target, coord)
 
     def _parse_block_item(self) -> Any:
         if self._peek_type() != "LABELS":

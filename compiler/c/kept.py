@@ -52,13 +52,13 @@ def to_bytes(unit: TranslationUnit, messages: Sequence[Diagnostic]) -> bytes | N
 def from_bytes(data: bytes) -> tuple[TranslationUnit, tuple[Diagnostic, ...]] | None:
     """A checked file and its messages, or None for bytes that are none."""
     try:
-        unit, messages = _Reader(io.BytesIO(zlib.decompress(data))).load()
+        unit, messages = _TreeReader(io.BytesIO(zlib.decompress(data))).load()
     except _DAMAGED:
         return None
     return (unit, messages) if isinstance(unit, TranslationUnit) else None
 
 
-class _Reader(pickle.Unpickler):
+class _TreeReader(pickle.Unpickler):
     def find_class(self, module: str, name: str, /) -> object:
         if (module, name) in _OTHERS:
             return _OTHERS[module, name]

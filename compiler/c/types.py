@@ -186,7 +186,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Member:
+class RecordMember:
     """
     A member to lay out: `width` that of a bit-field in bits. `align`: the alignment that its declaration asks
     for, at least; `packed`: it needs none of its own (GNU C).
@@ -233,7 +233,7 @@ class RecordType(CType):
         return self._align
 
     def complete(
-        self, members: Sequence[Member], align: int = 1, *, most: int | None = None
+        self, members: Sequence[RecordMember], align: int = 1, *, most: int | None = None
     ) -> None:
         """
         Lay out `members` per the x86-64 psABI, the whole aligned to `align` bytes at least, no member to more
@@ -293,7 +293,7 @@ def _is_packed(t: CType) -> bool:
     return isinstance(t, RecordType) and t.is_packed
 
 
-def _bit_field_place(at: int, member: Member, natural: int) -> int:
+def _bit_field_place(at: int, member: RecordMember, natural: int) -> int:
     """
     The first bit of a bit-field that may begin at `at`: it lies within a unit of its type aligned as that
     may be (gcc's `excess_unit_span`), unless it is packed.
@@ -306,7 +306,7 @@ def _bit_field_place(at: int, member: Member, natural: int) -> int:
     return at
 
 
-def _bit_field(member: Member, at: int, *, whole: bool) -> Field:
+def _bit_field(member: RecordMember, at: int, *, whole: bool) -> Field:
     """The member at bit `at`, in a unit of its type if it lies in one and the record has `whole` ones."""
     size, width = member.qual.type.size, member.width or 0
     bits = size * 8
@@ -331,7 +331,9 @@ class ComplexType(RecordType):
     def of(element: FloatType) -> ComplexType:
         """A complete complex type."""
         made = ComplexType(f"{COMPLEX_TAG}{element.bits}", False, element=element)
-        made.complete([Member("re", QualType(element)), Member("im", QualType(element))])
+        made.complete(
+            [RecordMember("re", QualType(element)), RecordMember("im", QualType(element))]
+        )
         return made
 
 

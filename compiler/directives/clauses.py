@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ..base.diagnostics import DiagnosticSink, error
-from .cursor import Cursor
-from .lexer import Token, TokenKind
+from .cursor import TokenCursor
+from .lexer import DirectiveToken, TokenKind
 from .records import (
     BindClause,
     Clause,
@@ -33,7 +33,9 @@ from .rules import DEVICE_TYPES, REDUCTION_OPERATORS, Form
 from .variables import parse_list, parse_variables, variable
 
 
-def parse_clause(cursor: Cursor, kind: DirectiveKind, form: Form, name: str, word: Token) -> Clause:
+def parse_clause(
+    cursor: TokenCursor, kind: DirectiveKind, form: Form, name: str, word: DirectiveToken
+) -> Clause:
     """The clause `name` (spelled `word`) of a directive of `kind`, whose argument has `form`."""
     loc, spelling = cursor.loc_of(word), word.text
     match form:
@@ -52,14 +54,14 @@ def parse_clause(cursor: Cursor, kind: DirectiveKind, form: Form, name: str, wor
             return _PARSERS[form](cursor, name, word)
 
 
-def _flag(cursor: Cursor, name: str, word: Token) -> Clause:
+def _flag(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     if cursor.next.text == "(":
         raise cursor.error(f"clause '{word.text}' takes no argument", "remove the parentheses")
     return FlagClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
 
 
 # '(' expression ')'
-def _one_expression(cursor: Cursor, name: str, word: Token) -> Clause:
+def _one_expression(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     clause = ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     opening = cursor.open(word.text)
     clause.args.append(cursor.expression())
@@ -70,7 +72,7 @@ def _one_expression(cursor: Cursor, name: str, word: Token) -> Clause:
 
 
 # [ '(' expression ')' ]
-def _optional_expression(cursor: Cursor, name: str, word: Token) -> Clause:
+def _optional_expression(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     if cursor.next.text == "(":
         return _one_expression(cursor, name, word)
     if name == "self":
@@ -79,7 +81,7 @@ def _optional_expression(cursor: Cursor, name: str, word: Token) -> Clause:
 
 
 # '(' expression [ ',' expression [ ',' expression ] ] ')'
-def _sizes(cursor: Cursor, name: str, word: Token) -> Clause:
+def _sizes(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     clause = ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     opening = cursor.open(word.text)
     clause.args = cursor.expressions()
@@ -94,7 +96,7 @@ def _sizes(cursor: Cursor, name: str, word: Token) -> Clause:
 
 
 # '(' [ keyword ':' ] expression ')'
-def _with_keyword(cursor: Cursor, name: str, word: Token, keyword: str) -> ExprClause:
+def _with_keyword(cursor: TokenCursor, name: str, word: DirectiveToken, keyword: str) -> ExprClause:
     clause = ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     opening = cursor.open(word.text)
     clause.keyword = cursor.accept_keyword(keyword)
@@ -107,17 +109,17 @@ def _with_keyword(cursor: Cursor, name: str, word: Token, keyword: str) -> ExprC
     return clause
 
 
-def _collapse(cursor: Cursor, name: str, word: Token) -> Clause:
+def _collapse(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     return _with_keyword(cursor, name, word, "force")
 
 
-def _worker(cursor: Cursor, name: str, word: Token) -> Clause:
+def _worker(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     if cursor.next.text != "(":
         return ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     return _with_keyword(cursor, name, word, "num")
 
 
-def _vector(cursor: Cursor, name: str, word: Token) -> Clause:
+def _vector(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     if cursor.next.text != "(":
         return ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     return _with_keyword(cursor, name, word, "length")
@@ -125,7 +127,7 @@ def _vector(cursor: Cursor, name: str, word: Token) -> Clause:
 
 # [ '(' gang-argument { ',' gang-argument } ')' ]
 # gang-argument : [ 'num' ':' ] expression | 'dim' ':' expression | 'static' ':' ( expression | '*' )
-def _gang(cursor: Cursor, name: str, word: Token) -> Clause:
+def _gang(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     clause = GangClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     if cursor.next.text != "(":
         return clause
@@ -162,7 +164,7 @@ def _gang(cursor: Cursor, name: str, word: Token) -> Clause:
 
 
 # [ '(' 'dim' ':' expression ')' ]
-def _routine_gang(cursor: Cursor, name: str, word: Token) -> Clause:
+def _routine_gang(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     clause = GangClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     if cursor.next.text != "(":
         return clause
@@ -175,7 +177,7 @@ def _routine_gang(cursor: Cursor, name: str, word: Token) -> Clause:
 
 
 # '(' size { ',' size } ')'        size : '*' | expression
-def _tile(cursor: Cursor, name: str, word: Token) -> Clause:
+def _tile(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     clause = TileClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     opening = cursor.open(word.text)
     while True:
@@ -191,7 +193,7 @@ def _tile(cursor: Cursor, name: str, word: Token) -> Clause:
 
 
 # '(' [ 'devnum' ':' expression ':' ] [ 'queues' ':' ] expression { ',' expression } ')'
-def parse_wait(cursor: Cursor, clause: WaitClause) -> None:
+def parse_wait(cursor: TokenCursor, clause: WaitClause) -> None:
     """The argument of a `wait` clause or directive, into `clause`."""
     opening = cursor.open(clause.spelling)
     if cursor.accept_keyword("devnum"):
@@ -207,7 +209,7 @@ def parse_wait(cursor: Cursor, clause: WaitClause) -> None:
 
 
 # '(' ( 'none' | 'present' ) ')'
-def _default(cursor: Cursor, name: str, word: Token) -> Clause:
+def _default(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     opening = cursor.open(word.text)
     value = cursor.next
     if value.text not in ("none", "present"):
@@ -220,7 +222,7 @@ def _default(cursor: Cursor, name: str, word: Token) -> Clause:
     return DefaultClause(name=name, spelling=word.text, loc=cursor.loc_of(word), value=value.text)
 
 
-def _device_type_name(cursor: Cursor) -> Token:
+def _device_type_name(cursor: TokenCursor) -> DirectiveToken:
     token = cursor.next
     if token.text != "*" and token.kind is not TokenKind.NAME:
         raise cursor.error(
@@ -231,7 +233,7 @@ def _device_type_name(cursor: Cursor) -> Token:
 
 
 # '(' device-type ')'
-def _device_type(cursor: Cursor, name: str, word: Token) -> Clause:
+def _device_type(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     opening = cursor.open(word.text)
     token = _device_type_name(cursor)
     known = [t for t in DEVICE_TYPES if t != "*"]
@@ -255,7 +257,7 @@ def _device_type(cursor: Cursor, name: str, word: Token) -> Clause:
 
 
 # '(' device-type { ',' device-type } ')'
-def parse_device_types(cursor: Cursor, spelling: str, sink: DiagnosticSink) -> tuple[str, ...]:
+def parse_device_types(cursor: TokenCursor, spelling: str, sink: DiagnosticSink) -> tuple[str, ...]:
     """The list of a `device_type` clause that makes later clauses specific, in lower case."""
     opening = cursor.open(spelling)
     types: list[str] = []
@@ -276,7 +278,7 @@ def parse_device_types(cursor: Cursor, spelling: str, sink: DiagnosticSink) -> t
 
 
 # '(' ( name | string ) ')'
-def _bind(cursor: Cursor, name: str, word: Token) -> Clause:
+def _bind(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     opening = cursor.open(word.text)
     token = cursor.next
     is_string = token.kind is TokenKind.STRING
@@ -298,7 +300,7 @@ def _bind(cursor: Cursor, name: str, word: Token) -> Clause:
     )
 
 
-def _operator(cursor: Cursor, clause: str) -> str:
+def _operator(cursor: TokenCursor, clause: str) -> str:
     token = cursor.next
     known = token.text in REDUCTION_OPERATORS or (token.text == "-" and clause == "reduction")
     if known and cursor.ahead(1).text == ":":
@@ -323,7 +325,7 @@ def _operator(cursor: Cursor, clause: str) -> str:
 
 
 # '(' operator ':' variables ')'
-def _reduction(cursor: Cursor, name: str, word: Token) -> Clause:
+def _reduction(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     opening = cursor.open(word.text)
     clause = ReductionClause(
         name=name,
@@ -341,7 +343,7 @@ _IN_PLACE = "IN_PLACE"
 
 
 # '(' operator ':' variable ',' variable ',' expression ',' expression ')'
-def _scan(cursor: Cursor, name: str, word: Token) -> Clause:
+def _scan(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     form = "write scan(op: in, out, identity, count)"
 
     def comma() -> None:
@@ -373,7 +375,7 @@ def _scan(cursor: Cursor, name: str, word: Token) -> Clause:
 
 
 # '(' variable ')'
-def _peer_section(cursor: Cursor, name: str, word: Token) -> Clause:
+def _peer_section(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     opening = cursor.open(word.text)
     item = variable(cursor)
     cursor.close(opening, word.text)
@@ -381,7 +383,7 @@ def _peer_section(cursor: Cursor, name: str, word: Token) -> Clause:
 
 
 # '(' expression ')'
-def _peer_device(cursor: Cursor, name: str, word: Token) -> Clause:
+def _peer_device(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     opening = cursor.open(word.text)
     device = cursor.expression("a device number")
     cursor.close(opening, word.text)
@@ -398,7 +400,7 @@ def _require_names(clause: VarListClause) -> None:
             )
 
 
-_PARSERS: Mapping[Form, Callable[[Cursor, str, Token], Clause]] = {
+_PARSERS: Mapping[Form, Callable[[TokenCursor, str, DirectiveToken], Clause]] = {
     Form.FLAG: _flag,
     Form.EXPR: _one_expression,
     Form.OPTIONAL_EXPR: _optional_expression,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..base.diagnostics import CompileError, SourceLoc, error
-from .lexer import DirectiveText, Token, TokenKind
+from .lexer import DirectiveText, DirectiveToken, TokenKind
 from .records import ExprSlot
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
-class Cursor:
+class TokenCursor:
     """A position among the tokens of one directive."""
 
     def __init__(self, source: DirectiveText) -> None:
@@ -18,14 +18,14 @@ class Cursor:
         self.position = 0
 
     @property
-    def next(self) -> Token:
+    def next(self) -> DirectiveToken:
         return self.tokens[self.position]
 
-    def ahead(self, count: int) -> Token:
+    def ahead(self, count: int) -> DirectiveToken:
         """The token `count` behind the next one; the END token past the last."""
         return self.tokens[min(self.position + count, len(self.tokens) - 1)]
 
-    def advance(self) -> Token:
+    def advance(self) -> DirectiveToken:
         token = self.tokens[self.position]
         if token.kind is not TokenKind.END:
             self.position += 1
@@ -46,17 +46,17 @@ class Cursor:
             return word.text
         return ""
 
-    def loc_of(self, token: Token) -> SourceLoc:
+    def loc_of(self, token: DirectiveToken) -> SourceLoc:
         return self._source.loc_at(token.start)
 
-    def text_between(self, first: Token, last: Token) -> str:
+    def text_between(self, first: DirectiveToken, last: DirectiveToken) -> str:
         return self._source.text[first.start : last.end]
 
     def error(self, message: str, remedy: str | None = None) -> CompileError:
         """A `CompileError` at the next token."""
         return error(self.loc_of(self.next), message, remedy)
 
-    def open(self, clause: str) -> Token:
+    def open(self, clause: str) -> DirectiveToken:
         """Expect the '(' of a clause's argument."""
         if self.next.text != "(":
             raise self.error(
@@ -65,7 +65,7 @@ class Cursor:
             )
         return self.advance()
 
-    def close(self, opening: Token, clause: str) -> None:
+    def close(self, opening: DirectiveToken, clause: str) -> None:
         """Expect the ')' that belongs to `opening`."""
         if self.accept(")"):
             return
@@ -83,13 +83,13 @@ class Cursor:
             notes,
         )
 
-    def name(self, what: str) -> Token:
+    def name(self, what: str) -> DirectiveToken:
         """Expect a name; `what` it should be, for the message."""
         if self.next.kind is not TokenKind.NAME:
             raise self.error(f"expected {what}, not {self.next.described}")
         return self.advance()
 
-    def bracketed(self) -> Token:
+    def bracketed(self) -> DirectiveToken:
         """Step over a balanced bracket that starts here; its closing token."""
         opening = self.advance()
         awaited = [_CLOSING[opening.text]]
@@ -120,7 +120,7 @@ class Cursor:
         Slice out one expression: up to a `,`, a `:` that no `?` awaits, or a closing bracket.
         """
         first = self.next
-        last: Token | None = None
+        last: DirectiveToken | None = None
         questions = 0
         while self.next.kind is not TokenKind.END:
             token = self.next

@@ -41,7 +41,7 @@ class TokenKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class DirectiveToken:
     """`text` at [`start`, `end`) of the cleaned directive text."""
 
     kind: TokenKind
@@ -93,9 +93,9 @@ class DirectiveText:
         ahead = 0 if anchor.fixed else offset - self._offsets[index]
         return SourceLoc(self._file, anchor.line, anchor.column + ahead)
 
-    def tokens(self) -> list[Token]:
+    def tokens(self) -> list[DirectiveToken]:
         """All tokens, and one of kind END behind the last."""
-        tokens: list[Token] = []
+        tokens: list[DirectiveToken] = []
         for match in _TOKEN.finditer(self.text):
             name = match.lastgroup or "SYMBOL"
             if name == "SPACE":
@@ -106,7 +106,7 @@ class DirectiveText:
                 raise error(
                     self.loc_at(match.start()), f"unterminated {what}", f"close it with {text}"
                 )
-            tokens.append(Token(TokenKind[name], text, match.start(), match.end()))
+            tokens.append(DirectiveToken(TokenKind[name], text, match.start(), match.end()))
         end = len(self.text.rstrip())
-        tokens.append(Token(TokenKind.END, "", end, end))
+        tokens.append(DirectiveToken(TokenKind.END, "", end, end))
         return tokens

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from ..base.diagnostics import CompileError, DiagnosticSink, SourceLoc, error
 from .checks import check_directive, deprecated_spelling, difference_is_sum
 from .clauses import parse_clause, parse_device_types, parse_wait
-from .cursor import Cursor
+from .cursor import TokenCursor
 from .lexer import DirectiveText, TokenKind
 from .records import (
     AtomicKind,
@@ -77,7 +77,7 @@ def parse_directive(text: str, loc: SourceLoc, sink: DiagnosticSink | None = Non
     that is wrong.
     """
     source = DirectiveText(text, loc)
-    cursor = Cursor(source)
+    cursor = TokenCursor(source)
     kind = _parse_kind(cursor)
     directive = Directive(kind, source.loc_at(cursor.tokens[0].start), source.text.strip())
     rule = _parse_head(cursor, directive)
@@ -86,7 +86,7 @@ def parse_directive(text: str, loc: SourceLoc, sink: DiagnosticSink | None = Non
     return directive
 
 
-def _parse_kind(cursor: Cursor) -> DirectiveKind:
+def _parse_kind(cursor: TokenCursor) -> DirectiveKind:
     """One or two words: `parallel`, `parallel loop`, `enter data`, …"""
     first = cursor.next
     if first.kind is not TokenKind.NAME:
@@ -118,7 +118,7 @@ def _parse_kind(cursor: Cursor) -> DirectiveKind:
     return DirectiveKind(word)
 
 
-def _parse_head(cursor: Cursor, directive: Directive) -> DirectiveRule:
+def _parse_head(cursor: TokenCursor, directive: Directive) -> DirectiveRule:
     """What stands between a directive's name and its clauses; the rule for these."""
     match directive.kind:
         case DirectiveKind.CACHE:
@@ -142,7 +142,7 @@ def _parse_head(cursor: Cursor, directive: Directive) -> DirectiveRule:
     return DIRECTIVES[directive.kind]
 
 
-def _parse_cache(cursor: Cursor) -> Clause:
+def _parse_cache(cursor: TokenCursor) -> Clause:
     """cache : '(' [ 'readonly' ':' ] variables ')'"""
     if cursor.next.text != "(":
         raise cursor.error("expected '(' after 'cache'", "name what to cache: cache(a[i-1:3])")
@@ -152,7 +152,7 @@ def _parse_cache(cursor: Cursor) -> Clause:
 
 
 def _parse_clauses(
-    cursor: Cursor, directive: Directive, rule: DirectiveRule, sink: DiagnosticSink
+    cursor: TokenCursor, directive: Directive, rule: DirectiveRule, sink: DiagnosticSink
 ) -> None:
     aliases: Mapping[str, str] = {} if rule is PEER_UPDATE else aliases_on(directive.kind)
     device_types: tuple[str, ...] = ()
@@ -188,7 +188,7 @@ def _parse_clauses(
         directive.clauses.append(clause)
 
 
-def _not_a_clause(cursor: Cursor, directive: Directive) -> CompileError:
+def _not_a_clause(cursor: TokenCursor, directive: Directive) -> CompileError:
     found = cursor.next
     previous = cursor.tokens[cursor.position - 1]
     if found.kind is TokenKind.END:

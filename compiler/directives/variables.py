@@ -5,15 +5,15 @@ from __future__ import annotations
 import difflib
 
 from ..base.diagnostics import error
-from .cursor import Cursor
-from .lexer import Token, TokenKind
+from .cursor import TokenCursor
+from .lexer import DirectiveToken, TokenKind
 from .records import DirectiveKind, ExprSlot, Section, VarListClause, VarRefItem
 from .rules import ALL_MODIFIERS, modifiers_of
 
 
 # '(' [ modifier { ',' modifier } ':' ] variable { ',' variable } ')'
 def parse_variables(
-    cursor: Cursor, clause: VarListClause, kind: DirectiveKind, *, four_parts: bool = False
+    cursor: TokenCursor, clause: VarListClause, kind: DirectiveKind, *, four_parts: bool = False
 ) -> None:
     """The argument of a clause that lists variables, into `clause`."""
     opening = cursor.open(clause.spelling)
@@ -22,7 +22,7 @@ def parse_variables(
     cursor.close(opening, clause.spelling)
 
 
-def _modifiers(cursor: Cursor, clause: VarListClause, kind: DirectiveKind) -> tuple[str, ...]:
+def _modifiers(cursor: TokenCursor, clause: VarListClause, kind: DirectiveKind) -> tuple[str, ...]:
     count = 0
     while cursor.ahead(count).kind is TokenKind.NAME and cursor.ahead(count + 1).text == ",":
         count += 2
@@ -54,7 +54,7 @@ def _modifiers(cursor: Cursor, clause: VarListClause, kind: DirectiveKind) -> tu
             return tuple(found)
 
 
-def parse_list(cursor: Cursor, *, four_parts: bool = False) -> list[VarRefItem]:
+def parse_list(cursor: TokenCursor, *, four_parts: bool = False) -> list[VarRefItem]:
     """variable { ',' variable }"""
     items = [variable(cursor, four_parts=four_parts)]
     while cursor.accept(","):
@@ -63,7 +63,7 @@ def parse_list(cursor: Cursor, *, four_parts: bool = False) -> list[VarRefItem]:
 
 
 # variable : ( name | '(' … ')' ) { '.' name | '->' name | section }
-def variable(cursor: Cursor, *, four_parts: bool = False) -> VarRefItem:
+def variable(cursor: TokenCursor, *, four_parts: bool = False) -> VarRefItem:
     """
     One variable, member or array section. Brackets before a `.` or `->` select an element and
     belong to the base; the last run of brackets are the sections.
@@ -106,7 +106,7 @@ def variable(cursor: Cursor, *, four_parts: bool = False) -> VarRefItem:
 
 # section : '[' expression ']' | '[' [ expression ] ':' [ expression ] ']'
 #         | '[' [ expression ] ':' expression ':' expression ':' expression ']'   (compression)
-def array_section(cursor: Cursor, *, four_parts: bool) -> Section:
+def array_section(cursor: TokenCursor, *, four_parts: bool) -> Section:
     """One pair of brackets; `four_parts`: also with the least and the greatest value of compressed data."""
     opening = cursor.advance()
     section = Section(cursor.loc_of(opening))
@@ -139,7 +139,7 @@ def array_section(cursor: Cursor, *, four_parts: bool) -> Section:
     return section
 
 
-def _colon(cursor: Cursor, opening: Token) -> None:
+def _colon(cursor: TokenCursor, opening: DirectiveToken) -> None:
     if not cursor.accept(":"):
         raise error(
             cursor.loc_of(cursor.next),

@@ -52,7 +52,7 @@ from ..process import run_command, without_collection
 from ..remarks import REMARKS_STAGE, remarks_of
 from ..shared_work import share_device_work
 from .driver_options import add_compile_arguments, add_version, compile_options
-from .instrumentation import Instrumentation, Watch, pass_names
+from .instrumentation import Instrumentation, PassWatch, pass_names
 from .outputs import print_output, write_output
 from .reporting import report, reporting_options, require_no_failing
 
@@ -159,12 +159,12 @@ def _add_watching(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _watch(args: argparse.Namespace) -> Watch:
+def _watch(args: argparse.Namespace) -> PassWatch:
     known = available_passes() if args.print_before or args.print_after else {}
     before, after = pass_names(args.print_before), pass_names(args.print_after)
     for name in sorted((before | after) - known.keys()):
         raise no_such_pass(name, known)
-    return Watch(
+    return PassWatch(
         before,
         after,
         args.print_before_all,

@@ -2,7 +2,7 @@
 What a developer of passes may watch while the driver runs them: IR before and after, what a pass
 changed, and the IR that made one fail.
 
-`Instrumentation.run` applies a pass and does around it what `Watch` asks for; with nothing asked for,
+`Instrumentation.run` applies a pass and does around it what `PassWatch` asks for; with nothing asked for,
 it costs nothing.
 """
 
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"(?<=%)\d+\b|(?<=\w)_\d+\b")
 
 
 @dataclass(frozen=True)
-class Watch:
+class PassWatch:
     """
     `before` and `after` are names of passes around which the IR is printed, `before_all` and
     `after_all` mean every pass; `changes` prints what each pass changed;
@@ -49,7 +49,7 @@ class Watch:
 class Instrumentation:
     """One run of the driver. Everything but the reproducer goes to `out`."""
 
-    def __init__(self, watch: Watch, *, debug_info: bool = False, out: TextIO | None = None):
+    def __init__(self, watch: PassWatch, *, debug_info: bool = False, out: TextIO | None = None):
         self.watch = watch
         self.out = out or sys.stderr
         self._debug_info = debug_info

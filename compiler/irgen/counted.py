@@ -36,7 +36,7 @@ class CountedLoop:
 
 
 @dataclass(frozen=True)
-class Effects:
+class LoopEffects:
     """
     What executing a subtree may change: variables, types stored through memory, unknown callees. `addressed`
     are the variables whose addresses it takes.
@@ -56,15 +56,15 @@ class EffectsOf:
 
     def __init__(self, may_write: Callable[[c.FunctionDecl], bool]):
         self._may_write = may_write
-        self._found: dict[int, Effects] = {}
+        self._found: dict[int, LoopEffects] = {}
 
-    def __call__(self, root: c.Stmt) -> Effects:
+    def __call__(self, root: c.Stmt) -> LoopEffects:
         found = self._found.get(id(root))
         if found is None:
             found = self._found[id(root)] = self._effects(root)
         return found
 
-    def _effects(self, root: c.Stmt) -> Effects:
+    def _effects(self, root: c.Stmt) -> LoopEffects:
         """What `root` does by itself, and what the loops inside do, which are asked for as well."""
         variables: set[c.VarDecl] = set()
         stored: set[CType] = set()
@@ -96,7 +96,7 @@ class EffectsOf:
                 callee = node.callee
                 if not isinstance(callee, c.FunctionRef) or self._may_write(callee.decl):
                     calls = True
-        return Effects(frozenset(variables), frozenset(stored), calls, frozenset(addressed))
+        return LoopEffects(frozenset(variables), frozenset(stored), calls, frozenset(addressed))
 
 
 def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> CountedLoop | str:
@@ -219,7 +219,7 @@ def _amount(e: c.Expr) -> int | c.Expr:
     return e if value is None else value
 
 
-def _variant(e: c.Expr, var: c.VarDecl, effects: Effects, *, strict: bool) -> str | None:
+def _variant(e: c.Expr, var: c.VarDecl, effects: LoopEffects, *, strict: bool) -> str | None:
     """Why the value of `e` may change while the loop runs; None if it cannot."""
     for node in walk(e):
         if isinstance(node, c.Call) and strict:

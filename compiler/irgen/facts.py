@@ -51,7 +51,7 @@ def names_pointee(clause: Clause, item: VarRefItem) -> bool:
 
 
 @dataclass(frozen=True)
-class Flow:
+class Jumps:
     """The jumps of a statement that leave it or enter it, and the labels inside."""
 
     breaks: bool = False
@@ -61,8 +61,8 @@ class Flow:
     gotos: tuple[str, ...] = ()
     labels: frozenset[str] = frozenset()
 
-    def __or__(self, other: Flow) -> Flow:
-        return Flow(
+    def __or__(self, other: Jumps) -> Jumps:
+        return Jumps(
             self.breaks or other.breaks,
             self.continues or other.continues,
             self.returns or other.returns,
@@ -72,7 +72,7 @@ class Flow:
         )
 
 
-NO_FLOW = Flow()
+NO_FLOW = Jumps()
 _IN_EXPRESSION = "inside an expression"
 """No label: what a statement expression with jumps goes to, as far as its surroundings can tell."""
 NOTHING: frozenset[c.VarDecl] = frozenset()
@@ -87,7 +87,7 @@ class FunctionFacts:
 
     total_gotos: tuple[str, ...] = ()
     has_statement_expressions: bool = False
-    flow: dict[int, Flow] = field(default_factory=dict[int, Flow])
+    flow: dict[int, Jumps] = field(default_factory=dict[int, Jumps])
     counted: dict[int, CountedLoop | str] = field(default_factory=dict[int, CountedLoop | str])
     memory: set[c.VarDecl] = field(default_factory=set[c.VarDecl])
     loop_only: set[c.VarDecl] = field(default_factory=set[c.VarDecl])
@@ -177,7 +177,7 @@ def analyze(
     return facts
 
 
-def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Flow:
+def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Jumps:
     flow = NO_FLOW
     for child in children(s):
         if isinstance(child, c.Stmt):
@@ -185,26 +185,26 @@ def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Flow:
         elif facts.has_statement_expressions:
             inside = _expression_flow(facts, child)
             # All around is blocks then, in which expressions may begin and end anywhere.
-            flow |= inside if inside == NO_FLOW else inside | Flow(gotos=(_IN_EXPRESSION,))
+            flow |= inside if inside == NO_FLOW else inside | Jumps(gotos=(_IN_EXPRESSION,))
     match s:
         case c.Break():
-            flow = Flow(breaks=True)
+            flow = Jumps(breaks=True)
         case c.Continue():
-            flow = Flow(continues=True)
+            flow = Jumps(continues=True)
         case c.Return():
-            flow = Flow(returns=True)
+            flow = Jumps(returns=True)
         case c.Goto():
-            flow = Flow(gotos=(s.label,))
+            flow = Jumps(gotos=(s.label,))
         case c.ComputedGoto():
-            flow |= Flow(gotos=tuple(s.labels))
+            flow |= Jumps(gotos=tuple(s.labels))
         case c.Label():
-            flow |= Flow(labels=frozenset([s.name]))
+            flow |= Jumps(labels=frozenset([s.name]))
         case c.Case():
-            flow |= Flow(cases=True)
+            flow |= Jumps(cases=True)
         case c.For() | c.While() | c.DoWhile():
-            flow = Flow(False, False, flow.returns, flow.cases, flow.gotos, flow.labels)
+            flow = Jumps(False, False, flow.returns, flow.cases, flow.gotos, flow.labels)
         case c.Switch():
-            flow = Flow(False, flow.continues, flow.returns, False, flow.gotos, flow.labels)
+            flow = Jumps(False, flow.continues, flow.returns, False, flow.gotos, flow.labels)
         case _:
             pass
     if flow != NO_FLOW:
@@ -212,7 +212,7 @@ def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Flow:
     return flow
 
 
-def _expression_flow(facts: FunctionFacts, e: c.Expr) -> Flow:
+def _expression_flow(facts: FunctionFacts, e: c.Expr) -> Jumps:
     """The jumps of the statement expressions in `e`, which are remembered if there are any."""
     flow = NO_FLOW
     for child in children(e):

@@ -56,7 +56,7 @@ class JumpTargets:
 
 
 @dataclass
-class Construct:
+class EnclosingConstruct:
     """An OpenACC construct around the current statement: its spelling and mode for loops."""
 
     name: str
@@ -86,7 +86,7 @@ class FunctionState:
     dispatch: Block | None = None
     """The switch that the `goto *p` among `labels` share, which takes a label's number."""
     allocas: list[AllocaScope] = field(default_factory=list[AllocaScope])
-    constructs: list[Construct] = field(default_factory=list[Construct])
+    constructs: list[EnclosingConstruct] = field(default_factory=list[EnclosingConstruct])
     exits: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
     case_blocks: dict[int, Block] = field(default_factory=dict[int, Block])
     assigned: dict[c.Stmt, set[c.VarDecl]] = field(default_factory=dict[c.Stmt, set[c.VarDecl]])
@@ -226,7 +226,7 @@ class FunctionState:
         saved = self.targets, self.labels, self.dispatch
         addresses, members = dict(self.addresses), dict(self.members)
         self.targets, self.labels, self.dispatch = JumpTargets(), {}, None
-        self.constructs.append(Construct(name, kind, loc))
+        self.constructs.append(EnclosingConstruct(name, kind, loc))
         yield
         self.constructs.pop()
         self.targets, self.labels, self.dispatch = saved

@@ -76,7 +76,7 @@ def _aligned(fn: FunctionState, value: SSAValue, align: int) -> SSAValue:
 
 
 @dataclass
-class _Piece:
+class _ArgumentPart:
     """A part of an argument: its type, where it is saved, and where it is in the argument."""
 
     type: Attribute
@@ -85,7 +85,7 @@ class _Piece:
 
 
 def _gather(
-    fn: FunctionState, pieces: list[_Piece], fits: SSAValue, stack: SSAValue, t: CType
+    fn: FunctionState, pieces: list[_ArgumentPart], fits: SSAValue, stack: SSAValue, t: CType
 ) -> SSAValue:
     """The address of an argument whose pieces are saved registers if `fits`, else on the stack."""
     b = fn.b
@@ -112,10 +112,10 @@ def _from_registers(fn: FunctionState, list_: SSAValue, t: CType, passing: InReg
     if t.align > 8:
         stack = b.value(llvm.IntToPtrOp(_aligned(fn, b.to_int(stack), t.align)), "argument")
     registers = {at: b.gep(saved, [b.resize(n, i64, signed=False)], i8) for at, n in used.items()}
-    pieces: list[_Piece] = []
+    pieces: list[_ArgumentPart] = []
     for offset, piece in passing.pieces:
         at, step = (_VECTOR, 16) if piece in (f32, f64) else (_GENERAL, 8)
-        pieces.append(_Piece(piece, registers[at], offset))
+        pieces.append(_ArgumentPart(piece, registers[at], offset))
         registers[at] = b.offset(registers[at], step)
     copy = _gather(fn, pieces, fits, stack, t)
     for at, offset in used.items():
@@ -178,7 +178,8 @@ def _next_on_arm(
     top = b.load(b.offset(list_, area[0]), PTR)
     saved = b.gep(top, [b.resize(offset, i64, signed=True)], i8)
     pieces = [
-        _Piece(part, b.offset(saved, step * n), place) for n, (part, place) in enumerate(parts)
+        _ArgumentPart(part, b.offset(saved, step * n), place)
+        for n, (part, place) in enumerate(parts)
     ]
     copy = _gather(fn, pieces, fits, stack, t)
     b.store(b.value(arith.SelectOp(fits, stack, b.offset(stack, size))), list_)

@@ -47,7 +47,7 @@ class GridReduction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
+class _LeafSlot:
     """
     A leaf of a reduction and where its gangs' results start: `offset` bytes per gang, or, for a
     length known only at run time, at `area`.
@@ -69,11 +69,11 @@ def finish_grid(
     """Combines the gangs' results and folds them into the variables; the strategy used."""
     if not reductions:
         return None
-    slots: list[_Slot] = []
+    slots: list[_LeafSlot] = []
     offset = 0
     for reduction in reductions:
         for leaf in reduction.spec.leaves:
-            slots.append(_Slot(reduction, leaf, offset))
+            slots.append(_LeafSlot(reduction, leaf, offset))
             if isinstance(leaf.count, int):
                 offset += -(-leaf.count * size_of(leaf.type) // 8) * 8
     strategy = choose_strategy(
@@ -92,14 +92,14 @@ def finish_grid(
     return strategy
 
 
-def _with_area(k: Kernel, slot: _Slot) -> _Slot:
+def _with_area(k: Kernel, slot: _LeafSlot) -> _LeafSlot:
     count, spec = slot.leaf.count, slot.reduction.spec
     if isinstance(count, int):
         return slot
     return replace(slot, area=gang_results(k, slot.leaf.type, count, f"{spec.name}_results"))
 
 
-def _gang_share(k: Kernel, slot: _Slot, index: SSAValue | None) -> SSAValue:
+def _gang_share(k: Kernel, slot: _LeafSlot, index: SSAValue | None) -> SSAValue:
     """The thread's share of its gang's result."""
     value = load_leaf(k, slot.leaf, slot.reduction.accumulator, index)
     copy = slot.reduction.gang_copy
@@ -111,7 +111,9 @@ def _gang_share(k: Kernel, slot: _Slot, index: SSAValue | None) -> SSAValue:
 
 
 def _each_total(
-    k: Kernel, slots: Sequence[_Slot], use: Callable[[_Slot, SSAValue | None, SSAValue], None]
+    k: Kernel,
+    slots: Sequence[_LeafSlot],
+    use: Callable[[_LeafSlot, SSAValue | None, SSAValue], None],
 ) -> None:
     """Calls `use` with each scalar's total over the gang's threads."""
     _each_combined(k, slots, lambda slot, index: _gang_share(k, slot, index), use)
@@ -119,9 +121,9 @@ def _each_total(
 
 def _each_combined(
     k: Kernel,
-    slots: Sequence[_Slot],
-    share: Callable[[_Slot, SSAValue | None], SSAValue],
-    use: Callable[[_Slot, SSAValue | None, SSAValue], None],
+    slots: Sequence[_LeafSlot],
+    share: Callable[[_LeafSlot, SSAValue | None], SSAValue],
+    use: Callable[[_LeafSlot, SSAValue | None, SSAValue], None],
 ) -> None:
     """Scalars of all variables share one exchange; arrays take one for each element."""
     scalars = [slot for slot in slots if slot.leaf.count == 1]
@@ -144,7 +146,7 @@ def _leader_place(k: Kernel) -> Cursor:
     return k if k.mode is Mode.THREAD else leader_branch(k)
 
 
-def _fold(k: Kernel, slot: _Slot, index: SSAValue | None, total: SSAValue) -> None:
+def _fold(k: Kernel, slot: _LeafSlot, index: SSAValue | None, total: SSAValue) -> None:
     with k.at(_leader_place(k)):
         spec, combiner = slot.reduction.spec, slot.leaf.combiner
         address = slot.leaf.address(k, section_start(k, spec, slot.reduction.variable), index)
@@ -152,7 +154,7 @@ def _fold(k: Kernel, slot: _Slot, index: SSAValue | None, total: SSAValue) -> No
         k.store(combiner.combine(k, old, total, spec.name), address)
 
 
-def _update_atomically(k: Kernel, slot: _Slot, index: SSAValue | None, total: SSAValue) -> None:
+def _update_atomically(k: Kernel, slot: _LeafSlot, index: SSAValue | None, total: SSAValue) -> None:
     operation = slot.leaf.combiner.atomic()
     assert operation is not None
     with k.at(_leader_place(k)):
@@ -163,7 +165,7 @@ def _update_atomically(k: Kernel, slot: _Slot, index: SSAValue | None, total: SS
 
 
 def _slot_address(
-    k: Kernel, slot: _Slot, index: SSAValue | None, gang: SSAValue, gangs: SSAValue
+    k: Kernel, slot: _LeafSlot, index: SSAValue | None, gang: SSAValue, gangs: SSAValue
 ) -> SSAValue:
     """Where the result of `gang` for a scalar of a leaf lies in scratch memory."""
     if slot.area is not None:
@@ -181,10 +183,10 @@ def _slot_address(
     return k.element(base, number, slot.leaf.type, "slot")
 
 
-def _last_block(k: Kernel, slots: Sequence[_Slot]) -> None:
+def _last_block(k: Kernel, slots: Sequence[_LeafSlot]) -> None:
     gang, gangs, ticket = k.gang_number(), k.number_of_gangs(), k.scratch_base()
 
-    def leave(slot: _Slot, index: SSAValue | None, total: SSAValue) -> None:
+    def leave(slot: _LeafSlot, index: SSAValue | None, total: SSAValue) -> None:
         with k.at(_leader_place(k)):
             k.store(total, _slot_address(k, slot, index, gang, gangs))
 
@@ -214,7 +216,7 @@ def _last_block(k: Kernel, slots: Sequence[_Slot]) -> None:
     k.tracker.add(before.pending)
 
 
-def _sum_of_gangs(k: Kernel, slot: _Slot, index: SSAValue | None, gangs: SSAValue) -> SSAValue:
+def _sum_of_gangs(k: Kernel, slot: _LeafSlot, index: SSAValue | None, gangs: SSAValue) -> SSAValue:
     """The thread's share of all gangs' results: gangs t, t + threads, … in this order."""
     combiner = slot.leaf.combiner
     body = Block(arg_types=[i32, combiner.type])

@@ -77,7 +77,7 @@ class Options:
 
 
 @dataclass
-class _Launch:
+class _LaunchSizes:
     """Host-side sizes of a launch (i32), and the kernel's view of the block."""
 
     gangs: list[SSAValue]
@@ -174,7 +174,7 @@ class ModuleLowering:
                 return True
         return False
 
-    def _kernel(self, outlined: OutlinedKernel, launch: _Launch) -> tuple[Kernel, gpu.FuncOp]:
+    def _kernel(self, outlined: OutlinedKernel, launch: _LaunchSizes) -> tuple[Kernel, gpu.FuncOp]:
         old = outlined.region.blocks[0]
         entry = Block(arg_types=[arg.type for arg in old.args])
         region = Region(entry)
@@ -210,7 +210,11 @@ class ModuleLowering:
 
 
 def _function(
-    k: Kernel, region: Region, outlined: OutlinedKernel, distinct: Sequence[bool], launch: _Launch
+    k: Kernel,
+    region: Region,
+    outlined: OutlinedKernel,
+    distinct: Sequence[bool],
+    launch: _LaunchSizes,
 ) -> gpu.FuncOp:
     """The `gpu.func` of a lowered kernel."""
     shape = launch.shape
@@ -280,7 +284,7 @@ def _at_most(cursor: Cursor, value: SSAValue, limit: SSAValue) -> SSAValue:
 
 def _launch_sizes(
     cursor: Cursor, construct: acc.ParallelOp, outlined: OutlinedKernel, synchronise: bool
-) -> _Launch:
+) -> _LaunchSizes:
     """Grid and block of the launch, as values on the host."""
     gangs = [_at_least_one(cursor, cursor.to_integer(g, i32)) for g in outlined.num_gangs]
     schedules = [schedule_of(op) for op in construct.walk()]
@@ -312,7 +316,7 @@ def _launch_sizes(
         workers = _at_most(cursor, workers, limit)
         if synchronise and (shape.lanes is None or shape.lanes > WARP):
             workers = _at_most(cursor, workers, cursor.i32(MAX_SYNCHRONISING_WORKERS))
-    return _Launch(gangs, lanes, workers, cursor.i32(1), shape)
+    return _LaunchSizes(gangs, lanes, workers, cursor.i32(1), shape)
 
 
 def _product(cursor: Cursor, values: Sequence[SSAValue]) -> SSAValue:
@@ -328,7 +332,7 @@ def _scratch_operands(
     cursor: Cursor,
     k: Kernel,
     outlined: OutlinedKernel,
-    launch: _Launch,
+    launch: _LaunchSizes,
     site: int,
 ) -> list[SSAValue]:
     """
@@ -373,7 +377,7 @@ def _scratch_operands(
 def _launch_kernel(
     cursor: Cursor,
     name: str,
-    launch: _Launch,
+    launch: _LaunchSizes,
     queue: SSAValue,
     operands: Sequence[SSAValue],
     site: int,

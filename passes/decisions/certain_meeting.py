@@ -69,8 +69,8 @@ def meeting(
     """
     if len(store.subscripts) != len(other.subscripts):
         return None
-    stores = _Iterations(store, True, own, step)
-    others = _Iterations(other, False, own, step)
+    stores = _OwnIterations(store, True, own, step)
+    others = _OwnIterations(other, False, own, step)
     for pair in PAIRS:
         if trip is not None and max(pair) >= trip:
             continue
@@ -88,7 +88,7 @@ def meeting(
     return None
 
 
-class _Iterations:
+class _OwnIterations:
     """An access in the iterations of the loop over `own`, each of which is looked at once."""
 
     def __init__(self, place: LoopPlace, first: bool, own: LoopRange, step: int):

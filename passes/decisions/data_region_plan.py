@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Clause(Enum):
+class MappingClause(Enum):
     """A data clause that maps its variable."""
 
     COPY = "copy"
@@ -28,7 +28,7 @@ class Clause(Enum):
 
     @property
     def copies_out(self) -> bool:
-        return self in (Clause.COPY, Clause.COPYOUT)
+        return self in (MappingClause.COPY, MappingClause.COPYOUT)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ArrayUse:
     `writes`: the construct may change the device's copy. `line`: of the construct.
     """
 
-    clause: Clause
+    clause: MappingClause
     certain: bool
     writes: bool
     line: int
@@ -51,7 +51,7 @@ class LeftOut:
     why: str
 
 
-def region_clause(uses: Sequence[ArrayUse]) -> Clause | LeftOut:
+def region_clause(uses: Sequence[ArrayUse]) -> MappingClause | LeftOut:
     """
     The clause of the region for an array with these uses.
 
@@ -63,17 +63,17 @@ def region_clause(uses: Sequence[ArrayUse]) -> Clause | LeftOut:
     clauses = {use.clause for use in uses}
     if not any(use.certain for use in uses):
         return LeftOut(f"line {uses[0].line} may not run")
-    if clauses == {Clause.CREATE}:
-        return Clause.CREATE
-    if Clause.CREATE in clauses:
-        line = next(use.line for use in uses if use.clause is Clause.CREATE)
+    if clauses == {MappingClause.CREATE}:
+        return MappingClause.CREATE
+    if MappingClause.CREATE in clauses:
+        line = next(use.line for use in uses if use.clause is MappingClause.CREATE)
         return LeftOut(f"line {line} creates it, others copy it")
     for use in uses:
-        if use.clause is Clause.COPYIN and use.writes:
+        if use.clause is MappingClause.COPYIN and use.writes:
             return LeftOut(f"line {use.line} changes what it copies in")
-    if clauses == {Clause.COPYIN}:
-        return Clause.COPYIN
+    if clauses == {MappingClause.COPYIN}:
+        return MappingClause.COPYIN
     if not any(use.certain and use.clause.copies_out for use in uses):
         line = next(use.line for use in uses if use.clause.copies_out)
         return LeftOut(f"line {line}, which copies it out, may not run")
-    return Clause.COPYOUT if clauses == {Clause.COPYOUT} else Clause.COPY
+    return MappingClause.COPYOUT if clauses == {MappingClause.COPYOUT} else MappingClause.COPY

@@ -3,7 +3,7 @@ Do two array accesses of different iterations of a loop touch the same element?
 
 Subscripts are `Polynomial`s over any symbols, one per dimension. Two iterations of the loop are compared in
 both orders: in one of the dimensions, whatever the inner loops do, one access has to stay below the other
-(`_Iterations.apart`), or a common divisor has to keep them apart (`_divided`). A linearised `i * n + j`
+(`IterationPair.apart`), or a common divisor has to keep them apart (`_divided`). A linearised `i * n + j`
 with `0 <= j < n` is taken apart into two dimensions where that helps (`linearised.py`).
 
 The answer is a `Requirement`: what the host has to find true before the loop for its iterations to be
@@ -136,7 +136,7 @@ def _changing(variable: Hashable, inner: Sequence[LoopRange]) -> frozenset[Hasha
     return frozenset(found)
 
 
-class _Iterations:
+class IterationPair:
     """An iteration of the loop for the left access and a later (or earlier) one for the right."""
 
     def __init__(self, loop: LoopContext, right_later: bool):
@@ -205,7 +205,7 @@ def _clause(
     found: Sequence[SubscriptPair], loop: LoopContext, right_later: bool, known: Known
 ) -> Clause | None:
     """What keeps the accesses apart in one order of the iterations; () if it is proven."""
-    iterations = _Iterations(loop, right_later)
+    iterations = IterationPair(loop, right_later)
     changing = _changing(loop.variable, loop.inner_of_right)
     alternatives: dict[Alternative, None] = {}
     for dimension in found:

@@ -68,7 +68,7 @@ class GroupedLoops:
 
 
 @dataclass(frozen=True)
-class Range:
+class IterationRange:
     """`lower` to `upper` (i64, in order), and the part `start` to `stop` made of aligned groups."""
 
     lower: SSAValue
@@ -81,7 +81,7 @@ class Range:
         return self.start is self.lower
 
 
-def _whole_groups(lower: SSAValue, upper: SSAValue, side: int, at: Cursor) -> Range:
+def _whole_groups(lower: SSAValue, upper: SSAValue, side: int, at: Cursor) -> IterationRange:
     low = at.to_i64(lower)
     high = at.value(arith.MaxSIOp(at.to_i64(upper), low))
     mask = at.i64(-side)
@@ -91,7 +91,7 @@ def _whole_groups(lower: SSAValue, upper: SSAValue, side: int, at: Cursor) -> Ra
         above = at.value(arith.AddiOp(low, at.i64(side - 1), overflow=NSW))
         start = at.value(arith.MinSIOp(at.value(arith.AndIOp(above, mask)), high), "start")
     stop = at.value(arith.MaxSIOp(at.value(arith.AndIOp(high, mask)), start), "stop")
-    return Range(low, start, stop, high)
+    return IterationRange(low, start, stop, high)
 
 
 def _narrow(value: SSAValue, type: IntegerType, at: Cursor, hint: str | None = None) -> SSAValue:
@@ -106,7 +106,7 @@ def _narrow(value: SSAValue, type: IntegerType, at: Cursor, hint: str | None = N
 # The rewriting --------------------------------------------------------------------------------------
 
 
-class _Iterations:
+class _GroupedIterations:
     """
     Emits iterations of the outer loop, one for each of `maps`: an aligned group of them, or a single
     one. `variables`: for each sequential loop in `pairs` and row, the reduction variables of its sums.
@@ -408,7 +408,7 @@ class _Shares:
     """
 
     found: GroupedLoops
-    whole: Range
+    whole: IterationRange
     head: SSAValue
     single: SSAValue
     skipped: SSAValue
@@ -480,12 +480,12 @@ def _each_alone(
     found = shares.found
     together, apart = if_full(at, at.value(arith.CmpiOp(number, shares.skipped, "sge"), "whole"))
     maps = shares.rows(number, together)
-    _Iterations(found, maps, variables, shares.aligned, shares.elements).operations(
+    _GroupedIterations(found, maps, variables, shares.aligned, shares.elements).operations(
         originals, together
     )
     apart = apart.if_then(apart.value(arith.CmpiOp(number, shares.single, "slt"), "single"))
     maps = shares.alone(number, apart)
-    _Iterations(found, maps, variables, None, IN_FLIGHT).operations(originals, apart)
+    _GroupedIterations(found, maps, variables, None, IN_FLIGHT).operations(originals, apart)
 
 
 def _by_gangs(shares: _Shares, originals: Sequence[Operation], at: Cursor) -> SSAValue:
@@ -511,7 +511,7 @@ def _by_gangs(shares: _Shares, originals: Sequence[Operation], at: Cursor) -> SS
         full = inside.value(arith.AndIOp(full, shares.aligned), "full")
     together, apart = if_full(inside, full)
     maps = shares.rows(number, together)
-    _Iterations(found, maps, variables, None, shares.elements, thread).operations(
+    _GroupedIterations(found, maps, variables, None, shares.elements, thread).operations(
         originals, together
     )
     valid = apart.value(arith.CmpiOp(number, shares.count, "slt"), "valid")

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from ...compiler.base.names import value_name
 from ...dialects.accx import INFERRED
 from ...dialects.volatility import is_plain_load
-from ..decisions.data_region_plan import Clause
+from ..decisions.data_region_plan import MappingClause
 from ..ir.acc_ops import constant_i32, enclosing_function, entry_block
 from ..ir.building import constant_value
 from ..ir.data_spans import RegionArray, SpanSection
@@ -21,11 +21,11 @@ from ..ir.hoisting import Hoister, insert
 from ..ir.purity import only_computes
 from .host_cfg import Spine
 
-_ENTRY: dict[Clause, tuple[type[acc.CopyinOp] | type[acc.CreateOp], acc.DataClause]] = {
-    Clause.COPY: (acc.CopyinOp, acc.DataClause.ACC_COPY),
-    Clause.COPYIN: (acc.CopyinOp, acc.DataClause.ACC_COPYIN),
-    Clause.COPYOUT: (acc.CreateOp, acc.DataClause.ACC_COPYOUT),
-    Clause.CREATE: (acc.CreateOp, acc.DataClause.ACC_CREATE),
+_ENTRY: dict[MappingClause, tuple[type[acc.CopyinOp] | type[acc.CreateOp], acc.DataClause]] = {
+    MappingClause.COPY: (acc.CopyinOp, acc.DataClause.ACC_COPY),
+    MappingClause.COPYIN: (acc.CopyinOp, acc.DataClause.ACC_COPYIN),
+    MappingClause.COPYOUT: (acc.CreateOp, acc.DataClause.ACC_COPYOUT),
+    MappingClause.CREATE: (acc.CreateOp, acc.DataClause.ACC_CREATE),
 }
 
 

@@ -26,7 +26,7 @@ from .acc_ops import (
     is_restrict,
     is_scalar,
 )
-from .addresses import ADDRESS_OPS, BYTES, AddressOp, Unit, steps_of
+from .addresses import ADDRESS_OPS, BYTES, AddressOp, StepUnit, steps_of
 from .layout import size_of
 from .region_values import RegionSymbols, variable_key
 
@@ -38,12 +38,12 @@ ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
 _READERS = frozenset(("scanf", "fscanf", "sscanf", "fread", "read"))
 """Functions of C and POSIX that fill memory and do not keep its address."""
 
-Place = tuple[Hashable, Subscripts, tuple[Unit, ...]]
+Place = tuple[Hashable, Subscripts, tuple[StepUnit, ...]]
 """A variable and subscripts with their units."""
 
 
 @dataclass(frozen=True)
-class Access:
+class LoopAccess:
     """
     A load or store: `subscripts` from `root` in `units`, `ranges` of the loops between it and the loop
     asked about (innermost first). `atomic`: an atomic operation.
@@ -52,7 +52,7 @@ class Access:
     op: Operation
     root: SSAValue
     subscripts: Subscripts
-    units: tuple[Unit, ...]
+    units: tuple[StepUnit, ...]
     type: Attribute
     writes: bool
     ranges: tuple[LoopRange, ...] = ()
@@ -84,7 +84,9 @@ def root_of(pointer: SSAValue) -> SSAValue:
     return pointer
 
 
-def subscripts_of(pointer: SSAValue, symbols: RegionSymbols) -> tuple[Subscripts, tuple[Unit, ...]]:
+def subscripts_of(
+    pointer: SSAValue, symbols: RegionSymbols
+) -> tuple[Subscripts, tuple[StepUnit, ...]]:
     """All subscripts from the root to a pointer, outermost first; steps of one element type add up."""
     chain: list[AddressOp] = []
     owner = pointer.owner
@@ -95,7 +97,7 @@ def subscripts_of(pointer: SSAValue, symbols: RegionSymbols) -> tuple[Subscripts
         else:
             owner = owner.var.owner
     found: list[Polynomial | None] = []
-    units: list[Unit] = []
+    units: list[StepUnit] = []
     for op in reversed(chain):
         for step in steps_of(op):
             poly, unit = step.read(symbols)
@@ -110,7 +112,7 @@ def subscripts_of(pointer: SSAValue, symbols: RegionSymbols) -> tuple[Subscripts
 
 
 def comparable(
-    left: Access, right: Access
+    left: LoopAccess, right: LoopAccess
 ) -> tuple[Subscripts, Subscripts, tuple[int, int]] | None:
     """
     The subscripts of two accesses of one root that mean the same, and how many units of the last

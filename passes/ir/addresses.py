@@ -28,7 +28,7 @@ AddressOp = llvm.GEPOp | ElementOp
 
 
 @dataclass(frozen=True)
-class Unit:
+class StepUnit:
     """
     What a subscript counts: elements of `type`, or arrays of `lengths` of them (the rows of a variable-length
     array); `member`: it selects a member of the structure `type`.
@@ -47,7 +47,7 @@ class Unit:
         return size
 
 
-BYTES = Unit(i8)
+BYTES = StepUnit(i8)
 
 
 class PolynomialReader(Protocol):
@@ -105,19 +105,19 @@ class AddressStep:
         assert isinstance(self.type, llvm.LLVMStructType) and isinstance(self.index, int)
         return member_offset(self.type, self.index)
 
-    def read(self, symbols: PolynomialReader) -> tuple[Polynomial | None, Unit]:
+    def read(self, symbols: PolynomialReader) -> tuple[Polynomial | None, StepUnit]:
         """The step as a polynomial, None if it is none, and what it counts."""
         if isinstance(self.index, int):
             steps: Polynomial | None = Polynomial.constant(self.index)
         else:
             steps = symbols.polynomial(self.index)
         if not self.lengths:
-            return steps, Unit(self.type, self.member)
+            return steps, StepUnit(self.type, self.member)
         lengths = [symbols.polynomial(length) for length in self.lengths]
         known = tuple(length for length in lengths if length is not None)
         if len(known) < len(lengths):
             return None, BYTES
-        return steps, Unit(self.type, self.member, known)
+        return steps, StepUnit(self.type, self.member, known)
 
     def read_flat(self, symbols: PolynomialReader) -> tuple[Polynomial | None, Attribute]:
         """The same, with rows counted in elements and members in bytes: how many, and of what type."""

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...dialects.accx_element import ElementOp, Index
 from ..decisions.dependence import Subscripts
 from .acc_ops import is_defined_inside
-from .accesses import Unit, is_scalar_variable, root_of, subscripts_of
+from .accesses import StepUnit, is_scalar_variable, root_of, subscripts_of
 from .loop_conditions import left_out
 from .loop_dependence import root_key
 from .loop_symbols import LoopSymbols
@@ -31,7 +31,7 @@ class ArrayAccess:
     key: Hashable
     root: SSAValue
     subscripts: Subscripts
-    units: tuple[Unit, ...]
+    units: tuple[StepUnit, ...]
     type: Attribute
     missing: int = 0
 

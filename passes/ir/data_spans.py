@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...dialects.accx import CELL, POINTERS
 from ...dialects.accx_compress import COMPRESSION_OPS, DECODES, PACKED
 from ...dialects.accx_element import ElementOp
-from ..decisions.data_region_plan import ArrayUse, Clause, LeftOut, region_clause
+from ..decisions.data_region_plan import ArrayUse, LeftOut, MappingClause, region_clause
 from .acc_ops import MAPPING_OPS, alloca_count, exits_of, is_inside, source_loc, variable_name
 from .building import constant_value
 from .hoisting import Hoister, Key
@@ -69,7 +69,7 @@ class RegionArray:
     """
 
     name: str
-    clause: Clause
+    clause: MappingClause
     like: MappingOp
     hull: tuple[SpanSection, ...] = ()
     others: tuple[SpanSection, ...] = ()
@@ -154,7 +154,7 @@ def _sites_of_blocks(op: Operation, certain: bool) -> Iterator[SpanClause]:
             yield from sites_of_block(block, certain)
 
 
-def clause_of(entry: MappingOp) -> Clause | None:
+def clause_of(entry: MappingOp) -> MappingClause | None:
     """
     The clause behind an operation that does nothing but what its clause says to memory known before the
     construct; None for others: pointers are attached, rows are found through pointers.
@@ -176,7 +176,7 @@ def has_rows(entry: MappingOp) -> bool:
     )
 
 
-def clause_with_pointers(entry: MappingOp) -> Clause | None:
+def clause_with_pointers(entry: MappingOp) -> MappingClause | None:
     """The clause behind an operation, which may attach pointers and map rows; None if it has modifiers."""
     exits = exits_of(entry)
     plain = (
@@ -195,12 +195,12 @@ def clause_with_pointers(entry: MappingOp) -> Clause | None:
     return clause if not leave.modifiers.data else None
 
 
-_CLAUSES: dict[tuple[acc.DataClause, type[Operation], type[Operation]], Clause] = {
-    (acc.DataClause.ACC_COPY, acc.CopyinOp, acc.CopyoutOp): Clause.COPY,
-    (acc.DataClause.ACC_COPYIN, acc.CopyinOp, acc.DeleteOp): Clause.COPYIN,
-    (acc.DataClause.ACC_COPYIN_READONLY, acc.CopyinOp, acc.DeleteOp): Clause.COPYIN,
-    (acc.DataClause.ACC_COPYOUT, acc.CreateOp, acc.CopyoutOp): Clause.COPYOUT,
-    (acc.DataClause.ACC_CREATE, acc.CreateOp, acc.DeleteOp): Clause.CREATE,
+_CLAUSES: dict[tuple[acc.DataClause, type[Operation], type[Operation]], MappingClause] = {
+    (acc.DataClause.ACC_COPY, acc.CopyinOp, acc.CopyoutOp): MappingClause.COPY,
+    (acc.DataClause.ACC_COPYIN, acc.CopyinOp, acc.DeleteOp): MappingClause.COPYIN,
+    (acc.DataClause.ACC_COPYIN_READONLY, acc.CopyinOp, acc.DeleteOp): MappingClause.COPYIN,
+    (acc.DataClause.ACC_COPYOUT, acc.CreateOp, acc.CopyoutOp): MappingClause.COPYOUT,
+    (acc.DataClause.ACC_CREATE, acc.CreateOp, acc.DeleteOp): MappingClause.CREATE,
 }
 
 
@@ -228,11 +228,11 @@ class _Array:
 
     sites: list[SpanClause]
     roots: frozenset[Root]
-    clause: Clause | None = None
+    clause: MappingClause | None = None
 
 
 @dataclass
-class _Planner:
+class _SpanPlanner:
     sites: Sequence[SpanClause]
     accesses: Sequence[HostAccess]
     memory: HostMemory
@@ -292,7 +292,7 @@ class _Planner:
         if why is not None:
             self._decline(array.sites, why)
             del arrays[key]
-        elif isinstance(decided, Clause):
+        elif isinstance(decided, MappingClause):
             array.clause = decided
 
     def _changes(self, site: SpanClause) -> bool:
@@ -352,7 +352,7 @@ class _Planner:
         return False
 
     def _touched(self, array: _Array) -> str | None:
-        reads_only = array.clause is Clause.COPYIN
+        reads_only = array.clause is MappingClause.COPYIN
         for access in self.accesses:
             if reads_only and not access.writes:
                 continue
@@ -381,8 +381,10 @@ class _Planner:
         if len(keys) > 1 and whole is None:
             hull = self._sections(certain)
             others = self._sections([site for site in array.sites if not site.certain])
-        if len(keys) > 1 and clause is Clause.COPYOUT:
-            clause = Clause.COPY  # the host's elements between the sections are nobody's to change
+        if len(keys) > 1 and clause is MappingClause.COPYOUT:
+            clause = (
+                MappingClause.COPY
+            )  # the host's elements between the sections are nobody's to change
         name = array.sites[0].name
         self.plan.arrays.append(RegionArray(name, clause, like, hull, others))
 
@@ -444,7 +446,7 @@ def plan_span(
     written = written_roots(sites, accesses, memory)
     hoister = Hoister(frozenset(ops), ops[0], memory, written)
     barrier = next((effect for effect in effects if isinstance(effect, Barrier)), None)
-    planner = _Planner(sites, accesses, memory, hoister, holds)
+    planner = _SpanPlanner(sites, accesses, memory, hoister, holds)
     if barrier is not None:
         plan = SpanPlan(obstacles=[barrier.at])
         line = source_loc(barrier.at).line

@@ -18,7 +18,7 @@ from .combiners import Whole
 from .layout import Elements, elements_of, size_of
 from .private_storage import (
     Extent,
-    Storage,
+    PrivateMemory,
     copy_extent,
     extent_of,
     for_each_element,
@@ -88,7 +88,7 @@ class ReductionCopy:
     recipe: ReductionRecipe
     runs: tuple[Run, ...]
     extent: Extent
-    storage: Storage
+    storage: PrivateMemory
     target: SSAValue
 
     def initialise(self, cursor: Cursor) -> None:

@@ -21,7 +21,7 @@ from ..decisions.polynomials import Polynomial
 from .acc_ops import PRIVATIZING_OPS, bit_width, called, is_defined_inside, variable_name
 from .accesses import (
     BYTES,
-    Access,
+    LoopAccess,
     comparable,
     is_scalar_variable,
     may_alias,
@@ -76,9 +76,9 @@ _FAR = 1 << 32
 
 @dataclass
 class _Body:
-    accesses: list[Access] = field(default_factory=list[Access])
-    limits: dict[Access, tuple[Limit, ...]] = field(
-        default_factory=dict[Access, "tuple[Limit, ...]"]
+    accesses: list[LoopAccess] = field(default_factory=list[LoopAccess])
+    limits: dict[LoopAccess, tuple[Limit, ...]] = field(
+        default_factory=dict[LoopAccess, "tuple[Limit, ...]"]
     )
     problem: str | None = None
 
@@ -138,7 +138,7 @@ def _add_reads(
         if is_defined_inside(root, loop) and isinstance(root.owner, llvm.AllocaOp):
             continue
         ranges = symbols.inner_ranges(call)
-        body.accesses.append(Access(call, root, (None,), (BYTES,), read.type, False, ranges))
+        body.accesses.append(LoopAccess(call, root, (None,), (BYTES,), read.type, False, ranges))
     return True
 
 
@@ -171,7 +171,7 @@ def _add(
     atomic = isinstance(op, acc.AtomicReadOp | acc.AtomicWriteOp | acc.AtomicUpdateOp)
     is_target = not (isinstance(op, acc.AtomicReadOp) and writes)
     body.accesses.append(
-        Access(
+        LoopAccess(
             op,
             root,
             subscripts,
@@ -222,19 +222,21 @@ def _spelled(root: SSAValue) -> str:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _AccessPlace:
     """Accesses that lie at the same place in every respect, as one."""
 
-    access: Access
+    access: LoopAccess
     key: Hashable
     writes: bool
     plain: bool
     """Not all of them are atomic."""
 
 
-def _places(accesses: Sequence[Access], loop: LoopLike, symbols: LoopSymbols) -> list[_Place]:
+def _places(
+    accesses: Sequence[LoopAccess], loop: LoopLike, symbols: LoopSymbols
+) -> list[_AccessPlace]:
     """The accesses to arrays, each place once."""
-    found: dict[Hashable, _Place] = {}
+    found: dict[Hashable, _AccessPlace] = {}
     for access in accesses:
         key = root_key(access.root, loop, symbols)
         place = (
@@ -245,7 +247,7 @@ def _places(accesses: Sequence[Access], loop: LoopLike, symbols: LoopSymbols) ->
             access.ranges,
         )
         other = found.get(place)
-        found[place] = _Place(
+        found[place] = _AccessPlace(
             access if other is None else other.access,
             key,
             access.writes or (other is not None and other.writes),
@@ -283,7 +285,7 @@ class _Judge:
         unsigned = HostExpression(arith.AndIOp, (value, mask))
         return unsigned if self.known(unsigned) else None
 
-    def context(self, variable: SSAValue, left: Access, right: Access) -> LoopContext:
+    def context(self, variable: SSAValue, left: LoopAccess, right: LoopAccess) -> LoopContext:
         """The loops around two accesses, for one variable of the loop."""
         own, later, earlier = self.symbols.own_ranges(variable)
         inner = (*left.ranges, *later)
@@ -301,7 +303,7 @@ class _Judge:
             None if inner == others else others,
         )
 
-    def pairs(self, variable: SSAValue, places: Sequence[_Place]) -> None:
+    def pairs(self, variable: SSAValue, places: Sequence[_AccessPlace]) -> None:
         """Takes note of what all pairs of places need, or raises `_Dependent`."""
         for index, left in enumerate(places):
             for right in places[index:]:
@@ -325,7 +327,7 @@ class _Judge:
             return False
         return not wanted_after(self.loop, root, first_use_of_array(self.symbols))
 
-    def stays_within(self, access: Access, limits: Sequence[Limit]) -> None:
+    def stays_within(self, access: LoopAccess, limits: Sequence[Limit]) -> None:
         """
         Takes note of what keeps the subscripts of `access` from wrapping around, or raises `_Dependent`:
         wrapped subscripts of different iterations may meet where their polynomials do not.
@@ -341,7 +343,7 @@ class _Judge:
                 raise _Dependent(f"the subscript of '{name}' may wrap around")
             self.requirement |= dict.fromkeys(needs)
 
-    def pair(self, variable: SSAValue, left: _Place, right: _Place) -> None:
+    def pair(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> None:
         """Takes note of what two places need, or raises `_Dependent`."""
         one, other = left.access, right.access
         name = variable_name(one.root)
@@ -359,7 +361,9 @@ class _Judge:
             raise _Dependent(f"iterations may depend on each other through '{name}'")
         self.requirement |= dict.fromkeys(found)
 
-    def same_root(self, variable: SSAValue, one: Access, other: Access) -> Requirement | None:
+    def same_root(
+        self, variable: SSAValue, one: LoopAccess, other: LoopAccess
+    ) -> Requirement | None:
         """What keeps two accesses through one pointer apart."""
         sides = comparable(one, other)
         if sides is None:
@@ -371,7 +375,7 @@ class _Judge:
             self.known_pairs[key] = requirement(first, second, context, self.known, widths)
         return self.known_pairs[key]
 
-    def overlap(self, variable: SSAValue, left: _Place, right: _Place) -> None:
+    def overlap(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> None:
         one, other = left.access, right.access
         if not may_alias(one.root, other.root, (one.type, other.type)):
             return
@@ -478,12 +482,12 @@ def settle_arrays(
     return private, shared
 
 
-def _is_read_scalar(access: Access) -> bool:
+def _is_read_scalar(access: LoopAccess) -> bool:
     """Whether nothing but this loop's reads touch a scalar: others know its address otherwise."""
     return not access.writes and is_scalar_variable(access.root) and not access.subscripts
 
 
-def _check_exposed(scalars: Sequence[Decision], arrays: Sequence[Access]) -> None:
+def _check_exposed(scalars: Sequence[Decision], arrays: Sequence[LoopAccess]) -> None:
     """Raises `_Dependent` where a pointer may point at a scalar that iterations pass on by way of it."""
     for decision in scalars:
         if not decision.exposed:

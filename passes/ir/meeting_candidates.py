@@ -29,7 +29,7 @@ class Candidate:
 
 
 @dataclass
-class _Group:
+class _StoreGroup:
     """Stores with constant subscripts in the same positions; those of equal constants in some of them."""
 
     stores: list[tuple[Constants, Candidate]] = field(
@@ -54,7 +54,7 @@ class MeetingCandidates:
         self._variables = variables
         self._symbols = symbols
         self._stores: dict[Hashable, Candidate] = {}
-        self._groups: dict[Hashable, dict[Positions, _Group]] = {}
+        self._groups: dict[Hashable, dict[Positions, _StoreGroup]] = {}
 
     def add(self, store: ArrayAccess, varies: bool) -> None:
         kin = self.kin(store)
@@ -64,7 +64,7 @@ class MeetingCandidates:
         self._stores[place] = candidate = Candidate(store, len(self._stores), kin, varies)
         constants = _constants(store)
         groups = self._groups.setdefault(_array(store), {})
-        group = groups.setdefault(_positions(constants), _Group())
+        group = groups.setdefault(_positions(constants), _StoreGroup())
         group.stores.append((constants, candidate))
 
     def all(self) -> Sequence[Candidate]:

@@ -123,14 +123,14 @@ def extent_of(
 
 
 @dataclass(frozen=True)
-class Storage:
+class PrivateMemory:
     """Stack memory of a private copy: `memory` its address, `visible` what stands for the variable."""
 
     memory: SSAValue
     visible: SSAValue
 
 
-def make_storage(extent: Extent, entry: Cursor, here: Cursor, name: str) -> Storage:
+def make_storage(extent: Extent, entry: Cursor, here: Cursor, name: str) -> PrivateMemory:
     """
     Stack memory for a copy of `extent`: at `entry` (the function's entry block) if its size is
     constant, else at `here`, released at the end of `here`'s block.
@@ -146,9 +146,9 @@ def make_storage(extent: Extent, entry: Cursor, here: Cursor, name: str) -> Stor
         release_at_end_of_block(here)
         memory = here.alloca(i8, name, extent.bytes(here))
     if extent.start is None:
-        return Storage(memory, memory)
+        return PrivateMemory(memory, memory)
     minus = here.sub(here.i64(0), extent.start)
-    return Storage(memory, here.offset(memory, minus, name))
+    return PrivateMemory(memory, here.offset(memory, minus, name))
 
 
 def release_at_end_of_block(here: Cursor) -> None:

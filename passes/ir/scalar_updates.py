@@ -49,7 +49,7 @@ class NotElementwise(Exception):
 
 
 @dataclass(frozen=True)
-class _Place:
+class _BytePlace:
     """`offset` bytes into the object at `base`, plus for each loop variable a stride in bytes."""
 
     base: SSAValue
@@ -61,12 +61,12 @@ class _Place:
 class Update:
     """One store: to `place` in each iteration of `loops` (variable and number of iterations)."""
 
-    place: _Place
+    place: _BytePlace
     store: llvm.StoreOp
     loops: tuple[tuple[SSAValue, int], ...]
 
 
-def _place_of(pointer: SSAValue) -> _Place:
+def _place_of(pointer: SSAValue) -> _BytePlace:
     strides: dict[SSAValue, int] = {}
     offset = 0
     for step in steps_to(pointer):
@@ -83,7 +83,9 @@ def _place_of(pointer: SSAValue) -> _Place:
             offset += index * size_of(step.type)
         else:
             strides[index.value] = strides.get(index.value, 0) + size_of(step.type)
-    return _Place(base_of(pointer), offset, tuple(sorted(strides.items(), key=lambda s: id(s[0]))))
+    return _BytePlace(
+        base_of(pointer), offset, tuple(sorted(strides.items(), key=lambda s: id(s[0])))
+    )
 
 
 def _updates(

@@ -71,7 +71,7 @@ class PointerUses:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _PointedPlace:
     """Where a derived pointer points: `index` units from the base; `inside` one unit."""
 
     unit: Attribute | None
@@ -79,27 +79,27 @@ class _Place:
     inside: bool
 
 
-def _next(place: _Place, step: AddressStep, symbols: RegionSymbols) -> _Place:
+def _next(place: _PointedPlace, step: AddressStep, symbols: RegionSymbols) -> _PointedPlace:
     """The place a subscript leads to."""
     if place.inside:
         return place
     steps, unit = step.read_flat(symbols)
     if place.unit is None:
-        return _Place(unit, steps, False)
+        return _PointedPlace(unit, steps, False)
     if step.member or size_of(unit) < size_of(place.unit):
-        return _Place(place.unit, place.index, True)
+        return _PointedPlace(place.unit, place.index, True)
     if steps is None or place.index is None:
-        return _Place(place.unit, None, False)
+        return _PointedPlace(place.unit, None, False)
     if place.unit == i8:
         # Arithmetic on bytes, then on elements.
-        return _Place(i8, place.index + steps * size_of(unit), False)
-    return _Place(place.unit, place.index + steps if unit == place.unit else None, False)
+        return _PointedPlace(i8, place.index + steps * size_of(unit), False)
+    return _PointedPlace(place.unit, place.index + steps if unit == place.unit else None, False)
 
 
 def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -> PointerUses:
     """All uses of `base` and pointers computed from it in the regions of `construct`."""
     found = PointerUses()
-    work: list[tuple[SSAValue, _Place]] = [(base, _Place(None, None, False))]
+    work: list[tuple[SSAValue, _PointedPlace]] = [(base, _PointedPlace(None, None, False))]
     while work:
         value, place = work.pop()
         for use in uses_inside(value, construct) if value is base else value.uses:
@@ -140,7 +140,7 @@ def _is_local(pointer: SSAValue, construct: Operation) -> bool:
     return isinstance(owner, llvm.AllocaOp) and is_inside(owner, construct)
 
 
-def _access(op: Operation, place: _Place, type_: Attribute, writes: bool) -> SectionAccess:
+def _access(op: Operation, place: _PointedPlace, type_: Attribute, writes: bool) -> SectionAccess:
     if place.unit is None:
         return SectionAccess(op, type_, Polynomial.constant(0), writes)
     width = size_of(type_) if place.unit == i8 else 1
@@ -148,7 +148,7 @@ def _access(op: Operation, place: _Place, type_: Attribute, writes: bool) -> Sec
 
 
 def _atomic(
-    op: acc.AtomicReadOp | acc.AtomicWriteOp | acc.AtomicUpdateOp, index: int, place: _Place
+    op: acc.AtomicReadOp | acc.AtomicWriteOp | acc.AtomicUpdateOp, index: int, place: _PointedPlace
 ) -> list[SectionAccess]:
     match op:
         case acc.AtomicReadOp():

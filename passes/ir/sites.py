@@ -82,7 +82,7 @@ class DeclaredVariable:
 
 
 @dataclass(frozen=True)
-class Site:
+class SiteEntry:
     """One entry of the site table; see the file's docstring."""
 
     kind: SiteKind
@@ -120,7 +120,7 @@ class Site:
         return DictionaryAttr(entry)
 
     @staticmethod
-    def from_attr(attr: DictionaryAttr) -> Site:
+    def from_attr(attr: DictionaryAttr) -> SiteEntry:
         """Reads an entry back. Raises `KeyError` for one without kind, file, line or function."""
         entry = attr.data
         names = _texts(entry.get("vars"))
@@ -128,7 +128,7 @@ class Site:
         sizes = _numbers(entry.get("element_bytes")) or [0] * len(names)
         kind = _text(entry["kind"])
         declared = entry.get("declare")
-        return Site(
+        return SiteEntry(
             kind=kind,  # pyright: ignore[reportArgumentType]
             file=_text(entry["file"]) or "",
             line=_number(entry["line"]),
@@ -176,12 +176,12 @@ class SiteTable:
     `store(module)` writes it back.
     """
 
-    sites: list[Site] = field(default_factory=list[Site])
+    sites: list[SiteEntry] = field(default_factory=list[SiteEntry])
 
     @staticmethod
     def of(module: ModuleOp) -> SiteTable:
         entries = _items(module.attributes.get(SITES))
-        return SiteTable([Site.from_attr(e) for e in entries if isinstance(e, DictionaryAttr)])
+        return SiteTable([SiteEntry.from_attr(e) for e in entries if isinstance(e, DictionaryAttr)])
 
     def add(
         self,
@@ -198,7 +198,7 @@ class SiteTable:
         """Adds an entry for the directive at `loc` and gives its index."""
         place = SourceLoc.from_attr(loc) if isinstance(loc, Attribute) else loc
         self.sites.append(
-            Site(
+            SiteEntry(
                 kind, place.file, place.line, function, tuple(variables), kernel, tuple(arg_bytes),
                 tuple(declared), construct,
             )

@@ -79,14 +79,14 @@ def from_value(
     `value` as a polynomial over symbols, a subscript as what C widens it to; None if it is no such
     expression, or a huge one. `narrowed` is told where that holds only while nothing wraps around.
     """
-    reader = _Reader(symbol_of, narrowed)
+    reader = _PolynomialReader(symbol_of, narrowed)
     if isinstance(value, Index):
         return reader.widened(value, depth)
     return reader.read(value, depth)
 
 
 @dataclass
-class _Reader:
+class _PolynomialReader:
     """One call of `from_value`: each value is read once, however many expressions use it."""
 
     symbol_of: SymbolOf

@@ -38,7 +38,7 @@ Count = int | SSAValue
 
 
 @dataclass(frozen=True)
-class Counters:
+class CounterArray:
     """
     An array of `elements` (an i64 of the host if not constant) of `type`, of which element `lower` is
     the first the construct maps; `operator` merges two of its values.
@@ -143,7 +143,7 @@ def _count(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> int | None:
     return total
 
 
-def find_counters(array: SSAValue, construct: acc.ParallelOp) -> Counters | None:
+def find_counters(array: SSAValue, construct: acc.ParallelOp) -> CounterArray | None:
     """`array`, a result of one of the construct's data operations, as counters; None if it is not."""
     entry = array.owner
     if not isinstance(entry, MAPPING_OPS):
@@ -169,4 +169,4 @@ def find_counters(array: SSAValue, construct: acc.ParallelOp) -> Counters | None
     total = None if None in counts else sum(count for count in counts if count is not None)
     if not is_worthwhile(total, elements if isinstance(elements, int) else 1):
         return None
-    return Counters(array, type, lower, elements, operator)
+    return CounterArray(array, type, lower, elements, operator)

@@ -81,7 +81,7 @@ from ..ir.versions import (
     erase_original,
     queue_outside,
 )
-from .atomic_counters import MERGE, Count, Counters, enclosing_loops, find_counters, updates_of
+from .atomic_counters import MERGE, Count, CounterArray, enclosing_loops, find_counters, updates_of
 from .wide_input import find_grouping, group_iterations
 
 
@@ -89,7 +89,7 @@ from .wide_input import find_grouping, group_iterations
 class Plan:
     """`copies` of each element, in private arrays of `room` values."""
 
-    counters: Counters
+    counters: CounterArray
     copies: Count
     room: int
 
@@ -146,7 +146,7 @@ def _selector(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> SSAValue
     return None
 
 
-def _element_number(at: Cursor, address: SSAValue, counters: Counters) -> SSAValue:
+def _element_number(at: Cursor, address: SSAValue, counters: CounterArray) -> SSAValue:
     """Which element of the copies `address` in the array means (i64)."""
     found = subscripted_element(address, counters.array)
     number: SSAValue
@@ -287,7 +287,7 @@ def _explain(construct: acc.ParallelOp, text: str) -> None:
             return
 
 
-def _constant_plans(found: list[Counters], most_copies: int) -> list[Plan]:
+def _constant_plans(found: list[CounterArray], most_copies: int) -> list[Plan]:
     """Plans for the arrays of constant size, as far as shared memory goes."""
     budget = SHARED_BUDGET
     plans: list[Plan] = []
@@ -315,7 +315,7 @@ def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
 
 
 def _private_version(
-    construct: acc.ParallelOp, counters: Counters, most_copies: int, limit: int
+    construct: acc.ParallelOp, counters: CounterArray, most_copies: int, limit: int
 ) -> None:
     """A version for an array that turns out to be small, and the construct as it is."""
     at = Cursor.before(construct)

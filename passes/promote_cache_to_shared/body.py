@@ -69,7 +69,7 @@ class BlockBody:
     renewed: set[acc.CacheOp]
     written: list[SSAValue]
     symbols: Symbols
-    counter: bulk.Counter | None = None
+    counter: bulk.ArrivalCounter | None = None
     """Of the bytes that bulk copies bring."""
     accesses: TileAccesses = field(init=False)
     looked: dict[Operation, Looked] = field(default_factory=dict[Operation, Looked])

@@ -79,7 +79,7 @@ def why_not(
 
 
 @dataclass
-class Counter:
+class ArrivalCounter:
     """Counts the bytes that arrive. `parity`: the thread's variable for the phase that it waits for next."""
 
     address: SSAValue
@@ -106,12 +106,12 @@ class Counter:
         at.store(at.value(arith.XOrIOp(parity, at.i32(1)), "parity"), self.parity)
 
 
-def start_counter(at: Cursor, planned: Sequence[Planned], block: Block) -> Counter | None:
+def start_counter(at: Cursor, planned: Sequence[Planned], block: Block) -> ArrivalCounter | None:
     """The counter of a block of threads, if tiles need one."""
     if not any(each.bulk for each in planned):
         return None
     address = at.value(SharedTileOp(COUNTER_BYTES, "arrived"), "arrived")
-    counter = Counter(address, at.alloca(i32, "parity"), block.thread)
+    counter = ArrivalCounter(address, at.alloca(i32, "parity"), block.thread)
     at.store(at.i32(0), counter.parity)
     counter.alone(at).insert(StartCounterOp(address))
     at.insert(OrderCopiesOp())
@@ -121,7 +121,7 @@ def start_counter(at: Cursor, planned: Sequence[Planned], block: Block) -> Count
 
 def fill(
     at: Cursor,
-    counter: Counter,
+    counter: ArrivalCounter,
     tiles: Sequence[Tile],
     block: Block,
     values: Values,
@@ -151,7 +151,7 @@ def fill(
 
 
 def _fill_in_bulk(
-    at: Cursor, counter: Counter, bulk: Sequence[Sweep], rest: Sequence[Sweep]
+    at: Cursor, counter: ArrivalCounter, bulk: Sequence[Sweep], rest: Sequence[Sweep]
 ) -> None:
     counter.expect(at, sum(row_bytes(sweep.tile.plan) * _rows(sweep.tile.plan) for sweep in bulk))
     for sweep in bulk:
@@ -184,7 +184,7 @@ def aligned(at: Cursor, sweeps: Sequence[Sweep]) -> SSAValue | None:
     return at.value(arith.CmpiOp(odd, at.i64(0), "eq"), "aligned")
 
 
-def _copy_rows(at: Cursor, counter: Counter, sweep: Sweep) -> None:
+def _copy_rows(at: Cursor, counter: ArrivalCounter, sweep: Sweep) -> None:
     """Every thread starts the copies of its rows: few, so that warps share the work of starting them."""
     rows, threads = _rows(sweep.tile.plan), sweep.block.threads
     number = sweep.block.thread
@@ -198,7 +198,7 @@ def _copy_rows(at: Cursor, counter: Counter, sweep: Sweep) -> None:
     _copy_row(place, counter, sweep, number)
 
 
-def _copy_row(at: Cursor, counter: Counter, sweep: Sweep, number: SSAValue) -> None:
+def _copy_row(at: Cursor, counter: ArrivalCounter, sweep: Sweep, number: SSAValue) -> None:
     plan = sweep.tile.plan
     rest, near, far = number, list[SSAValue](), list[SSAValue]()
     for position, dim in reversed(list(enumerate(plan.dims[:-1]))):

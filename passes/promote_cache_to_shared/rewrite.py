@@ -93,7 +93,7 @@ def _threads(
 
 
 @dataclass
-class _Place:
+class _AxisPlace:
     """One of the places of a thread along an axis: loop variable, coordinate, whether it exists."""
 
     variable: SSAValue
@@ -107,11 +107,11 @@ def _axes(
     gangs: Sequence[SSAValue],
     coordinates: Sequence[SSAValue],
     at: Cursor,
-) -> tuple[list[AxisState], dict[SSAValue, SSAValue], list[list[_Place]]]:
+) -> tuple[list[AxisState], dict[SSAValue, SSAValue], list[list[_AxisPlace]]]:
     """Along each mapped axis: the block's part of it, its first iteration, the thread's places."""
     states: list[AxisState] = []
     firsts: dict[SSAValue, SSAValue] = {}
-    places: list[list[_Place]] = []
+    places: list[list[_AxisPlace]] = []
     for number, position in enumerate(plan.sharing.axes):
         axis, bound, width = plan.nest.axes[position], bounds[position], plan.widths[number]
         assert bound.trips is not None
@@ -130,7 +130,7 @@ def _axes(
         variable = plan.nest.variables[position]
         states.append(AxisState(width, fixed, here, start))
         firsts[variable] = start
-        own: list[_Place] = []
+        own: list[_AxisPlace] = []
         for turn in range(plan.outputs[number]):
             coordinate = _coordinate(at, plan, number, coordinates[number], turn)
             active, number_here = None, coordinate
@@ -139,7 +139,7 @@ def _axes(
                 number_here = minimum(at, coordinate, at.sub(here, at.i32(1)))
             wide = at.to_integer(number_here, type_)
             iteration = at.value(arith.AddiOp(first, wide, overflow=NSW))
-            own.append(_Place(_variable(at, bound, iteration, axis.name), coordinate, active))
+            own.append(_AxisPlace(_variable(at, bound, iteration, axis.name), coordinate, active))
         places.append(own)
     return states, firsts, places
 
@@ -185,7 +185,7 @@ def _variable(at: Cursor, bound: Bounds, iteration: SSAValue, name: str) -> SSAV
 
 
 def _outputs(
-    plan: NestPlan, gangs: Sequence[SSAValue], places: list[list[_Place]], at: Cursor
+    plan: NestPlan, gangs: Sequence[SSAValue], places: list[list[_AxisPlace]], at: Cursor
 ) -> list[Output]:
     """The iterations of a thread, row by row."""
     shared = {

@@ -198,7 +198,7 @@ def _given_sizes(construct: acc.ParallelOp, symbols: RegionSymbols, emit: HostEm
 # Launch sizes.
 
 
-class _Launch:
+class _LaunchShape:
     """Writes the launch shape of one construct."""
 
     def __init__(
@@ -387,7 +387,7 @@ def schedule_construct(
     given = _given_sizes(construct, symbols, emit)
     forest = loop_forest(construct, symbols, level_of)
     schedule = policy.decide(construct, key, forest.roots, given.sizes())
-    launch = _Launch(construct, symbols, emit, given, schedule, policy.target == "host")
+    launch = _LaunchShape(construct, symbols, emit, given, schedule, policy.target == "host")
     workers, lanes = launch.block()
     if not given.gangs:
         _needed_gangs(launch, forest, workers, lanes, construct, level_of)
@@ -405,7 +405,7 @@ def schedule_construct(
 
 
 def _needed_gangs(
-    launch: _Launch,
+    launch: _LaunchShape,
     forest: LoopForest,
     workers: SSAValue,
     lanes: SSAValue,

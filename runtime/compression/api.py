@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ...compiler.base.abi import DataFlag, DataKind
 from ...compiler.base.packed import MAX_MEMBERS, Code, PackedFormat, check_format
 from ..data.mapping import Request
-from ..errors import AccRuntimeError, ErrorClass, HostRange, Place
+from ..errors import AccRuntimeError, ErrorClass, HostRange, ProgramPlace
 from .arrays import Packed, PackedRequest
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class CompressionRoutines:
         if request.name == "?":
             request.name = f"{request.base:#x}"
         _ = runtime.current.table
-        runtime.perform(runtime.current, Place("an acc_ routine"), [request], -2, what)
+        runtime.perform(runtime.current, ProgramPlace("an acc_ routine"), [request], -2, what)
 
 
 def _write(packed: Packed, address: int) -> None:

@@ -18,7 +18,7 @@ from ...compiler.base.abi import Compression, CompressionFlag
 from ...compiler.base.packed import Coefficients, PackedFormat, member_coefficients
 from ..errors import AccRuntimeError, ErrorClass, HostRange
 from .report import Reports, TransferReport
-from .transfers import Raw, Run, Transfers
+from .transfers import Raw, RecordRun, Transfers
 
 if TYPE_CHECKING:
     from ..data.mapping import Request
@@ -332,11 +332,13 @@ def check_whole(request: Request, fmt: PackedFormat) -> None:
         )
 
 
-def _runs(entry: Entry, start: int, strips: Iterable[Strips], fmt: PackedFormat) -> Iterable[Run]:
+def _runs(
+    entry: Entry, start: int, strips: Iterable[Strips], fmt: PackedFormat
+) -> Iterable[RecordRun]:
     """The neighbouring records of each contiguous run of bytes."""
     for strip in strips:
         whole = strip.width == strip.pitch or strip.rows == 1
         width = strip.width * strip.rows if whole else strip.width
         for row in range(1 if whole else strip.rows):
             host = start + strip.offset + row * strip.pitch
-            yield Run(host, width // fmt.record_bytes, entry.device_address(host))
+            yield RecordRun(host, width // fmt.record_bytes, entry.device_address(host))

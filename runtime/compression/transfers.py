@@ -45,7 +45,7 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RecordRun:
     """Neighbouring records: `count` of them at `host`; packed, their first members at `device`."""
 
     host: int
@@ -79,7 +79,7 @@ class Transfers:
         return Raw(raw, host, host + sent * fmt.base_bytes), (limits,)
 
     def copy_in_brought(
-        self, packed: Packed, raw: Raw, how: Sequence[Conversion], run: Run, queue: Queue
+        self, packed: Packed, raw: Raw, how: Sequence[Conversion], run: RecordRun, queue: Queue
     ) -> None:
         """
         As `copy_in` of a run of numbers whose first ones were brought. The device packs these while the
@@ -87,12 +87,12 @@ class Transfers:
         """
         fmt = packed.format
         there = max(0, min(run.count, (raw.end - run.host) // fmt.record_bytes))
-        rest = Run(
+        rest = RecordRun(
             run.host + there * fmt.record_bytes,
             run.count - there,
             run.device + there * fmt.storage_bytes,
         )
-        first = Run(run.host, there, run.device)
+        first = RecordRun(run.host, there, run.device)
         if there and rest.count:
             packing = self._packing = self._packing or self._device.new_queue()
             packing.wait_for(queue)
@@ -104,7 +104,7 @@ class Transfers:
         elif rest.count:
             self.copy_in(packed, how, rest, queue)
 
-    def pack(self, packed: Packed, raw: Raw, run: Run, queue: Queue) -> None:
+    def pack(self, packed: Packed, raw: Raw, run: RecordRun, queue: Queue) -> None:
         """The device packs a run of numbers that it has."""
         packer = self._device.packer()
         assert packer is not None
@@ -112,7 +112,9 @@ class Transfers:
         source = raw.address + run.host - raw.host
         packer.encode(packed.format, packed.coefficients, place, source, queue)
 
-    def copy_in(self, packed: Packed, how: Sequence[Conversion], run: Run, queue: Queue) -> None:
+    def copy_in(
+        self, packed: Packed, how: Sequence[Conversion], run: RecordRun, queue: Queue
+    ) -> None:
         """Host to device; `how` is what the host would do with the numbers of each member."""
         fmt = packed.format
         size = run.count * fmt.record_bytes
@@ -127,7 +129,9 @@ class Transfers:
             host = run.host + member * fmt.base_bytes
             self._device.write(run.device + member * packed.plane, host, run.count, own, queue)
 
-    def copy_out(self, packed: Packed, how: Sequence[Conversion], run: Run, queue: Queue) -> None:
+    def copy_out(
+        self, packed: Packed, how: Sequence[Conversion], run: RecordRun, queue: Queue
+    ) -> None:
         """Device to host, as `copy_in`."""
         fmt = packed.format
         size = run.count * fmt.record_bytes

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..device import Queue
-from ..errors import AccRuntimeError, ErrorClass, HostRange, Place
+from ..errors import AccRuntimeError, ErrorClass, HostRange, ProgramPlace
 from ..native.peers import Known, Side
 from ..native.queues import NativeQueue
 from ..state import DeviceState
@@ -104,7 +104,7 @@ class PeerSection:
 
 
 def copy_peer(
-    runtime: Runtime, place: Place, to: PeerSection, origin: PeerSection, number: int
+    runtime: Runtime, place: ProgramPlace, to: PeerSection, origin: PeerSection, number: int
 ) -> None:
     """
     Copies `origin` onto `to` on queue `number` of both devices. Raises for sections of different sizes

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from ...compiler.base.abi import RECORD_BYTES, RECORD_DEVICE_AT, RECORD_FORMAT, DataFlag, DataKind
 from ..compression.arrays import Answer, answer_for
 from ..device import Queue
-from ..native.data import DeviceSlots, Region, Served
+from ..native.data import DeviceSlots, EnteredRegion, Served
 from .cells import Cell, Cells
 from .coming_and_going import may_go, only_counts_or_maps
 from .in_place import NOT_SIMPLE, InPlace, records_in_place
@@ -77,14 +77,16 @@ class _Remembered:
     """What compressed arrays' descriptors are told."""
     watched: list[tuple[int, bytes]]
 
-    def as_region(self) -> Region:
+    def as_region(self) -> EnteredRegion:
         """What native code is to know of it."""
         attached = [
             (found.attachments, found.pointer)
             for found in self.attached
             if found.attachments is not None
         ]
-        return Region(self.after, self.entries, self.cells, self.answers, attached, self.watched)
+        return EnteredRegion(
+            self.after, self.entries, self.cells, self.answers, attached, self.watched
+        )
 
 
 class QuickEntry:

@@ -36,7 +36,7 @@ from ..device import (
     Strips,
 )
 from ..errors import AccRuntimeError, ErrorClass
-from ..native.gangs import Kernel, gang_team
+from ..native.gangs import GangKernel, gang_team
 
 if TYPE_CHECKING:
     from ..data.peer_sections import PeerStrips
@@ -192,7 +192,7 @@ class HostDevice:
         self.sync_queue = InlineQueue()
         self._queues: list[ThreadQueue] = []
         self._team = gang_team()
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: dict[str, GangKernel] = {}
         self._resolve: Callable[[str], int] | None = None
         self._libc = ctypes.CDLL(None)
         self._libc.calloc.argtypes = (ctypes.c_size_t, ctypes.c_size_t)
@@ -321,7 +321,7 @@ class HostDevice:
 
         return launch
 
-    def _kernel(self, symbol: str) -> Kernel:
+    def _kernel(self, symbol: str) -> GangKernel:
         kernel = self._kernels.get(symbol)
         if kernel is None:
             made = self._team.kernel(self.global_address(symbol), self.threads)

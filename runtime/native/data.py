@@ -98,7 +98,7 @@ Served = tuple[Cell, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class EnteredRegion:
     """
     A region just entered, to be taken over: its `records` hold their device addresses; its `entries` (those
     of `cells` among them) have been counted once for each record, and so have `attached`, attachment
@@ -196,7 +196,7 @@ class DeviceSlots:
         row.busy = ctypes.addressof(self._busy)
         row.slots = ctypes.addressof(self._slots)
 
-    def arm(self, site: int, region: Region, *, asynchronous: bool = False) -> None:
+    def arm(self, site: int, region: EnteredRegion, *, asynchronous: bool = False) -> None:
         """
         Takes over the region just entered at `site`: its counts become the slot's first open region.
         `asynchronous`: any queue may enter it, as its entries' users say; else only synchronous constructs.
@@ -425,7 +425,7 @@ def _count(
         counters[pointer] += step
 
 
-def _is_plain(region: Region) -> bool:
+def _is_plain(region: EnteredRegion) -> bool:
     """Whether the region's answer follows from which data is present, one entry for each record."""
     extra = region.cells or region.answers or region.attached or region.watched
     pointers = any(

@@ -1,7 +1,7 @@
 """
 The CPU threads that run gangs: a team for the whole process, in native code.
 
-    launch(kernel, grid, block, shared, stream, args, extra), as `cuLaunchKernel`; `kernel` is a `Kernel`
+    launch(kernel, grid, block, shared, stream, args, extra), as `cuLaunchKernel`; `kernel` is a `GangKernel`
     synchronize(stream), as `cuStreamSynchronize`
 
 The thread that launches is a member of the team. It divides the gangs into a share for each member, opens
@@ -89,7 +89,7 @@ waiting for a word to change (sleeping looks at its lower half).
 """
 
 
-class Kernel(ctypes.Structure):
+class GangKernel(ctypes.Structure):
     """
     A kernel as `launch` takes it: the address of its function, the measured time of a gang (1/1024 ns; 0:
     not known), the threads it may use, and whether its launches must not overlap.
@@ -184,11 +184,11 @@ class GangTeam:
         else:
             libc["pthread_atfork"](None, None, handler)
 
-    def kernel(self, function: int, threads: int) -> Kernel:
+    def kernel(self, function: int, threads: int) -> GangKernel:
         """A kernel for at most so many threads; alive as long as it may be launched."""
-        return Kernel(function, 0, min(threads, MAX_THREADS))
+        return GangKernel(function, 0, min(threads, MAX_THREADS))
 
-    def launch(self, kernel: Kernel, grid: tuple[int, int, int], args: int) -> None:
+    def launch(self, kernel: GangKernel, grid: tuple[int, int, int], args: int) -> None:
         """Runs all gangs; without Python's lock."""
         self._launch(ctypes.addressof(kernel), *grid, 1, 1, 1, 0, 0, args, None)
 
@@ -202,7 +202,7 @@ class GangTeam:
         self._run(ctypes.addressof(kernel), _COPY_PIECES, ctypes.addressof(arguments))
 
     @cache  # noqa: B019 (there is one team)
-    def _copies(self, threads: int) -> Kernel:
+    def _copies(self, threads: int) -> GangKernel:
         return self.kernel(self._program.address("copy"), threads)
 
 

@@ -154,7 +154,7 @@ class _Registered:
     count: int = 1
 
 
-class _PerThread(PerThread):
+class _ThreadCallbacks(PerThread):
     def __init__(self) -> None:
         super().__init__()
         self.silenced: set[tuple[int, int]] = set()
@@ -172,7 +172,7 @@ class Callbacks:
         self._changed = changed
         self._registered: dict[int, list[_Registered]] = {}
         self._silenced: set[tuple[int, int]] = set()
-        self._thread = _PerThread()
+        self._thread = _ThreadCallbacks()
         self._threads: dict[int, int] = {}
 
     def register(self, event: int, address: int, mode: int) -> None:

@@ -19,7 +19,7 @@ from ...compiler.base.abi import ASYNC_SYNC, DataFlag, DataKind, DeviceType
 from ..data.mapping import Request
 from ..data.present import Entry
 from ..device import Queue
-from ..errors import Place
+from ..errors import ProgramPlace
 from ..host.host_threads import PerThread
 from ..sites import COMPUTE
 from ..state import DeviceState
@@ -67,7 +67,7 @@ _CUDA = 1
 class _Cause:
     """What the program does at this moment: a construct or routine, on a device and queue."""
 
-    place: Place
+    place: ProgramPlace
     state: DeviceState
     number: int
     implicit: bool = False
@@ -111,7 +111,7 @@ class Profile:
 
     # Devices
 
-    def use(self, place: Place, state: DeviceState, *, implicit: bool = True) -> None:
+    def use(self, place: ProgramPlace, state: DeviceState, *, implicit: bool = True) -> None:
         """`state` is about to be used; its first use is its initialisation."""
         if state.number in self._initialised:
             return
@@ -120,7 +120,7 @@ class Profile:
             pass
 
     def shutdown(
-        self, place: Place, state: DeviceState, *, implicit: bool = False
+        self, place: ProgramPlace, state: DeviceState, *, implicit: bool = False
     ) -> AbstractContextManager[None]:
         """Around the shutdown of a device."""
         if state.number not in self._initialised:
@@ -134,13 +134,13 @@ class Profile:
         if self._finished or not self.active:
             return
         self._finished = True
-        place = Place("the end of the program")
+        place = ProgramPlace("the end of the program")
         for state in states:
             with self.shutdown(place, state, implicit=True):
                 pass
         self._fire(Event.RUNTIME_SHUTDOWN, _Cause(place, current, ASYNC_SYNC, True), EventInfo())
 
-    def error(self, place: Place, state: DeviceState) -> None:
+    def error(self, place: ProgramPlace, state: DeviceState) -> None:
         """The program is about to end with an error."""
         self._fire(Event.ERROR, _Cause(place, state, ASYNC_SYNC), EventInfo())
 
@@ -150,7 +150,7 @@ class Profile:
     def region(
         self,
         what: str,
-        place: Place,
+        place: ProgramPlace,
         state: DeviceState,
         number: int,
         requests: Sequence[Request],
@@ -198,7 +198,7 @@ class Profile:
             self._of_entry(event, request, entry, queue)
 
     def memory(
-        self, event: Event, place: Place, state: DeviceState, device: int, size: int
+        self, event: Event, place: ProgramPlace, state: DeviceState, device: int, size: int
     ) -> None:
         """`acc_malloc` (ALLOC) and `acc_free` (FREE)."""
         self.use(place, state)
@@ -207,7 +207,7 @@ class Profile:
 
     @contextmanager
     def copy(
-        self, place: Place, state: DeviceState, number: int, what: str, addresses: tuple[int, int],
+        self, place: ProgramPlace, state: DeviceState, number: int, what: str, addresses: tuple[int, int],
         size: int,
     ) -> Generator[None]:  # fmt: skip
         """Around `acc_memcpy_…`: "copy in" or "copy out" between (host, device) `addresses`."""
@@ -242,7 +242,7 @@ class Profile:
 
     @contextmanager
     def launch(
-        self, place: Place, state: DeviceState, number: int, kernel: str, values: Sequence[int],
+        self, place: ProgramPlace, state: DeviceState, number: int, kernel: str, values: Sequence[int],
         queue: Queue,
     ) -> Generator[None]:  # fmt: skip
         """Around a launch; `values` as in `abi.LAUNCH_FORMAT`."""
@@ -263,7 +263,7 @@ class Profile:
             self._close_construct()
 
     def waiting(
-        self, place: Place, state: DeviceState, number: int
+        self, place: ProgramPlace, state: DeviceState, number: int
     ) -> AbstractContextManager[None]:
         """Around a `wait` directive or clause, or `acc_wait…`, on queue `number`."""
         self.use(place, state)

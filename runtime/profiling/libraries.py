@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..errors import AccRuntimeError, ErrorClass, Place
+from ..errors import AccRuntimeError, ErrorClass, ProgramPlace
 
 REGISTER = "acc_register_library"
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -45,6 +45,6 @@ def _failure(path: str, cause: str) -> AccRuntimeError:
     return AccRuntimeError(
         ErrorClass.SYSTEM,
         f"the profiling library '{path}' cannot be used: {cause}",
-        place=Place("ACC_PROFLIB"),
+        place=ProgramPlace("ACC_PROFLIB"),
         remedy="name shared libraries that export acc_register_library, separated by ';'",
     )

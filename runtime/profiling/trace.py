@@ -19,7 +19,7 @@ from enum import IntFlag
 from typing import TextIO
 
 from ..device import Queue
-from ..errors import AccRuntimeError, ErrorClass, Place
+from ..errors import AccRuntimeError, ErrorClass, ProgramPlace
 
 
 class Notify(IntFlag):
@@ -115,7 +115,13 @@ class Trace:
 
     @contextmanager
     def action(
-        self, what: str, subject: str, place: Place, size: int, queue: Queue | None, device: str
+        self,
+        what: str,
+        subject: str,
+        place: ProgramPlace,
+        size: int,
+        queue: Queue | None,
+        device: str,
     ) -> Generator[None]:
         """Wraps one action on `subject` (a variable or kernel); `size` in bytes, 0 for none."""
         if self.options.notify & _BIT_OF[what]:

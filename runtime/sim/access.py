@@ -14,7 +14,7 @@ from .values import Value
 
 
 @dataclass(eq=False, slots=True)
-class Place:
+class SourcePlace:
     """Where in the C source an operation comes from."""
 
     file: str
@@ -31,7 +31,7 @@ class Access:
     16 bytes in which that ends.
     """
 
-    place: Place
+    place: SourcePlace
     dtype: np.dtype[Any]
     array: str
     space: int = 0

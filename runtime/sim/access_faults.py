@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .access import Access, Place
-from .findings import Fault, Finding, Findings, ThreadName
+from .access import Access, SourcePlace
+from .findings import FaultKind, Finding, Findings, ThreadName
 from .memory import (
     GLOBAL,
     LOCAL,
@@ -49,9 +49,9 @@ class AccessFaults:
 
     def add(
         self,
-        fault: Fault,
+        fault: FaultKind,
         detail: str,
-        place: Place,
+        place: SourcePlace,
         thread: int,
         other: int | None = None,
         array: str = "",
@@ -86,13 +86,13 @@ class AccessFaults:
         where = np.zeros(threads.n, np.bool_)
         where[position] = True
         detail = f"{{where}} is {now} after it was {before}, with no synchronisation between,"
-        self._report(Fault.RACE, detail, threads, address, access, where, other)
+        self._report(FaultKind.RACE, detail, threads, address, access, where, other)
 
     def misaligned(self, threads: Threads, address: Value, access: Access) -> None:
         """Addresses that are no multiple of the access's size."""
         wrong = np.asarray(address & (access.size - 1)) != 0
         detail = f"{{where}} is not a multiple of {access.size}"
-        self._report(Fault.MISALIGNED, detail, threads, address, access, wrong)
+        self._report(FaultKind.MISALIGNED, detail, threads, address, access, wrong)
 
     def outside(
         self, threads: Threads, address: Value, access: Access, outside: Value
@@ -102,7 +102,7 @@ class AccessFaults:
         result is for callers to `raise`, so that the flow of control is plain to see.
         """
         self._report(
-            Fault.OUT_OF_BOUNDS,
+            FaultKind.OUT_OF_BOUNDS,
             f"{access.size} bytes at {{where}}",
             threads,
             address,
@@ -116,11 +116,11 @@ class AccessFaults:
     ) -> None:
         """Reads of what nothing was written to."""
         detail = "nothing was written to {where} before the access"
-        self._report(Fault.UNINITIALISED, detail, threads, address, access, missing)
+        self._report(FaultKind.UNINITIALISED, detail, threads, address, access, missing)
 
     def _report(
         self,
-        fault: Fault,
+        fault: FaultKind,
         detail: str,
         threads: Threads,
         address: Value,

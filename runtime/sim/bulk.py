@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .access import Place
-from .findings import Fault
+from .access import SourcePlace
+from .findings import FaultKind
 from .values import Array, Threads, Value, spread
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class BulkBarriers:
         """Another batch of blocks begins."""
         self.found.clear()
 
-    def init(self, threads: Threads, address: Value, count: Value, place: Place) -> None:
+    def init(self, threads: Threads, address: Value, count: Value, place: SourcePlace) -> None:
         """`mbarrier.init` by one thread of each block."""
         at, blocks = self._address(threads, address, place), threads.blocks
         barrier = self.found.get(at)
@@ -51,7 +51,7 @@ class BulkBarriers:
         barrier.count[blocks] = barrier.missing[blocks] = spread(threads.n, count)
         barrier.bytes[blocks] = barrier.phase[blocks] = 0
 
-    def end(self, threads: Threads, address: Value, place: Place) -> None:
+    def end(self, threads: Threads, address: Value, place: SourcePlace) -> None:
         """`mbarrier.inval` by one thread of each block."""
         barrier = self._barrier(threads, address, place)
         blocks = threads.blocks
@@ -59,7 +59,7 @@ class BulkBarriers:
             self._fault("mbarrier.inval in the middle of a phase", threads, place)
         barrier.count[blocks] = 0
 
-    def expect(self, threads: Threads, address: Value, bytes: Value, place: Place) -> None:
+    def expect(self, threads: Threads, address: Value, bytes: Value, place: SourcePlace) -> None:
         """`mbarrier.arrive.expect_tx`."""
         barrier = self._barrier(threads, address, place)
         np.add.at(barrier.bytes, threads.blocks, spread(threads.n, bytes))
@@ -69,18 +69,24 @@ class BulkBarriers:
         self._complete(barrier)
 
     def copied(
-        self, threads: Threads, to: Value, source: Value, address: Value, size: Value, place: Place
+        self,
+        threads: Threads,
+        to: Value,
+        source: Value,
+        address: Value,
+        size: Value,
+        place: SourcePlace,
     ) -> None:
         """A copy of `size` bytes for each thread has been done."""
         for what, value in (("target", to), ("source", source), ("size", size)):
             if (np.asarray(value) % 16).any():
                 text = f"the {what} of a bulk copy is not a multiple of 16"
-                self.execution.fault(Fault.MISALIGNED, text, threads, place)
+                self.execution.fault(FaultKind.MISALIGNED, text, threads, place)
         barrier = self._barrier(threads, address, place)
         np.subtract.at(barrier.bytes, threads.blocks, spread(threads.n, size))
         self._complete(barrier)
 
-    def wait(self, threads: Threads, address: Value, parity: Value, place: Place) -> None:
+    def wait(self, threads: Threads, address: Value, parity: Value, place: SourcePlace) -> None:
         """
         `mbarrier.try_wait.parity` until it holds: for all threads of a block here, since copies are done
         at once.
@@ -88,7 +94,7 @@ class BulkBarriers:
         barrier = self._barrier(threads, address, place)
         if ((barrier.phase[threads.blocks] & 1) == spread(threads.n, parity)).any():
             text = "a thread waits for a phase of an mbarrier that does not complete"
-            self.execution.fault(Fault.ENDLESS, text, threads, place)
+            self.execution.fault(FaultKind.ENDLESS, text, threads, place)
         self.execution.barrier(threads, place)
 
     def _complete(self, barrier: _Barrier) -> None:
@@ -96,18 +102,18 @@ class BulkBarriers:
         barrier.phase[done] += 1
         barrier.missing[done] = barrier.count[done]
 
-    def _address(self, threads: Threads, address: Value, place: Place) -> int:
+    def _address(self, threads: Threads, address: Value, place: SourcePlace) -> int:
         first = int(np.asarray(address).flat[0])
         if (np.asarray(address) != first).any() or first % 8:
             self._fault("threads use different mbarriers", threads, place)
         return first
 
-    def _barrier(self, threads: Threads, address: Value, place: Place) -> _Barrier:
+    def _barrier(self, threads: Threads, address: Value, place: SourcePlace) -> _Barrier:
         barrier = self.found.get(self._address(threads, address, place))
         if barrier is None or not barrier.count[threads.blocks].all():
             self._fault("there is no mbarrier", threads, place)
         assert barrier is not None
         return barrier
 
-    def _fault(self, detail: str, threads: Threads, place: Place) -> None:
-        self.execution.fault(Fault.TRAP, detail, threads, place)
+    def _fault(self, detail: str, threads: Threads, place: SourcePlace) -> None:
+        self.execution.fault(FaultKind.TRAP, detail, threads, place)

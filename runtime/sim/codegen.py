@@ -27,7 +27,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects.accx import SPECULATIVE
-from .access import Access, Place
+from .access import Access, SourcePlace
 from .counters import Segment
 from .expressions import constant, expression, zero
 from .liveness import Flag, Key, Liveness, root_of
@@ -229,7 +229,7 @@ class FunctionCompiler:
         """The constant for where an operation comes from."""
         return self.module.constant(self.place_of(op))
 
-    def place_of(self, op: Operation) -> Place:
+    def place_of(self, op: Operation) -> SourcePlace:
         return self.module.place_of(op)
 
     def access(

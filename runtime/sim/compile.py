@@ -20,7 +20,7 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ...dialects.dense import integers
 from . import values
-from .access import Place
+from .access import SourcePlace
 from .codegen import FunctionCompiler, Unsupported
 from .execution import Function
 from .expressions import NAMESPACE
@@ -67,8 +67,8 @@ class SimKernel:
     stored: frozenset[int] | None
     local_bytes: int
     block_size: tuple[int, ...] | None
-    place: Place
-    places: dict[str, Place]
+    place: SourcePlace
+    places: dict[str, SourcePlace]
     text: str = field(repr=False)
 
 
@@ -89,7 +89,7 @@ class ModuleCompiler:
         self._code: dict[int, Function] = {}
         self._namespace: dict[str, Any] = {**_RUN_TIME, "CODE": self._code}
         self._scalars: dict[tuple[str, bytes], str] = {}
-        self._places: dict[tuple[str, int], Place] = {}
+        self._places: dict[tuple[str, int], SourcePlace] = {}
         self._functions: dict[str, str] = {}
         self._waiting: list[str] = []
 
@@ -112,10 +112,10 @@ class ModuleCompiler:
         """The name of a 64-bit constant."""
         return self.constant(np.int64(value))
 
-    def place(self, file: str, line: int) -> Place:
-        return self._places.setdefault((file, line), Place(file, line))
+    def place(self, file: str, line: int) -> SourcePlace:
+        return self._places.setdefault((file, line), SourcePlace(file, line))
 
-    def place_of(self, op: Operation) -> Place:
+    def place_of(self, op: Operation) -> SourcePlace:
         """Where an operation stands in C."""
         loc = SourceLoc.from_attr(op.location)
         return self.place(loc.file, loc.line)

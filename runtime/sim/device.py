@@ -46,7 +46,7 @@ from .findings import Finding, Findings
 from .initial import initial_bytes
 from .memories import Memories
 from .memory import SPACE_SHIFT, WRITTEN, GlobalMemory, LocalMemory, SharedMemory
-from .patience import PATIENCE, Patience, Watch
+from .patience import PATIENCE, LaunchWatch, Patience
 from .races import LAST_LAUNCH, LAUNCH_SHIFT, TIME_MASK, Clock
 from .types import dtype_of, elements, size_align
 from .values import Batch, Threads
@@ -407,7 +407,7 @@ class _Launch:
         self.blocks = blocks
         self.clock: Clock | None = None
         self.history = History()
-        self.watch = Watch(device.options.patience, kernel.name, blocks)
+        self.watch = LaunchWatch(device.options.patience, kernel.name, blocks)
 
     def batches(self, firsts: range, blocks: int, arguments: Sequence[Any]) -> None:
         """Runs batches of one size."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import atomics, copies
-from .access import Access, Place
+from .access import Access, SourcePlace
 from .bulk import BulkBarriers
-from .findings import Fault
+from .findings import FaultKind
 from .memories import Memories
-from .patience import Watch
+from .patience import LaunchWatch
 from .values import Array, Threads, Value, ndarray, put, spread, takes
 from .warps import Warps
-from .watches import History, Watches
+from .watches import BatchWatches, History
 
 if TYPE_CHECKING:
     from .counters import Counters
@@ -40,7 +40,7 @@ class Execution:
         memories: Memories,
         counters: Counters | None,
         most_turns: float,
-        watch: Watch,
+        watch: LaunchWatch,
         history: History,
     ):
         self.memories = memories
@@ -59,7 +59,7 @@ class Execution:
         self.fill = partial(copies.fill, memories)
         self.bulk = BulkBarriers(self)
         races = memories.checks.races
-        self.watches = Watches(memories.batch, memories.faults, history, races)
+        self.watches = BatchWatches(memories.batch, memories.faults, history, races)
         self._exited: Array | None = None
         self._block_ids: dict[int, Value] = {}
 
@@ -93,13 +93,15 @@ class Execution:
         most = int(count.max()) if isinstance(count, ndarray) else int(count)
         return np.int64(self.local.push(size * most, name))
 
-    def check_cell(self, threads: Threads, written: Value, place: Place, name: str) -> None:
+    def check_cell(self, threads: Threads, written: Value, place: SourcePlace, name: str) -> None:
         """Reports a variable in registers that is read before it is written."""
         if not self.memories.checks.uninitialised or np.all(written):
             return
         missing = ~np.broadcast_to(written, (threads.n,))
         detail = f"nothing was written to '{name}' before"
-        self.fault(Fault.UNINITIALISED, detail, threads, place, int(np.argmax(missing)), array=name)
+        self.fault(
+            FaultKind.UNINITIALISED, detail, threads, place, int(np.argmax(missing)), array=name
+        )
 
     # Calls through pointers
 
@@ -108,7 +110,7 @@ class Execution:
         threads: Threads,
         functions: Mapping[int, Function],
         pointer: Value,
-        place: Place,
+        place: SourcePlace,
         *arguments: Value,
     ) -> Value:
         """The function at an address; threads with the same one call it together."""
@@ -131,7 +133,7 @@ class Execution:
         threads: Threads,
         functions: Mapping[int, Function],
         address: int,
-        place: Place,
+        place: SourcePlace,
         arguments: Sequence[Value],
     ) -> Callable[..., Value]:
         found = functions.get(address)
@@ -140,7 +142,7 @@ class Execution:
         detail = f"{address:#x} is not the address of a function of the device"
         if found is not None:
             detail = f"a function of {found.parameters} parameters gets {len(arguments)} arguments"
-        self.fault(Fault.NO_FUNCTION, detail, threads, place)
+        self.fault(FaultKind.NO_FUNCTION, detail, threads, place)
         raise AssertionError("a fatal fault returned")
 
     # Synchronisation
@@ -151,7 +153,7 @@ class Execution:
             self._exited = np.zeros(self.batch.threads, np.bool_)
         self._exited[threads.all_ids] = True
 
-    def barrier(self, threads: Threads, place: Place) -> None:
+    def barrier(self, threads: Threads, place: SourcePlace) -> None:
         """All threads of a block that have not returned must be here."""
         if threads.ids is not None:
             blocks = threads.blocks
@@ -163,7 +165,7 @@ class Execution:
             if wrong.any():
                 block = int(np.argmax(wrong))
                 self.fault(
-                    Fault.DIVERGENT_BARRIER,
+                    FaultKind.DIVERGENT_BARRIER,
                     f"{here[block]} of {alive[block]} threads of the block wait",
                     threads,
                     place,
@@ -171,7 +173,9 @@ class Execution:
                 )
         self.clock.barrier(threads)
 
-    def part_barrier(self, threads: Threads, number: Value, count: Value, place: Place) -> None:
+    def part_barrier(
+        self, threads: Threads, number: Value, count: Value, place: SourcePlace
+    ) -> None:
         """`count` threads of a block must be here, for each barrier `number`."""
         numbers, counts = spread(threads.n, number), spread(threads.n, count)
         keys = threads.blocks * 16 + numbers
@@ -180,7 +184,7 @@ class Execution:
         if wrong.any():
             at = int(np.argmax(wrong))
             self.fault(
-                Fault.DIVERGENT_BARRIER,
+                FaultKind.DIVERGENT_BARRIER,
                 f"{here[at]} of {counts[first[at]]} threads wait at barrier {groups[at] % 16}",
                 threads,
                 place,
@@ -220,10 +224,10 @@ class Execution:
 
     def fault(
         self,
-        fault: Fault,
+        fault: FaultKind,
         detail: str,
         threads: Threads,
-        place: Place,
+        place: SourcePlace,
         position: int = 0,
         array: str = "",
     ) -> None:
@@ -231,19 +235,19 @@ class Execution:
         thread = int(threads.all_ids[position]) + self.batch.first_thread
         self.memories.faults.add(fault, detail, place, thread, array=array)
 
-    def trap(self, threads: Threads, place: Place) -> None:
-        self.fault(Fault.TRAP, "the kernel aborts", threads, place)
+    def trap(self, threads: Threads, place: SourcePlace) -> None:
+        self.fault(FaultKind.TRAP, "the kernel aborts", threads, place)
 
-    def endless(self, threads: Threads, place: Place) -> None:
+    def endless(self, threads: Threads, place: SourcePlace) -> None:
         detail = (
             f"it was still running after {self.most_turns} turns; a thread that waits for another"
             " one's progress (a lock) cannot be simulated, and --patience=SECONDS (ACCOPT_PATIENCE) lets"
             " other loops turn for so long; waiting"
         )
-        self.fault(Fault.ENDLESS, detail, threads, place)
+        self.fault(FaultKind.ENDLESS, detail, threads, place)
 
     def too_deep(
-        self, threads: Threads, places: Mapping[str, Place], failure: RecursionError
+        self, threads: Threads, places: Mapping[str, SourcePlace], failure: RecursionError
     ) -> None:
         """Reports the function in which calls have used up the stack; `places` of functions in C by name."""
         names = [frame.name for frame in traceback.extract_tb(failure.__traceback__)]
@@ -252,10 +256,10 @@ class Execution:
             f"{len(calls)} calls are within each other; recursion without end, or more than the simulator's"
             " stack holds"
         )
-        self.fault(Fault.RECURSION, detail, threads, places[calls[-1]])
+        self.fault(FaultKind.RECURSION, detail, threads, places[calls[-1]])
 
-    def look(self, threads: Threads, place: Place) -> None:
+    def look(self, threads: Threads, place: SourcePlace) -> None:
         """Ends a launch that takes too long."""
         wrong = self._watch.look(place, self.batch.first_thread // self.batch.block_threads)
         if wrong is not None:
-            self.fault(Fault.TIME, wrong, threads, place)
+            self.fault(FaultKind.TIME, wrong, threads, place)

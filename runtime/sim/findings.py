@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ...compiler.base.ranks import of_rank
-from ..errors import AccRuntimeError, ErrorClass, Place
+from ..errors import AccRuntimeError, ErrorClass, ProgramPlace
 
 
-class Fault(Enum):
+class FaultKind(Enum):
     """Kinds of faults; the value is how messages begin."""
 
     OUT_OF_BOUNDS = "out-of-bounds access"
@@ -29,7 +29,7 @@ class Fault(Enum):
     WRONG_FREE = "wrong free"
 
 
-FATAL = frozenset(Fault) - {Fault.UNINITIALISED, Fault.RACE}
+FATAL = frozenset(FaultKind) - {FaultKind.UNINITIALISED, FaultKind.RACE}
 """Faults after which a GPU could do anything; the kernel does not go on after them."""
 
 
@@ -54,7 +54,7 @@ class Finding:
     `device` the device, where there are several.
     """
 
-    fault: Fault
+    fault: FaultKind
     kernel: str
     file: str
     line: int
@@ -79,7 +79,7 @@ class Finding:
         return AccRuntimeError(
             ErrorClass.EXECUTION,
             self.message(),
-            place=Place(f"kernel {self.kernel}", self.file, self.line),
+            place=ProgramPlace(f"kernel {self.kernel}", self.file, self.line),
             remedy=self._remedy(),
         )
 
@@ -105,10 +105,10 @@ class Findings:
     def __init__(self, report: Callable[[Finding], None] | None = None, device: str = ""):
         self.all: list[Finding] = []
         self._device = device
-        self._known: set[tuple[Fault, str, str, int, str]] = set()
+        self._known: set[tuple[FaultKind, str, str, int, str]] = set()
         self._report = report or _print
 
-    def known(self, fault: Fault, kernel: str, file: str, line: int, array: str) -> bool:
+    def known(self, fault: FaultKind, kernel: str, file: str, line: int, array: str) -> bool:
         """Whether this fault has been reported."""
         return (fault, kernel, file, line, array) in self._known
 

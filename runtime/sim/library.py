@@ -11,12 +11,12 @@ import numpy as np
 
 from ...compiler.base.abi import DeviceType
 from .access import Access
-from .findings import Fault
+from .findings import FaultKind
 from .mathlib import math_function
 from .values import Threads, Value, spread
 
 if TYPE_CHECKING:
-    from .access import Place
+    from .access import SourcePlace
     from .execution import Execution
 
 Function = Callable[..., Value]
@@ -24,7 +24,9 @@ Function = Callable[..., Value]
 _STRING = re.compile(rb"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|j|z|t|L)?([a-zA-Z%])")
 
 
-def _printf(rt: Execution, threads: Threads, place: Place, format: Value, *args: Value) -> Value:
+def _printf(
+    rt: Execution, threads: Threads, place: SourcePlace, format: Value, *args: Value
+) -> Value:
     """
     Each thread's line in the order of threads, through C's `printf`, so that it keeps its order
     with the program's own output.
@@ -52,26 +54,32 @@ def _c_argument(rt: Execution, value: Any, kind: bytes) -> Any:
     return ctypes.c_int64(int(value))
 
 
-def _copy(rt: Execution, threads: Threads, place: Place, to: Value, frm: Value, n: Value) -> Value:
+def _copy(
+    rt: Execution, threads: Threads, place: SourcePlace, to: Value, frm: Value, n: Value
+) -> Value:
     target = Access(place, np.dtype(np.int8), "memcpy target", checked=False)
     source = Access(place, np.dtype(np.int8), "memcpy source", checked=False)
     rt.copy(threads, to, frm, n, target, source)
     return to
 
 
-def _fill(rt: Execution, threads: Threads, place: Place, to: Value, c: Value, n: Value) -> Value:
+def _fill(
+    rt: Execution, threads: Threads, place: SourcePlace, to: Value, c: Value, n: Value
+) -> Value:
     rt.fill(threads, to, c, n, Access(place, np.dtype(np.int8), "memset target", checked=False))
     return to
 
 
-def _malloc(rt: Execution, threads: Threads, place: Place, bytes: Value) -> Value:
+def _malloc(rt: Execution, threads: Threads, place: SourcePlace, bytes: Value) -> Value:
     sizes = spread(threads.n, bytes)
     memory = rt.memories.memory
     line = f"of malloc at line {place.line}"
     return np.array([memory.heap.allocate(int(size), line) for size in sizes], np.int64)
 
 
-def _calloc(rt: Execution, threads: Threads, place: Place, count: Value, size: Value) -> Value:
+def _calloc(
+    rt: Execution, threads: Threads, place: SourcePlace, count: Value, size: Value
+) -> Value:
     counts, sizes = spread(threads.n, count), spread(threads.n, size)
     memory = rt.memories.memory
     line = f"of calloc at line {place.line}"
@@ -82,51 +90,61 @@ def _calloc(rt: Execution, threads: Threads, place: Place, count: Value, size: V
     return np.array(found, np.int64)
 
 
-def _free(rt: Execution, threads: Threads, place: Place, address: Value) -> None:
+def _free(rt: Execution, threads: Threads, place: SourcePlace, address: Value) -> None:
     for position, pointer in enumerate(spread(threads.n, address)):
         wrong = rt.memories.memory.heap.free(int(pointer))
         if wrong is not None:
-            rt.fault(Fault.WRONG_FREE, wrong, threads, place, position)
+            rt.fault(FaultKind.WRONG_FREE, wrong, threads, place, position)
 
 
-def _abort(rt: Execution, threads: Threads, place: Place) -> None:
+def _abort(rt: Execution, threads: Threads, place: SourcePlace) -> None:
     rt.trap(threads, place)
 
 
 def _assert_fail(
-    rt: Execution, threads: Threads, place: Place, text: Value, file: Value, line: Value, *_: Value
+    rt: Execution,
+    threads: Threads,
+    place: SourcePlace,
+    text: Value,
+    file: Value,
+    line: Value,
+    *_: Value,
 ) -> None:
     message = rt.memories.text(int(spread(threads.n, text)[0])).decode(errors="replace")
-    rt.fault(Fault.ASSERTION, message, threads, place)
+    rt.fault(FaultKind.ASSERTION, message, threads, place)
 
 
-def _on_device(rt: Execution, threads: Threads, place: Place, kind: Value) -> Value:
+def _on_device(rt: Execution, threads: Threads, place: SourcePlace, kind: Value) -> Value:
     yes = (kind == int(DeviceType.NOT_HOST)) | (kind == int(DeviceType.NVIDIA))
     return yes.astype(np.int32)
 
 
-def _store(rt: Execution, threads: Threads, place: Place, to: Value, value: Value) -> None:
+def _store(rt: Execution, threads: Threads, place: SourcePlace, to: Value, value: Value) -> None:
     rt.store(threads, to, value, Access(place, value.dtype, "result"))
 
 
-def _modf(rt: Execution, threads: Threads, place: Place, a: Value, to: Value) -> Value:
+def _modf(rt: Execution, threads: Threads, place: SourcePlace, a: Value, to: Value) -> Value:
     fraction, whole = np.modf(a)
     _store(rt, threads, place, to, whole)
     return fraction
 
 
-def _frexp(rt: Execution, threads: Threads, place: Place, a: Value, to: Value) -> Value:
+def _frexp(rt: Execution, threads: Threads, place: SourcePlace, a: Value, to: Value) -> Value:
     mantissa, exponent = np.frexp(a)
     _store(rt, threads, place, to, exponent.astype(np.int32))
     return mantissa
 
 
-def _sincos(rt: Execution, threads: Threads, place: Place, a: Value, s: Value, c: Value) -> None:
+def _sincos(
+    rt: Execution, threads: Threads, place: SourcePlace, a: Value, s: Value, c: Value
+) -> None:
     _store(rt, threads, place, s, np.sin(a))
     _store(rt, threads, place, c, np.cos(a))
 
 
-def _remquo(rt: Execution, threads: Threads, place: Place, a: Value, b: Value, to: Value) -> Value:
+def _remquo(
+    rt: Execution, threads: Threads, place: SourcePlace, a: Value, b: Value, to: Value
+) -> Value:
     remainder = math_function("remainder")
     assert remainder is not None
     rest = remainder(a, b)
@@ -134,11 +152,11 @@ def _remquo(rt: Execution, threads: Threads, place: Place, a: Value, b: Value, t
     return rest
 
 
-def _nan(rt: Execution, threads: Threads, place: Place, tag: Value) -> Value:
+def _nan(rt: Execution, threads: Threads, place: SourcePlace, tag: Value) -> Value:
     return np.float64(np.nan)
 
 
-def _nanf(rt: Execution, threads: Threads, place: Place, tag: Value) -> Value:
+def _nanf(rt: Execution, threads: Threads, place: SourcePlace, tag: Value) -> Value:
     return np.float32(np.nan)
 
 

@@ -32,7 +32,7 @@ Key = SSAValue | Flag
 
 
 @dataclass
-class Uses:
+class UsedCells:
     """`read`: everything used from outside, in order of first use. `written`: cells stored to."""
 
     read: dict[Key, None] = field(default_factory=dict[Key, None])
@@ -96,33 +96,33 @@ class Liveness:
                 self.cells.add(op.res)
                 if not written_first(op):
                     self.flagged.add(op.res)
-        self._uses: dict[Region, Uses] = {}
+        self._uses: dict[Region, UsedCells] = {}
         self._inside: dict[Region, set[Key]] = {}
         self._visit(body)
 
-    def uses(self, *regions: Region) -> Uses:
+    def uses(self, *regions: Region) -> UsedCells:
         """What these regions use and write together."""
         if len(regions) == 1:
             return self._uses[regions[0]]
-        out = Uses()
+        out = UsedCells()
         for region in regions:
             out.read |= self._uses[region].read
             out.written |= self._uses[region].written
         return out
 
-    def block_uses(self, block: Block) -> Uses:
+    def block_uses(self, block: Block) -> UsedCells:
         """What one block uses from outside of itself, and the cells it writes."""
-        out = Uses()
+        out = UsedCells()
         inside: set[Key] = set(block.args)
         for op in block.ops:
             self._operation(op, out)
             inside.update(op.results)
-        return Uses(
+        return UsedCells(
             {k: None for k in out.read if _owner(k) not in inside},
             {k: None for k in out.written if _owner(k) not in inside},
         )
 
-    def _operation(self, op: Operation, out: Uses) -> None:
+    def _operation(self, op: Operation, out: UsedCells) -> None:
         for operand in op.operands:
             out.read[operand] = None
             if operand in self.cells:
@@ -137,8 +137,8 @@ class Liveness:
             out.read |= inner.read
             out.written |= inner.written
 
-    def _visit(self, region: Region) -> Uses:
-        out = Uses()
+    def _visit(self, region: Region) -> UsedCells:
+        out = UsedCells()
         inside: set[Key] = set()
         for block in region.blocks:
             inside.update(block.args)
@@ -147,7 +147,7 @@ class Liveness:
                     self._visit(inner)
                 self._operation(op, out)
                 inside.update(op.results)
-        found = Uses(
+        found = UsedCells(
             {k: None for k in out.read if _owner(k) not in inside},
             {k: None for k in out.written if _owner(k) not in inside},
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from time import perf_counter, thread_time
 
 from ...compiler.base.ranks import of_rank
-from .access import Place
+from .access import SourcePlace
 
 SECONDS = 300.0
 """Of the processor, for one launch."""
@@ -73,7 +73,7 @@ def of_seconds(seconds: float | None) -> Patience:
     return PATIENCE if seconds is None else Patience(None, seconds)
 
 
-class Watch:
+class LaunchWatch:
     """The time of one launch of `kernel` in so many `batches`."""
 
     def __init__(self, patience: Patience, kernel: str, blocks: int):
@@ -83,7 +83,7 @@ class Watch:
         self._spent = patience.clock()
         self._next = min(FIRST_NOTE, patience.seconds)
 
-    def look(self, place: Place, block: int) -> str | None:
+    def look(self, place: SourcePlace, block: int) -> str | None:
         """
         What is wrong if the launch has used up its time; a message where it is due. `place` is where the
         kernel is, `block` the first of the blocks that run now.

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arithmetic import popcount
-from .findings import Fault
+from .findings import FaultKind
 from .values import Array, Threads, Value, ndarray, spread
 
 if TYPE_CHECKING:
-    from .access import Place
+    from .access import SourcePlace
     from .access_faults import AccessFaults
     from .values import Batch
 
@@ -33,7 +33,7 @@ class Warps:
     def shuffle(
         self,
         threads: Threads,
-        place: Place,
+        place: SourcePlace,
         kind: str,
         mask: Value,
         value: Value,
@@ -54,7 +54,7 @@ class Warps:
         return (value[positions] if isinstance(value, ndarray) else value), valid
 
     def _source(
-        self, threads: Threads, place: Place, kind: str, offset: Value, clamp: Value
+        self, threads: Threads, place: SourcePlace, kind: str, offset: Value, clamp: Value
     ) -> tuple[Array, Array]:
         """The position of the thread each one reads, and whether it is in the segment."""
         lane = threads.of_batch(self._batch.lane)
@@ -80,7 +80,7 @@ class Warps:
         positions = self._positions(threads, place, source, lane)
         return positions, np.broadcast_to(valid, (threads.n,))
 
-    def _positions(self, threads: Threads, place: Place, source: Array, lane: Array) -> Array:
+    def _positions(self, threads: Threads, place: SourcePlace, source: Array, lane: Array) -> Array:
         """The position among the active threads of lane `source` of each thread's warp."""
         target = threads.all_ids + (source - lane)
         batch = self._batch
@@ -96,7 +96,7 @@ class Warps:
             at = int(np.argmax(missing))
             first = batch.first_thread
             self._faults.add(
-                Fault.DIVERGENT_SHUFFLE,
+                FaultKind.DIVERGENT_SHUFFLE,
                 "a lane is read that does not take part",
                 place,
                 int(threads.ids[at]) + first,

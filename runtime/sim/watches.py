@@ -21,9 +21,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .access import Place
+from .access import SourcePlace
 from .access_faults import AccessFaults
-from .findings import Fault
+from .findings import FaultKind
 from .race_checks import different
 from .values import Array, Batch, Threads, Value
 
@@ -56,7 +56,7 @@ class WatchedScalar:
     remedies: tuple[str, ...]
 
 
-class Copies:
+class ScalarCopies:
     """
     Of each thread's copy of a scalar: in which iteration of a loop it was `assigned` last, and in which
     its value was last `changed`; 0 for outside of the loop.
@@ -107,7 +107,7 @@ class History:
     lines: dict[Key, int] = field(default_factory=dict[Key, int])
 
 
-class Watches:
+class BatchWatches:
     """The watched loops and scalars of one batch."""
 
     def __init__(self, batch: Batch, faults: AccessFaults, history: History, enabled: bool):
@@ -122,7 +122,7 @@ class Watches:
     def start_batch(self) -> None:
         """Nothing of the batch before is left, but for loops that the whole launch shares."""
         self.now: dict[int, Array] = {}
-        self.copies: dict[tuple[int, int], Copies] = {}
+        self.copies: dict[tuple[int, int], ScalarCopies] = {}
         self.instances: dict[int, Array] = {}
         self.spans.clear()
 
@@ -167,7 +167,7 @@ class Watches:
 
     # Accesses
 
-    def read(self, threads: Threads, scalar: WatchedScalar, place: Place) -> None:
+    def read(self, threads: Threads, scalar: WatchedScalar, place: SourcePlace) -> None:
         """The threads read their copies."""
         if not self.enabled:
             return
@@ -185,7 +185,12 @@ class Watches:
                 self._compare(threads, scalar, position, place, before, "read", "write")
 
     def write(
-        self, threads: Threads, scalar: WatchedScalar, place: Place, old: Value | None, new: Value
+        self,
+        threads: Threads,
+        scalar: WatchedScalar,
+        place: SourcePlace,
+        old: Value | None,
+        new: Value,
     ) -> None:
         """The threads assign their copies, which held `old` values (None: unknown)."""
         if not self.enabled:
@@ -206,7 +211,7 @@ class Watches:
         threads: Threads,
         scalar: WatchedScalar,
         position: int,
-        place: Place,
+        place: SourcePlace,
         where: Array,
         what: str,
         other: str,
@@ -229,13 +234,15 @@ class Watches:
         threads: Threads,
         scalar: WatchedScalar,
         position: int,
-        place: Place,
+        place: SourcePlace,
         where: Array,
         what: str,
         other: str,
     ) -> None:
         faults = self.faults
-        if faults.findings.known(Fault.RACE, faults.kernel, place.file, place.line, scalar.name):
+        if faults.findings.known(
+            FaultKind.RACE, faults.kernel, place.file, place.line, scalar.name
+        ):
             return
         loop = self.loops[scalar.loops[position]]
         line = self.history.lines.get((scalar.number, loop.number, other), place.line)
@@ -246,7 +253,7 @@ class Watches:
             f" {scalar.remedies[position]},"
         )
         thread = int(threads.all_ids[int(np.argmax(where))]) + self.batch.first_thread
-        faults.add(Fault.RACE, detail, place, thread, array=scalar.name)
+        faults.add(FaultKind.RACE, detail, place, thread, array=scalar.name)
 
     # Numbers
 
@@ -254,10 +261,10 @@ class Watches:
         now = self.now.get(loop)
         return np.zeros(threads.n, np.int64) if now is None else now[threads.all_ids]
 
-    def _copies(self, variable: int, loop: int) -> Copies:
+    def _copies(self, variable: int, loop: int) -> ScalarCopies:
         key = variable, loop
         if key not in self.copies:
-            self.copies[key] = Copies(self.batch.threads)
+            self.copies[key] = ScalarCopies(self.batch.threads)
         return self.copies[key]
 
     def _span(self, variable: int, loop: WatchedLoop, what: str) -> Span:

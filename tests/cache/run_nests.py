@@ -14,7 +14,7 @@ from accopt.compiler.api import Program, RunOptions
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import Executable, build
-from accopt.runtime.sim.findings import Fault
+from accopt.runtime.sim.findings import FaultKind
 from generator import Nest, make_nest
 from generator import make_options as nest_options
 from product_generator import Product
@@ -63,7 +63,7 @@ def results(executable: Executable, nest: Nest | Product, seed: int) -> list[np.
         on.function("f", None, None)(*values)
         if executable.options.target == "sim":
             races = nest.overlapping
-            faults = [f for f in on.simulator.findings if not (races and f.fault is Fault.RACE)]
+            faults = [f for f in on.simulator.findings if not (races and f.fault is FaultKind.RACE)]
             assert not faults, f"{sizes}: {faults[0]}"
         on.close()
         found += [a for a in arguments if isinstance(a, np.ndarray)]

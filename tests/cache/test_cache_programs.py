@@ -17,7 +17,7 @@ from accopt.compiler.api import Program, RunOptions
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import Executable, build
-from accopt.runtime.sim.findings import Fault
+from accopt.runtime.sim.findings import FaultKind
 
 KERNELS = Path(__file__).parent / "kernels.c"
 PASS = "promote-cache-to-shared"
@@ -149,7 +149,7 @@ def call(
     ]
     on.function(kernel, None, None)(*values)
     if executable.options.target == "sim":
-        found = [f for f in on.simulator.findings if not (races and f.fault is Fault.RACE)]
+        found = [f for f in on.simulator.findings if not (races and f.fault is FaultKind.RACE)]
         assert not found
     on.close()
     return [a for a in copies if isinstance(a, np.ndarray)]

@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from accopt.runtime.native.gangs import COPY_BYTES, JOBS, WORTH_NS, Kernel, gang_team, gangs_ir
+from accopt.runtime.native.gangs import COPY_BYTES, JOBS, WORTH_NS, GangKernel, gang_team, gangs_ir
 from runtime_harness import NativeCode
 
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
@@ -60,7 +60,7 @@ class Counting:
         return self.kernel.each * len(self.table) / 1024
 
 
-def python_kernel(body, threads: int) -> tuple[Kernel, object]:
+def python_kernel(body, threads: int) -> tuple[GangKernel, object]:
     function = KERNEL(lambda begin, end, gangs, args: body(begin, end))
     return gang_team().kernel(ctypes.cast(function, ctypes.c_void_p).value or 0, threads), function
 

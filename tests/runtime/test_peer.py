@@ -12,10 +12,10 @@ from accopt.runtime.cuda import peers as cuda_peers
 from accopt.runtime.data.peer import PeerSection, copy_peer
 from accopt.runtime.data.peer_sections import PeerStrips, paired, without
 from accopt.runtime.data.sections import strips_of
-from accopt.runtime.errors import AccRuntimeError, Place
+from accopt.runtime.errors import AccRuntimeError, ProgramPlace
 from test_several_gpus import Gpus
 
-PLACE = Place("update", "p.c", 3)
+PLACE = ProgramPlace("update", "p.c", 3)
 
 
 def places(shape, base=0):

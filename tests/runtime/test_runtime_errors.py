@@ -5,7 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from accopt.runtime.errors import AccRuntimeError, ErrorClass, HostRange, NoDeviceError, Place
+from accopt.runtime.errors import (
+    AccRuntimeError,
+    ErrorClass,
+    HostRange,
+    NoDeviceError,
+    ProgramPlace,
+)
 from accopt.runtime.profiling.trace import Notify, Trace, TraceOptions
 
 PRELUDE = """
@@ -124,9 +130,9 @@ def test_rendering_without_a_place():
     assert error.render() == (
         "error: so it is [acc_error_other]\n    requested: 0x10..0x20 (16 bytes)"
     )
-    located = error.located(Place("data", "a.c", 3), "host")
+    located = error.located(ProgramPlace("data", "a.c", 3), "host")
     assert located.render().startswith("a.c:3: error: in data: so it is")
-    assert located.located(Place("other"), "x").place == Place("data", "a.c", 3)
+    assert located.located(ProgramPlace("other"), "x").place == ProgramPlace("data", "a.c", 3)
 
 
 def test_no_device_names_cause_and_remedy():

@@ -10,7 +10,7 @@ import numpy as np
 from accopt.compiler.ir.context import make_context
 from accopt.runtime.device import SimImage, Strips
 from accopt.runtime.sim.device import SimDevice, SimOptions
-from accopt.runtime.sim.findings import Fault, Finding
+from accopt.runtime.sim.findings import FaultKind, Finding
 from numpy.typing import NDArray
 from xdsl.dialects import gpu
 from xdsl.parser import Parser
@@ -80,7 +80,7 @@ class Bench:
         return [array for _, array in copies]
 
     @property
-    def faults(self) -> set[Fault]:
+    def faults(self) -> set[FaultKind]:
         return {finding.fault for finding in self.device.findings}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from accopt.runtime.errors import AccRuntimeError
-from accopt.runtime.sim.findings import Fault
+from accopt.runtime.sim.findings import FaultKind
 from sim_kernels import TID, Bench, shared
 
 FIRST = "%first = arith.cmpi eq, %tid, %c0 : i32\n"
@@ -83,7 +83,7 @@ def test_two_phases() -> None:
         (turn(COPY) + WAIT.format(0), 0, "does not complete"),
         (turn(EXPECT, COPY, COPY) + WAIT.format(0), 0, ""),
         (EXPECT + turn(COPY) + WAIT.format(0), 0, "more threads arrive"),
-        (turn(EXPECT, COPY) + WAIT.format(0), 4, Fault.MISALIGNED.value),
+        (turn(EXPECT, COPY) + WAIT.format(0), 4, FaultKind.MISALIGNED.value),
         (
             turn("nvvm.mbarrier.init %bar, %c1 : !llvm.ptr<3>, i32\n"),
             0,

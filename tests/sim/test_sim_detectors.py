@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from accopt.compiler.api import Program
 from accopt.runtime.errors import AccRuntimeError
-from accopt.runtime.sim.findings import Fault
+from accopt.runtime.sim.findings import FaultKind
 from accopt.runtime.sim.patience import Patience
 from sim_kernels import TID, Bench, at, shared
 from sim_programs import call, from_text
@@ -20,7 +20,7 @@ def floats(n: int = N) -> np.ndarray:
     return np.arange(n, dtype=np.float32)
 
 
-def faults(program: Program) -> set[tuple[Fault, int, str]]:
+def faults(program: Program) -> set[tuple[FaultKind, int, str]]:
     return {(f.fault, f.line, f.array) for f in program.simulator.findings}
 
 
@@ -57,7 +57,7 @@ def test_races_in_global_memory(name: str, tmp_path: Path) -> None:
     faulty, right = RACES[name]
     program = from_text(tmp_path, simple(faulty))
     call(program, "f", N, floats(), floats())
-    assert (Fault.RACE, 5, "b") in faults(program)
+    assert (FaultKind.RACE, 5, "b") in faults(program)
     program = from_text(tmp_path, simple(right))
     call(program, "f", N, floats(), floats())
     assert faults(program) == set()
@@ -79,7 +79,7 @@ def test_races_of_narrow_elements(name: str, type_: str, tmp_path: Path) -> None
     faulty, right = (text.replace("float", type_) for text in map(simple, RACES[name]))
     program = from_text(tmp_path, faulty)
     call(program, "f", N, np.arange(N).astype(width), np.arange(N).astype(width))
-    assert (Fault.RACE, 5, "b") in faults(program)
+    assert (FaultKind.RACE, 5, "b") in faults(program)
     program = from_text(tmp_path, right)
     call(program, "f", N, np.arange(N).astype(width), np.arange(N).astype(width))
     assert faults(program) == set()
@@ -112,7 +112,7 @@ def test_races_of_bytes_and_words(name: str, tmp_path: Path) -> None:
         text = simple(body, clauses).replace("float *b", "float *b, float *c")
         program = from_text(tmp_path, text)
         call(program, "f", N, floats() + 0.25, floats(), floats())
-        assert any(f.fault is Fault.RACE for f in program.simulator.findings) == fault
+        assert any(f.fault is FaultKind.RACE for f in program.simulator.findings) == fault
 
 
 def test_what_was_noted_long_ago_is_no_race(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_what_was_noted_long_ago_is_no_race(tmp_path: Path) -> None:
 def test_a_race_names_both_threads(tmp_path: Path) -> None:
     program = from_text(tmp_path, simple("b[i] = b[(i + 1) % n];"))
     call(program, "f", 64, floats(64), floats(64))
-    (finding,) = [f for f in program.simulator.findings if f.fault is Fault.RACE]
+    (finding,) = [f for f in program.simulator.findings if f.fault is FaultKind.RACE]
     assert finding.kernel == "f_3_kernel"
     assert finding.thread is not None and finding.other is not None
     assert finding.thread != finding.other
@@ -151,7 +151,7 @@ def test_uninitialised_device_data(tmp_path: Path) -> None:
     text = simple("b[i] = a[i];", "create(a[0:n]) copyout(b[0:n])")
     program = from_text(tmp_path, text)
     call(program, "f", N, floats(), floats())
-    assert faults(program) == {(Fault.UNINITIALISED, 5, "a")}
+    assert faults(program) == {(FaultKind.UNINITIALISED, 5, "a")}
     program = from_text(tmp_path, text.replace("create", "copyin"))
     call(program, "f", N, floats(), floats())
     assert faults(program) == set()
@@ -176,7 +176,7 @@ def test_data_that_a_kernel_writes_is_initialised(tmp_path: Path) -> None:
     assert (out == floats()).all()
     program = from_text(tmp_path, text, defines=("LAST=n-1",))
     call(program, "f", N, floats(), floats())
-    assert faults(program) == {(Fault.UNINITIALISED, 8, "a")}
+    assert faults(program) == {(FaultKind.UNINITIALISED, 8, "a")}
 
 
 def test_uninitialised_private_array(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_uninitialised_private_array(tmp_path: Path) -> None:
     assert faults(program) == set()
     program = from_text(tmp_path, text, defines=("FIRST=1",))
     call(program, "f", N, floats(), floats())
-    assert faults(program) == {(Fault.UNINITIALISED, 7, "t")}
+    assert faults(program) == {(FaultKind.UNINITIALISED, 7, "t")}
 
 
 OUTSIDE = {
@@ -354,7 +354,7 @@ def reverse(barrier: str) -> Bench:
 def test_race_in_shared_memory() -> None:
     bench = reverse("")
     bench.run(np.zeros(128, np.int32), block=64, grid=2)
-    assert bench.faults == {Fault.RACE}
+    assert bench.faults == {FaultKind.RACE}
     assert bench.reported[0].array == "s"
     bench = reverse('"gpu.barrier"() : () -> ()')
     (out,) = bench.run(np.zeros(128, np.int32), block=64, grid=2)
@@ -366,7 +366,7 @@ def test_warp_barrier_orders_a_warp_only() -> None:
     body = "%all = arith.constant -1 : i32\n nvvm.bar.warp.sync %all : i32"
     bench = reverse(body)
     bench.run(np.zeros(128, np.int32), block=64, grid=2)
-    assert bench.faults == {Fault.RACE}
+    assert bench.faults == {FaultKind.RACE}
     text = REVERSE.replace("constant 63", "constant 31").format(
         TID=TID,
         store=at("%mine", "%s", "%tid", "i32", "<3>"),
@@ -386,7 +386,7 @@ def test_shared_memory_is_uninitialised_and_bounded() -> None:
     %v = llvm.load %p : !llvm.ptr<3> -> i32"""
     bench = Bench("%x: !llvm.ptr", body, globals=shared("s", 32, "i32"))
     bench.run(floats(1))
-    assert bench.faults == {Fault.UNINITIALISED}
+    assert bench.faults == {FaultKind.UNINITIALISED}
     bench = Bench("%x: !llvm.ptr", body, globals=shared("s", 31, "i32"))
     assert "shared memory, near 's'" in launched(bench, floats(1))
 
@@ -442,7 +442,7 @@ def test_the_last_block_sees_what_others_released() -> None:
     assert bench.faults == set()
     bench = last_block("")
     bench.run(*zeros, grid=300)
-    assert bench.faults == {Fault.RACE}
+    assert bench.faults == {FaultKind.RACE}
 
 
 def test_shuffle_from_an_inactive_lane() -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from accopt.runtime.sim.findings import Fault
+from accopt.runtime.sim.findings import FaultKind
 
 PROGRAM = """#include <stdlib.h>
 int main(void)
@@ -24,7 +24,7 @@ int main(void)
 """
 
 CASES = {
-    "use after free": ("free(p); s = p[0];", Fault.OUT_OF_BOUNDS.value),
+    "use after free": ("free(p); s = p[0];", FaultKind.OUT_OF_BOUNDS.value),
     "free of what was freed": ("s = p[0]; free(p); free(p);", "has been freed before"),
     "free of mapped data": ("free(&s);", "was not allocated by a kernel"),
     "access behind the block": ("s = p[4]; free(p);", "after the 16 bytes of malloc at line 7"),

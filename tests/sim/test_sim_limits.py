@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 import pytest
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
-from accopt.runtime.sim.findings import Fault
+from accopt.runtime.sim.findings import FaultKind
 from accopt.runtime.sim.memory import LEAST_CAPACITY, GlobalMemory
 from accopt.runtime.sim.patience import BETWEEN, Patience, of_seconds
 from sim_kernels import Bench
@@ -40,7 +40,7 @@ def test_loops_that_count_end_after_their_time() -> None:
     told: list[str] = []
     bench = Bench("%x: !llvm.ptr", NEST, patience=seconds_pass(told, 100))
     assert "after 100 s, the limit that --patience=SECONDS" in failure(bench).render()
-    assert bench.faults == {Fault.TIME}
+    assert bench.faults == {FaultKind.TIME}
     assert [text.partition(" still runs after ")[2][:4] for text in told] == [
         "10 s",
         "30 s",
@@ -84,7 +84,7 @@ def test_recursion_without_end() -> None:
   }) {sym_name = "r"} : () -> ()"""
     bench = Bench("%x: !llvm.ptr", "llvm.call @r() : () -> ()", globals=routine)
     assert "recursion without end" in failure(bench).render()
-    assert bench.faults == {Fault.RECURSION}
+    assert bench.faults == {FaultKind.RECURSION}
 
 
 def test_devices_are_smaller_where_addresses_are_short(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import build
 from accopt.compiler.pipeline import stages
-from accopt.runtime.sim.findings import Fault, Finding
+from accopt.runtime.sim.findings import FaultKind, Finding
 from sim_programs import call
 
 CLASSIFIES = "classify-scalars"
@@ -112,7 +112,7 @@ def sizes(name: str) -> str:
 @pytest.mark.parametrize("name", WRONG)
 def test_what_depends_on_the_order_is_found(name: str, tmp_path: Path) -> None:
     found = [f for f in run(nest(WRONG[name], sizes(name)), tmp_path) if f.array == "t"]
-    assert found and {f.fault for f in found} == {Fault.RACE}
+    assert found and {f.fault for f in found} == {FaultKind.RACE}
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -24,7 +24,7 @@ from ..sema.unit import Unit
 from .directives import OmpDirective, OmpItem, parse_omp
 from .regions import RegionChecker, place_text
 from .rules import STAND_ALONE
-from .sharing import Sharing, first_private, listed, private, reductions
+from .sharing import SharingCode, first_private, listed, private, reductions
 from .templates import INTERFACE, Fence, Region, coord_like, coord_of, template
 from .worksharing import Worksharing
 
@@ -220,7 +220,7 @@ class OpenMPChecker:
     def _parallel(
         self, directive: OmpDirective, body: list[Any], also: set[str] | None = None
     ) -> Any:
-        out = Sharing()
+        out = SharingCode()
         self._copy_in(directive, out)
         first_private(directive.all("firstprivate"), self.find, out, by_value=True)
         private(directive.all("private"), self.find, out)
@@ -236,7 +236,12 @@ class OpenMPChecker:
         return self._region(directive, node, body, out, also or listed(directive))
 
     def _region(
-        self, directive: OmpDirective, node: Region, body: list[Any], out: Sharing, names: set[str]
+        self,
+        directive: OmpDirective,
+        node: Region,
+        body: list[Any],
+        out: SharingCode,
+        names: set[str],
     ) -> Any:
         """The block of a region: what is done before it, and in it before and after the statements."""
         node.copies = out.copies
@@ -247,7 +252,7 @@ class OpenMPChecker:
         node.listed = names if default is not None and default.word == "none" else None
         return template(f"{''.join(out.before)} REGION;", directive.loc, REGION=node)
 
-    def _copy_in(self, directive: OmpDirective, out: Sharing) -> None:
+    def _copy_in(self, directive: OmpDirective, out: SharingCode) -> None:
         items = directive.all("copyin")
         for item in items:
             if not self.find(item).is_thread_private:
@@ -269,7 +274,7 @@ class OpenMPChecker:
         return parse_expression(slot.text, slot.loc, self.unit.scope.is_typedef)
 
     def _single(self, directive: OmpDirective, body: list[Any]) -> Any:
-        out = Sharing()
+        out = SharingCode()
         first_private(directive.all("firstprivate"), self.find, out, by_value=False)
         private(directive.all("private"), self.find, out)
         text = f"if (__accopt_omp_single()) {{ {''.join(out.begin)} BODY; PUBLISH }}"
@@ -326,7 +331,7 @@ class OpenMPChecker:
         )
 
     def _task(self, directive: OmpDirective, body: list[Any]) -> Any:
-        out = Sharing()
+        out = SharingCode()
         items = directive.all("firstprivate")
         default = directive.find("default")
         for item in directive.all("shared"):

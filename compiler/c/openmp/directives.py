@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...base.diagnostics import SourceLoc, error
-from ...directives.cursor import Cursor
+from ...directives.cursor import TokenCursor
 from ...directives.lexer import DirectiveText, TokenKind
 from ...directives.parser import did_you_mean
 from ...directives.records import ExprSlot, Section
@@ -61,7 +61,7 @@ def parse_omp(text: str, loc: SourceLoc) -> OmpDirective:
     Parse a directive; `text` is everything after `#pragma omp`, at `loc`. Raises `CompileError` at the word
     that is wrong, or not supported.
     """
-    cursor = Cursor(DirectiveText(text, loc))
+    cursor = TokenCursor(DirectiveText(text, loc))
     directive = OmpDirective(_name(cursor), loc)
     directive.loc = cursor.loc_of(cursor.tokens[0])
     if directive.name in ("threadprivate", "critical", "flush") and cursor.next.text == "(":
@@ -77,7 +77,7 @@ def parse_omp(text: str, loc: SourceLoc) -> OmpDirective:
     return directive
 
 
-def _name(cursor: Cursor) -> str:
+def _name(cursor: TokenCursor) -> str:
     words = [
         t.text for t in cursor.tokens[:3] if t.kind is TokenKind.NAME and t.text.isidentifier()
     ]
@@ -99,7 +99,7 @@ def _name(cursor: Cursor) -> str:
     raise cursor.error(f"unknown directive 'omp {words[0]}'{near}")
 
 
-def _items(cursor: Cursor, clause: str) -> list[OmpItem]:
+def _items(cursor: TokenCursor, clause: str) -> list[OmpItem]:
     found: list[OmpItem] = []
     while True:
         token = cursor.name(f"a variable in '{clause}'")
@@ -116,7 +116,7 @@ def _items(cursor: Cursor, clause: str) -> list[OmpItem]:
             return found
 
 
-def _clause(cursor: Cursor, directive: OmpDirective) -> OmpClause:
+def _clause(cursor: TokenCursor, directive: OmpDirective) -> OmpClause:
     word = cursor.name(f"a clause of 'omp {directive.name}'")
     name, loc = word.text, cursor.loc_of(word)
     known = CLAUSES[directive.name]
@@ -137,7 +137,7 @@ def _clause(cursor: Cursor, directive: OmpDirective) -> OmpClause:
     return clause
 
 
-def _argument(cursor: Cursor, clause: OmpClause) -> None:
+def _argument(cursor: TokenCursor, clause: OmpClause) -> None:
     match clause.name:
         case "reduction":
             clause.word = _operator(cursor)
@@ -176,7 +176,7 @@ _READ = frozenset(("schedule", "default", "proc_bind", "depend"))
 """Clauses whose argument is more than a list or an expression."""
 
 
-def _dependences(cursor: Cursor, clause: OmpClause) -> None:
+def _dependences(cursor: TokenCursor, clause: OmpClause) -> None:
     """`in: x, a[i], p[0:n]` and its like: which variables is kept, not which parts of them."""
     clause.word = cursor.accept_keyword("in", "out", "inout", "mutexinoutset")
     if not clause.word:
@@ -195,7 +195,7 @@ def _dependences(cursor: Cursor, clause: OmpClause) -> None:
             return
 
 
-def _operator(cursor: Cursor) -> str:
+def _operator(cursor: TokenCursor) -> str:
     token = cursor.advance()
     if token.text in ("task", "inscan", "default") and cursor.next.text == ",":
         if token.text != "default":
@@ -215,7 +215,7 @@ def _operator(cursor: Cursor) -> str:
     return token.text
 
 
-def _schedule(cursor: Cursor, clause: OmpClause) -> None:
+def _schedule(cursor: TokenCursor, clause: OmpClause) -> None:
     while cursor.next.text in ("monotonic", "nonmonotonic", "simd"):
         cursor.advance()
         if not (cursor.accept(":") or cursor.accept(",")):

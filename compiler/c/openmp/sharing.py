@@ -21,7 +21,7 @@ Find = Callable[[OmpItem], VarDecl]
 
 
 @dataclass
-class Sharing:
+class SharingCode:
     """
     C before a construct, at the beginning of its body, and after its statements; `last`: after all of it.
     `copies` are by value.
@@ -34,7 +34,7 @@ class Sharing:
     copies: list[str] = field(default_factory=list[str])
 
 
-def private(items: Sequence[OmpItem], find: Find, out: Sharing) -> None:
+def private(items: Sequence[OmpItem], find: Find, out: SharingCode) -> None:
     """Copies without a value (2.15.3.3)."""
     for item in items:
         find(item)
@@ -42,7 +42,7 @@ def private(items: Sequence[OmpItem], find: Find, out: Sharing) -> None:
 
 
 def first_private(
-    items: Sequence[OmpItem], find: Find, out: Sharing, *, by_value: bool, kept: bool = False
+    items: Sequence[OmpItem], find: Find, out: SharingCode, *, by_value: bool, kept: bool = False
 ) -> None:
     """
     Copies that begin with the original's value (2.15.3.4). `by_value`: the construct takes values of
@@ -67,7 +67,7 @@ def last_private(
     items: Sequence[OmpItem],
     first: Sequence[OmpItem],
     find: Find,
-    out: Sharing,
+    out: SharingCode,
     final: Callable[[str], str],
 ) -> None:
     """
@@ -90,7 +90,7 @@ def last_private(
 _IDENTITY = {"+": "0", "-": "0", "*": "1", "&": "~0", "|": "0", "^": "0", "&&": "1", "||": "0"}
 
 
-def reductions(clauses: Sequence[OmpClause], find: Find, out: Sharing) -> None:
+def reductions(clauses: Sequence[OmpClause], find: Find, out: SharingCode) -> None:
     """Copies that begin with the operator's identity and are combined at the end (2.15.3.6)."""
     combined: list[str] = []
     for clause in clauses:
@@ -101,7 +101,7 @@ def reductions(clauses: Sequence[OmpClause], find: Find, out: Sharing) -> None:
         out.end += out.last
 
 
-def _reduction(clause: OmpClause, item: OmpItem, decl: VarDecl, out: Sharing) -> str:
+def _reduction(clause: OmpClause, item: OmpItem, decl: VarDecl, out: SharingCode) -> str:
     name, operator = item.name, clause.word
     element: CType = decl.type
     subscripts = ""
@@ -144,7 +144,7 @@ def _reduction(clause: OmpClause, item: OmpItem, decl: VarDecl, out: Sharing) ->
 
 
 def _section_reduction(
-    item: OmpItem, section: Section, operator: str, start: str, out: Sharing
+    item: OmpItem, section: Section, operator: str, start: str, out: SharingCode
 ) -> str:
     """A copy of the section, and a pointer of the variable's name that finds its elements there."""
     name = item.name

@@ -24,7 +24,7 @@ from .loops import (
     shared_loop,
 )
 from .regions import place_text
-from .sharing import Sharing, first_private, last_private, private, reductions
+from .sharing import SharingCode, first_private, last_private, private, reductions
 from .templates import template
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Worksharing:
     def simd(self, directive: OmpDirective, body: list[Any]) -> Any:
         """`simd`: the loop as it is; its copies matter only if they are private."""
         loops = self._loops(directive, body)
-        out = Sharing()
+        out = SharingCode()
         private(directive.all("private"), self.checker.find, out)
         for item in directive.all("lastprivate", "reduction", "aligned"):
             self.checker.find(item)
@@ -126,8 +126,8 @@ class Worksharing:
             "" if directive.find("nowait") or directive.is_combined else "__accopt_omp_barrier();"
         )
 
-    def _sharing(self, directive: OmpDirective, loops: list[SharedLoop]) -> Sharing:
-        find, out = self.checker.find, Sharing()
+    def _sharing(self, directive: OmpDirective, loops: list[SharedLoop]) -> SharingCode:
+        find, out = self.checker.find, SharingCode()
         own = {loop.variable for loop in loops if loop.declared is not None}
         first, last = directive.all("firstprivate"), directive.all("lastprivate")
         variables = {loop.variable for loop in loops}

@@ -55,11 +55,11 @@ from ..types import (
     IntType,
     PointerType,
     QualType,
+    RecordMember,
     RecordType,
     VoidType,
     pointer_to,
 )
-from ..types import Member as RecordMember
 from . import complex_numbers
 from .atomic_calls import AtomicChecker
 from .builtin_calls import REFUSED, BuiltinChecker

@@ -29,7 +29,7 @@ from .literals import string_literal
 from .scopes import Scope, Symbol, TypedefName
 from .thread_locals import fill_control, make_thread_local
 from .type_names import apply_qualifiers
-from .unit import FunctionState, Unit
+from .unit import CheckedFunction, Unit
 
 _LAST_PRIORITY = 65535
 """Of constructors without one."""
@@ -593,7 +593,7 @@ class DeclarationChecker:
         if decl.is_inline and "extern" not in decl_node.storage:
             decl.is_static = True  # each file that includes its header has its own (C11 6.7.4p7)
         self.unit.directives.attach_routines(decl)
-        self.unit.function = FunctionState(decl)
+        self.unit.function = CheckedFunction(decl)
         # Lets a recursive definition be found, and a second one be refused.
         decl.body = Compound(loc=self.unit.loc(node.body), body=[])
         self.unit.recovery.active = not is_system(loc)

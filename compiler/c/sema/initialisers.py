@@ -1,7 +1,7 @@
 """
 Initialisers (C11 6.7.9) flattened to (byte offset, value) pairs.
 
-A `_Builder` walks the type and the braced list together. `_Cursor` is a position in one braced
+A `_InitialiserBuilder` walks the type and the braced list together. `_Cursor` is a position in one braced
 list; sub-aggregates without braces of their own take their values from the cursor of the list around them
 (6.7.9p20), so they share it.
 """
@@ -76,7 +76,7 @@ class InitialiserChecker:
         The initialiser `node` of an object of type `t`; its `type` has the length of an array
         declared without one. `what` begins messages. With `is_static` values must be constant.
         """
-        builder = _Builder(self.unit, what, is_static=is_static)
+        builder = _InitialiserBuilder(self.unit, what, is_static=is_static)
         t = builder.whole(t, node)
         if is_static:
             builder.require_constants()
@@ -85,7 +85,7 @@ class InitialiserChecker:
             t, builder.items, builder.zero_fill, self.unit.loc(node), builder.bit_fields
         )
 
-    def _check_size(self, t: CType, node: Any, what: str, builder: _Builder) -> None:
+    def _check_size(self, t: CType, node: Any, what: str, builder: _InitialiserBuilder) -> None:
         """All zeros take no room; a zero written first is left out then."""
         if not isinstance(t, ArrayType | RecordType) or t.size <= MOST_BYTES:
             return
@@ -105,7 +105,7 @@ def _is_zero(expr: Expr) -> bool:
     return isinstance(expr, IntConst | FloatConst) and str(expr.value) in ("0", "0.0")
 
 
-class _Builder:
+class _InitialiserBuilder:
     def __init__(self, unit: Unit, what: str, *, is_static: bool) -> None:
         self.unit = unit
         self.what = what

@@ -13,7 +13,7 @@ def without_anchors(text: str) -> str:
     return _ANCHOR.sub("", text)
 
 
-class Packing:
+class PragmaPack:
     """The state of `#pragma pack` in a file: `most`, in bytes, is None where nothing limits alignment."""
 
     def __init__(self) -> None:

@@ -22,6 +22,7 @@ from ..ast import (
     Break,
     Case,
     Compound,
+    ComputedGoto,
     Continue,
     DeclStmt,
     DoWhile,
@@ -39,8 +40,7 @@ from ..ast import (
     Switch,
     While,
 )
-from ..ast import ComputedGoto as ComputedJump
-from ..gnu_expressions import ComputedGoto, LocalLabels
+from ..gnu_expressions import GnuComputedGoto, LocalLabels
 from ..gnu_syntax import CaseRange
 from ..openmp.templates import Fence, Region
 from ..types import INT, VOID, IntType, PointerType, VoidType, pointer_to
@@ -48,7 +48,7 @@ from .constants import integer_value, wrap
 from .conversions import convert_assigned, promote, rvalue
 from .inline_asm import AsmChecker
 from .scopes import nearest
-from .unit import FunctionState, Jump, Target, Unit
+from .unit import CheckedFunction, Jump, Target, Unit
 
 _LARGEST_CASE_RANGE = 256
 
@@ -77,14 +77,14 @@ class StatementChecker:
             AsmStatement: self._asm,
             Region: lambda node: self.unit.openmp.regions.region(node),
             Fence: lambda node: self.unit.openmp.regions.fence(node),
-            ComputedGoto: self._computed_goto,
+            GnuComputedGoto: self._computed_goto,
             LocalLabels: self._local_labels,
             c_ast.EmptyStatement: lambda node: Null(loc=self.unit.loc(node)),
             c_ast.AttributeDeclaration: lambda node: Null(loc=self.unit.loc(node)),
         }
 
     @property
-    def _function(self) -> FunctionState:
+    def _function(self) -> CheckedFunction:
         state = self.unit.function
         assert state is not None, "statements stand in functions"
         return state
@@ -400,7 +400,7 @@ class StatementChecker:
         target = self.unit.expressions.value(node.target)
         if not isinstance(target.type, PointerType):
             raise error(target.loc, f"'goto *' of '{target.type}'", "use the address of a label")
-        return ComputedJump(loc=loc, target=target, labels=state.addresses)
+        return ComputedGoto(loc=loc, target=target, labels=state.addresses)
 
     def _leave(self, loc: SourceLoc, word: str, kinds: tuple[str, ...]) -> None:
         """Check that `break` or `continue` finds its target without leaving a construct."""

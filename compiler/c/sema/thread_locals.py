@@ -23,9 +23,9 @@ from ..types import (
     SIZE_T,
     VOID,
     FunctionType,
-    Member,
     PointerType,
     QualType,
+    RecordMember,
     RecordType,
     pointer_to,
 )
@@ -41,10 +41,10 @@ def _control_type() -> RecordType:
     record = RecordType("__emutls_object", False)
     record.complete(
         [
-            Member("size", QualType(SIZE_T)),
-            Member("align", QualType(SIZE_T)),
-            Member("object", QualType(_POINTER)),
-            Member("initial", QualType(_POINTER)),
+            RecordMember("size", QualType(SIZE_T)),
+            RecordMember("align", QualType(SIZE_T)),
+            RecordMember("object", QualType(_POINTER)),
+            RecordMember("initial", QualType(_POINTER)),
         ]
     )
     return record

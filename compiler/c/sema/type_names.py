@@ -45,9 +45,9 @@ from ..types import (
     FloatType,
     FunctionType,
     IntType,
-    Member,
     PointerType,
     QualType,
+    RecordMember,
     RecordType,
     VoidType,
 )
@@ -373,8 +373,8 @@ class TypeBuilder:
             return here.type
         return self.declare_record(tag, is_union, loc)
 
-    def _members(self, node: Any, record: RecordType, *, packed: bool) -> list[Member]:
-        members: list[Member] = []
+    def _members(self, node: Any, record: RecordType, *, packed: bool) -> list[RecordMember]:
+        members: list[RecordMember] = []
         seen: dict[str, SourceLoc] = {}
         for decl in node.decls:
             if isinstance(decl, c_ast.Pragma):
@@ -401,12 +401,12 @@ class TypeBuilder:
             )
         return members
 
-    def _member(self, node: Any, record: RecordType, *, packed: bool) -> Member | None:
+    def _member(self, node: Any, record: RecordType, *, packed: bool) -> RecordMember | None:
         loc = self._loc(node)
         if node.name is None and node.bitsize is None:
             t = self.build(node.type).type
             anonymous = isinstance(t, RecordType) and t.tag is None
-            return Member(None, QualType(t), packed=packed) if anonymous else None
+            return RecordMember(None, QualType(t), packed=packed) if anonymous else None
         q = self.declared(node)
         what = f"member '{node.name}'"
         if isinstance(q.type, FunctionType):
@@ -427,7 +427,7 @@ class TypeBuilder:
         named = self.unit.declarations.named_alignment(node.type)
         packed |= bool(attributes_of(node.align, "packed"))
         packed |= width is None and named is not None and named < q.type.align
-        return Member(node.name, q, width, wanted, packed)
+        return RecordMember(node.name, q, width, wanted, packed)
 
     def _bit_width(self, node: Any, t: CType) -> int:
         loc = self.unit.loc(node.bitsize)
@@ -441,7 +441,9 @@ class TypeBuilder:
             )
         return width
 
-    def _check_unique(self, member: Member, seen: dict[str, SourceLoc], loc: SourceLoc) -> None:
+    def _check_unique(
+        self, member: RecordMember, seen: dict[str, SourceLoc], loc: SourceLoc
+    ) -> None:
         for name in _names(member):
             if name in seen:
                 raise error(
@@ -532,16 +534,16 @@ class TypeBuilder:
         return values
 
 
-def _is_flexible(member: Member) -> bool:
+def _is_flexible(member: RecordMember) -> bool:
     t = member.qual.type
     return isinstance(t, ArrayType) and t.length is None
 
 
-def _names(member: Member) -> list[str]:
+def _names(member: RecordMember) -> list[str]:
     """The names a member adds to its record, through anonymous members."""
     t = member.qual.type
     if member.name is not None:
         return [member.name]
     if isinstance(t, RecordType):
-        return [n for f in t.fields or () for n in _names(Member(f.name, f.type))]
+        return [n for f in t.fields or () for n in _names(RecordMember(f.name, f.type))]
     return []

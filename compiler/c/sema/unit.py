@@ -15,7 +15,7 @@ from ...directives.records import Directive
 from ..ast import FunctionDecl, TranslationUnit
 from ..types import IntType
 from .lone_subscripts import LoneSubscripts
-from .packing import Packing
+from .packing import PragmaPack
 from .recovery import Recovery
 from .scopes import Scope
 
@@ -54,7 +54,7 @@ class Jump:
 
 
 @dataclass
-class FunctionState:
+class CheckedFunction:
     """What is known while the body of a function is checked."""
 
     decl: FunctionDecl
@@ -116,10 +116,10 @@ class Unit:
         self.tree = TranslationUnit(file)
         self.scope = Scope()
         self.file_scope = self.scope
-        self.function: FunctionState | None = None
+        self.function: CheckedFunction | None = None
         self.functions_of_file: frozenset[str] = frozenset()
         """Those that the file defines, also further down."""
-        self.pack = Packing()
+        self.pack = PragmaPack()
         self.lone_subscripts = LoneSubscripts()
         self.recovery = Recovery(self)
         self.c23 = False

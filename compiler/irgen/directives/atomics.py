@@ -34,7 +34,7 @@ NewValue = Callable[[SSAValue], SSAValue]
 
 
 @dataclass
-class Update:
+class AtomicUpdate:
     """`x` becomes `new(old x)`; `prefix` if the expression's own value is the new one."""
 
     target: c.Expr
@@ -144,15 +144,17 @@ def _update(
     return acc.AtomicUpdateOp(x=target, region=region, if_cond=if_cond)
 
 
-def _update_of(fn: FunctionState, e: c.Expr) -> Update | None:
+def _update_of(fn: FunctionState, e: c.Expr) -> AtomicUpdate | None:
     """`e` as an update of one object; None if it has none of the forms of 2.12."""
     if isinstance(e, c.IncDec):
-        return Update(e.target, lambda: lambda old: expressions.stepped(fn, old, e), e.is_prefix)
+        return AtomicUpdate(
+            e.target, lambda: lambda old: expressions.stepped(fn, old, e), e.is_prefix
+        )
     if isinstance(e, c.CompoundAssign):
         op = e.op[:-1] if e.op.endswith("=") else e.op
         if op not in _UPDATE_OPS or isinstance(e.compute_type, PointerType):
             return None
-        return Update(
+        return AtomicUpdate(
             e.target,
             lambda: _binary(fn, op, e.target.type, e.compute_type, e.value, left=True),
         )
@@ -166,7 +168,7 @@ def _update_of(fn: FunctionState, e: c.Expr) -> Update | None:
         return None
     own, other = (value.lhs, value.rhs) if left else (value.rhs, value.lhs)
     t, casts = value.type, (_conversions(own), _conversions(e.value))
-    return Update(
+    return AtomicUpdate(
         e.target,
         lambda: _binary(fn, value.op, e.target.type, t, other, left=left, casts=casts),
     )
@@ -263,7 +265,7 @@ def _read_of(fn: FunctionState, e: c.Expr) -> tuple[c.Assign, c.Expr] | None:
 def _emit_capture(
     fn: FunctionState,
     assign: c.Assign,
-    update: Update | None,
+    update: AtomicUpdate | None,
     write: c.Assign | None,
     *,
     read_first: bool,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from accopt.passes.decisions.data_region_plan import ArrayUse, Clause, LeftOut, region_clause
+from accopt.passes.decisions.data_region_plan import ArrayUse, LeftOut, MappingClause, region_clause
 
 
 def use(
-    clause: Clause, *, certain: bool = True, writes: bool | None = None, line: int = 7
+    clause: MappingClause, *, certain: bool = True, writes: bool | None = None, line: int = 7
 ) -> ArrayUse:
     return ArrayUse(
-        clause, certain, clause is not Clause.COPYIN if writes is None else writes, line
+        clause, certain, clause is not MappingClause.COPYIN if writes is None else writes, line
     )
 
 
@@ -20,28 +20,35 @@ def why(*uses: ArrayUse) -> str:
 
 
 def test_clauses_of_one_kind_stay() -> None:
-    for clause in Clause:
+    for clause in MappingClause:
         assert region_clause([use(clause), use(clause, certain=False)]) is clause
 
 
 def test_an_array_written_by_one_and_read_by_another_is_copied_both_ways() -> None:
-    assert region_clause([use(Clause.COPYIN), use(Clause.COPY)]) is Clause.COPY
-    assert region_clause([use(Clause.COPYOUT), use(Clause.COPYIN)]) is Clause.COPY
+    assert region_clause([use(MappingClause.COPYIN), use(MappingClause.COPY)]) is MappingClause.COPY
+    assert (
+        region_clause([use(MappingClause.COPYOUT), use(MappingClause.COPYIN)]) is MappingClause.COPY
+    )
 
 
 def test_nothing_is_mapped_that_may_not_be_used() -> None:
-    assert why(use(Clause.COPY, certain=False)) == "line 7 may not run"
+    assert why(use(MappingClause.COPY, certain=False)) == "line 7 may not run"
 
 
 def test_nothing_is_copied_back_that_may_not_be_written() -> None:
-    reads, writes = use(Clause.COPYIN), use(Clause.COPY, certain=False, line=9)
+    reads, writes = use(MappingClause.COPYIN), use(MappingClause.COPY, certain=False, line=9)
     assert why(reads, writes) == "line 9, which copies it out, may not run"
 
 
 def test_what_a_construct_writes_and_drops_must_be_dropped() -> None:
-    assert why(use(Clause.COPYIN, writes=True)) == "line 7 changes what it copies in"
-    assert why(use(Clause.COPY), use(Clause.COPYIN, writes=True, line=8)).startswith("line 8 ")
+    assert why(use(MappingClause.COPYIN, writes=True)) == "line 7 changes what it copies in"
+    assert why(use(MappingClause.COPY), use(MappingClause.COPYIN, writes=True, line=8)).startswith(
+        "line 8 "
+    )
 
 
 def test_what_a_construct_leaves_in_a_created_copy_is_not_for_others() -> None:
-    assert why(use(Clause.COPY), use(Clause.CREATE, line=8)) == "line 8 creates it, others copy it"
+    assert (
+        why(use(MappingClause.COPY), use(MappingClause.CREATE, line=8))
+        == "line 8 creates it, others copy it"
+    )
