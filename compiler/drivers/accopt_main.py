@@ -227,7 +227,7 @@ class AccoptMain:
 
     def only_code(self) -> bool:
         """Whether nobody wants to see the IR on its way."""
-        return self.passes.watch == Watch() and not self.args.remarks and not self.args.passes
+        return self.passes.watch == PassWatch() and not self.args.remarks and not self.args.passes
 
     def run_passes(self, module: ModuleOp) -> None:
         for module_pass in parse_passes(self.args.passes):
