@@ -90,6 +90,8 @@ class FunctionDecl:
     is_static: bool = False
     is_inline: bool = False
     is_implicit: bool = False
+    is_noreturn: bool = False
+    """Declared as one that does not come back (`_Noreturn`, or GNU C's attribute)."""
     symbol: str | None = None
     """The linker's name, where an assembler label gives another."""
     is_weak: bool = False

@@ -37,7 +37,7 @@ REFUSED_ATTRIBUTES = {
 KEPT_ATTRIBUTES = frozenset(
     (
         *("packed", "aligned", "mode", "vector_size", "transparent_union", "cleanup"),
-        *("constructor", "destructor", "weak", "alias", "section"),
+        *("constructor", "destructor", "weak", "alias", "section", "noreturn"),
     )
 )
 """Those that are honoured; the others are hints."""

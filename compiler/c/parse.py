@@ -117,6 +117,11 @@ def blank(text: str) -> str:
     return _NOT_OF_PLACES.sub(lambda m: m.group() if m.group(1) else " " * len(m.group()), text)
 
 
+def _is_of_pointer(text: str, position: int) -> bool:
+    """Whether what stands at a position is behind a `*`, where it is about a pointer."""
+    return text[max(position - 80, 0) : position].rstrip().endswith("*")
+
+
 def _after_attribute(text: str, start: int, end: int, filename: str) -> tuple[int, bool]:
     """
     The position after the attribute list whose keyword is text[start:end], and whether it says more than a
@@ -129,7 +134,7 @@ def _after_attribute(text: str, start: int, end: int, filename: str) -> tuple[in
     kept = False
     for word in ATTRIBUTE_WORD.finditer(text, end, close):
         name = word.group().strip("_")
-        kept |= name in KEPT_ATTRIBUTES
+        kept |= name in KEPT_ATTRIBUTES and (name != "noreturn" or not _is_of_pointer(text, start))
         if name in REFUSED_ATTRIBUTES:
             loc = place(text, word.start(), filename)
             if is_system(loc):

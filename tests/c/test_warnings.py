@@ -19,6 +19,10 @@ static inline int header(int x) { return x; }
 int f(int n) { if (n) return called(n); }       // return-type
 int endless(int n) { for (;;) { if (n) return 2; } }
 int every(int n) { switch (n) { case 1: return 1; default: exit(1); } }
+void stops(int) __attribute__((cold, noreturn)); _Noreturn void halts(void); [[noreturn]] void ends(void);
+static void __attribute__((noreturn)) leave(void) { exit(1); }
+struct calls { void (*f)(int) __attribute__((noreturn)); }; void * __attribute__((noreturn)) dies(void);
+int stopped(int n) { if (n == 1) stops(n); else if (n) halts(); else { if (!n) leave(); ends(); } }
 int falls(int n) { switch (n) { case 1: return 1; } } // return-type
 int leaves(int n) { while (1) { if (n) break; } } // return-type
 int jumps(int n) { again: if (n) goto again; return 0; }

@@ -328,12 +328,13 @@ def as_union(expr: Expr, t: RecordType) -> Expr | None:
 
 
 def _takes(target: CType, source: CType) -> bool:
-    """Whether a pointer becomes one to void, or to the same type with more qualifiers."""
+    """Whether a pointer becomes one to void, from one, or to the same type with more qualifiers."""
     if not isinstance(target, PointerType) or not isinstance(source, PointerType):
         return False
     to, of = target.pointee, source.pointee
     more = to.const >= of.const and to.volatile >= of.volatile
-    return isinstance(to.type, VoidType) or (more and compatible(to.type, of.type))
+    of_void = isinstance(to.type, VoidType) or isinstance(of.type, VoidType)
+    return of_void or (more and compatible(to.type, of.type))
 
 
 def _check_pointers(

@@ -241,6 +241,7 @@ class DeclarationChecker:
             data, _ = string_literal(attribute.args[0].value, self.unit.loc(attribute))
             decl.alias = data[:-1].decode()
         if isinstance(decl, FunctionDecl):
+            decl.is_noreturn |= _is_noreturn(node)
             decl.constructor = self._priority(node, "constructor", decl.constructor)
             decl.destructor = self._priority(node, "destructor", decl.destructor)
 
@@ -669,6 +670,13 @@ def _declaration(name: Any, word: str) -> Any:
     """The declaration of `name` (an identifier node) with a type of one word."""
     t = c_ast.TypeDecl(name.name, [], None, c_ast.IdentifierType([word], name.coord), name.coord)
     return c_ast.Decl(name.name, [], [], [], [], t, None, None, name.coord)
+
+
+def _is_noreturn(node: Any) -> bool:
+    """Whether a declaration says that its function does not return, in one of three ways."""
+    said = attributes_of(node.align, "noreturn") or "_Noreturn" in (node.funcspec or ())
+    standard = (each for group in node.attributes or () for each in group.attributes)
+    return bool(said) or any(each.name.strip("_").lower() == "noreturn" for each in standard)
 
 
 def _is_variable(t: CType) -> bool:

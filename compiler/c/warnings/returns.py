@@ -105,8 +105,6 @@ def _never_returns(e: c.Expr) -> bool:
         e = e.operand
     if isinstance(e, c.Conditional):
         return _never_returns(e.then) and _never_returns(e.otherwise)
-    return (
-        isinstance(e, c.Call)
-        and isinstance(e.callee, c.FunctionRef)
-        and e.callee.decl.name in _NEVER_RETURN
-    )
+    if not isinstance(e, c.Call) or not isinstance(e.callee, c.FunctionRef):
+        return False
+    return e.callee.decl.is_noreturn or e.callee.decl.name in _NEVER_RETURN
