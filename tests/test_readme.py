@@ -24,7 +24,7 @@ def test_pass_table() -> None:
     assert REFRESH["pass_table"]() in PAGES["passes.md"], "python docs/refresh.py"
 
 
-@pytest.mark.parametrize("page", ["README.md", "analyses.md"])
+@pytest.mark.parametrize("page", ["python.md", "analyses.md"])
 def test_python(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of a page are one program."""
     monkeypatch.chdir(ROOT)
