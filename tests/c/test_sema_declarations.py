@@ -71,6 +71,20 @@ def test_tag_in_inner_scope_is_another_type() -> None:
     check("struct s { int a; }; void f(void) { struct s; struct s { int b; } x; x.b = 1; }")
 
 
+def test_a_tag_in_a_result_is_of_the_scope_around_the_function() -> None:
+    check(
+        """
+        struct T *first(struct T *); union U *(*table(int n))(struct T *);
+        struct T { int v; }; union U { int i; };
+        struct T *first(struct T *p) { p->v++; return p; }
+        inline struct L *later(void); struct L *later(void);
+        struct S { int v; } make(int v) { struct S s = {v}; return s; }
+        int f(struct T *t) { struct B *block(void), *block(void);
+            return first(t)->v + table(1)(t)->i + make(2).v; }
+        """
+    )
+
+
 def test_globals_merge() -> None:
     unit = check(
         "extern int a[]; int a[4]; int t; int t; extern int e; static int s = 1; int t = 2;"

@@ -47,6 +47,7 @@ int loops(int n, double *a) {
     return (int)(d + branch + used);
 }
 int fresh(void) { int v; return v; }            // uninitialized
+int void_cast(void) { int v; (void)v; return 0; }
 int taken(void) { int v; scanf("%d", &v); return v; }
 int copied(int n) {
     int v, w, i;

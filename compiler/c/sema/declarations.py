@@ -505,7 +505,7 @@ class DeclarationChecker:
         decl = self._declare_function(node, t, loc)
         if not decl.params and isinstance(node.type, c_ast.FuncDecl):
             with self.unit.nested_scope():
-                decl.params = self.unit.types.function(node.type)[1]
+                decl.params = self.unit.types.function(node.type, t.result)[1]
         self.unit.directives.attach_routines(decl)
         return decl
 
@@ -570,9 +570,10 @@ class DeclarationChecker:
                 f"'{decl_node.name}' is not declared as a function",
                 "write its parameters in parentheses",
             )
+        result = self.unit.types.build(decl_node.type.type).type
         scope = Scope(self.unit.scope)
         with self.unit.nested_scope(scope):
-            t, params = self.unit.types.function(decl_node.type)
+            t, params = self.unit.types.function(decl_node.type, result)
         if old_style:
             t = replace(t, prototyped=False)
         decl = self._declare_function(decl_node, t, loc)

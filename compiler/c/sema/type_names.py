@@ -131,8 +131,9 @@ class TypeBuilder:
             case c_ast.ArrayDecl():
                 return QualType(self._array(node))
             case c_ast.FuncDecl():
+                result = self.build(node.type).type
                 with self.unit.nested_scope():
-                    return QualType(self.function(node)[0])
+                    return QualType(self.function(node, result)[0])
             case c_ast.Typename():
                 q = self.declared(node)
                 return apply_qualifiers(
@@ -195,9 +196,11 @@ class TypeBuilder:
             )
         return cast(expr, LONG)
 
-    def function(self, node: Any) -> tuple[FunctionType, list[VarDecl]]:
-        """A function type and its parameters, which are declared in the current scope."""
-        result = self.build(node.type).type
+    def function(self, node: Any, result: CType) -> tuple[FunctionType, list[VarDecl]]:
+        """
+        A function type and its parameters, which are declared in the current scope; `result` is of the scope
+        around it, where tags that it names are declared.
+        """
         loc = self._loc(node)
         if isinstance(result, ArrayType | FunctionType):
             raise error(loc, f"a function cannot return '{result}'", "return a pointer or a struct")

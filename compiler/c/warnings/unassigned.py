@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from ...base.diagnostics import Diagnostic, warning
 from .. import ast as c
 from ..tree import Node, assigned_variable, children, clause_slots, walk
-from ..types import is_scalar
+from ..types import VoidType, is_scalar
 
 
 def read_unassigned(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
@@ -73,6 +73,8 @@ class Search:
                 for child in children(node):
                     self.visit(child)
                 self.unassigned |= self.candidates & set(node.decls)
+            case c.Cast() if isinstance(node.type, VoidType) and isinstance(node.operand, c.Load):
+                pass  # `(void)x;` says that it is not used
             case c.Load() if isinstance(node.lvalue, c.VarRef):
                 self._read(node.lvalue.decl, node)
             case c.Assign():
