@@ -97,8 +97,8 @@ class DirectPeer:
     def lane(self) -> NativeQueue:
         """As `PeerWay.lane`."""
         if self._lane is None:
-            self._lane = self._to.new_queue()
-        return self._to.native_queue(self._lane)
+            self._lane = self._origin.new_queue()
+        return self._origin.native_queue(self._lane)
 
     def rectangles(
         self, target: int, source: int, strips: Sequence[PeerStrips]

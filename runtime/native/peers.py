@@ -89,7 +89,7 @@ class PeerWay(Protocol):
     """The way of copies between two devices that have access to each other's memory."""
 
     def lane(self) -> NativeQueue:
-        """A queue of the target's device for them alone."""
+        """A queue of the source's device for them alone."""
         ...
 
     def rectangles(

@@ -57,7 +57,7 @@ def depth(gpus, device, queue):
 
 
 def lane(gpus, to):
-    """The stream of copies to a device from the other one."""
+    """The stream of copies to a device from the other one, which it is a stream of."""
     (way,) = gpus.runtime.devices.at(to).device._ways.values()
     return gpus.fake._handles[way.lane().stream]
 
