@@ -10,6 +10,7 @@ The Python API: compile OpenACC C, load it, call its functions.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import difflib
 import os
@@ -28,6 +29,7 @@ from ..runtime.profiling.trace import TraceOptions
 from ..runtime.program import Runtime
 from .backend.cache import DiskCache
 from .backend.jit import HostProgram
+from .base.abi import CONSTRUCT, DESTRUCT
 from .base.diagnostics import UNKNOWN_LOC, DiagnosticSink, render, warning
 from .base.options import CompileOptions, TargetName
 from .drivers.program_process import process_symbols
@@ -145,6 +147,7 @@ class Program:
             self.runtime.start(image, self.host.address)
         own = self.host.address(REGISTER) if REGISTER in self.host.names else 0
         register_libraries(self.runtime.callbacks(), own, options.profile_libraries)
+        self._constructed = False
 
     def _shared_heap(self) -> SharedHeap | None:
         """The heap of a program that relies on memory which host and GPU share (`-gpu=managed`)."""
@@ -228,6 +231,9 @@ class Program:
         Raises `KeyError` if there is no such function, and `ValueError` if the program is closed.
         """
         address = self._address(name)
+        if not self._constructed and name in self.host.names:
+            self._constructed = True
+            self._construct(python_ends=name != "main")
         guarding = guard()
         if guarding is not None:
             address = guarding.guarded(address)
@@ -238,6 +244,19 @@ class Program:
         if guarding is not None:
             function.errcheck = self._check
         return function
+
+    def _construct(self, *, python_ends: bool) -> None:
+        """
+        Calls the functions with `constructor`, and has those with `destructor` called at the end: of the
+        process, or of Python (`python_ends`), which a program's `exit` does not come to.
+        """
+        if DESTRUCT in self.host.names:
+            if python_ends:
+                atexit.register(self.function(DESTRUCT))
+            else:
+                self.host.at_exit(DESTRUCT)
+        if CONSTRUCT in self.host.names:
+            self.function(CONSTRUCT)()
 
     def _address(self, name: str) -> int:
         if self._closed:

@@ -260,6 +260,11 @@ class HostProgram:
         for address in self._array(DESTRUCTORS):
             register(ctypes.c_void_p(address), None, None)
 
+    def at_exit(self, name: str) -> None:
+        """Has the function `name` called when the process ends, until when the program stays in memory."""
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+        ctypes.CDLL(None)["__cxa_atexit"](ctypes.c_void_p(self.address(name)), None, None)
+
     def _array(self, names: tuple[str, str]) -> list[int]:
         """The function pointers between two symbols."""
         first, last = map(self.address, names)

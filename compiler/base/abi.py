@@ -11,6 +11,9 @@ import ctypes
 import struct
 from enum import IntEnum, IntFlag
 
+CONSTRUCT, DESTRUCT = "__accopt_construct", "__accopt_destruct"
+"""What a module's code wants called before everything else in it, and at the end, where it has them."""
+
 ASYNC_NOVAL = -1
 ASYNC_SYNC = -2
 ASYNC_DEFAULT = -3

@@ -17,13 +17,14 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..backend.jit import compile_object
+from ..backend.jit import compile_object, exported_names
 from ..backend.module_parts import linked, parts
 from ..backend.symbols import declared_names
+from ..base.abi import CONSTRUCT, DESTRUCT
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..executable import Executable
 from ..references import is_of_runtime
@@ -107,6 +108,9 @@ def link_library(
         ("program.o", compile_object(linked(parts(executable.host_ir)), opt_level=level)),
         *foreign,
     ]
+    ends = _at_both_ends(exported_names(executable.host_ir))
+    if ends:
+        objects.append(("ends.o", compile_object(ends, opt_level=0)))
     if names:
         objects.append(("start.o", compile_object(_start_code(executable, names), opt_level=1)))
     with tempfile.TemporaryDirectory() as folder:
@@ -130,6 +134,7 @@ def link_library(
         command += [f"-L{f}" for f in folders]
         command += [name if "/" in name else f"-l{name}" for name in libraries]
         command += ["--as-needed", "-l:libmvec.so.1", "-l:libm.so.6", "-l:libc.so.6"]
+        command += _if_there("libgcc_s.so.1")
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             log = done.stderr
@@ -137,6 +142,25 @@ def link_library(
                 log = log.replace(path, name)
             raise error(UNKNOWN_LOC, f"the library cannot be linked:\n{log.strip()}", "see above")
         return output.read_bytes()
+
+
+def _if_there(library: str) -> list[str]:
+    """The option that links a library which not every machine has: what divides integers of 128 bits."""
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return []
+    return [f"-l:{library}"]
+
+
+def _at_both_ends(names: Collection[str]) -> str:
+    """LLVM IR that has the constructors and destructors among `names` called; empty without any."""
+    lines: list[str] = []
+    for name, section in ((CONSTRUCT, "init_array"), (DESTRUCT, "fini_array")):
+        if name in names:
+            lines += [f".hidden {name}", f'.section .{section},"aw",@{section}', ".balign 8"]
+            lines.append(f".quad {name}")
+    return "".join(f'module asm "{line}"\n' for line in lines).replace('"aw"', r"\22aw\22")
 
 
 def _text(data: bytes) -> str:

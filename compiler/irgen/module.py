@@ -50,7 +50,6 @@ def generate_module(
 def _generate(units: Sequence[c.TranslationUnit], state: ModuleState) -> ModuleOp:
     mistakes: list[Diagnostic] = []
     state.define_externals(units)
-    startup.collect(state, units)
     for unit in units:
         for variable in unit.variables:
             if variable.is_defined and id(variable) not in state.overridden:
@@ -71,6 +70,7 @@ def _generate(units: Sequence[c.TranslationUnit], state: ModuleState) -> ModuleO
                     mistakes += mistake.diagnostics
     if mistakes:
         raise CompileError(mistakes)
+    startup.emit_callers(state, units)
     emit_entries(state)
     declared: dict[str, acc.DataClause] = {}
     routine_directives: dict[str, Directive] = {}
@@ -124,8 +124,6 @@ def _define_function(
     for param in function.params:
         fn.b.at(param.loc)
         statements.fix_extents(fn, param.declared or param.type)
-    if function.name == "main":
-        startup.call_constructors(fn)
     with declarations.function_scope(fn):
         statements.emit(fn, body)
         _finish(fn, function, body)

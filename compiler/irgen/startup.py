@@ -1,6 +1,7 @@
 """
-Functions with `constructor` and `destructor` (GNU C): `main` begins with calling the former, in the order of
-their priorities, and with registering the latter for the program's end, the last to run first.
+Functions with `constructor` and `destructor` (GNU C). Two functions of the module call them, in the order of
+their priorities, the destructors in the opposite one: whoever loads the code calls the one first and the
+other last.
 """
 
 from __future__ import annotations
@@ -8,37 +9,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i32
-from xdsl.dialects.llvm import LLVMVoidType
+from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
+from xdsl.ir import Block, Region
 
-from ..base.diagnostics import UNKNOWN_LOC
+from ..base.abi import CONSTRUCT, DESTRUCT
 from ..c import ast as c
-from ..c.types import INT, VOID, FunctionType, PointerType, QualType
-from .function import FunctionState
-from .symbols import ModuleState
+from .builder import Builder
+from .facts import FunctionFacts
+from .function import AllocaScope, FunctionState
+from .symbols import EXTERNAL, ModuleState
 
-_ATEXIT_TYPE = FunctionType(INT, (PointerType(QualType(FunctionType(VOID))),))
 
-
-def collect(state: ModuleState, units: Sequence[c.TranslationUnit]) -> None:
-    """Notes the program's constructors and destructors."""
+def emit_callers(state: ModuleState, units: Sequence[c.TranslationUnit]) -> None:
+    """The functions that call the constructors and the destructors, where there are any."""
     defined = [f for unit in units for f in unit.functions if f.body is not None]
-    first = [f for f in defined if f.constructor is not None]
-    last = [f for f in defined if f.destructor is not None]
-    state.constructors = sorted(first, key=lambda f: f.constructor or 0)
-    state.destructors = sorted(last, key=lambda f: f.destructor or 0)
+    first = sorted(
+        (f for f in defined if f.constructor is not None), key=lambda f: f.constructor or 0
+    )
+    last = sorted((f for f in defined if f.destructor is not None), key=lambda f: f.destructor or 0)
+    if first:
+        _emit_caller(state, CONSTRUCT, first)
+    if last:
+        _emit_caller(state, DESTRUCT, last[::-1])
 
 
-def call_constructors(fn: FunctionState) -> None:
-    """At the beginning of `main`."""
-    if fn.module.destructors:
-        register = fn.module.function_symbol(c.FunctionDecl("atexit", _ATEXIT_TYPE, UNKNOWN_LOC))
-        for function in fn.module.destructors:
-            address = fn.symbol_address(fn.module.entry_symbol(function), function.name)
-            fn.b.add(llvm.CallOp(register, address, return_type=i32))
-    for function in fn.module.constructors:
-        symbol = fn.module.function_symbol(function)
-        t = fn.module.function_types[symbol]
+def _emit_caller(state: ModuleState, name: str, functions: Sequence[c.FunctionDecl]) -> None:
+    block = Block()
+    fn = FunctionState(state, Builder(block), FunctionFacts())
+    fn.allocas.append(AllocaScope(block))
+    for function in functions:
+        fn.b.at(function.loc)
+        symbol = state.function_symbol(function)
+        t = state.function_types[symbol]
         result = None if isinstance(t.output, LLVMVoidType) else t.output
         arguments = [fn.b.undef(each) for each in t.inputs]
         fn.b.add(llvm.CallOp(symbol, *arguments, return_type=result))
+    fn.b.add(llvm.ReturnOp())
+    op = llvm.FuncOp(name, LLVMFunctionType([]), EXTERNAL, body=Region(block))
+    op.location = functions[0].loc.to_attr()
+    state.module.body.block.add_op(op)

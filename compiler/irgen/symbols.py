@@ -53,8 +53,6 @@ class ModuleState:
     """Functions of the program → the symbols of their entries (`records_by_value.py`)."""
     device_versions: dict[str, str] = field(default_factory=dict[str, str])
     """Symbols of routines that are other functions on the device."""
-    constructors: list[c.FunctionDecl] = field(default_factory=list["c.FunctionDecl"])
-    destructors: list[c.FunctionDecl] = field(default_factory=list["c.FunctionDecl"])
     overridden: set[int] = field(default_factory=set[int])
     """The identities of weak definitions in whose place another is."""
     _aliases: dict[str, str] = field(default_factory=dict[str, str])

@@ -22,7 +22,9 @@ int total(int n, double *x) {
     for (int i = 0; i < n; i++) s += x[i];
     return s;
 }
-static int hidden(void) { return 1; }
+static int ready;
+__attribute__((constructor)) static void begin(void) { ready++; }
+static int hidden(void) { return ready; }
 int shown(void) { return hidden(); }
 """
 

@@ -20,10 +20,15 @@ pytestmark = pytest.mark.skipif(
 
 LIBRARY = """
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <openacc.h>
 typedef struct { float x, y, z; } V;
-int counter = 5;
+int counter;
+__attribute__((constructor)) static void begin(void) { counter = 5; }
+__attribute__((destructor)) static void end(void) { puts("end"); }
+volatile __int128 large = (__int128)1 << 80, small = (__int128)1 << 75;
+int thirty_two(void) { return large / small; }
 int theirs(int);
 float dot(V a, V b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 void scale(int n, double a, double *x) {
@@ -40,12 +45,13 @@ USER = """
 #include <stdlib.h>
 typedef struct { float x, y, z; } V;
 float dot(V, V); void scale(int, double, double *); double *ramp(int); void absent(double *);
+int thirty_two(void);
 extern int counter;
 int main(int argc, char **argv) {
     V v = {1, 2, 3};
     double *x = ramp(5);
     for (int i = 0; i < 3; i++) scale(5, 2, x);
-    printf("%g %d %.4f %.4f\\n", dot(v, v), counter, x[1], x[4]);
+    printf("%g %d %.4f %.4f %d\\n", dot(v, v), counter, x[1], x[4], thirty_two());
     free(x);
     if (argc > 1) absent(x);
     return 4; }
@@ -70,10 +76,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_program_of_gcc_links_a_library_of_ours(folder: Path):
     run = subprocess.run([folder / "user"], capture_output=True, text=True, check=False)
-    assert (run.stdout, run.returncode) == ("14 8 3.3636 4.0000\n", 4), run.stderr
+    assert (run.stdout, run.returncode) == ("14 8 3.3636 4.0000 32\nend\n", 4), run.stderr
     run = subprocess.run([folder / "user", "x"], capture_output=True, text=True, check=False)
     assert run.returncode == 1
-    assert "lib.c:15: error: in compute construct: 'x' in present is not present" in run.stderr
+    assert "lib.c:20: error: in compute construct: 'x' in present is not present" in run.stderr
 
 
 def test_python_loads_a_library_of_ours(folder: Path):
@@ -84,7 +90,7 @@ def test_python_loads_a_library_of_ours(folder: Path):
     for isolated in ([], ["-I", "-S"]):
         command = [sys.executable, *isolated, "-c", code]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert run.stdout == "[2.0, 4.0, 6.0]\n", run.stderr
+        assert run.stdout == "[2.0, 4.0, 6.0]\nend\n", run.stderr
 
 
 def test_libraries_for_the_simulator_are_refused(
