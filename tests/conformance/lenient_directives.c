@@ -130,8 +130,31 @@ static void lengths(int n)
     free(p);
 }
 
+/* Three of four numbers of a row: data clauses take whole rows, update the three. */
+static void parts_of_rows(int n)
+{
+    double (*r)[4] = malloc(n * sizeof *r), g[8][2][3];
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < 4; ++k) r[i][k] = i + 10 * k;
+    for (int i = 0; i < 48; ++i) (&g[0][0][0])[i] = i;
+#pragma acc enter data copyin(r[0:n][0:3])
+#pragma acc parallel loop present(r[0:n][0:3]) copy(g[2:6][0:1][1:2])
+    for (int i = 2; i < n; ++i) {
+        for (int k = 0; k < 3; ++k) r[i][k] *= 2;
+        g[i][0][2] += r[i][1];
+    }
+#pragma acc update self(r[0:n][0:3])
+#pragma acc exit data delete(r[0:n][0:3])
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < 4; ++k) CHECK_EQ(r[i][k], (i + 10 * k) * (i > 1 && k < 3 ? 2 : 1));
+    for (int i = 0; i < 8; ++i)
+        for (int k = 0; k < 6; ++k) CHECK_EQ((&g[i][0][0])[k], 6 * i + k + (i > 1 && k == 2 ? 2 * (i + 10) : 0));
+    free(r);
+}
+
 int main(void)
 {
+    parts_of_rows(8);
     several_clauses();
     cache_without_iterations();
     lengths(40);

@@ -37,10 +37,14 @@ from ..types import (
 from .constants import constant_value, integer_value
 from .conversions import bit_field_width, rvalue
 from .data_clauses import merge_data_clauses
+from .section_rows import make_rows_whole
 from .unit import Unit
 
 # A pointer in these clauses is meant as data, so a missing section is probably a mistake.
 _MAPS_DATA = frozenset({"copy", "copyin", "copyout", "create", "device", "self"})
+
+# In these clauses, more of an array than the program asks for changes nothing that it could tell.
+_KEEPS_ROWS = frozenset({"copy", "copyin", "create", "present", "no_create", "delete"})
 
 
 class ClauseResolver:
@@ -102,6 +106,13 @@ class ClauseResolver:
             )
         item.base.expr = base
         self._sections(item, base.type, clause)
+        if clause.name in _KEEPS_ROWS and make_rows_whole(item, base.type):
+            self.unit.sink.warn(
+                item.loc,
+                f"the section of '{item.name}' has parts of rows, which are not contiguous (2.7.1):"
+                f" '{clause.spelling}' takes whole rows",
+                f"write {item.name}[…][0:n] with the length of a row",
+            )
         if item.sections and isinstance(base, VarRef) and directive.kind is DirectiveKind.DECLARE:
             self._declared_section(item, base, clause)
         if item.sections and directive.kind is DirectiveKind.HOST_DATA:

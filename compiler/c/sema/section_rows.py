@@ -1,0 +1,39 @@
+"""Sections of parts of rows, `a[0:n][0:3]` of `double (*a)[4]`, as whole rows."""
+
+from __future__ import annotations
+
+from ...directives.records import ExprSlot, Section, VarRefItem
+from ..ast import Expr
+from ..types import ArrayType, CType, PointerType
+from .constants import integer_value
+
+
+def make_rows_whole(item: VarRefItem, t: CType) -> bool:
+    """
+    Names whole rows where a section of an object of type `t` has, of several rows of a constant length, parts
+    that are constant; whether it did. Data clauses take contiguous memory only (OpenACC 3.4, 2.7.1).
+    """
+    several = found = False
+    for position, section in enumerate(item.sections):
+        assert isinstance(t, ArrayType | PointerType)
+        if several and isinstance(t, ArrayType) and _is_part(section, t.length):
+            item.sections[position] = Section(section.loc)
+            found = True
+        several = several or not (section.is_index or _value(section.length, 0) == 1)
+        t = t.element.type if isinstance(t, ArrayType) else t.pointee.type
+    return found
+
+
+def _is_part(section: Section, length: int | Expr | None) -> bool:
+    if section.is_index or section.minimum is not None or not isinstance(length, int):
+        return False
+    lower = _value(section.lower, 0)
+    extent = None if lower is None else _value(section.length, length - lower)
+    return lower is not None and extent is not None and 0 < extent < length
+
+
+def _value(slot: ExprSlot | None, otherwise: int) -> int | None:
+    """A constant bound, `otherwise` for one that is left out; None for one that is not constant."""
+    if slot is None:
+        return otherwise
+    return None if slot.expr is None else integer_value(slot.expr)
