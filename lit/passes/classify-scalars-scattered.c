@@ -4,6 +4,7 @@
 // OFF-NOT: warning
 
 // Updates of elements that iterations choose by values, which several of them may choose.
+struct grid { int n, m; };
 struct cell { int count; double mass[3]; };
 
 void told(int n, int m, int *restrict kind, int *restrict h, int *restrict first, double u[n][m], double x[n],
@@ -92,7 +93,7 @@ void told(int n, int m, int *restrict kind, int *restrict h, int *restrict first
 
 // CHECK-NOT: warning
 void quiet(int n, int m, int bins, int *restrict kind, int *restrict h, int *restrict first,
-           int *restrict length, double u[n][m], double **rows)
+           int *restrict length, double u[n][m], double **rows, struct grid *g)
 {
     int i, j, k;
 #pragma acc parallel loop
@@ -127,6 +128,14 @@ void quiet(int n, int m, int bins, int *restrict kind, int *restrict h, int *res
 #pragma acc parallel loop
     for (i = 0; i < 64; i++)
         h[(i + 3) & 63] += 1;
+#pragma acc parallel loop
+    for (i = 0; i < 64; i++)
+        for (j = i & 1; j < 64; j += 2)
+            h[(i + 64) % 64 * 64 + (j + 64) % 64] += 1;
+#pragma acc parallel loop collapse(2)
+    for (i = 0; i < g->n; i++)
+        for (j = 0; j < g->m; j++)
+            h[(i + 1) % g->n * g->m + (j + 1) % g->m] += 1;
 #pragma acc parallel loop
     for (i = 0; i < n; i++) {
         k = i + 1;

@@ -31,6 +31,7 @@ from .loop_symbols import LoopSymbols
 from .messages import Messages
 from .subscript_parts import Choice, LoopSubscripts, SubscriptParts, bounds_of_counter
 from .value_origins import ValueOrigins
+from .value_polynomials import keeps_value
 
 
 def warn_of_scattered(
@@ -156,19 +157,35 @@ class _Finder:
         return any(constant_value(bound) is None for bound in bounds)
 
     def _goes_round(self, part: SubscriptParts, variable: SSAValue) -> bool:
-        """Whether a subscript is a remainder that is another one in every iteration: `(i + 1) % n`."""
+        """
+        Whether a subscript is a remainder that is another one in every iteration: `(i + 1) % n`, where the
+        loop has at most `n` iterations, or counts up to `n`.
+        """
         for value, choice in part.choices.items():
             operation = value.owner
             assert isinstance(operation, Operation)
             if choice is not Choice.REMAINDER:
                 continue
-            counted = self.subscripts.parts(operation.operands[0])
-            length = self.symbols.polynomial(operation.operands[1])
-            if variable not in counted.counters or not counted.plain or length is None:
+            counted, divisor = self.subscripts.parts(operation.operands[0]), operation.operands[1]
+            if variable not in counted.counters or not counted.plain:
+                continue
+            bounds = bounds_of_counter(variable)
+            if bounds is not None and self.alike(_origin(bounds[1]), _origin(divisor)):
+                return True
+            length = self.symbols.polynomial(divisor)
+            if length is None:
                 continue
             own, _, _ = self.symbols.own_ranges(variable)
-            masked = 1 if isinstance(operation, arith.AndIOp) else 0
-            spare = (length + masked - (own.last - own.lower + 1)).as_constant
-            if spare is not None and spare >= 0:
+            spare = length - own.last - (0 if isinstance(operation, arith.AndIOp) else 1)
+            rooms = (spare.as_constant, (spare + own.lower).as_constant)
+            if any(room is not None and room >= 0 for room in rooms):
                 return True
         return False
+
+
+def _origin(value: SSAValue) -> SSAValue:
+    """A value without its conversions to other widths."""
+    while keeps_value(value.owner):
+        assert isinstance(value.owner, Operation)
+        value = value.owner.operands[0]
+    return value
