@@ -20,6 +20,7 @@ from ...compiler.base.abi import DataFlag, DataKind
 from ..compression.arrays import Compressor, PackedRequest, check_whole
 from ..device import Device, Queue, Strips
 from ..errors import AccRuntimeError, ErrorClass, HostRange
+from .host_pages import ENOUGH, is_mapped
 from .inferred import SKIPPED, can_enter, is_inferred
 from .ordering import Ordering
 from .pointer_rows import parts
@@ -272,6 +273,8 @@ class Mapper:
             return None
         if request.kind not in _ALLOCATING:
             raise self._not_present(request)
+        if request.kind in _COPIES_IN or request.kind in _COPIES_OUT:
+            self._check_host_memory(request)
         entry = self.map(request, queue)
         if request.kind in _COPIES_IN:
             self._copy_in(entry, request, queue)
@@ -279,6 +282,18 @@ class Mapper:
             with self.watch("zero", request, entry.device_bytes, queue):
                 self.device.zero(entry.device, entry.device_bytes, queue)
         return entry
+
+    @staticmethod
+    def _check_host_memory(request: Request) -> None:
+        """Raises for a section that is longer than what the program has there."""
+        if request.bytes < ENOUGH or is_mapped(request.start, request.bytes):
+            return
+        raise AccRuntimeError(
+            ErrorClass.INVALID_DATA_SECTION,
+            f"the section of '{request.name}' reaches beyond the program's memory",
+            requested=HostRange(request.start, request.bytes),
+            remedy=f"name its elements, not its bytes: {request.name}[first:number of elements]",
+        )
 
     def _enter_empty(self, entry: Entry | None, request: Request) -> None:
         """A zero-length section is not mapped; a structured one holds what is present."""

@@ -52,6 +52,13 @@ CASES = {
          "[acc_error_partly_present]", "(96 bytes)",
          "(64 bytes), mapped by enter data at heat.c:12, 'u'"],
     ),
+    "too long": (
+        'import mmap\nblock = mmap.mmap(-1, 1 << 20)\n'
+        'program.data("data_enter", [record(ctypes.addressof(ctypes.c_char.from_buffer(block)),'
+        " 1 << 46, DataKind.COPYIN)])",
+        ["the section of 'u' reaches beyond the program's memory",
+         "[acc_error_invalid_data_section]", "help: name its elements, not its bytes"],
+    ),
     "implicit": (
         'program.data("data_enter", [record(u, 0, DataKind.PRESENT, DataFlag.IMPLICIT)])',
         ["'u' is used in the construct", "copy(u[0:n])"],

@@ -1,0 +1,41 @@
+"""Whether host memory that a data clause names is the program's: sections in bytes where elements are meant."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import mmap
+from functools import cache
+from typing import Any
+
+ENOUGH = 1 << 16
+"""Bytes from which on it is worth asking: shorter sections end within what the heap keeps."""
+
+_AT_ONCE = 1 << 30
+
+
+def is_mapped(start: int, size: int) -> bool:
+    """
+    Whether the system has given the process all pages of `size` bytes from `start` (mincore(2)); True where
+    it does not say.
+    """
+    ask, answers = _mincore()
+    if ask is None:
+        return True
+    page = mmap.PAGESIZE
+    place, end = start // page * page, start + size
+    while place < end:
+        length = min(end - place, _AT_ONCE)
+        if ask(place, length, answers) and ctypes.get_errno() == errno.ENOMEM:
+            return False
+        place += length
+    return True
+
+
+@cache
+def _mincore() -> tuple[Any, Any]:
+    """The system's function, if it has it, and room for its answers."""
+    function = getattr(ctypes.CDLL(None, use_errno=True), "mincore", None)
+    if function is not None:
+        function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+    return function, ctypes.create_string_buffer(_AT_ONCE // mmap.PAGESIZE)
