@@ -1,4 +1,4 @@
-"""Whether host memory that a data clause names is the program's: sections in bytes where elements are meant."""
+"""Whether host memory that a data clause names is the program's: sections in bytes instead of elements."""
 
 from __future__ import annotations
 
