@@ -2,7 +2,7 @@
 
 import pytest
 from accopt.compiler.c import ast
-from sema_dump import dump, expression
+from sema_dump import dump, expression, warnings
 
 CONVERSIONS = [
     # usual arithmetic conversions
@@ -240,3 +240,9 @@ def test_variadic_functions() -> None:
 def test_va_list_parameter_is_a_pointer() -> None:
     e = expression("__builtin_va_list a", "__builtin_va_arg(a, int)")
     assert dump(e) == "va_arg(load(a), int)"
+
+
+def test_long_double_constants_beyond_double() -> None:
+    text = "long double a = 1e4000L, b = 1e-4000L, c = 0.0L, d = 0x0p+9000L, e = 1e300L, f = 0x1p-9000L;"
+    told = [w.message.partition(" is ")[0] for w in warnings(text)]
+    assert told == ["'1e4000L'", "'1e-4000L'", "'0x1p-9000L'"]

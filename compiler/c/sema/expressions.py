@@ -84,6 +84,7 @@ from .literals import (
     character_literal,
     floating_literal,
     integer_literal,
+    is_beyond_double,
     low_part,
     string_literal,
 )
@@ -216,6 +217,13 @@ class ExpressionChecker:
         if node.type in ("float", "double", "long double"):
             number, f = floating_literal(text, loc)
             low = low_part(text, number) if f == LDOUBLE else 0.0
+            if f == LDOUBLE and is_beyond_double(text, number):
+                taken = "infinity" if number else "0"
+                self.unit.sink.warn(
+                    loc,
+                    f"'{text}' is beyond the range of double, in which constants are kept: taken as {taken}",
+                    "compute it, for example with ldexpl",
+                )
             return FloatConst(type=f, loc=loc, value=number, low=low)
         if node.type == "nullptr_t":
             return IntConst(type=PointerType(QualType(VOID)), loc=loc, value=0)

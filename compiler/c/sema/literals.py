@@ -129,6 +129,14 @@ def low_part(text: str, value: float) -> float:
     return float(exact - Fraction(value))
 
 
+def is_beyond_double(text: str, value: float) -> bool:
+    """Whether the `long double` constant `text` is no zero and infinity, and `value`, its double, is one."""
+    if math.isinf(value):
+        return True
+    digits = re.split(r"[pP]" if text[:2] in ("0x", "0X") else r"[eE]", text)[0]
+    return value == 0 and re.search(r"[1-9a-fA-F]", digits.removeprefix("0x")) is not None
+
+
 def _hex_fraction(body: str) -> Fraction:
     mantissa, _, exponent = body[2:].lower().partition("p")
     whole, _, part = mantissa.partition(".")
