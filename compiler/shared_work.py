@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i32
 from xdsl.ir import Attribute, Operation
 
 from ..dialects.accx import MESSAGES, SITE, SITES
-from .backend.forks import Copies, copies
+from .backend.forks import ForkedCopies, copies
 from .base.options import CompileOptions
 from .base.phases import LOADING, add, phase
 from .device_parts import PartResult, Parts, run_part
@@ -77,7 +77,7 @@ def share_device_work(
     with phase(LOADING):
         preload(options)
     order = sorted(range(len(parts.functions)), key=lambda i: -parts.sizes[i])
-    found = Copies(
+    found = ForkedCopies(
         lambda i: run_part(ctx, parts, i, options, survey=retry is not None), order, number
     ).finish()
     if found is None:

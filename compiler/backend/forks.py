@@ -33,7 +33,7 @@ def copies() -> int:
     return processors() if is_command() and hasattr(os, "fork") else 1
 
 
-class Copies(Generic[T]):
+class ForkedCopies(Generic[T]):
     """
     Copies of this process that do `work` for each number in `order`. Whichever is ready takes the next one,
     so those that take longest should come first.

@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.phases import phase
 from .cache import DiskCache, content_key, source_digest
-from .forks import Copies, copies
+from .forks import ForkedCopies, copies
 from .kernel_processes import command_for, compile_piece, emit_pieces, missing_pieces
 from .optimize import OptLevel, open_module, optimize
 from .toolkit import find_libdevice
@@ -194,7 +194,7 @@ class PtxAhead:
     """
 
     def __init__(self) -> None:
-        self._copies: Copies[None] | None = None
+        self._copies: ForkedCopies[None] | None = None
 
     def start(self, llvm_ir: str, *, sm: int, opt_level: OptLevel, cache: DiskCache) -> None:
         """Begins with what is not in the cache, where there is enough of it and a processor for it."""
@@ -211,7 +211,7 @@ class PtxAhead:
         def work(index: int) -> None:
             compile_piece(module, index, form.kind, form.compile, cache)
 
-        self._copies = Copies(work, missing, number)
+        self._copies = ForkedCopies(work, missing, number)
 
     def finish(self) -> None:
         """Waits until they have ended."""

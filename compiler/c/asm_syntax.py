@@ -51,11 +51,11 @@ class AsmStatement(c_ast.Node):
         return iter([operand.expr for operand in (*self.outputs, *self.inputs)])
 
 
-class AsmLabel(c_ast.Node):
-    """The assembler name of a declaration, among its alignments."""
+class NamedNode(c_ast.Node):
+    """A node that has a name and no parts."""
 
     __slots__ = ("__weakref__", "coord", "name")
-    attr_names = ()
+    attr_names = ("name",)
 
     def __init__(self, name: Any, coord: Any):
         self.name = name
@@ -66,6 +66,12 @@ class AsmLabel(c_ast.Node):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(())
+
+
+class AsmLabel(NamedNode):
+    """The assembler name of a declaration, among its alignments."""
+
+    __slots__ = ()
 
 
 class AsmParser(CParser):

@@ -15,7 +15,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from .asm_syntax import AsmParser
+from .asm_syntax import AsmParser, NamedNode
 
 _TYPED_BUILTINS = frozenset(("__builtin_types_compatible_p", "__builtin_convertvector"))
 """Built-ins that take types as arguments."""
@@ -29,21 +29,10 @@ _WORDS = {
 _PREFIXES = frozenset(("LAND", "PART"))
 
 
-class LabelAddress(c_ast.Node):
+class LabelAddress(NamedNode):
     """`&&label`."""
 
-    __slots__ = ("__weakref__", "coord", "name")
-    attr_names = ("name",)
-
-    def __init__(self, name: str, coord: Any):
-        self.name = name
-        self.coord = coord
-
-    def children(self) -> Any:
-        return ()
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
+    __slots__ = ()
 
 
 class LocalLabels(LabelAddress):

@@ -68,7 +68,7 @@ def flatten(op: Operation) -> bytes:
     return pickle.dumps((list(writer.attributes), tree), pickle.HIGHEST_PROTOCOL)
 
 
-class _Reader:
+class _FlatReader:
     def __init__(self, attributes: Sequence[Attribute]) -> None:
         self.attributes = attributes
         self.values: dict[int, SSAValue] = {}
@@ -124,7 +124,7 @@ class _Reader:
 def unflatten(data: bytes) -> Operation:
     """The operation that `flatten` made `data` of, which this process made or one that it trusts."""
     attributes, tree = pickle.loads(data)
-    reader = _Reader(attributes)
+    reader = _FlatReader(attributes)
     op = reader.operation(tree)
     for early, operands in reader.early:
         early.operands = [reader.values[number] for number in operands]

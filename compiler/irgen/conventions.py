@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMStructType
 from xdsl.ir import Attribute, TypeAttribute
 
+from ...dialects.layout import size_of
 from ..base.machine import Machine
 from ..c.types import (
     ArrayType,
@@ -37,7 +38,7 @@ from ..c.types import (
     RecordType,
     VoidType,
 )
-from .layout import PTR, TypeLowering, ir_size_align
+from .layout import PTR, TypeLowering
 
 GENERAL_REGISTERS = 6
 """Registers for integers and pointers among the arguments on x86-64."""
@@ -62,7 +63,7 @@ class InRegisters:
     @property
     def size(self) -> int:
         """Bytes that a buffer of all pieces needs."""
-        return max(offset + ir_size_align(t)[0] for offset, t in self.pieces)
+        return max(offset + size_of(t) for offset, t in self.pieces)
 
     @property
     def result_type(self) -> Attribute:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    Float80Type,
     IntegerType,
     StringAttr,
     f32,
@@ -27,6 +26,7 @@ from xdsl.dialects.llvm import (
 )
 from xdsl.ir import Attribute, TypeAttribute
 
+from ...dialects.layout import layout_of
 from ..base.machine import Machine, this_machine
 from ..c.types import (
     ArrayType,
@@ -46,34 +46,6 @@ PTR = LLVMPointerType()
 def is_integer_type(t: Attribute) -> TypeIs[IntegerType]:
     """Whether `t` is an integer type (of one type argument, unlike xDSL's class)."""
     return isinstance(t, IntegerType)
-
-
-def ir_size_align(t: Attribute) -> tuple[int, int]:
-    """Size and alignment in bytes that LLVM gives `t` on x86-64 and NVPTX64."""
-    if is_integer_type(t):
-        size = max(1, t.width.data // 8)
-        return size, size
-    match t:
-        case LLVMPointerType():
-            return 8, 8
-        case Float80Type():
-            return 16, 16
-        case LLVMArrayType():
-            size, align = ir_size_align(t.type)
-            return size * t.size.data, align
-        case LLVMStructType():
-            offset, align = 0, 1
-            for element in t.types:
-                e_size, e_align = ir_size_align(element)
-                offset = -(-offset // e_align) * e_align + e_size
-                align = max(align, e_align)
-            return -(-offset // align) * align, align
-        case _ if t == f32:
-            return 4, 4
-        case _ if t == f64:
-            return 8, 8
-        case _:
-            raise ValueError(f"no layout for '{t}'")
 
 
 @dataclass(frozen=True)
@@ -199,14 +171,14 @@ class TypeLowering:
             if member.bit_width is not None:
                 continue
             element = self.convert(member.type.type)
-            size, e_align = ir_size_align(element)
-            natural = -(-offset // e_align) * e_align
+            inner = layout_of(element)
+            natural = -(-offset // inner.align) * inner.align
             if natural < member.offset or (has_bits and offset < member.offset):
                 elements.append(LLVMArrayType(member.offset - offset, i8))
             index[id(member)] = len(elements)
             elements.append(element)
-            offset = member.offset + size
-            align = max(align, e_align)
+            offset = member.offset + inner.size
+            align = max(align, inner.align)
         if -(-offset // align) * align < t.size or (has_bits and offset < t.size):
             elements.append(LLVMArrayType(t.size - offset, i8))
         return elements, index

@@ -24,12 +24,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from ...dialects.layout import layout_of, size_of, struct_layout
 from ..base.diagnostics import UNKNOWN_LOC, SourceLoc, error
 from ..c import ast as c
 from ..c.sema.constants import AddressConstant, ConstantValue, constant_value
 from ..c.types import ArrayType, CType, Field, QualType, RecordType
 from .builder import Builder
-from .layout import PTR, ir_size_align, is_integer_type
+from .layout import PTR, is_integer_type
 
 if TYPE_CHECKING:
     from .symbols import ModuleState
@@ -167,18 +168,15 @@ def _dense(
     element = _scalar(ir_type)
     if not isinstance(ir_type, LLVMArrayType) or len(items) <= _FEW:
         return None
-    if (
-        not (is_integer_type(element) or isinstance(element, AnyFloat))
-        or ir_size_align(element)[0] > 8
-    ):
+    if not (is_integer_type(element) or isinstance(element, AnyFloat)) or size_of(element) > 8:
         return None
     shape: list[int] = []
     t: Attribute = ir_type
     while isinstance(t, LLVMArrayType):
         shape.append(t.size.data)
         t = t.type
-    size = ir_size_align(element)[0]
-    flat: list[int | float] = [0] * (ir_size_align(ir_type)[0] // size)
+    size = size_of(element)
+    flat: list[int | float] = [0] * (size_of(ir_type) // size)
     for offset, _, value in items:
         if not isinstance(value, int | float) or offset % size:
             return None
@@ -235,7 +233,7 @@ def _path(t: Attribute, offset: int, leaf: Attribute) -> list[int] | None:
     while t != leaf or offset:
         match t:
             case LLVMArrayType():
-                size = ir_size_align(t.type)[0]
+                size = size_of(t.type)
                 if size == 0 or offset // size >= t.size.data:
                     return None
                 path.append(offset // size)
@@ -253,13 +251,9 @@ def _path(t: Attribute, offset: int, leaf: Attribute) -> list[int] | None:
 
 
 def _element_at(t: LLVMStructType, offset: int) -> tuple[int, int] | None:
-    start = 0
-    for i, element in enumerate(t.types):
-        size, align = ir_size_align(element)
-        start = -(-start // align) * align
-        if start <= offset < start + size:
+    for i, (element, start) in enumerate(zip(t.types, struct_layout(t)[1], strict=True)):
+        if start <= offset < start + size_of(element):
             return i, offset - start
-        start += size
     return None
 
 
@@ -267,8 +261,8 @@ def _in_bytes(leaves: list[Leaf]) -> list[Leaf]:
     """The same with numbers that are not aligned as bytes. Raises for addresses there."""
     out: list[Leaf] = []
     for offset, t, value in leaves:
-        size, align = ir_size_align(t)
-        if offset % align == 0:
+        layout = layout_of(t)
+        if offset % layout.align == 0:
             out.append((offset, t, value))
             continue
         if not isinstance(value, int | float):
@@ -278,9 +272,9 @@ def _in_bytes(leaves: list[Leaf]) -> list[Leaf]:
                 "assign it at the beginning of main",
             )
         if is_integer_type(t) or isinstance(t, LLVMPointerType):
-            data = (int(value) % (1 << 8 * size)).to_bytes(size, "little")
+            data = (int(value) % (1 << 8 * layout.size)).to_bytes(layout.size, "little")
         else:
-            data = struct.pack("<f" if size == 4 else "<d", float(value))
+            data = struct.pack("<f" if layout.size == 4 else "<d", float(value))
         out += [(offset + i, i8, byte) for i, byte in enumerate(data)]
     return out
 
@@ -293,7 +287,7 @@ def _pieces(leaves: list[Leaf], size: int) -> LLVMStructType:
         if offset > at:
             elements.append(LLVMArrayType(offset - at, i8))
         elements.append(t)
-        at = offset + ir_size_align(t)[0]
+        at = offset + size_of(t)
     if at < size:
         elements.append(LLVMArrayType(size - at, i8))
     return LLVMStructType.from_type_list(elements)

@@ -64,7 +64,7 @@ def scattered_updates(loop: acc.LoopOp, *, lanes: bool) -> Iterator[tuple[llvm.S
     stores = [op for op in stores if _is_shared(root_of(op.ptr), loop, lanes)]
     if not stores:
         return
-    finder = _Finder(loop)
+    finder = _UpdateFinder(loop)
     for store in stores:
         choice = finder.choice(store)
         if choice is not None and finder.is_update(store):
@@ -93,7 +93,7 @@ def _of_gang(root: SSAValue) -> bool:
     return parent is not None
 
 
-class _Finder:
+class _UpdateFinder:
     """Looks at the stores of one loop."""
 
     def __init__(self, loop: acc.LoopOp):

@@ -10,7 +10,7 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
 from ..ir.acc_ops import is_restrict
-from ..ir.addresses import AddressOp
+from ..ir.addresses import AddressOp, base_of
 from ..ir.arguments import distinct_arguments
 from ..ir.cached_accesses import Cached
 from ..ir.cached_sections import first_directive
@@ -44,11 +44,11 @@ def _may_touch(op: Operation, cached: Cached) -> bool:
 
 def _may_be(pointer: SSAValue, cached: Cached) -> bool:
     """Whether a pointer may lead to the array, but not through a view of the directive's."""
-    while isinstance(pointer.owner, AddressOp | acc.CacheOp):
-        owner = pointer.owner
-        if isinstance(owner, acc.CacheOp) and first_directive(owner) is first_directive(cached.op):
+    pointer = base_of(pointer)
+    while isinstance(pointer.owner, acc.CacheOp):
+        if first_directive(pointer.owner) is first_directive(cached.op):
             return False
-        pointer = owner.var if isinstance(owner, acc.CacheOp) else owner.ptr
+        pointer = base_of(pointer.owner.var)
     base = cached.base
     if pointer is base:
         return True

@@ -123,9 +123,9 @@ def written_variables(construct: Operation) -> list[SSAValue]:
 
 
 def _root(pointer: SSAValue) -> SSAValue:
-    while isinstance(pointer.owner, AddressOp | acc.CacheOp):
-        owner = pointer.owner
-        pointer = owner.var if isinstance(owner, acc.CacheOp) else owner.ptr
+    pointer = base_of(pointer)
+    while isinstance(pointer.owner, acc.CacheOp):
+        pointer = base_of(pointer.owner.var)
     return pointer
 
 

@@ -14,7 +14,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ...compiler.base.abi import DataFlag, DataKind
 from ..compression.arrays import Compressor, PackedRequest, check_whole
@@ -223,9 +223,9 @@ class Mapper:
                     continue
                 raise self._not_present(request)
             if request.kind == DataKind.UPDATE_SELF:
-                self._copy_out(entry, request, queue)
+                self._copy("copy out", entry, request, queue)
             else:
-                self._copy_in(entry, request, queue)
+                self._copy("copy in", entry, request, queue)
 
     # Data, at entry
 
@@ -254,7 +254,7 @@ class Mapper:
                 request.device = request.base
                 return
         elif request.flags & DataFlag.ALWAYS_IN and kind in _COPIES_IN:
-            self._copy_in(entry, request, queue)
+            self._copy("copy in", entry, request, queue)
         self.ordering.use(entry.users, queue)
         self.compressor.check(entry, request)
         self._count(entry, request, 1)
@@ -277,7 +277,7 @@ class Mapper:
             self._check_host_memory(request)
         entry = self.map(request, queue)
         if request.kind in _COPIES_IN:
-            self._copy_in(entry, request, queue)
+            self._copy("copy in", entry, request, queue)
         elif request.flags & DataFlag.ZERO:
             with self.watch("zero", request, entry.device_bytes, queue):
                 self.device.zero(entry.device, entry.device_bytes, queue)
@@ -364,7 +364,7 @@ class Mapper:
         dying = held > 0 and not entry.live
         always = bool(request.flags & DataFlag.ALWAYS_OUT)
         if request.kind in _COPIES_OUT and (dying or always):
-            self._copy_out(entry, request, queue)
+            self._copy("copy out", entry, request, queue)
         if dying:
             self.unmap(entry, request, queue)
 
@@ -451,36 +451,28 @@ class Mapper:
 
     # Transfers
 
-    def _copy_in(self, entry: Entry, request: Request, queue: Queue) -> None:
+    def _copy(
+        self, what: Literal["copy in", "copy out"], entry: Entry, request: Request, queue: Queue
+    ) -> None:
+        """Copies what `request` names to the device, or back."""
+        inwards = what == "copy in"
         self.ordering.before_copy(entry.users, queue)
         self.ordering.use(entry.users, queue)
         if entry.packed is not None:
             strips = strips_of(request.shape, request.offset, request.bytes)
             check_whole(request, entry.packed.format)
-            with self.watch("copy in", request, entry.packed.size_of(request.bytes), queue):
-                self.compressor.copy_in(entry, request.start, strips, queue)
+            pack = self.compressor.copy_in if inwards else self.compressor.copy_out
+            with self.watch(what, request, entry.packed.size_of(request.bytes), queue):
+                pack(entry, request.start, strips, queue)
             self.moved = True
             return
-        device = entry.device_address(request.start)
+        device, host = entry.device_address(request.start), request.start
         for strips in self._strips(entry, request):
-            with self.watch("copy in", request, strips.width * strips.rows, queue):
-                self.device.copy_in(device, request.start, strips, queue)
-            self.moved = True
-
-    def _copy_out(self, entry: Entry, request: Request, queue: Queue) -> None:
-        self.ordering.before_copy(entry.users, queue)
-        self.ordering.use(entry.users, queue)
-        if entry.packed is not None:
-            strips = strips_of(request.shape, request.offset, request.bytes)
-            check_whole(request, entry.packed.format)
-            with self.watch("copy out", request, entry.packed.size_of(request.bytes), queue):
-                self.compressor.copy_out(entry, request.start, strips, queue)
-            self.moved = True
-            return
-        device = entry.device_address(request.start)
-        for strips in self._strips(entry, request):
-            with self.watch("copy out", request, strips.width * strips.rows, queue):
-                self.device.copy_out(request.start, device, strips, queue)
+            with self.watch(what, request, strips.width * strips.rows, queue):
+                if inwards:
+                    self.device.copy_in(device, host, strips, queue)
+                else:
+                    self.device.copy_out(host, device, strips, queue)
             self.moved = True
 
     def _strips(self, entry: Entry, request: Request) -> Iterable[Strips]:

@@ -19,6 +19,7 @@ from ...compiler.base.deep_stack import with_deep_stack
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ...dialects.dense import integers
+from ...dialects.layout import size_of
 from . import values
 from .access import SourcePlace
 from .codegen import FunctionCompiler, Unsupported
@@ -28,7 +29,6 @@ from .library import LIBRARY
 from .liveness import root_of
 from .mathlib import math_function
 from .memory import CODE_BASE, SHARED_BASE, SharedLayout
-from .types import size_align
 
 _SHARED_SPACE = 3
 FUNCTION_BYTES = 16
@@ -129,7 +129,7 @@ class ModuleCompiler:
         variable = self.symbols.get(symbol)
         if isinstance(variable, llvm.GlobalOp) and _is_shared(variable):
             if symbol not in self.shared.offsets:
-                self.shared.add(symbol, size_align(variable.global_type)[0])
+                self.shared.add(symbol, size_of(variable.global_type))
             return self.integer(SHARED_BASE + self.shared.offsets[symbol])
         if self.function(symbol) is not None:
             return self.integer(CODE_BASE + FUNCTION_BYTES * list(self._functions).index(symbol))
@@ -256,5 +256,5 @@ def _local_bytes(func: Operation) -> int:
     total = 0
     for op in func.walk():
         if isinstance(op, llvm.AllocaOp):
-            total += size_align(op.elem_type)[0]
+            total += size_of(op.elem_type)
     return total

@@ -20,6 +20,7 @@ from xdsl.dialects import gpu
 from xdsl.ir import Attribute
 
 from ...compiler.base.abi import DeviceType
+from ...dialects.layout import size_of
 from ..data.peer_sections import PeerStrips
 from ..data.present import PresentTable
 from ..device import (
@@ -48,7 +49,7 @@ from .memories import Memories
 from .memory import SPACE_SHIFT, WRITTEN, GlobalMemory, LocalMemory, SharedMemory
 from .patience import PATIENCE, LaunchWatch, Patience
 from .races import LAST_LAUNCH, LAUNCH_SHIFT, TIME_MASK, Clock
-from .types import dtype_of, elements, size_align
+from .types import dtype_of, elements
 from .values import Batch, Threads
 from .watches import History
 
@@ -212,7 +213,7 @@ class SimDevice:
         variables = list(global_variables(image.module))
         for variable in variables:
             name = variable.sym_name.data
-            size = size_align(variable.global_type)[0]
+            size = size_of(variable.global_type)
             self._addresses[name] = self.memory.allocate(size, f"of '{name}'").start
         for variable in variables:
             data = initial_bytes(variable, self._addresses)

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext, nvvm
 from ...dialects.accx_watch import WatchOp
+from ...dialects.layout import size_of
 from ...dialects.llvm_ext.atomics import AtomicOrdering
 from .atomics import KINDS
 from .codegen import FunctionCompiler, Unsupported, scalar_dtype
@@ -19,7 +20,7 @@ from .expressions import type_name, zero
 from .library import LIBRARY
 from .liveness import Flag
 from .mathlib import math_function
-from .types import dtype_of, element, elements, odd_bytes, size_align
+from .types import dtype_of, element, elements, odd_bytes
 from .watches import WatchedLoop, WatchedScalar
 
 _DIMENSIONS = {gpu.DimensionEnum.X: 0, gpu.DimensionEnum.Y: 1, gpu.DimensionEnum.Z: 2}
@@ -39,7 +40,7 @@ def alloca(f: FunctionCompiler, op: Operation) -> None:
         if op.res in f.live.flagged:
             f.put(f"{f.define(Flag(op.res))} = False_")
         return
-    size, _ = size_align(op.elem_type)
+    size = size_of(op.elem_type)
     name = f.module.array_name(op.res.name_hint or "")
     _result(f, op, f"rt.alloca({size}, {f.name_of(op.size)}, {name!r})")
 
@@ -128,12 +129,12 @@ def gep(f: FunctionCompiler, op: Operation) -> None:
             operands.append(index)
             if level > 0:
                 type = element(type, 0)[0]
-            stride = size_align(type)[0]
+            stride = size_of(type)
             name = f.name_of(index)
             wide = name if str(dtype_of(index.type)) == "int64" else f"{name}.astype(i64)"
             terms.append(wide if stride == 1 else f"{wide} * {f.module.integer(stride)}")
         elif level == 0:
-            offset += number * size_align(type)[0]
+            offset += number * size_of(type)
         else:
             type, more = element(type, number)
             offset += more

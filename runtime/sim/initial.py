@@ -19,8 +19,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
+from ...dialects.layout import size_of
 from .expressions import constant, zero
-from .types import dtype_of, element, elements, size_align
+from .types import dtype_of, element, elements
 
 
 def initial_bytes(variable: llvm.GlobalOp, addresses: dict[str, int]) -> bytes:
@@ -28,7 +29,7 @@ def initial_bytes(variable: llvm.GlobalOp, addresses: dict[str, int]) -> bytes:
     What the variable holds when the program starts: zeros without an initialiser. Raises
     `CompileError` for initialisers the simulator does not know.
     """
-    size = size_align(variable.global_type)[0]
+    size = size_of(variable.global_type)
     out = bytearray(size)
     try:
         if variable.body.blocks and variable.body.blocks[0].ops:
@@ -55,7 +56,7 @@ def _write(out: bytearray, offset: int, type: Attribute, value: Any) -> None:
 def _attribute(
     out: bytearray, offset: int, type: Attribute, value: Attribute, addresses: dict[str, int]
 ) -> None:
-    size = size_align(type)[0]
+    size = size_of(type)
     match value:
         case StringAttr():
             text = value.data
@@ -119,7 +120,7 @@ def _value(value: SSAValue, addresses: dict[str, int]) -> Any:
             offset, type = 0, op.elem_type
             for level, raw in enumerate(op.rawConstantIndices.iter_values()):
                 if level == 0:
-                    offset += int(raw) * size_align(type)[0]
+                    offset += int(raw) * size_of(type)
                 else:
                     type, more = element(type, int(raw))
                     offset += more

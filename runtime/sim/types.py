@@ -21,6 +21,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute
 
+from ...dialects.layout import member_offset, size_of
+
 _INTEGERS: dict[int, type[Any]] = {
     1: np.bool_,
     8: np.int8,
@@ -68,42 +70,13 @@ def sixteen_bytes(value: int) -> Any:
     return np.frombuffer((value % (1 << 128)).to_bytes(16, "little"), "V16")[0]
 
 
-def size_align(type: Attribute) -> tuple[int, int]:
-    """Size and alignment in bytes. Raises `ValueError` for types without a layout here."""
-    match type:
-        case LLVMArrayType():
-            size, align = size_align(type.type)
-            return size * type.size.data, align
-        case LLVMStructType():
-            offset, align = 0, 1
-            for element in type.types:
-                e_size, e_align = size_align(element)
-                offset = -(-offset // e_align) * e_align + e_size
-                align = max(align, e_align)
-            return -(-offset // align) * align, align
-        case _ if type == I128:
-            return 16, 16
-        case _:
-            dtype = dtype_of(type)
-            if dtype is None:
-                raise ValueError(f"the simulator has no layout for {type}")
-            return dtype.itemsize, dtype.itemsize
-
-
 def element(type: Attribute, index: int) -> tuple[Attribute, int]:
     """The type of an element of an aggregate and its offset in bytes."""
     if isinstance(type, LLVMArrayType):
-        return type.type, index * size_align(type.type)[0]
+        return type.type, index * size_of(type.type)
     if not isinstance(type, LLVMStructType):
         raise ValueError(f"{type} has no elements")
-    offset = 0
-    for number, member in enumerate(type.types):
-        size, align = size_align(member)
-        offset = -(-offset // align) * align
-        if number == index:
-            return member, offset
-        offset += size
-    raise ValueError(f"{type} has no element {index}")
+    return type.types.data[index], member_offset(type, index)
 
 
 def elements(type: Attribute) -> list[tuple[Attribute, int]] | None:

@@ -137,12 +137,12 @@ def _raises(number: int) -> int:
 
 
 def test_copies_answer_or_there_is_no_answer():
-    assert forks.Copies(_square, [5, 3, 900], 2).finish() == {5: 25, 3: 9, 900: 810000}
-    assert forks.Copies(lambda n: "x" * 200_000, [1, 2], 2).finish() == dict.fromkeys(
+    assert forks.ForkedCopies(_square, [5, 3, 900], 2).finish() == {5: 25, 3: 9, 900: 810000}
+    assert forks.ForkedCopies(lambda n: "x" * 200_000, [1, 2], 2).finish() == dict.fromkeys(
         [1, 2], "x" * 200_000
     )
-    assert forks.Copies(_killed, range(5), 2).finish() is None
-    assert forks.Copies(_raises, range(5), 2).finish() is None
+    assert forks.ForkedCopies(_killed, range(5), 2).finish() is None
+    assert forks.ForkedCopies(_raises, range(5), 2).finish() is None
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from accopt.dialects.layout import size_of
 from accopt.runtime.sim import arithmetic
 from accopt.runtime.sim.expressions import NAMESPACE, constant, expression
-from accopt.runtime.sim.types import dtype_of, odd_bytes, size_align
+from accopt.runtime.sim.types import dtype_of, odd_bytes
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, f32, i32, i64
 from xdsl.dialects.test import TestOp as Opaque
@@ -94,7 +95,7 @@ def test_what_looks_at_a_sign_is_refused():
 def test_bytes(width: int):
     dtype = dtype_of(IntegerType(width))
     assert dtype is not None and odd_bytes(IntegerType(width)) == width // 8
-    assert size_align(IntegerType(width))[0] == dtype.itemsize
+    assert size_of(IntegerType(width)) == dtype.itemsize
     numbers = np.array([0, 1, (1 << width) - 1, 0x123456 << width - 24], dtype)
     parts = [arithmetic.byte_of(numbers, n) for n in range(width // 8)]
     assert all(part.dtype == np.uint8 for part in parts)

@@ -134,15 +134,6 @@ class TypeBuilder:
                 result = self.build(node.type).type
                 with self.unit.nested_scope():
                     return QualType(self.function(node, result)[0])
-            case c_ast.Typename():
-                q = self.declared(node)
-                return apply_qualifiers(
-                    q, [w for w in node.quals if w == "_Atomic"], self._loc(node)
-                )
-            case c_ast.AttributedType():
-                return self.build(node.type)
-            case c_ast.TypeOf():
-                return self._type_of(node)
             case _:
                 return self.qualified_specifier(node)
 
