@@ -172,11 +172,11 @@ class _Host:
 
 def _common_length(sites: Sequence[tuple[Attribute, ...]]) -> int:
     """How many sites of declared variables there are, with which all lists begin."""
-    from ..passes.ir.sites import Site
+    from ..passes.ir.sites import SiteEntry
 
     count = 0
     for site in sites[0]:
-        if Site.from_attr(site).kind != "declare":  # pyright: ignore[reportArgumentType]
+        if SiteEntry.from_attr(site).kind != "declare":  # pyright: ignore[reportArgumentType]
             break
         count += 1
     if any(own[:count] != sites[0][:count] for own in sites):
