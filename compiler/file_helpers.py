@@ -24,6 +24,7 @@ from .process import without_collection
 if TYPE_CHECKING:
     from .base.options import CompileOptions
     from .c.preprocess import PreprocessOptions
+    from .c.preprocess_macros import Headers
 
 _WORTH_A_PROCESS = 200_000
 """Bytes of C, without headers, that take longer to check than another process takes to start."""
@@ -104,9 +105,12 @@ def help_out() -> None:
     signal.signal(signal.SIGTERM, _leave)
     number, count = map(int, sys.argv[1:3])
     paths, options, target, compiling = pickle.load(sys.stdin.buffer)
+    from .c.preprocess_macros import Headers
+
+    headers = Headers()
     with without_collection():
         for path in paths[::-1][number::count]:
-            work_ahead(path, options, target, compiling)
+            work_ahead(path, options, target, compiling, headers)
 
 
 @with_deep_stack
@@ -115,10 +119,12 @@ def work_ahead(
     options: PreprocessOptions,
     target: str,
     compiling: CompileOptions | None = None,
+    headers: Headers | None = None,
 ) -> None:
     """
     Preprocesses and checks a file, if that has not been done, for what is kept of it. With `compiling`, it is
-    compiled, too, if it can be alone: there are no helpers for small programs.
+    compiled, too, if it can be alone: there are no helpers for small programs. `headers`: those that files of
+    the program have read.
     """
     from .c.preprocess_kept import preprocess_or_find
     from .c.program import check_file
@@ -127,7 +133,7 @@ def work_ahead(
 
     kept = CheckedFiles()
     with suppress(CompileError, RecursionError):
-        source = preprocess_or_find(path, options, DiagnosticSink(), kept=kept)
+        source = preprocess_or_find(path, options, DiagnosticSink(), headers, kept)
         if kept.has(source.file, source.text, target) and not compiling:
             return
         unit = check_file(source, DiagnosticSink(), target, kept)

@@ -19,6 +19,8 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 
 from ..dialects.accx import IR_VERSION, NEXT_PASS, STAGE, VERSION
+from ..dialects.accx_compress import PACKED
+from ..dialects.accx_element import ElementOp
 from ..dialects.quick_xdsl import attributes_unchecked
 from ..passes.ir.machine import Machine, set_machine
 from ..passes.registry import load_pass, passes_to
@@ -129,6 +131,22 @@ def stage_of(module: ModuleOp) -> str:
     """The stage `module` has reached; a module that does not say is at `acc`."""
     attr = module.attributes.get(STAGE)
     return attr.data if isinstance(attr, StringAttr) else ACC.name
+
+
+_OF_CONSTRUCTS = ("data", "scheduled", "transformed")
+"""The stages whose passes change nothing outside of what directives have made."""
+_BY_DIRECTIVES = ("acc.declare", PACKED)
+"""What directives leave on operations of other dialects."""
+
+
+def _has_directives(module: ModuleOp) -> bool:
+    """Whether there is anything in a module at stage `acc` that directives have made."""
+    return any(
+        (op.name.startswith(("acc.", "accx.")) and not isinstance(op, ElementOp))
+        or not op.attributes.keys().isdisjoint(_BY_DIRECTIVES)
+        for op in module.walk()
+        if op is not module
+    )
 
 
 CHECKING = "(checking)"
@@ -312,18 +330,23 @@ def run_to_stage(
                 _verify(module, f"the pass '{name}'", f"--print-after {name} shows it")
 
     def run_stage(stage: Stage) -> bool:
-        """Runs the passes that lead to `stage`; false if one of them was to be stopped before."""
+        """
+        Runs the passes that lead to `stage`, less those that would find nothing to do; false if one of them
+        was to be stopped before.
+        """
+        idle = stage.passes if plain and stage.name in _OF_CONSTRUCTS else ()
         for name in _remaining(module, stage):
             if name == stop_before:
                 module.attributes[NEXT_PASS] = StringAttr(name)
                 return False
-            if name in skipped:
+            if name in skipped or (name in idle and name not in overrides):
                 continue
             run(_make_pass(name, overrides))
         for module_pass in added.get(stage.name, ()):
             run(module_pass)
         return True
 
+    plain = run_pass is _apply and start == ACC.name and not _has_directives(module)
     set_machine(module, machine_for(options))
     module.attributes[VERSION] = IntegerAttr(IR_VERSION, i32)
     if start == ACC.name and NEXT_PASS not in module.attributes:

@@ -39,6 +39,10 @@ class SourceLoc:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
+    def __reduce__(self) -> tuple[type[SourceLoc], tuple[str, int, int]]:
+        """In half of the time that pickling a data class takes: trees have one for each node."""
+        return SourceLoc, (self.file, self.line, self.column)
+
     def to_attr(self) -> FileLineColLoc:
         """The xDSL location attribute that stands for this place on an operation."""
         from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr

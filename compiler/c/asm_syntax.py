@@ -16,6 +16,7 @@ from pycparser import c_ast
 from pycparser.c_parser import CParser
 
 from ..base.diagnostics import SourceLoc, error
+from .quick_lexer import QuickLexer
 
 ASM_WORD = "$am"
 """What `asm` is for the lexer where it begins assembly: elsewhere it is an ordinary name (C11 J.5.10)."""
@@ -78,7 +79,7 @@ class AsmParser(CParser):
     """pycparser with these."""
 
     def __init__(self, *, c23: bool = False) -> None:
-        super().__init__(dialect="c23" if c23 else "legacy")
+        super().__init__(lexer=QuickLexer, dialect="c23" if c23 else "legacy")
         self.clex._keyword_map |= dict.fromkeys((ASM_WORD, "__asm", "__asm__"), "ASM")
 
     def _parse_external_declaration(self) -> Any:

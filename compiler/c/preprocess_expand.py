@@ -130,10 +130,7 @@ class _Expansion:
         self._stack.append(_Context(tokens))
         out: list[Token] = []
         table = self._table
-        while (token := self._read()) is not None:
-            if token.type != "CPP_ID" or token.painted:
-                out.append(token)
-                continue
+        while (token := self._next_name(out)) is not None:
             macro = table.get(token.value)
             if self._in_condition and token.value == "defined":
                 out += [token, *self._asked_about()]
@@ -146,6 +143,26 @@ class _Expansion:
             elif not self._replace(token, macro):
                 out.append(token)
         return out
+
+    def _next_name(self, out: list[Token]) -> Token | None:
+        """The next token that may stand for others, None at the end; those before it go to `out`."""
+        table = self._table
+        while True:
+            context = self._stack[-1]
+            tokens, first = context.tokens, context.position
+            for at in range(first, len(tokens)):
+                token = tokens[at]
+                if token.type == "CPP_ID" and not token.painted:
+                    value = token.value
+                    if value in table or value in _NOT_IN_TABLE:
+                        out += tokens[first:at]
+                        context.position = at + 1
+                        return token
+            out += tokens[first:]
+            context.position = len(tokens)
+            if len(self._stack) == 1:
+                return None
+            self._pop()
 
     def _asked_about(self) -> list[Token]:
         """What `defined` applies to: a name, or a parenthesis and a name."""
@@ -263,6 +280,10 @@ class _Expansion:
         return token
 
 
+_NOT_IN_TABLE = frozenset(("__LINE__", "__COUNTER__", "defined"))
+"""Names that mean something and are no macros (`defined` in conditions)."""
+
+
 def _no_argument(parameter: str) -> list[Token]:
     raise KeyError(parameter)
 
@@ -294,6 +315,13 @@ def _substituted(
     `expanded` makes of them, and `##` carried out. `rest` is the parameter of variable arguments.
     """
     out: list[Token] = []
+    if not any(token.value in ("#", "##") for token in body):
+        for token in body:
+            if token.value in arguments:
+                out += _placed(expanded(token.value), place, arguments=True)
+            else:
+                out += _placed((token,), place)
+        return out
     index = 0
     while index < len(body):
         token = body[index]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pycparser.c_lexer import Token
+
 from .gnu_syntax import GnuParser
 
 _NUMBERS = frozenset(
@@ -34,6 +36,25 @@ _AFTER_OPERANDS = _ENDS | _OPERATORS
 
 class QuickOperands(GnuParser):
     """The same trees in fewer steps."""
+
+    def _peek(self, k: int = 1) -> Token | None:
+        tokens = self._tokens
+        place = tokens._index + k - 1
+        token = tokens._buffer[place] if place < len(tokens._buffer) else tokens.peek(k)
+        if token is not self._typedef_checked_token:
+            self._classify_identifier(token)
+        return token
+
+    def _peek_type(self, k: int = 1) -> str | None:
+        token = self._peek(k)
+        return None if token is None else token.type
+
+    def _accept(self, token_type: str) -> Token | None:
+        token = self._peek()
+        if token is None or token.type != token_type:
+            return None
+        self._tokens._index += 1
+        return token
 
     def _parse_assignment_expression(self) -> Any:
         return self._word(_ENDS) or super()._parse_assignment_expression()
