@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions, TargetName
+from accopt.compiler.base.phases import recording
 from accopt.compiler.emit import emit_text
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.pipeline import run_to_stage, stage_names
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
+from xdsl.passes import ModulePass
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -48,3 +51,27 @@ def test_saved_ir_continues_to_the_same_ptx(stage: str) -> None:
     for copy in (module, saved):
         run_to_stage(make_context(), copy, "nvvm", options)
     assert emit_text(saved, "ptx", options) == emit_text(module, "ptx", options)
+
+
+PLAIN = Path(__file__).parents[1] / "irgen" / "programs" / "records.c"
+
+
+@pytest.mark.parametrize("target", ["nvptx", "host"])
+def test_passes_of_constructs_change_no_program_without_directives(target: TargetName) -> None:
+    """They are left out, unless somebody looks at each pass, which must see the same."""
+    options = CompileOptions(target=target)
+    assert "#pragma" not in PLAIN.read_text()
+    left_out, run = (front_end([PLAIN], options, DiagnosticSink()) for _ in range(2))
+    seen: list[str] = []
+
+    def look(ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
+        seen.append(module_pass.name)
+        module_pass.apply(ctx, module)
+
+    with recording() as phases:
+        run_to_stage(make_context(), left_out, "nvvm", options)
+    done = {phase.name for _, phase in phases.flat()}
+    run_to_stage(make_context(), run, "nvvm", options, look)
+    assert print_ir(left_out, debug_info=True) == print_ir(run, debug_info=True)
+    assert "schedule-loops" in seen and "schedule-loops" not in done
+    assert done.issuperset(seen[seen.index("lower-elements") :])
