@@ -346,7 +346,7 @@ def run_to_stage(
             run(module_pass)
         return True
 
-    plain = run_pass is _apply and start == ACC.name and not _has_directives(module)
+    plain = run_pass is apply_pass and start == ACC.name and not _has_directives(module)
     set_machine(module, machine_for(options))
     module.attributes[VERSION] = IntegerAttr(IR_VERSION, i32)
     if start == ACC.name and NEXT_PASS not in module.attributes:
