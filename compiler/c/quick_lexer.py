@@ -4,6 +4,8 @@ is, are told apart by one regular expression, which takes no memory for each cha
 else comes, and all that is wrong, is left to pycparser.
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import re

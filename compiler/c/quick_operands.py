@@ -4,6 +4,8 @@ has no postfix, no cast and no binary operation in it, for which the grammar has
 operands are such, and long initialisers have no others.
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from typing import Any
