@@ -168,6 +168,20 @@ def _order(loc: SourceLoc) -> tuple[str, int, int]:
     return loc.file, loc.line, loc.column
 
 
+def names_of(unit: TranslationUnit) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a file defines for others, and those that it wants from them."""
+    from .c.ast import Storage
+    from .directives.records import BindClause
+
+    functions = (f for f in unit.functions if (f.body or f.alias) and not f.is_static)
+    variables = (v for v in unit.variables if v.is_defined and v.storage is Storage.GLOBAL)
+    defined = frozenset(d.symbol or d.name for each in (functions, variables) for d in each)
+    bound = (d.find("bind", BindClause) for f in unit.functions for d in f.directives)
+    used = {name for name, _ in _uses([unit])} | {bind.target for bind in bound if bind}
+    own = {f.name for f in unit.functions if f.is_static}
+    return defined, frozenset(used) - defined - own
+
+
 def _uses(units: Sequence[TranslationUnit]) -> Iterator[tuple[str, SourceLoc]]:
     """Functions and external variables that the program's functions and variables use, and where."""
     from .c import ast as c

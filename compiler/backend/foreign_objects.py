@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
 from .elf import ET_REL, SHF_TLS, SHN_UNDEF, STB_GLOBAL, STB_LOCAL, STB_WEAK, ElfFile
@@ -98,14 +99,25 @@ class ForeignObject:
         return error(UNKNOWN_LOC, f"'{self.name}' {what}", remedy)
 
 
-def needed_members(
-    members: Iterable[ForeignObject], wanted: set[str], defined: set[str]
-) -> list[ForeignObject]:
+class Linkable(Protocol):
+    """What says which names it defines and which it wants from others."""
+
+    @property
+    def defined(self) -> frozenset[str]: ...
+
+    @property
+    def undefined(self) -> frozenset[str]: ...
+
+
+Member = TypeVar("Member", bound=Linkable)
+
+
+def needed_members(members: Iterable[Member], wanted: set[str], defined: set[str]) -> list[Member]:
     """
     The members of archives that define what is `wanted` and not `defined`, and what those want in turn
     (ld(1), archives).
     """
-    left, chosen = list(members), list[ForeignObject]()
+    left, chosen = list(members), list[Member]()
     progress = True
     while progress:
         progress = False

@@ -213,6 +213,7 @@ class _Command:
         from ..c.program import check_program
         from ..checked_files import CheckedFiles
         from ..irgen import generate_module
+        from ..references import names_of
 
         options, sink, kept = compile_options(self.args), DiagnosticSink(), CheckedFiles()
         try:
@@ -223,7 +224,8 @@ class _Command:
         finally:
             messages = _print(sink)
         tree = kept.entry(source.file, source.text)
-        return ObjectFile(source, _kept_arguments(self.args), messages, tree)
+        unit = next(unit for unit in units if unit.file == source.file)
+        return ObjectFile(source, _kept_arguments(self.args), messages, *names_of(unit), tree)
 
     def _language(self, path: Path) -> str | None:
         """What `-x`, or else the name, says that an input is; None: no source file."""
@@ -239,7 +241,7 @@ class _Command:
         from .program_file import program_file, require_standalone
         from .run_program import device_number, for_this_machine
 
-        inputs = self._objects()
+        inputs = self._needed(self._objects())
         objects = [each for each in inputs if isinstance(each, ObjectFile)]
         args = self._with_options_of(objects)
         require_standalone(args)
@@ -331,6 +333,27 @@ class _Command:
                 self.args.libraries.remove(name)
                 found += read_objects(archive)
         return found
+
+    def _needed(
+        self, inputs: Sequence[ObjectFile | ForeignObject]
+    ) -> list[ObjectFile | ForeignObject]:
+        """
+        The inputs without members of archives that nothing needs (all with `--whole-archive`). Other
+        compilers' stay: the code made of ours says which of them are needed (`_foreign`).
+        """
+        from ..backend.foreign_objects import ForeignObject, needed_members
+
+        def is_member(each: ObjectFile | ForeignObject) -> bool:
+            return each.name.endswith(")") if isinstance(each, ForeignObject) else each.is_member
+
+        if "--whole-archive" in self.args.linker_words:
+            return list(inputs)
+        given = [each for each in inputs if not is_member(each)]
+        wanted = {"main"}.union(*(each.undefined for each in given))
+        defined = set[str]().union(*(each.defined for each in given))
+        chosen = needed_members(filter(is_member, inputs), wanted, defined)
+        kept = {id(each) for each in (*given, *chosen)}
+        return [each for each in inputs if id(each) in kept or isinstance(each, ForeignObject)]
 
     def _archive(self, name: str) -> Path | None:
         """The archive that `-lNAME` means: where a folder of `-L` has one, and no shared library."""

@@ -204,7 +204,7 @@ def _linker(words: Sequence[str], given: Sequence[str], sink: DiagnosticSink) ->
             found.append(f"{word[:2] if word != '--library-path' else '-L'}{apart[0]}")
         elif re.match(r"-[lL].", word) or not word.startswith("-"):
             found.append(word)
-        elif shared:
+        elif shared or word == "--whole-archive":
             found += [f"--linker-word={each}" for each in (word, *apart)]
         elif name in ("-rpath", "--rpath", "-R"):
             found.append(f"-L{value if equals else apart[0]}")

@@ -16,7 +16,7 @@ from ..backend.foreign_objects import ForeignObject
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..c.preprocess import PreprocessedSource
 
-_MAGIC = b"accopt object 2\n"
+_MAGIC = b"accopt object 3\n"
 _ANY_MAGIC = b"accopt object "
 _LENGTH = 8
 """Bytes of the length of the part that is text, which stands before it; the typed tree follows."""
@@ -31,18 +31,23 @@ _HEADER = 60
 class ObjectFile:
     """
     A compiled file: its preprocessed C, the command's options that count when it becomes code, the
-    messages that its compilation printed, and key and bytes of what checking it came to (`checked_files.py`).
+    messages that its compilation printed, the names that it defines for others and those that it uses, and
+    key and bytes of what checking it came to (`checked_files.py`). `is_member`: of an archive.
     """
 
     source: PreprocessedSource
     arguments: tuple[str, ...]
     messages: tuple[str, ...]
+    defined: frozenset[str]
+    undefined: frozenset[str]
     checked: tuple[str, bytes] | None = None
+    is_member: bool = False
 
     def to_bytes(self) -> bytes:
         """The contents of the file."""
         key, tree = self.checked or ("", b"")
-        fields = [self.source.file, self.source.text, self.arguments, self.messages, key]
+        names = sorted(self.defined), sorted(self.undefined)
+        fields = [self.source.file, self.source.text, self.arguments, self.messages, *names, key]
         text = zlib.compress(json.dumps(fields).encode(), 1)
         return _MAGIC + len(text).to_bytes(_LENGTH, "little") + text + tree
 
@@ -52,10 +57,12 @@ def read_objects(path: Path) -> list[ObjectFile | ForeignObject]:
     data = _contents(path)
     if data.startswith(_THIN):
         names = [name for name, _ in _members(data, thin=True)]
-        return [_read(f"{path}({name})", _contents(path.parent / name)) for name in names]
-    if not data.startswith(_ARCHIVE):
+        members = ((name, _contents(path.parent / name)) for name in names)
+    elif not data.startswith(_ARCHIVE):
         return [_read(str(path), data)]
-    return [_read(f"{path}({name})", member) for name, member in _members(data)]
+    else:
+        members = _members(data)
+    return [_read(f"{path}({name})", member, is_member=True) for name, member in members]
 
 
 def _contents(path: Path) -> bytes:
@@ -87,7 +94,7 @@ def _members(data: bytes, *, thin: bool = False) -> Iterator[tuple[str, bytes]]:
         at += size + size % 2
 
 
-def _read(name: str, data: bytes) -> ObjectFile | ForeignObject:
+def _read(name: str, data: bytes, *, is_member: bool = False) -> ObjectFile | ForeignObject:
     if data.startswith(b"\x7fELF"):
         return ForeignObject(name, data)
     if data.startswith(_ANY_MAGIC) and not data.startswith(_MAGIC):
@@ -104,10 +111,14 @@ def _read(name: str, data: bytes) -> ObjectFile | ForeignObject:
         )
     begin = len(_MAGIC) + _LENGTH
     end = begin + int.from_bytes(data[len(_MAGIC) : begin], "little")
-    file, text, arguments, messages, key = json.loads(zlib.decompress(data[begin:end]))
+    fields = json.loads(zlib.decompress(data[begin:end]))
+    file, text, arguments, messages, defined, undefined, key = fields
     return ObjectFile(
         PreprocessedSource(file, text),
         tuple(arguments),
         tuple(messages),
+        frozenset(defined),
+        frozenset(undefined),
         (key, data[end:]) if key else None,
+        is_member,
     )

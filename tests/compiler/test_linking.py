@@ -249,3 +249,25 @@ def test_what_is_never_called_needs_no_definition(
     assert subprocess.run([str(program)], check=False).returncode == 6
     assert accc_main.main(["-DWANTED=1", *command]) == 1
     assert "has.c:2:70: error: undefined reference to 'nowhere'" in capsys.readouterr().err
+
+
+def test_archives_give_what_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A member that nothing wants may define what another one does, and want what nobody has."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.c").write_text("int a(void); int main(void) { return a(); }")
+    write(
+        tmp_path,
+        "int b(void); int tab[3] = {1, 2, 3}; int a(void) { return b(); }",
+        "extern int tab[]; int b(void) { return tab[0] - 1; } int twice(void) { return 1; }",
+        "int nowhere(void); int twice(void) { return nowhere(); }",
+    )
+    for name in "mabc":
+        assert accc_main.main(["--target=host", "-c", f"{name}.c"]) == 0
+    for archive, members in (("libx.a", "cba"), ("all.a", "bam")):
+        subprocess.run(["ar", "rcs", archive, *(f"{m}.o" for m in members)], check=True)
+    for inputs in (["m.o", "libx.a"], ["m.o", "-L.", "-lx"], ["m.o", "a.o", "libx.a"], ["all.a"]):
+        assert accc_main.main(["--target=host", *inputs, "-o", "program"]) == 0
+    assert accc_main.main(["--target=host", "m.o", "-Wl,--whole-archive", "libx.a"]) == 1
+    assert "'twice' is defined in two files" in capfd.readouterr().err
