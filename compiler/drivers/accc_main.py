@@ -31,6 +31,7 @@ from ..base.diagnostics import (
 )
 from ..base.progress import telling_progress
 from ..internal_error import guarded
+from .assembly import SUFFIXES, assembled
 from .c_options import answer, command_error, prepared_or_leave, tell_search
 from .customary_options import translated_or_leave
 from .dependencies import add_dependency_arguments, write_dependencies
@@ -176,6 +177,9 @@ class _Command:
     def _compile(self) -> None:
         for name in self.args.inputs:
             output = self.args.output or Path(Path(name).name).with_suffix(".o")
+            if Path(name).suffix in SUFFIXES and self._language(Path(name)) is None:
+                write_output(output, self._assembled(Path(name)))
+                continue
             compiled = self._compiled(Path(name), str(output))
             if not self.args.check:
                 write_output(output, compiled.to_bytes())
@@ -226,6 +230,11 @@ class _Command:
         tree = kept.entry(source.file, source.text)
         unit = next(unit for unit in units if unit.file == source.file)
         return ObjectFile(source, _kept_arguments(self.args), messages, *names_of(unit), tree)
+
+    def _assembled(self, path: Path) -> bytes:
+        return assembled(
+            path, [*self.args.include_dirs, *self.args.isystem_dirs], self.args.defines
+        )
 
     def _language(self, path: Path) -> str | None:
         """What `-x`, or else the name, says that an input is; None: no source file."""
@@ -318,11 +327,15 @@ class _Command:
 
     def _objects(self) -> list[ObjectFile | ForeignObject]:
         """The inputs as objects; C files among them are compiled."""
+        from ..backend.foreign_objects import ForeignObject
+
         found: list[ObjectFile | ForeignObject] = []
         for name in self.args.inputs:
             path = Path(name)
             if self._language(path) is not None:
                 found.append(self._compiled(path, str(self.args.output or "a.out")))
+            elif path.suffix in SUFFIXES:
+                found.append(ForeignObject(name, self._assembled(path)))
             elif ".so" in path.suffixes:
                 self.args.libraries.append(str(path.resolve()))
             else:

@@ -103,3 +103,19 @@ def test_archives_give_what_is_needed():
     members = [Member("c", {"c"}, set()), Member("a", {"a"}, {"b"}), Member("b", {"b"}, {"x"})]
     chosen = needed_members(members, {"a", "x"}, {"x"})
     assert [each.name for each in chosen] == ["a", "b"]
+
+
+def test_assembly_is_left_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    text = "#define NAME answer\n.globl NAME\nNAME: .long VALUE\n"
+    Path("part.S").write_text(text + '.section .note.GNU-stack,"",%progbits\n')
+    Path("main.c").write_text("extern int answer; int main(void) { return answer - 42; }")
+    assert accc_main.main(["-DVALUE=42", "-c", "part.S", "-o", "part.o"]) == 0
+    assert Path("part.o").read_bytes().startswith(b"\x7fELF")
+    assert accc_main.main(["--target=host", "main.c", "part.o", "-o", "program"]) == 0
+    assert accc_main.main(["--target=host", "-DVALUE=42", "main.c", "part.S", "-o", "two"]) == 0
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert accc_main.main(["-c", "part.S"]) == 1
+    assert "'part.S' is assembly, which needs gcc or clang" in capfd.readouterr().err
