@@ -12,11 +12,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
 from .elf import ET_REL, SHF_TLS, SHN_UNDEF, STB_GLOBAL, STB_LOCAL, STB_WEAK, ElfFile
@@ -99,34 +99,30 @@ class ForeignObject:
         return error(UNKNOWN_LOC, f"'{self.name}' {what}", remedy)
 
 
-class Linkable(Protocol):
-    """What says which names it defines and which it wants from others."""
-
-    @property
-    def defined(self) -> frozenset[str]: ...
-
-    @property
-    def undefined(self) -> frozenset[str]: ...
+Member = TypeVar("Member")
 
 
-Member = TypeVar("Member", bound=Linkable)
-
-
-def needed_members(members: Iterable[Member], wanted: set[str], defined: set[str]) -> list[Member]:
+def needed_members(
+    members: Iterable[Member],
+    names: Callable[[Member], tuple[frozenset[str], frozenset[str]]],
+    wanted: set[str],
+    defined: set[str],
+) -> list[Member]:
     """
     The members of archives that define what is `wanted` and not `defined`, and what those want in turn
-    (ld(1), archives).
+    (ld(1), archives). `names` are those that a member defines, and those that it wants.
     """
     left, chosen = list(members), list[Member]()
     progress = True
     while progress:
         progress = False
         for member in list(left):
-            if member.defined & (wanted - defined):
+            theirs, needs = names(member)
+            if theirs & (wanted - defined):
                 left.remove(member)
                 chosen.append(member)
-                wanted |= member.undefined
-                defined |= member.defined
+                wanted |= needs
+                defined |= theirs
                 progress = True
     return chosen
 

@@ -303,7 +303,7 @@ class _Command:
         wanted = {"main", *declared_names(executable.host_ir)}
         wanted = wanted.union(*(each.undefined for each in chosen))
         defined = set(exported_names(executable.host_ir)).union(*(each.defined for each in chosen))
-        return chosen + needed_members(members, wanted, defined)
+        return chosen + needed_members(members, _names, wanted, defined)
 
     def _check_references(
         self,
@@ -362,9 +362,10 @@ class _Command:
         if "--whole-archive" in self.args.linker_words:
             return list(inputs)
         given = [each for each in inputs if not is_member(each)]
+        members = [each for each in inputs if is_member(each)]
         wanted = {"main"}.union(*(each.undefined for each in given))
         defined = set[str]().union(*(each.defined for each in given))
-        chosen = needed_members(filter(is_member, inputs), wanted, defined)
+        chosen = needed_members(members, _names, wanted, defined)
         kept = {id(each) for each in (*given, *chosen)}
         return [each for each in inputs if id(each) in kept or isinstance(each, ForeignObject)]
 
@@ -388,6 +389,11 @@ class _Command:
         args = _argument_parser().parse_intermixed_args([*shared, *self.arguments])
         args.libraries = self.args.libraries
         return args
+
+
+def _names(each: ObjectFile | ForeignObject) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that an object defines, and those that it wants from others."""
+    return each.defined, each.undefined
 
 
 def _remarks(
