@@ -30,7 +30,7 @@ from ..runtime.program import Runtime
 from .backend.cache import DiskCache
 from .backend.jit import HostProgram
 from .base.abi import CONSTRUCT, DESTRUCT
-from .base.diagnostics import UNKNOWN_LOC, DiagnosticSink, render, warning
+from .base.diagnostics import UNKNOWN_LOC, DiagnosticSink, SourceLoc, render, warning
 from .base.options import CompileOptions, TargetName
 from .drivers.program_process import process_symbols
 from .executable import Executable, build
@@ -38,6 +38,18 @@ from .executable import Executable, build
 if TYPE_CHECKING:
     from ..runtime.native.shared_heap import SharedHeap
     from ..runtime.sim.device import SimDevice
+    from .faults import ProgramCode
+
+
+def _names(place: SourceLoc, word: str) -> bool:
+    """Whether a word is in the line of a place, or in those around it."""
+    if not place.line:
+        return False
+    try:
+        lines = Path(place.file).read_text(errors="replace").splitlines()
+    except OSError:
+        return False
+    return any(word in line for line in lines[max(place.line - 3, 0) : place.line + 2])
 
 
 @dataclass(frozen=True)
@@ -138,6 +150,7 @@ class Program:
             trace=options.trace,
             device_queues=options.device_queues,
         )
+        self.runtime.locate = self._caller
         self._options = options
         self._heap = self._shared_heap()
         self.host = self._load(executable)
@@ -288,12 +301,29 @@ class Program:
     def _explained(self, fault: Fault) -> ProgramFault:
         from ..runtime.native.gangs import gang_team
         from .base.diagnostics import render
-        from .faults import ProgramCode, explain
+        from .faults import explain
 
         gang_team.cache_clear()  # a thread of it may have stopped; programs to come get another team
-        codes = [ProgramCode(self._executable, host) for host in (self.host, *self._copies)]
-        diagnostic = explain(fault, codes, self._device_pointer)
+        diagnostic = explain(fault, self._codes(), self._device_pointer)
         return ProgramFault(render(diagnostic), fault.signal)
+
+    def _codes(self) -> list[ProgramCode]:
+        from .faults import ProgramCode
+
+        return [ProgramCode(self._executable, host) for host in (self.host, *self._copies)]
+
+    def _caller(self, routine: str, addresses: Sequence[int]) -> tuple[str, int] | None:
+        """
+        File and line of the call of a routine: of the first of these return addresses that is in the program,
+        if the routine is named there. It is not where the call was the last thing that a function did.
+        """
+        codes = self._codes()
+        for address in addresses:
+            found = next(filter(None, (code.place(address - 1) for code in codes)), None)
+            if found is not None:
+                _, place = found
+                return (place.file, place.line) if _names(place, routine) else None
+        return None
 
     def _device_pointer(self, address: int) -> str | None:
         """What the variable at a device address is called, or where it comes from."""

@@ -134,7 +134,9 @@ def _messages(
         remedy = _hidden(name, units) or _mangled(name, objects)
         if remedy is None:
             remedy = "define it in one of the source files, or name its library with -l"
-            if near:
+            if name.startswith(("MPI_", "ompi_")):
+                remedy = "link with the compiler wrapper of MPI: OMPI_CC=accc mpicc"
+            elif near:
                 remedy = f"did you mean '{near[0]}'?"
         place = uses.get(name, UNKNOWN_LOC)
         out.append(Diagnostic(Severity.ERROR, place, f"undefined reference to '{name}'", remedy))

@@ -53,6 +53,8 @@ class Devices:
             raise AccRuntimeError(
                 ErrorClass.DEVICE_UNAVAILABLE,
                 f"there is no device {number}: {self._which()} can be used",
+                remedy="take a number below acc_get_num_devices; --devices N makes so many on the host and in"
+                " the simulator",
             )
         state = self._states.get(number)
         if state is not None:

@@ -13,6 +13,7 @@ import struct
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -131,6 +132,8 @@ class Runtime:
         self._entries: dict[str, int] = {}
         self._guard: Guard | None = None
         self.raises = True
+        self.locate: Callable[[str, Sequence[int]], tuple[str, int] | None] = lambda *_: None
+        """File and line of the call of a routine, from the return addresses; None if it is not known."""
         """Errors are raised by the call from Python that led to them, instead of ending the process."""
         self.failures: dict[int, BaseException] = {}
         """What ended the last guarded call of a thread, by the thread's number."""
@@ -691,12 +694,19 @@ class Runtime:
 
         return entry
 
+    def _of_caller(self, place: ProgramPlace) -> ProgramPlace:
+        """The place of an `acc_*` routine with the line that calls it, if it can be told."""
+        found = self.locate(place.construct, _return_addresses())
+        return place if found is None else replace(place, file=found[0], line=found[1])
+
     def die(self, error: BaseException, place: ProgramPlace) -> int:
         """
         Tells callbacks of the error, and has the call from Python that led here raise it; where that is not
         wanted (`raises`) or not possible, ends the process with its message (`end_process`).
         """
         state = self.thread.state
+        if isinstance(error, AccRuntimeError) and not place.file:
+            place = self._of_caller(place)
         if isinstance(error, AccRuntimeError) and _is_late(error, state):
             error.remedy += (
                 "; the construct at fault may be an earlier one:"
@@ -709,6 +719,13 @@ class Runtime:
         if (self.raises or isinstance(error, FaultSignal)) and self._leave_c(error):
             return 0
         end_process(error, place, state.device.name)
+
+
+def _return_addresses() -> list[int]:
+    """Of the calls that this thread is in, the innermost first; as far as they can be told."""
+    trace = (ctypes.c_void_p * 64)()
+    count = ctypes.CDLL(None).backtrace(trace, len(trace))
+    return [address for address in trace[:count] if address]
 
 
 def _is_late(error: AccRuntimeError, state: DeviceState) -> bool:

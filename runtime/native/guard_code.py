@@ -124,8 +124,12 @@ accopt_guard_leave:
   jmp accopt_guard_after
 .globl accopt_guard_back
 accopt_guard_back:
+  .cfi_startproc
   pushq %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset %rbp, -16
   movq %rsp, %rbp
+  .cfi_def_cfa_register %rbp
   subq $64, %rsp
   movq %rdi, (%rsp)
   movq %rsi, 8(%rsp)
@@ -156,7 +160,9 @@ accopt_guard_back:
   movq (%rsp), %rax
   movups 16(%rsp), %xmm0
   leave
+  .cfi_def_cfa %rsp, 8
   ret
+  .cfi_endproc
 """
 
 _OVERWRITTEN = b"""\

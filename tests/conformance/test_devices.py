@@ -77,6 +77,21 @@ def test_memory_of_one_device_means_nothing_to_another(tmp_path: Path) -> None:
     assert "memory of device 0" in done.stderr and "simulated GPU 1" in done.stderr
 
 
+def test_routines_that_fail_name_their_line(tmp_path: Path) -> None:
+    program = tmp_path / "far.c"
+    program.write_text(
+        "#include <openacc.h>\n#include <stdlib.h>\nint main(void) {\n  float a[8];\n"
+        "#pragma acc enter data create(a) deviceid(0)\n"
+        '  if (getenv("FAR")) acc_set_device_num(7, acc_device_default);\n'
+        "  acc_update_peer(a, 1, a, 0, sizeof a);\n  return 0;\n}\n"
+    )
+    far = accrun(program, "--target=host", "--devices=2", FAR="1")
+    assert f"{program}:6: error: in acc_set_device_num: there is no device 7" in far.stderr
+    assert "help: take a number below acc_get_num_devices" in far.stderr
+    absent = accrun(program, "--target=host", "--devices=2")
+    assert f"{program}:7: error: in acc_update_peer: " in absent.stderr
+
+
 def test_the_environment_says_how_many(tmp_path: Path) -> None:
     program = tmp_path / "count.c"
     program.write_text(
