@@ -132,7 +132,7 @@ class Runtime:
         self._entries: dict[str, int] = {}
         self._guard: Guard | None = None
         self.raises = True
-        self.locate: Callable[[str, Sequence[int]], tuple[str, int] | None] = lambda *_: None
+        self.locate: Callable[[str, Sequence[int]], tuple[str, int] | None] = _nowhere
         """File and line of the call of a routine, from the return addresses; None if it is not known."""
         """Errors are raised by the call from Python that led to them, instead of ending the process."""
         self.failures: dict[int, BaseException] = {}
@@ -719,6 +719,10 @@ class Runtime:
         if (self.raises or isinstance(error, FaultSignal)) and self._leave_c(error):
             return 0
         end_process(error, place, state.device.name)
+
+
+def _nowhere(routine: str, addresses: Sequence[int]) -> None:
+    """No line is known."""
 
 
 def _return_addresses() -> list[int]:
