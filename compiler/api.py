@@ -63,7 +63,8 @@ class RunOptions:
     `shared_memory`: no separate device memory (host target), or the program's heap in memory that host and
     GPU share, where the GPU has that (nvptx); `checks` (sim target): look for data
     races and uninitialised reads; `counters` (sim target): count transactions by source line; `patience`
-    (sim target): seconds that a kernel may take (None: 300);
+    (sim target): seconds that a kernel may take (None: 300); `late` (sim target): the work of queues is done
+    as late as waits allow;
     `objects`: an object file of other compilers' code (`backend/foreign_objects.py`);
     `profile_libraries`: shared libraries for the profiling interface (`ACC_PROFLIB`).
     """
@@ -78,6 +79,7 @@ class RunOptions:
     checks: bool = True
     counters: bool = False
     patience: float | None = None
+    late: bool = False
     profile_libraries: tuple[str, ...] = ()
     trace: TraceOptions | None = None
     objects: bytes = b""
@@ -95,9 +97,10 @@ def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
         from ..runtime.sim.patience import of_seconds
 
         patience = of_seconds(options.patience)
-        return sim_devices(
-            SimOptions(checks=options.checks, counters=options.counters, patience=patience), count
+        simulation = SimOptions(
+            checks=options.checks, counters=options.counters, patience=patience, late=options.late
         )
+        return sim_devices(simulation, count)
     from ..runtime.host.device import HostOptions, host_devices
 
     return host_devices(

@@ -34,6 +34,7 @@ from .run_program import (
     device_queues,
     for_this_machine,
     in_place,
+    late,
     patience,
     print_diagnostics,
     profile_libraries,
@@ -117,6 +118,11 @@ def _argument_parser() -> argparse.ArgumentParser:
         help="sim target: give up kernels that take longer (default: ACCOPT_PATIENCE, or 300)",
     )
     group.add_argument(
+        "--late",
+        action="store_true",
+        help="sim target: the work of queues is done as late as waits allow, so that a missing wait shows",
+    )
+    group.add_argument(
         "--compression-report",
         action="store_true",
         help="at exit: range, errors and saturated values of every compressed array",
@@ -178,6 +184,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         checks=not args.no_checks,
         counters=args.report,
         patience=args.patience or patience(),
+        late=args.late or late(),
         trace=trace,
         profile_libraries=profile_libraries(),
     )

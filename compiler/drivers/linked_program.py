@@ -26,6 +26,7 @@ from .run_program import (
     device_queues,
     for_this_machine,
     in_place,
+    late,
     patience,
     profile_libraries,
     run_program,
@@ -168,6 +169,7 @@ def run_executable(
         objects=objects,
         trace=TraceOptions.from_environment(os.environ),
         patience=patience(),
+        late=late(),
         profile_libraries=profile_libraries(),
     )
     return run_program(executable, run_options, argv)

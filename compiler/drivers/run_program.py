@@ -191,10 +191,19 @@ def thread_count() -> int:
 
 def device_queues() -> bool:
     """Whether the host may go on after synchronous constructs on a GPU: unless ACCOPT_DEVICE_QUEUES is 0."""
-    text = os.environ.get("ACCOPT_DEVICE_QUEUES", "")
+    return _switch("ACCOPT_DEVICE_QUEUES", usually=True)
+
+
+def late() -> bool:
+    """Whether the simulator does the work of queues as late as it may: if ACCOPT_LATE is 1."""
+    return _switch("ACCOPT_LATE", usually=False)
+
+
+def _switch(name: str, *, usually: bool) -> bool:
+    text = os.environ.get(name, "")
     if text not in ("", "0", "1"):
-        raise error(UNKNOWN_LOC, f"ACCOPT_DEVICE_QUEUES is '{text}'", "set it to 0 or 1")
-    return text != "0"
+        raise error(UNKNOWN_LOC, f"{name} is '{text}'", "set it to 0 or 1")
+    return text == "1" if text else usually
 
 
 def patience() -> float | None:

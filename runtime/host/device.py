@@ -64,7 +64,7 @@ class HostOptions:
 class InlineQueue:
     """The synchronous queue: work is done before `submit` returns."""
 
-    def submit(self, work: Callable[[], None]) -> None:
+    def submit(self, work: Callable[[], object]) -> None:
         work()
 
     def wait(self) -> None:

@@ -1,10 +1,10 @@
 """
 The simulated GPU behind the `Device` protocol.
 
-Every queue does its work at once, so a program sees one possible order of its asynchronous work.
-Kernels run in batches of blocks, in the order of the blocks: what a block leaves for a later one to
-find (the last block of a reduction) is there; a block that waits for a later one waits for ever,
-which is reported.
+Every queue does its work at once, so a program sees one possible order of its asynchronous work; or
+as late as waits allow (`late.py`), which is another. Kernels run in batches of blocks, in the order of
+the blocks: what a block leaves for a later one to find (the last block of a reduction) is there; a block
+that waits for a later one waits for ever, which is reported.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import ctypes
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from xdsl.dialects import gpu
+from xdsl.dialects import gpu, llvm
 from xdsl.ir import Attribute
 
 from ...compiler.base.abi import DeviceType
@@ -24,6 +24,8 @@ from ...dialects.layout import size_of
 from ..data.peer_sections import PeerStrips
 from ..data.present import PresentTable
 from ..device import (
+    CELL_BYTES,
+    CellPage,
     Conversion,
     Device,
     DeviceProperties,
@@ -45,6 +47,7 @@ from .counters import Counters, LineCount
 from .execution import Execution
 from .findings import Finding, Findings
 from .initial import initial_bytes
+from .late import LateQueue
 from .memories import Memories
 from .memory import SPACE_SHIFT, WRITTEN, GlobalMemory, LocalMemory, SharedMemory
 from .patience import PATIENCE, LaunchWatch, Patience
@@ -55,6 +58,9 @@ from .watches import History
 
 MAX_BLOCK = 1024
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_TELLING = ("printf", "__assert_fail")
+"""What kernels call by which the host can tell how far they are."""
+
 BATCH_BYTES = 1 << 28
 """Shared and local memory of one batch, at most."""
 
@@ -65,8 +71,8 @@ class SimOptions:
     `checks`: uninitialised reads and data races are looked for (bounds and alignment always are).
     `counters`: instructions and transactions are counted by source line. `memory`: bytes of device
     memory, fewer where the system gives less. `batch_threads`: threads run together. `patience`: how long
-    kernels may take. `report`: what to do with findings that do not
-    end the program, by default print them to stderr.
+    kernels may take. `late`: the work of queues is done as late as waits allow. `report`: what to do with
+    findings that do not end the program, by default print them to stderr.
     """
 
     checks: bool = True
@@ -74,7 +80,11 @@ class SimOptions:
     memory: int = 8 << 30
     batch_threads: int = 1 << 16
     patience: Patience = PATIENCE
+    late: bool = False
     report: Callable[[Finding], None] | None = None
+
+
+SimQueue: TypeAlias = InlineQueue | LateQueue
 
 
 class SimDevice:
@@ -85,15 +95,14 @@ class SimDevice:
 
     type = DeviceType.NVIDIA
     shares_memory = False
-    tells = False
-    """Kernels are done when their launch returns."""
     works_in_place = False
 
     def __init__(self, options: SimOptions | None = None, number: int = 0, count: int = 1):
         self.options = options or SimOptions()
         self.name = f"simulated GPU {number}" if count > 1 else "simulated GPU"
         _keep_freed_memory()
-        self.sync_queue = InlineQueue()
+        self.sync_queue = self.new_queue()
+        self.tells = False
         self.memory = GlobalMemory(self.options.memory, number)
         self.findings_list = Findings(self.options.report, self.name if count > 1 else "")
         self.counters = Counters() if self.options.counters else None
@@ -125,8 +134,8 @@ class SimDevice:
     def watch_table(self, table: PresentTable) -> None:
         self._table = table
 
-    def new_queue(self) -> Queue:
-        return InlineQueue()
+    def new_queue(self) -> SimQueue:
+        return LateQueue() if self.options.late else InlineQueue()
 
     def properties(self) -> DeviceProperties:
         return DeviceProperties(self.name, "accopt", "NumPy", self.memory.capacity, False)
@@ -138,44 +147,64 @@ class SimDevice:
         return self.memory.allocate(size).start
 
     def free(self, address: int, queue: Queue) -> None:
-        if self.memory.free(address) is None:
+        found = self.memory.at(address)
+        if found is None or found.start != address:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT,
                 f"{address:#x} is not device memory of this program, or was freed before",
             )
+        _submit(queue, lambda: self.memory.free(address))
 
     def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
-        for row in range(strips.rows):
-            at = strips.offset + row * strips.pitch
-            ctypes.memmove(self._at(device + at, strips.width), host + at, strips.width)
-            self._written(device + at, strips.width)
+        def copy() -> None:
+            for row in range(strips.rows):
+                at = strips.offset + row * strips.pitch
+                ctypes.memmove(self._at(device + at, strips.width), host + at, strips.width)
+                self._written(device + at, strips.width)
+
+        _submit(queue, copy)
 
     def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
-        for row in range(strips.rows):
-            at = strips.offset + row * strips.pitch
-            ctypes.memmove(host + at, self._at(device + at, strips.width), strips.width)
+        def copy() -> None:
+            for row in range(strips.rows):
+                at = strips.offset + row * strips.pitch
+                ctypes.memmove(host + at, self._at(device + at, strips.width), strips.width)
+
+        _submit(queue, copy)
 
     def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
         size = count * how.native.device_step
-        how.perform(self._at(device, size), host, count)
-        self._written(device, size)
+
+        def convert() -> None:
+            how.perform(self._at(device, size), host, count)
+            self._written(device, size)
+
+        _submit(queue, convert)
 
     def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
-        how.perform(host, self._at(device, count * how.native.device_step), count)
+        size = count * how.native.device_step
+        _submit(queue, lambda: how.perform(host, self._at(device, size), count))
 
     def packer(self) -> None:
         """The host encodes."""
         return None
 
-    def cells(self) -> None:
-        """Kernels reach no host memory."""
-        return None
+    def cells(self) -> CellPage | None:
+        """Results in memory that kernels and the host see, so that it shows when the host reads too early."""
+        if not self.options.late:
+            return None
+        start = self.memory.allocate(CELL_BYTES, "of the results of reductions").start
+        self._written(start, CELL_BYTES)
+        return CellPage(self._at(start, CELL_BYTES), start, CELL_BYTES)
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
-        ctypes.memmove(self._at(target, size), self._at(source, size), size)
-        t, s = target - self.memory.base, source - self.memory.base
-        state = self.memory.bytes.state
-        state[t : t + size] = state[s : s + size].copy()
+        def copy() -> None:
+            ctypes.memmove(self._at(target, size), self._at(source, size), size)
+            t, s = target - self.memory.base, source - self.memory.base
+            state = self.memory.bytes.state
+            state[t : t + size] = state[s : s + size].copy()
+
+        _submit(queue, copy)
 
     def copy_peer(
         self,
@@ -185,22 +214,36 @@ class SimDevice:
         queues: tuple[Queue, Queue],
     ) -> None:
         assert isinstance(origin, SimDevice)
-        for strip in strips:
-            for row in range(strip.rows):
-                to, source = places[0] + strip.target_of(row), places[1] + strip.source_of(row)
-                size = strip.width
-                ctypes.memmove(self._at(to, size), origin._at(source, size), size)
-                t, s = to - self.memory.base, source - origin.memory.base
-                state, other = self.memory.bytes.state, origin.memory.bytes.state
-                state[t : t + size] = other[s : s + size]
+        rectangles = list(strips)
+
+        def copy() -> None:
+            for strip in rectangles:
+                for row in range(strip.rows):
+                    to, source = places[0] + strip.target_of(row), places[1] + strip.source_of(row)
+                    size = strip.width
+                    ctypes.memmove(self._at(to, size), origin._at(source, size), size)
+                    t, s = to - self.memory.base, source - origin.memory.base
+                    state, other = self.memory.bytes.state, origin.memory.bytes.state
+                    state[t : t + size] = other[s : s + size]
+
+        here, there = queues
+        here.wait_for(there)
+        _submit(here, copy)
+        there.wait_for(here)
 
     def zero(self, address: int, size: int, queue: Queue) -> None:
-        ctypes.memset(self._at(address, size), 0, size)
-        self._written(address, size)
+        def clear() -> None:
+            ctypes.memset(self._at(address, size), 0, size)
+            self._written(address, size)
+
+        _submit(queue, clear)
 
     def store_pointer(self, address: int, value: int, queue: Queue) -> None:
-        ctypes.c_int64.from_address(self._at(address, 8)).value = value
-        self._written(address, 8)
+        def store() -> None:
+            ctypes.c_int64.from_address(self._at(address, 8)).value = value
+            self._written(address, 8)
+
+        _submit(queue, store)
 
     def load(self, image: ModuleImage) -> None:
         if not isinstance(image, SimImage):
@@ -210,6 +253,12 @@ class SimDevice:
             )
         assert isinstance(image.module, gpu.ModuleOp)
         self._module = image.module
+        self.tells = any(
+            isinstance(op, llvm.CallOp)
+            and op.callee is not None
+            and op.callee.string_value() in _TELLING
+            for op in image.module.walk()
+        )
         variables = list(global_variables(image.module))
         for variable in variables:
             name = variable.sym_name.data
@@ -239,8 +288,12 @@ class SimDevice:
                 _argument(int(pointer), type)
                 for pointer, type in zip(pointers, kernel.argument_types, strict=True)
             ]
-            with self._turn:
-                self.run(kernel, (x, y, z), (bx, by, bz), arguments)
+
+            def run() -> None:
+                with self._turn:
+                    self.run(kernel, (x, y, z), (bx, by, bz), arguments)
+
+            _submit(queue, run)
 
         return launch
 
@@ -474,6 +527,11 @@ def _keep_freed_memory() -> None:
     if mallopt is not None:
         for parameter, value in ((_M_MMAP_THRESHOLD, 1 << 25), (_M_TRIM_THRESHOLD, 1 << 30)):
             mallopt(parameter, value)
+
+
+def _submit(queue: Queue, work: Callable[[], object]) -> None:
+    assert isinstance(queue, InlineQueue | LateQueue)
+    queue.submit(work)
 
 
 def _argument(address: int, type: Attribute) -> Any:

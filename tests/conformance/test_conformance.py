@@ -23,6 +23,8 @@ HOST_ONLY = sorted((Path(__file__).parent / "host_only").glob("*.c"))
 
 def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
+    if target == "sim":  # as late as a GPU could be
+        command.append("--late")
     return subprocess.run(
         [*command, str(program)], capture_output=True, text=True, timeout=300, check=False
     )
