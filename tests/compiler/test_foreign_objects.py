@@ -101,7 +101,7 @@ def test_archives_give_what_is_needed():
             self.__dict__ |= {"defined": frozenset(defined), "undefined": frozenset(undefined)}
 
     members = [Member("c", {"c"}, set()), Member("a", {"a"}, {"b"}), Member("b", {"b"}, {"x"})]
-    chosen = needed_members(members, {"a", "x"}, {"x"})
+    chosen = needed_members(members, lambda m: (m.defined, m.undefined), {"a", "x"}, {"x"})
     assert [each.name for each in chosen] == ["a", "b"]
 
 
