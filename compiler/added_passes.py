@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 
-from xdsl.passes import ModulePass, PassPipeline
-from xdsl.utils.arg_spec import parse_pipeline
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..passes.registry import all_passes
@@ -43,22 +43,31 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
     pass or option.
     """
     try:
-        names = [spec.name for spec in parse_pipeline(text)]
+        specs = list(parse_pipeline(text))
+        names = [spec.name for spec in specs]
         ours = all_passes()
         # Entry points cost time: only for names that are not ours.
         loaders = ours if ours.keys() >= set(names) else available_passes()
         for name in names:
             if name not in loaders:
                 raise no_such_pass(name, loaders)
-        return PassPipeline.parse_spec(loaders, text).passes
+        return tuple(configured(loaders[spec.name](), spec) for spec in specs)
     except ArgSpecParseError as e:
         raise error(
             UNKNOWN_LOC,
             f"cannot read the passes '{text}': {str(e).splitlines()[-1].strip()}",
             "write pass{option=value},pass",
         ) from e
+
+
+def configured(kind: type[ModulePass], spec: ArgSpec) -> ModulePass:
+    """A pass with the options that `spec` gives."""
+    try:
+        return kind.from_spec(spec)
     except ValueError as e:
-        raise error(UNKNOWN_LOC, str(e), "accopt --list-passes shows the names") from e
+        raise error(
+            UNKNOWN_LOC, f"{spec}: {e}", f"accopt --help-pass {spec.name} lists them"
+        ) from e
 
 
 def parse_added(texts: Sequence[str], stages: Sequence[str]) -> dict[str, tuple[ModulePass, ...]]:

@@ -24,7 +24,7 @@ from ..dialects.accx_element import ElementOp
 from ..dialects.quick_xdsl import attributes_unchecked
 from ..passes.ir.machine import Machine, set_machine
 from ..passes.registry import load_pass, passes_to
-from .added_passes import parse_added
+from .added_passes import configured, parse_added
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error
 from .base.options import CompileOptions, TargetName
 from .base.phases import LOADING, phase
@@ -169,15 +169,9 @@ def machine_for(options: CompileOptions) -> Machine:
 
 
 def _make_pass(name: str, overrides: dict[str, ArgSpec]) -> ModulePass:
-    spec = overrides.get(name, ArgSpec(name, {}))
-    try:
-        with phase(LOADING):
-            kind = load_pass(name)
-        return kind.from_spec(spec)
-    except ValueError as e:
-        raise error(
-            UNKNOWN_LOC, f"--pass-option {spec}: {e}", f"accopt --help-pass {name} lists them"
-        ) from e
+    with phase(LOADING):
+        kind = load_pass(name)
+    return configured(kind, overrides.get(name, ArgSpec(name, {})))
 
 
 def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec]:

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accopt.passes.ir.acc_ops import child_loops
+from accopt.passes.ir.building import constant_trips
 from xdsl.context import Context
-from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.passes import ModulePass
 
 
@@ -27,27 +28,17 @@ def is_short(trips: int | None, limit: int) -> bool:
     return trips is not None and trips <= limit
 
 
-def constant_trips(loop: acc.LoopOp) -> int | None:
+def trips_of(loop: acc.LoopOp) -> int | None:
     """The iterations of a loop with one counter and constant bounds; None for any other."""
-    bounds = [_constant(v) for v in (*loop.lowerbound, *loop.upperbound, *loop.step)]
-    if len(bounds) != 3 or None in bounds:
+    if len(loop.lowerbound) != 1:
         return None
-    lower, upper, step = (bound or 0 for bound in bounds)
-    return max(0, -(-(upper - lower) // step))
-
-
-def _constant(value: SSAValue) -> int | None:
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
+    return constant_trips(loop.lowerbound[0], loop.upperbound[0], loop.step[0])
 
 
 def _is_free(loop: acc.LoopOp) -> bool:
     """No level was given, and no loop stands inside."""
     levels = (loop.gang, loop.worker, loop.vector, loop.seq)
-    inner = any(isinstance(op, acc.LoopOp) for op in loop.walk() if op is not loop)
-    return all(level is None for level in levels) and not inner
+    return all(level is None for level in levels) and not child_loops(loop)
 
 
 @dataclass(frozen=True)
@@ -62,7 +53,7 @@ class SerialiseShortLoopsPass(ModulePass):
         for loop in op.walk():
             if not isinstance(loop, acc.LoopOp) or not _is_free(loop):
                 continue
-            if not is_short(constant_trips(loop), self.trips):
+            if not is_short(trips_of(loop), self.trips):
                 continue
             loop.properties.pop("independent", None)
             loop.properties.pop("auto_", None)
