@@ -130,6 +130,18 @@ static void lengths(int n)
     free(p);
 }
 
+/* Rows of computed length. */
+static void computed_rows(int m, int n)
+{
+    double (*w)[n + 2] = malloc(m * sizeof *w);
+    for (int i = 0; i < m; ++i)
+        for (int j = 0; j < n + 2; ++j) w[i][j] = 100 * i + j;
+#pragma acc parallel loop copy(w[:m][n + 2])
+    for (int i = 0; i < m; ++i) w[i][n] += w[i][1];
+    for (int i = 0; i < m; ++i) CHECK_EQ(w[i][n], 200 * i + n + 1);
+    free(w);
+}
+
 /* Three of four numbers of a row: data clauses take whole rows, update the three. */
 static void parts_of_rows(int n)
 {
@@ -155,6 +167,7 @@ static void parts_of_rows(int n)
 int main(void)
 {
     parts_of_rows(8);
+    computed_rows(5, 7);
     several_clauses();
     cache_without_iterations();
     lengths(40);

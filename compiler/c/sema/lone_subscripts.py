@@ -3,8 +3,9 @@ Single subscripts in lists of data clauses: `copyin(a[n])`. The specification ma
 3.4, 1.6, "var"); early compilers made it the first `n` elements, and programs that were written with them
 say it so throughout.
 
-A subscript that is just behind the end of an array of known size (`a[64]` of `int a[64]`) can only be such a
-length. A file that has one is in that style: all its single subscripts are lengths then, with a warning.
+A subscript that is just behind the end of an array of known size (`a[64]` of `int a[64]`, or `a[n + 2]` where
+that is how the length is written) can only be such a length. A file that has one is in that style: all its
+single subscripts are lengths then, with a warning.
 In other files one element it is, with a warning where that is an unlikely thing to map.
 """
 
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 
 from ...base.diagnostics import DiagnosticSink, error
 from ...directives.records import Clause, Section, VarRefItem
+from ..ast import BinaryOp, Cast, Expr, IntConst, Load, VarRef
 from ..types import ArrayType, PointerType, is_arithmetic
 from .constants import integer_value
 
@@ -33,7 +35,8 @@ class LoneSubscripts:
         default_factory=list[tuple[VarRefItem, Section, Clause]]
     )
     """Those of which the element is a number, and no other bracket follows."""
-    _proof: tuple[VarRefItem, Section, int] | None = None
+    _proof: tuple[VarRefItem, Section, str] | None = None
+    """A subscript that can only be a length, and that length."""
 
     def note(
         self, item: VarRefItem, section: Section, t: ArrayType | PointerType, clause: Clause
@@ -51,7 +54,9 @@ class LoneSubscripts:
                     f"'{item.name}[{index}]' is outside of its {extent} elements",
                     "write [lower:length]",
                 )
-            self._proof = self._proof or (item, section, extent)
+            self._proof = self._proof or (item, section, str(extent))
+        elif isinstance(extent, Expr) and _same(section.lower.expr, extent):
+            self._proof = self._proof or (item, section, section.lower.text.strip())
         element = t.element.type if isinstance(t, ArrayType) else t.pointee.type
         if index is None and clause.name in _MAPS and is_arithmetic(element):
             self._elements.append((item, section, clause))
@@ -72,6 +77,25 @@ class LoneSubscripts:
         )
         for _, section in self._found:
             section.lower, section.length, section.is_index = None, section.lower, False
+
+
+def _same(one: Expr, other: Expr) -> bool:
+    """Whether two integer expressions are written alike, of variables, constants and operators."""
+    match one, other:
+        case Cast(), _:
+            return _same(one.operand, other)
+        case _, Cast():
+            return _same(one, other.operand)
+        case IntConst(), IntConst():
+            return one.value == other.value
+        case VarRef(), VarRef():
+            return one.decl is other.decl
+        case Load(), Load():
+            return _same(one.lvalue, other.lvalue)
+        case BinaryOp(), BinaryOp():
+            return one.op == other.op and _same(one.lhs, other.lhs) and _same(one.rhs, other.rhs)
+        case _:
+            return False
 
 
 def _warn_of_element(
