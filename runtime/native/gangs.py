@@ -10,8 +10,9 @@ still run some. Member t always begins with share t, half of it at a time, so th
 touched is near the member that will use it next; who has finished helps others. Nobody waits for members
 that have yet to wake: their shares are taken by others.
 
-Members that find no work spin for a while, then sleep (`futex`). Who is woken wakes two more, so that the
-launching thread wakes two at most.
+Members that find no work look at a word of their own for a while (their *door*, which a launch that has a
+share for them changes), then sleep (`futex`). Who is woken wakes two more, so that the launching thread
+wakes two at most. Who joins a launch says so in a word of its own, too: members write nothing in common.
 
 How many threads a launch is worth is *measured*: each kernel remembers how long a gang takes. One
 that was short is begun by the launching thread alone; if the first eighth takes longer than expected,
@@ -52,7 +53,7 @@ WAKE_NS = 40_000
 """The same where the others sleep."""
 OWED_NS = 200_000
 """Launches between the two, together: they come often enough for the others to stay awake."""
-SHARE_NS = 2_500
+SHARE_NS = 1_000
 """A member more for each of these."""
 COPY_BYTES = 1 << 20
 """Copies of less are made by one thread."""

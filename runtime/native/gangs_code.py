@@ -7,16 +7,18 @@ thread that spins; `wait_number`, that of the system call `futex`; `spin_ns`, `w
 """
 
 TEMPLATE = """
-; owner, state (joined members and the flags OPEN and WAITING), kernel, args, gangs, shares, grain, spare;
-; then a word for each share, on a cache line of its own: gangs from the upper half up to the lower half
+; owner, state (the number of shares, the flags OPEN and WAITING), kernel, args, gangs, shares, grain, spare;
+; then a cache line for each share: gangs from the upper half up to the lower half of a word, and whether the
+; member of that number is in: who joins writes a line of its own, so that members do not wait for each other
 %job = type {{ i32, i32, ptr, ptr, i64, i64, i64, i64, i64, [{max_threads} x [8 x i64]] }}
 ; kernel, 1/1024 ns a gang takes (0: not known), threads, lock, whether it is used
 %kernel = type {{ ptr, i64, i64, i32, i32 }}
 
-@signal = internal global i32 0, align 64
+@ticket = internal global i32 0, align 64
 @size = internal global i32 0, align 64
 @owed = internal global i64 0, align 64
 @growing = internal global i32 0, align 4
+; for each member: whether it sleeps, and a number that changes when there is work for it (its door)
 @sleeping = internal global [{max_threads} x [16 x i32]] zeroinitializer, align 64
 ; for each member: 0 free, 1 taken, 2 called; the function and its argument
 @calls = internal global [{max_threads} x [16 x i64]] zeroinitializer, align 64
@@ -73,6 +75,20 @@ call:
   call void @rouse(ptr %word)
   br label %done
 done:
+  ret void
+}}
+
+; a number that no door had for long
+define internal i32 @next_ticket() {{
+  %old = atomicrmw add ptr @ticket, i32 1 monotonic
+  %new = add i32 %old, 1
+  ret i32 %new
+}}
+
+; member %i finds work when it looks; whoever rings then passes a fence and wakes it if it sleeps
+define internal void @ring(i64 %i, i32 %ticket) {{
+  %door = getelementptr [16 x i32], ptr @sleeping, i64 %i, i64 1
+  store atomic i32 %ticket, ptr %door release, align 4
   ret void
 }}
 
@@ -191,46 +207,89 @@ done:
   ret i64 %count
 }}
 
-; member %i helps with the job, if it is open and wants it
+; whether a job of this state is open to member %i
+define internal i1 @invites(i32 %state, i64 %i) {{
+  %open = and i32 %state, 1073741824
+  %is_open = icmp ne i32 %open, 0
+  %shares = and i32 %state, 65535
+  %shares_64 = zext i32 %shares to i64
+  %wanted = icmp ult i64 %i, %shares_64
+  %result = and i1 %is_open, %wanted
+  ret i1 %result
+}}
+
+; member %i helps with the job, if it is open and wants it. It says that it is in before it looks again:
+; either it finds the job closed then, or the launching thread, which closes first, finds it in
 define internal void @help(ptr %job, i64 %i) {{
 entry:
   %state_at = getelementptr %job, ptr %job, i32 0, i32 1
-  br label %test
-test:
   %state = load atomic i32, ptr %state_at acquire, align 4
-  %open = and i32 %state, 1073741824
-  %closed = icmp eq i32 %open, 0
-  br i1 %closed, label %done, label %look
-look:
-  ; who has no share stays away from the word that the others write; the next launch signals anew
-  %shares_at = getelementptr %job, ptr %job, i32 0, i32 5
-  %shares_seen = load atomic i64, ptr %shares_at monotonic, align 8
-  %useful = icmp ult i64 %i, %shares_seen
-  br i1 %useful, label %try, label %done
-try:
-  %joined = add i32 %state, 1
-  %pair = cmpxchg ptr %state_at, i32 %state, i32 %joined acq_rel monotonic
-  %mine = extractvalue {{ i32, i1 }} %pair, 1
-  br i1 %mine, label %in, label %test
+  %useful = call i1 @invites(i32 %state, i64 %i)
+  br i1 %useful, label %in, label %done
 in:
-  %shares = load i64, ptr %shares_at
-  %wanted = icmp ult i64 %i, %shares
-  br i1 %wanted, label %run, label %leave
+  %mark = getelementptr %job, ptr %job, i32 0, i32 9, i64 %i, i64 1
+  %was = atomicrmw xchg ptr %mark, i64 1 seq_cst
+  %again = load atomic i32, ptr %state_at seq_cst, align 4
+  %still = call i1 @invites(i32 %again, i64 %i)
+  br i1 %still, label %run, label %leave
 run:
+  %shares = and i32 %again, 65535
+  %shares_64 = zext i32 %shares to i64
   %twice = shl i64 %i, 1
   %left = add i64 %twice, 1
   %right = add i64 %twice, 2
-  call void @wake(i64 %left, i64 %shares)
-  call void @wake(i64 %right, i64 %shares)
+  call void @wake(i64 %left, i64 %shares_64)
+  call void @wake(i64 %right, i64 %shares_64)
   %count = call i64 @work(ptr %job, i64 %i)
   br label %leave
 leave:
-  %old = atomicrmw sub ptr %state_at, i32 1 acq_rel
-  %last = icmp eq i32 %old, 536870913
-  br i1 %last, label %tell, label %done
+  %out = atomicrmw xchg ptr %mark, i64 0 seq_cst
+  %after = load atomic i32, ptr %state_at seq_cst, align 4
+  %waiting = and i32 %after, 536870912
+  %waits = icmp ne i32 %waiting, 0
+  br i1 %waits, label %tell, label %done
 tell:
+  %told = atomicrmw and ptr %state_at, i32 -536870913 seq_cst
   call void @rouse(ptr %state_at)
   br label %done
+done:
+  ret void
+}}
+
+; returns when no member is in a job that is closed
+define internal void @gather(ptr %job, i64 %shares) noinline {{
+entry:
+  %state_at = getelementptr %job, ptr %job, i32 0, i32 1
+  br label %member
+member:
+  %i = phi i64 [ 1, %entry ], [ %i_next, %gone ]
+  %turn = phi i32 [ 0, %entry ], [ %turn_now, %gone ]
+  %more = icmp ult i64 %i, %shares
+  br i1 %more, label %look, label %done
+look:
+  %turn_now = phi i32 [ %turn, %member ], [ %turn_next, %spin ], [ %turn_now, %sleep ]
+  %mark = getelementptr %job, ptr %job, i32 0, i32 9, i64 %i, i64 1
+  %in = load atomic i64, ptr %mark acquire, align 8
+  %out = icmp eq i64 %in, 0
+  br i1 %out, label %gone, label %still
+gone:
+  %i_next = add i64 %i, 1
+  br label %member
+still:
+  %turn_next = add i32 %turn_now, 1
+  %long = icmp ugt i32 %turn_next, 1024
+  br i1 %long, label %announce, label %spin
+spin:
+  {pause}
+  br label %look
+announce:
+  %before = atomicrmw or ptr %state_at, i32 536870912 seq_cst
+  %latest = load atomic i64, ptr %mark seq_cst, align 8
+  %left = icmp eq i64 %latest, 0
+  br i1 %left, label %gone, label %sleep
+sleep:
+  call void @sleep(ptr %state_at, i32 536870912)
+  br label %look
 done:
   ret void
 }}
@@ -310,7 +369,9 @@ define void @team_call(i64 %i, ptr %function, ptr %argument) {{
   %argument_at = getelementptr i64, ptr %call, i64 2
   store ptr %argument, ptr %argument_at
   store atomic i64 2, ptr %call release, align 8
-  %signalled = atomicrmw add ptr @signal, i32 1 seq_cst
+  %ticket = call i32 @next_ticket()
+  call void @ring(i64 %i, i32 %ticket)
+  fence seq_cst
   %next = add i64 %i, 1
   call void @wake(i64 %i, i64 %next)
   ret void
@@ -395,9 +456,10 @@ entry:
   %set = call i32 @sigaltstack(ptr %description, ptr null)
   %i = ptrtoint ptr %argument to i64
   %bed = getelementptr [16 x i32], ptr @sleeping, i64 %i
+  %door = getelementptr i32, ptr %bed, i64 1
   br label %scan
 scan:
-  %seen = load atomic i32, ptr @signal seq_cst, align 4
+  %seen = load atomic i32, ptr %door seq_cst, align 4
   call void @answer(i64 %i)
   br label %look
 look:
@@ -413,8 +475,8 @@ idle:
 spin:
   %turn = phi i32 [ 0, %idle ], [ %turn_next, %calm ], [ 0, %late ]
   {pause}
-  %signal = load atomic i32, ptr @signal acquire, align 4
-  %called = icmp ne i32 %signal, %seen
+  %rung = load atomic i32, ptr %door acquire, align 4
+  %called = icmp ne i32 %rung, %seen
   br i1 %called, label %scan, label %calm
 calm:
   %turn_next = add i32 %turn, 1
@@ -427,7 +489,7 @@ late:
   br i1 %enough, label %lie_down, label %spin
 lie_down:
   %old = atomicrmw xchg ptr %bed, i32 1 seq_cst
-  %latest = load atomic i32, ptr @signal seq_cst, align 4
+  %latest = load atomic i32, ptr %door seq_cst, align 4
   %missed = icmp ne i32 %latest, %seen
   br i1 %missed, label %get_up, label %doze
 get_up:
@@ -485,7 +547,7 @@ fill:
   store ptr %kernel, ptr %kernel_at
   store ptr %args, ptr %args_at
   store i64 %gangs, ptr %gangs_at
-  store atomic i64 %shares, ptr %shares_at monotonic, align 8
+  store i64 %shares, ptr %shares_at
   ; an eighth of a share, or what takes as long as another member is worth
   %pieces = shl i64 %shares, 3
   %fine = udiv i64 %left, %pieces
@@ -510,40 +572,28 @@ share:
   %more_shares = icmp ult i64 %s_next, %shares
   br i1 %more_shares, label %share, label %publish
 publish:
-  store atomic i32 1073741824, ptr %state_at release, align 4
-  %signalled = atomicrmw add ptr @signal, i32 1 seq_cst
+  %shares_32 = trunc i64 %shares to i32
+  %open = or i32 %shares_32, 1073741824
+  store atomic i32 %open, ptr %state_at release, align 4
+  %ticket = call i32 @next_ticket()
+  br label %invite
+invite:
+  %m = phi i64 [ 0, %publish ], [ %m_next, %next_door ]
+  %m_next = add i64 %m, 1
+  %more_doors = icmp ult i64 %m_next, %shares
+  br i1 %more_doors, label %next_door, label %begin
+next_door:
+  call void @ring(i64 %m_next, i32 %ticket)
+  br label %invite
+begin:
+  fence seq_cst
   call void @wake(i64 1, i64 %shares)
   call void @wake(i64 2, i64 %shares)
   %done_here = call i64 @work(ptr %job, i64 0)
   %worked = call i64 @now()
-  %before = atomicrmw and ptr %state_at, i32 -1073741825 acq_rel
-  %in_it = and i32 %before, 536870911
-  %nobody = icmp eq i32 %in_it, 0
-  br i1 %nobody, label %finish, label %spin
-spin:
-  %turn = phi i32 [ 0, %publish ], [ %turn_next, %still ]
-  {pause}
-  %now_in = load atomic i32, ptr %state_at acquire, align 4
-  %gone = icmp eq i32 %now_in, 0
-  br i1 %gone, label %finish, label %still
-still:
-  %turn_next = add i32 %turn, 1
-  %long = icmp eq i32 %turn_next, 1024
-  br i1 %long, label %mark, label %spin
-mark:
-  %marked = phi i32 [ %now_in, %still ], [ %found, %mark ]
-  %waiting = or i32 %marked, 536870912
-  %swap = cmpxchg ptr %state_at, i32 %marked, i32 %waiting acq_rel acquire
-  %found = extractvalue {{ i32, i1 }} %swap, 0
-  %swapped = extractvalue {{ i32, i1 }} %swap, 1
-  br i1 %swapped, label %wait, label %mark
-wait:
-  %state = load atomic i32, ptr %state_at acquire, align 4
-  %empty = icmp eq i32 %state, 536870912
-  br i1 %empty, label %finish, label %sleep
-sleep:
-  call void @sleep(ptr %state_at, i32 %state)
-  br label %wait
+  %closed = atomicrmw xchg ptr %state_at, i32 0 seq_cst
+  call void @gather(ptr %job, i64 %shares)
+  br label %finish
 finish:
   store atomic i32 0, ptr %state_at monotonic, align 4
   store atomic i32 0, ptr %job release, align 4
@@ -714,7 +764,6 @@ define void @copy(i64 %begin, i64 %end, i64 %gangs, ptr %args) {{
 
 ; in a forked process: its threads are those it begins
 define void @forked() {{
-  store i32 0, ptr @signal
   store i32 0, ptr @size
   store i32 0, ptr @growing
   call void @llvm.memset.p0.i64(ptr @sleeping, i8 0, i64 {beds_bytes}, i1 false)
