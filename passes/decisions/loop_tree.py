@@ -21,7 +21,7 @@ class LoopNode:
     `gang_reduction`: a variable of the gang is reduced, so its value is wanted before the kernel ends
     and gangs cannot share the loop. `element_bytes` is the largest element accessed, `streaming` says
     that the body has no loops and no calls, `fixed_inner` that it holds a sequential loop which is the
-    same in every iteration.
+    same in every iteration, `cached` that it caches sections.
     """
 
     parallel: bool
@@ -39,6 +39,7 @@ class LoopNode:
     element_bytes: int = 4
     streaming: bool = True
     fixed_inner: bool = False
+    cached: bool = False
     routine: Level = Level.SEQ
     work: InnerWork = field(default_factory=InnerWork)
     children: list[LoopNode] = field(default_factory=list["LoopNode"])

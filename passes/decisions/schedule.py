@@ -316,7 +316,9 @@ class _Planner:
         inside = chain[-1]
         enough = node.trip is None or node.trip >= 4096
         only_outer = node.contiguous > node.strided and inside.strided > inside.contiguous
-        if len(chain) < 2 or not only_outer or not enough or any(n.reduction for n in chain):
+        # Blocks of both loops share what is cached, and copy it along memory.
+        apart = any(n.reduction or n.cached for n in chain)
+        if len(chain) < 2 or not only_outer or not enough or apart:
             return False
         self.want(lanes=COMPUTE_LANES)
         self.plans[node] = LoopPlan(

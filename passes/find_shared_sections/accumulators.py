@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from xdsl.dialects import arith, llvm, scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ...dialects.volatility import is_ordered
 from ..decisions.shared_sections import constant_side
 from ..ir.acc_ops import is_defined_inside
+from ..ir.addresses import base_of
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.cached_accesses import Symbols
 from ..ir.products import OWN, place_in_array
+from ..ir.purity import is_pure
 
 
 def _address(store: llvm.StoreOp, loop: scf.ForOp, at: Cursor) -> SSAValue:
@@ -37,6 +40,20 @@ def _address(store: llvm.StoreOp, loop: scf.ForOp, at: Cursor) -> SSAValue:
     return values.get(store.ptr, store.ptr)
 
 
+def _set_before(loop: scf.ForOp, store: llvm.StoreOp, symbols: Symbols) -> llvm.StoreOp | None:
+    """The store in front of the loop that sets what `store` adds to, if nobody can read that in between."""
+    place = place_in_array(store, symbols)
+    op = loop.prev_op
+    while op is not None:
+        if isinstance(op, llvm.StoreOp) and place_in_array(op, symbols) == place:
+            return None if is_ordered(op) or op.value.type != store.value.type else op
+        own = isinstance(op, llvm.LoadOp | llvm.StoreOp) and isinstance(base_of(op.ptr).owner, OWN)
+        if op.regions or not (own or is_pure(op)):
+            return None
+        op = op.prev_op
+    return None
+
+
 def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.ForOp:
     """The loop with the elements that `stores` write carried from turn to turn."""
     symbols = Symbols(loop)
@@ -47,13 +64,19 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
     # Without any turn nothing is accessed, and an array may not be there.
     runs = at.value(arith.CmpiOp(loop.lb, loop.ub, "slt"), "runs")
     turns = constant_side([constant_value(loop.lb), constant_value(loop.ub)])
-    safe = [bool(turns) or isinstance(places[store][0].owner, OWN) for store in stores]
-    starts = [
-        at.load(address, store.value.type)
-        if sure
-        else _load_if(runs, address, store.value.type, at)
-        for store, address, sure in zip(stores, addresses, safe, strict=True)
-    ]
+    safe: list[bool] = []
+    starts: list[SSAValue] = []
+    for store, address in zip(stores, addresses, strict=True):
+        first = _set_before(loop, store, symbols)
+        if first is not None:
+            # The element is set anyway, which now waits for its sum.
+            safe.append(True)
+            starts.append(first.value)
+            erase(first)
+            continue
+        safe.append(bool(turns) or isinstance(places[store][0].owner, OWN))
+        type_ = store.value.type
+        starts.append(at.load(address, type_) if safe[-1] else _load_if(runs, address, type_, at))
     current: dict[llvm.StoreOp, SSAValue] = {}
     for store in stores:
         current[store] = body.insert_arg(store.value.type, len(body.args))

@@ -267,6 +267,7 @@ class _Reader:
         node.gang_reduction = any(_is_of_gang(v, self.construct) for v in loop.reduction_operands)
         node.streaming = not any(is_long(op) for op in operations)
         node.fixed_inner = _holds_fixed_loop(loop, operations)
+        node.cached = any(isinstance(op, acc.CacheOp) for op in operations)
         node.work = InnerWork() if children else inner_work(loop, operations, self.symbols)
         node.element_bytes = 0
         if args := loop.region.blocks[0].args:
