@@ -57,6 +57,7 @@ from .ir.machine import machine_of
 from .ir.notes import note
 from .ir.purity import is_pure
 from .ir.region_values import RegionSymbols
+from .ir.values_outside import is_known_outside
 
 Sizes = Literal["advice", "as-written"]
 _SIZES = ("num_gangs", "num_workers", "vector_length")
@@ -138,6 +139,26 @@ def _has_private(construct: acc.ParallelOp) -> bool:
     return False
 
 
+def _shared_by_blocks(op: acc.CacheOp) -> bool:
+    """
+    Whether a directive is one of a single iteration of several loops, all of which have the same bounds
+    whatever the others' iterations: a block keeps what its iterations share, whichever these are. What a gang
+    keeps for loops that its lanes share is not.
+    """
+    place = op.parent_op()
+    if place is None or any(
+        inner is not place and isinstance(inner, acc.LoopOp) for inner in place.walk()
+    ):
+        return False
+    loops: list[acc.LoopOp] = []
+    while place is not None and not isinstance(place, acc.ParallelOp):
+        loops += [place] if isinstance(place, acc.LoopOp) else []
+        place = place.parent_op()
+    bounds = [v for loop in loops for v in (*loop.lowerbound, *loop.upperbound)]
+    variables = sum(len(loop.lowerbound) for loop in loops)
+    return variables > 1 and all(is_known_outside(v, loops[-1]) for v in bounds)
+
+
 def _number_of_gangs(construct: acc.ParallelOp) -> int | None:
     given = list(construct.num_gangs)
     for loop in loops_in(construct):
@@ -156,7 +177,9 @@ def gang_code(construct: acc.ParallelOp) -> GangCode:
         gangs=_number_of_gangs(construct),
         redundant=len(construct.region.blocks) != 1 or _is_redundant(construct.region.block),
         private=_has_private(construct),
-        cached=any(isinstance(op, acc.CacheOp) for op in construct.walk())
+        cached=any(
+            isinstance(op, acc.CacheOp) and not _shared_by_blocks(op) for op in construct.walk()
+        )
         or any(loop.cache_operands for loop in loops),
         static=any(gang_argument(loop, acc.GangArgType.STATIC) is not None for loop in loops),
         sized_inside=any(

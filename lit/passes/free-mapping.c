@@ -130,3 +130,25 @@ void routine(int n, float (*restrict a)[n])
     for (int i = 0; i < n; i++)
         lane_work(n, a[i]);
 }
+
+// What a single iteration of two loops caches, a block of whichever iterations keeps.
+// CHECK-LABEL: llvm.func @cached_product
+// CHECK:         acc.loop combined(parallel) control(%i
+// CHECK-NOT:     vector
+// CHECK:         acc.cache
+// SAYS: remark: vector_length(128), gang, vector: taken for advice
+void cached_product(int n, const float (*restrict a)[n], const float (*restrict b)[n], float (*restrict c)[n])
+{
+#pragma acc parallel loop gang vector_length(128) present(a[0:n], b[0:n], c[0:n])
+    for (int i = 0; i < n; i++)
+#pragma acc loop vector
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < n; k += 16) {
+#pragma acc cache(a[i:1][k:16], b[k:16][j:1])
+                for (int q = k; q < k + 16; q++)
+                    sum += a[i][q] * b[q][j];
+            }
+            c[i][j] = sum;
+        }
+}

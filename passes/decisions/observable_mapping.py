@@ -19,8 +19,8 @@ class GangCode:
     What a construct holds besides the iterations of its loops. `gangs`: its num_gangs, None for a value
     known only at run time, 0 if it has none. `redundant`: code that every gang runs has effects.
     `private`: gangs have variables of their own, or the lanes that share an iteration an array of their own.
-    `cached`: threads cache sections. `static`: a loop says which gang runs which chunk.
-    `sized_inside`: a size is computed within the construct.
+    `cached`: gangs cache sections for loops inside, or for a single loop. `static`: a loop says which gang
+    runs which chunk. `sized_inside`: a size is computed within the construct.
     """
 
     gangs: int | None = 0
