@@ -283,11 +283,13 @@ def run_to_stage(
     after_stage: StageCallback | None = None,
     *,
     stop_before: str | None = None,
+    every_pass: bool = False,
 ) -> None:
     """
     Takes `module` from the stage it is at to stage `last`, in place. `run_pass` applies each pass;
     `after_stage` sees the module after every stage, with the stage's name. Before the pass
     `stop_before`, everything stops: the module is what that pass would get, and goes on with it later.
+    Passes that a program without directives has nothing for are left out unless `every_pass` is wanted.
 
     Raises `CompileError` if there is no such stage for the target, if the module is already past
     it, or for what the passes refuse.
@@ -340,7 +342,7 @@ def run_to_stage(
             run(module_pass)
         return True
 
-    plain = run_pass is apply_pass and start == ACC.name and not _has_directives(module)
+    plain = not every_pass and start == ACC.name and not _has_directives(module)
     set_machine(module, machine_for(options))
     module.attributes[VERSION] = IntegerAttr(IR_VERSION, i32)
     if start == ACC.name and NEXT_PASS not in module.attributes:

@@ -211,6 +211,7 @@ class AccoptMain:
                     self.passes.run,
                     self.after_stage,
                     stop_before=stop,
+                    every_pass=not self.only_code(),
                 )
             finally:
                 self.sink.diagnostics += take_messages(module, wall=self.options.wall)

@@ -71,7 +71,7 @@ def test_passes_of_constructs_change_no_program_without_directives(target: Targe
     with recording() as phases:
         run_to_stage(make_context(), left_out, "nvvm", options)
     done = {phase.name for _, phase in phases.flat()}
-    run_to_stage(make_context(), run, "nvvm", options, look)
+    run_to_stage(make_context(), run, "nvvm", options, look, every_pass=True)
     assert print_ir(left_out, debug_info=True) == print_ir(run, debug_info=True)
     assert "schedule-loops" in seen and "schedule-loops" not in done
     assert done.issuperset(seen[seen.index("lower-elements") :])
