@@ -212,7 +212,7 @@ def _translate(
         from .c.program import check_program
 
     units = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
-    if after_stage is None and may_be_apart(units, sources):
+    if after_stage is None and may_be_apart(units, sources, options):
         host_ir = program_apart(units, sources, options, sink)
         if host_ir is not None:
             return Executable(host_ir, "", (), options)

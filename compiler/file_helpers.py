@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 from .backend.kernel_processes import command_for, processors
 from .base.deep_stack import with_deep_stack
 from .base.diagnostics import CompileError, DiagnosticSink
+from .files_apart import host_code, is_plain, seem_plain
 from .process import without_collection
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _SURE_AFTER = 2
 class Helpers:
     """
     The helpers for the files `paths`, which start when `worked` has been called often enough. `compiling`:
-    the options of the program that the files become, None if nobody wants their code.
+    the options of the program that the files become, None if nobody wants the code of each.
     """
 
     def __init__(
@@ -53,8 +54,9 @@ class Helpers:
         """A file had to be preprocessed."""
         self._count += 1
         if self._count == _SURE_AFTER:
-            for number in range(self._wanted()):
-                self._start(number)
+            count = self._wanted()
+            for number in range(count):
+                self._start(number, count)
 
     def _wanted(self) -> int:
         """How many helpers there is enough to do for."""
@@ -67,15 +69,17 @@ class Helpers:
                 size += path.stat().st_size
         return min(processors() - 1, len(paths) - _SURE_AFTER, size // _WORTH_A_PROCESS)
 
-    def _start(self, number: int) -> None:
-        command = command_for(__name__, "help_out", str(number), str(self._wanted()))
+    def _start(self, number: int, count: int) -> None:
+        paths, options, target, compiling = self._work
+        work = paths, options, target, compiling if seem_plain(paths) else None
+        command = command_for(__name__, "help_out", str(number), str(count))
         with suppress(OSError):  # no process to be had: the work is done here
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
             self._processes.append(process)
             assert process.stdin is not None
-            process.stdin.write(pickle.dumps(self._work))
+            process.stdin.write(pickle.dumps(work))
             process.stdin.close()
 
     def close(self) -> None:
@@ -129,7 +133,6 @@ def work_ahead(
     from .c.preprocess_kept import preprocess_or_find
     from .c.program import check_file
     from .checked_files import CheckedFiles
-    from .files_apart import host_code, is_plain
 
     kept = CheckedFiles()
     with suppress(CompileError, RecursionError):
@@ -137,7 +140,7 @@ def work_ahead(
         if kept.has(source.file, source.text, target) and not compiling:
             return
         unit = check_file(source, DiagnosticSink(), target, kept)
-        if compiling and is_plain(unit, source.text):
+        if compiling and is_plain(unit, source.text, compiling):
             host_code(unit, source, compiling, DiagnosticSink())
 
 

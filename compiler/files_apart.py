@@ -13,6 +13,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .backend.cache import DiskCache, content_key
@@ -29,12 +31,15 @@ if TYPE_CHECKING:
 _WORTH_IT = 400
 """Functions that take LLVM a second or two: smaller programs are optimised as a whole."""
 _DIRECTIVE = re.compile(r"^#pragma (?:acc|omp)\b", re.MULTILINE)
+_MENTIONED = re.compile(rb"\bpragma\s+(?:acc|omp)\b|_Pragma")
 _LIBRARY = frozenset(("malloc", "calloc", "realloc", "free", "malloc_usable_size", "atexit"))
 """Functions of the C library that are replaced in a program that does not define them (`backend/heap.py`)."""
 
 
-def is_plain(unit: TranslationUnit, text: str) -> bool:
+def is_plain(unit: TranslationUnit, text: str, options: CompileOptions) -> bool:
     """Whether a file can be compiled alone, if the others can."""
+    if options.added_passes:  # whose text is part of no key
+        return False
     if unit.directives or unit.has_openmp or unit.has_thread_locals or unit.selects_host:
         return False
     if unit.has_assembly or unit.weak or _DIRECTIVE.search(text):
@@ -44,18 +49,32 @@ def is_plain(unit: TranslationUnit, text: str) -> bool:
     ) and not any(v.is_weak or v.alias or v.is_thread_private or v.control for v in unit.variables)
 
 
+def seem_plain(paths: Sequence[Path]) -> bool:
+    """Whether C files that have not been read yet have no directives of their own."""
+    for path in paths:
+        with suppress(OSError):
+            if _MENTIONED.search(path.read_bytes()):
+                return False
+    return True
+
+
 def _is_hook(function: FunctionDecl) -> bool:
     return function.constructor is not None or function.destructor is not None
 
 
-def may_be_apart(units: Sequence[TranslationUnit], sources: Sequence[PreprocessedSource]) -> bool:
+def may_be_apart(
+    units: Sequence[TranslationUnit],
+    sources: Sequence[PreprocessedSource],
+    options: CompileOptions,
+) -> bool:
     """Whether the files of a program are compiled one by one."""
     if len(units) != len(sources) or len(units) < 2:  # files of our own belong to it, too
         return False
     from .c.agreement import are_independent
 
     count = sum(1 for unit in units for f in unit.functions if f.body is not None)
-    if count < _WORTH_IT or not all(map(is_plain, units, (source.text for source in sources))):
+    files = zip(units, sources, strict=True)
+    if count < _WORTH_IT or not all(is_plain(u, source.text, options) for u, source in files):
         return False
     return are_independent(units, _LIBRARY)
 

@@ -155,6 +155,16 @@ def test_files_that_need_each_other_stay_together(
     assert not is_joined(host_ir(program(**{"a": late, name: more})))
 
 
+def test_passes_of_the_users_see_the_whole_program(program: Callable[..., list[Path]]):
+    options = replace(OPTIONS, added_passes=("nvvm:lower-scf-to-cf",))
+    assert not is_joined(host_ir(program(), options))
+
+
+def test_helpers_compile_no_file_of_a_program_with_directives(program: Callable[..., list[Path]]):
+    assert files_apart.seem_plain(program())
+    assert not files_apart.seem_plain(program(b="#  pragma  acc routine\nvoid late(void);\n"))
+
+
 def test_what_is_wrong_with_a_file_is_said_once(
     program: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch
 ):
