@@ -75,13 +75,13 @@ _SCHEDULED = Stage(
 _TRANSFORMED = Stage(
     "transformed",
     passes_to("transformed", for_gpu=True),
-    "Passes that rewrite scheduled loops stand here, while loops and data clauses are still whole. "
-    "Scans come first: what they replace is no loop for the others. "
+    "Scheduled loops are rewritten here, while loops and data clauses are still whole. "
+    "Scans come first: the loops that they replace are none for the other passes. "
     "What lies outside of cached sections is looked for while directives still say what the sections are. "
     "Cached nests come next: they replace whole nests, keep several outputs per thread themselves, "
     "and what they leave alone must look to the jam as if there were no directive. "
     "Nests that read across memory get tiles of their own before a jam takes their rows apart. "
-    "Counters are narrowed while each stands in one place. "
+    "Counters are narrowed while each is in one place. "
     "Groups of iterations of two loops at once come before iterations of one, which they would no "
     "longer find. "
     "Iterations are put side by side next, so that what they share is there once for the others: rows "
@@ -100,10 +100,12 @@ _OUTLINED = (
 _KERNELS = {
     "gpu": _OUTLINED + "What is device code, and takes double for long double, is known then.",
     "host": _OUTLINED
-    + "What is device code is then known, whose mathematics has no side effects; loops around loops in "
-    "order go into lanes when both can be told from the rest.",
+    + "What is device code is then known, whose mathematics has no side effects; loops around "
+    "sequential loops go into lanes when both can be told from the rest.",
 }
-_RUNTIME = "What is left of acc belongs to host code: loops run in order, data actions are calls."
+_RUNTIME = (
+    "What is left of acc belongs to host code: loops run sequentially, data actions are calls."
+)
 _NVVM = (
     "Mechanical: one operation per instruction. Functions get the names that other code calls them by "
     "last, when nothing looks for them any more."

@@ -1,5 +1,5 @@
 """
-Run a loop that reduces what its threads cache in order in each thread.
+Run a loop that reduces what its threads cache sequentially in each thread.
 
 `loop reduction(+:sum)` below a cache directive is the inner loop of a matrix product or of a stencil:
 the iterations of the loops around it share the sections, so these need the threads of a block. Given

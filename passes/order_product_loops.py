@@ -1,5 +1,5 @@
 """
-Run the loop over the terms of a product in order in each thread.
+Run the loop over the terms of a product sequentially in each thread.
 
 `loop reduction(+:sum)` on the innermost loop of a product is one more parallel loop, and would get the
 lanes. It is the two loops around it whose iterations share what they read (`find-shared-sections`), so these

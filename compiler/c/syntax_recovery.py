@@ -90,7 +90,7 @@ def _with_braces_apart(text: str, filename: str, mistakes: list[Diagnostic]) -> 
 
     def apart(m: re.Match[str]) -> str:
         loc = place(text, m.start(2), filename)
-        message = "'{' stands on the line of the directive"
+        message = "'{' is on the line of the directive"
         mistakes.extend(error(loc, message, "write it on the next line").diagnostics)
         return f"{m[1]} {m[3]}{{"
 

@@ -50,7 +50,7 @@ def gang_threads(
     if k.mode is Mode.WORKER or k.shape.threads not in (count, None):
         raise error(
             SourceLoc.from_attr(op.location),
-            f"code for {count} threads of a gang stands where {k.shape.threads} run",
+            f"code for {count} threads of a gang is where {k.shape.threads} run",
             "give the construct the sizes that promote-cache-to-shared chose",
         )
     k.access(accesses(effects.reads, effects.writes, leader=False))

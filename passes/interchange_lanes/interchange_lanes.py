@@ -1,5 +1,5 @@
 """
-Run iterations of partitioned loops of the host target in SIMD lanes where loops in order stand inside.
+Run iterations of partitioned loops of the host target in SIMD lanes where sequential loops are inside.
 
 LLVM vectorises innermost loops. A parallel loop around one in order (the bodies of an n-body problem, the
 columns of a matrix product) is therefore taken in blocks of some iterations: each piece of straight code

@@ -1,5 +1,5 @@
 """
-Run loops of few iterations in order, so that the lanes go to the loops around them.
+Run loops of few iterations sequentially, so that the lanes go to the loops around them.
 
 Takes:  the data level: every `acc.loop` is still free, or has the levels its programmer gave it.
 Leaves: `seq` on every innermost loop without levels whose trip count is a constant up to `trips`.
@@ -36,7 +36,7 @@ def trips_of(loop: acc.LoopOp) -> int | None:
 
 
 def _is_free(loop: acc.LoopOp) -> bool:
-    """No level was given, and no loop stands inside."""
+    """No level was given, and no loop is inside."""
     levels = (loop.gang, loop.worker, loop.vector, loop.seq)
     return all(level is None for level in levels) and not child_loops(loop)
 
