@@ -145,6 +145,8 @@ def _messages(
 
 def _hidden(name: str, units: Sequence[TranslationUnit]) -> str | None:
     """What to write where a file has a definition of that name for itself."""
+    from .c.ast import Storage
+
     for unit in units:
         for function in unit.functions:
             if function.name == name and function.body is not None:
@@ -154,7 +156,7 @@ def _hidden(name: str, units: Sequence[TranslationUnit]) -> str | None:
                     )
                 return f"{unit.file} has it as 'static': remove that word there"
         for variable in unit.variables:
-            if variable.name == name and variable.storage.name == "STATIC_GLOBAL":
+            if variable.name == name and variable.storage is Storage.STATIC_GLOBAL:
                 return f"{unit.file} has it as 'static': remove that word there"
     return None
 
