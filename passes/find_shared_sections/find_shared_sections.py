@@ -9,11 +9,11 @@ Leaves: where `decisions/shared_sections.py` says that it pays, the sequential l
         with an `acc.cache` for each such load, around a loop over the terms of a piece; then the original,
         for the terms that are left. Where only the host knows whether there are any, the construct has a
         version for each case. Lengths in structures are loaded before the nest, bounds computed before the
-        construct where the host can; sums that the loop kept in memory are in registers. Where that is right only
-        because the parallel loops' iterations are independent (plain pointers, which might overlap), there
-        is a version for loops of several iterations, and the original for others. An inner loop up to the
-        outer one's variable, or from there, runs over all columns (`triangles.py`). The parallel loops are
-        swapped where the outer one runs along what is written. `promote-cache-to-shared` does the rest.
+        construct where the host can; sums that the loop kept in memory are in registers. Where that is right
+        only because the parallel loops' iterations are independent (plain pointers, which might overlap),
+        there is a version for loops of several iterations, and the original for others. An inner loop up to
+        the outer one's variable, or from there, runs over all columns (`triangles.py`). The parallel loops
+        are swapped where the outer one runs along what is written. `promote-cache-to-shared` does the rest.
         `accx.remarks` of the construct says so.
 Fails:  never.
 
