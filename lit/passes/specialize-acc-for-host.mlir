@@ -70,3 +70,34 @@ llvm.func @blocks(%n: i32, %s: !llvm.ptr, %c: i1) {
   } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false, false>}
   llvm.return
 }
+
+// Of several iterations side by side single ones are left, and one private variable.
+// CHECK-LABEL: llvm.func @coarse
+// CHECK-COUNT-1: llvm.alloca
+// CHECK-NOT:     llvm.alloca
+// CHECK:         scf.for %[[I:[a-z_0-9]+]] =
+// CHECK-NEXT:      llvm.store %[[I]], %{{.*}} : i32, !llvm.ptr
+// CHECK-NEXT:    }
+llvm.func @coarse(%n: i32, %t: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %own = acc.private varPtr(%t : !llvm.ptr) varType(i32) recipe(@private_coarse) -> !llvm.ptr
+  %other = acc.private varPtr(%t : !llvm.ptr) varType(i32) recipe(@private_coarse) -> !llvm.ptr
+  acc.loop vector private(%own, %other : !llvm.ptr, !llvm.ptr) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    accx.side_by_side {
+    ^bb0(%a: i32, %b: i32):
+      llvm.store %a, %own : i32, !llvm.ptr
+      llvm.store %b, %other : i32, !llvm.ptr
+    } else each {
+      llvm.store %i, %own : i32, !llvm.ptr
+    }
+    acc.yield
+  } attributes {independent = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
+  llvm.return
+}
+acc.private.recipe @private_coarse : !llvm.ptr init {
+^bb0(%v: !llvm.ptr):
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+  acc.yield %copy : !llvm.ptr
+}

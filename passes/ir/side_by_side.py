@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import acc
-from xdsl.ir import Region
+from xdsl.ir import Operation, Region
 
 from ...dialects.accx_side_by_side import SideBySideOp
 from .acc_ops import set_operand_groups
@@ -32,8 +32,10 @@ def separate(loop: acc.LoopOp) -> None:
         loop.region.block.insert_op_before(op, coarse)
     erase(coarse)
     clauses = ("private_operands", "firstprivate_operands", "reduction_operands")
-    left = {
-        clause: [v for v in getattr(loop, clause) if v.has_more_than_one_use()]
-        for clause in clauses
-    }
+    own = {clause: list(getattr(loop, clause)) for clause in clauses}
+    unused = [v for values in own.values() for v in values if not v.has_more_than_one_use()]
+    left = {clause: [v for v in values if v not in unused] for clause, values in own.items()}
     set_operand_groups(loop, **left)
+    for value in unused:
+        assert isinstance(value.owner, Operation)
+        erase(value.owner)
