@@ -27,7 +27,9 @@ def faults(body: str, before: str = "") -> tuple[str, int, str]:
     ("body", "message", "line", "at"),
     [
         ("#pragma omp target\ns++;", "'omp target' is not supported", 1, "target"),
-        ("#pragma omp parallel\n#pragma omp taskloop\n" + LOOP, "'omp taskloop' is not", 2, "taskloop"),
+        ("#pragma omp parallel\n#pragma omp cancel for\ns++;", "'omp cancel' is not", 2, "cancel"),
+        ("#pragma omp taskloop reduction(+:s)\n" + LOOP, "'reduction' on 'omp taskloop'", 1, "reduction"),
+        ("#pragma omp taskloop grainsize(2) num_tasks(3)\n" + LOOP, "'num_tasks' beside", 1, "num_tasks"),
         ("#pragma omp parallel target\ns++;", "'omp parallel target' is not", 1, "target"),
         ("#pragma omp for ordered\n" + LOOP, "'ordered' on 'omp for' is not supported", 1, "ordered"),
         ("#pragma omp parallel\n{\n#pragma omp ordered\ns++; }", "'omp ordered' is not", 3, "ordered"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = Path(__file__).parent / "programs"
-PLAIN = [PROGRAMS / "worksharing.c", PROGRAMS / "threads.c"]
+PLAIN = [PROGRAMS / f"{name}.c" for name in ("worksharing", "threads", "taskloop")]
 
 
 def run(program: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -11,8 +11,9 @@ statement. The regions of `parallel` and `task` stay: `TeamStmt`.
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycparser import c_ast
@@ -22,6 +23,7 @@ from ..ast import Stmt, VarDecl
 from ..parse import parse_expression, parse_text
 from ..sema.unit import Unit
 from .directives import OmpDirective, OmpItem, parse_omp
+from .loops import counts, piece_text
 from .regions import RegionChecker, place_text
 from .rules import STAND_ALONE
 from .sharing import SharingCode, first_private, listed, private, reductions
@@ -30,7 +32,7 @@ from .worksharing import Worksharing
 
 _OMP = re.compile(r"omp\b[ \t]*")
 _NOT_CLOSELY_INSIDE = frozenset(
-    ("for", "for simd", "sections", "single", "master", "masked", "critical", "task")
+    ("for", "for simd", "sections", "single", "master", "masked", "critical", "task", "taskloop")
 )
 """Constructs that not all threads of a team pass alike: no worksharing and no barrier in them (2.16)."""
 _PASSED_BY_ALL = frozenset(("for", "for simd", "sections", "single", "barrier"))
@@ -53,7 +55,8 @@ class OpenMPChecker:
             "master": self._master,
             "masked": self._master,
             "critical": self._critical,
-            "task": self._task,
+            "task": lambda directive, body: self._task(directive, body, body),
+            "taskloop": self._taskloop,
             "taskgroup": self._taskgroup,
             "for": self.worksharing.loop,
             "simd": self.worksharing.simd,
@@ -330,15 +333,21 @@ class OpenMPChecker:
             BODY=self.fence(directive, body),
         )
 
-    def _task(self, directive: OmpDirective, body: list[Any]) -> Any:
-        out = SharingCode()
+    def _task(
+        self, directive: OmpDirective, body: list[Any], named: list[Any], taken: Sequence[str] = ()
+    ) -> Any:
+        """
+        A task of `body`. `named`: the user's nodes, whose private variables it has copies of; `taken`:
+        further scalars that it takes along.
+        """
+        out = SharingCode(copies=list(taken))
         items = directive.all("firstprivate")
         default = directive.find("default")
         for item in directive.all("shared"):
             self.find(item)
         if default is None:
             said = listed(directive)
-            found = self.regions.private_names(body, said)
+            found = self.regions.private_names(named, said)
             items = [*items, *(OmpItem(name, directive.loc) for name in found)]
         first_private(items, self.find, out, by_value=True, kept=True)
         private(directive.all("private"), self.find, out)
@@ -352,13 +361,64 @@ class OpenMPChecker:
         several = template(text, directive.loc, FINAL=final, LATER=later)
         several = several.block_items[0]
         node = Region("omp task", None, several, coord_of(directive.loc))
-        return self._region(directive, node, body, out, listed(directive))
+        return self._region(directive, node, body, out, listed(directive) | set(taken))
+
+    def _taskloop(self, directive: OmpDirective, body: list[Any]) -> Any:
+        """Tasks that run a piece of the iterations each, in a group of their own (2.9.2)."""
+        loops = self.worksharing.loops(directive, body)
+        numbers = [f"__omp_{part}{d}" for d in range(len(loops)) for part in "bsn"]
+        own = {
+            f"DECL{d}": loop.declared for d, loop in enumerate(loops) if loop.declared is not None
+        }
+        copies = "".join(
+            f"__typeof__({loop.variable}) {loop.variable};"
+            for loop in loops
+            if loop.declared is None
+        )
+        piece = template(
+            f"{''.join(f'{name};' for name in own)} {copies}"
+            f"long __omp_k = __omp_from; const long __omp_end = __omp_to; {piece_text(loops)}",
+            directive.loc,
+            BODY=self.fence(directive, [loops[-1].body], loops=True),
+            **own,
+        )
+        text, parts = counts(loops)
+        size, parts["SIZE"] = self._task_size(directive)
+        task = self._task(directive, [piece], body, ["__omp_from", "__omp_to", *numbers])
+        loop = template(
+            f"{''.join(f'{name};' for name in own)} {text} {size}"
+            "for (long __omp_from = 0; __omp_from < __omp_n; __omp_from += __omp_chunk) {"
+            "const long __omp_to = __omp_n - __omp_from < __omp_chunk ? __omp_n"
+            " : __omp_from + __omp_chunk; TASK; }",
+            directive.loc,
+            TASK=task,
+            **parts,
+            **copy.deepcopy(own),
+        )
+        return loop if directive.find("nogroup") else self._group(directive, loop)
+
+    def _task_size(self, directive: OmpDirective) -> tuple[str, Any]:
+        """C that sets `__omp_chunk` to the iterations of a task, from the expression `SIZE`."""
+        grain, tasks = directive.find("grainsize"), directive.find("num_tasks")
+        if grain is not None and tasks is not None:
+            raise error(tasks.loc, "'num_tasks' beside 'grainsize'", "keep one of them")
+        least = "if (__omp_chunk < 1) __omp_chunk = 1;"
+        if grain is not None:
+            return f"long __omp_chunk = SIZE; {least}", self.argument(grain, "1")
+        return (
+            "long __omp_t = SIZE; if (__omp_t < 1) __omp_t = 1;"
+            f"long __omp_chunk = (__omp_n + __omp_t - 1) / __omp_t; {least}",
+            self.argument(tasks, "64"),
+        )
 
     def _taskgroup(self, directive: OmpDirective, body: list[Any]) -> Any:
+        return self._group(directive, self.fence(directive, body))
+
+    def _group(self, directive: OmpDirective, body: Any) -> Any:
         return template(
             "long __omp_g[2]; __accopt_omp_group(__omp_g); BODY; __accopt_omp_group_end(__omp_g);",
             directive.loc,
-            BODY=self.fence(directive, body),
+            BODY=body,
         )
 
     def _atomic(

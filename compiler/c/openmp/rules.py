@@ -11,6 +11,8 @@ _FOR = (*_LISTS, "lastprivate", "reduction", "schedule", "collapse")
 _SECTIONS = (*_LISTS, "lastprivate", "reduction")
 _SIMD = ("private", "lastprivate", "reduction", "collapse", "safelen", "simdlen", "aligned")
 _SIMD_FUNCTION = ("simdlen", "linear", "aligned", "uniform", "inbranch", "notinbranch")
+_TASK = (*_LISTS, "shared", "default", "if", "final", "untied", "mergeable", "priority")
+_TASKLOOP = (*_TASK, "grainsize", "num_tasks", "collapse", "nogroup")
 _ORDER = ("seq_cst", "acq_rel", "release", "acquire", "relaxed", "hint")
 
 
@@ -37,10 +39,9 @@ CLAUSES: dict[str, tuple[str, ...]] = {
     "barrier": (),
     "flush": _ORDER,
     "threadprivate": (),
-    "task": (
-        *_LISTS,
-        *("shared", "default", "if", "final", "untied", "mergeable", "priority", "depend"),
-    ),
+    "task": (*_TASK, "depend"),
+    "taskloop": _TASKLOOP,
+    "taskloop simd": _joined(_TASKLOOP, _SIMD),
     "taskgroup": (),
     "taskwait": (),
     "taskyield": (),
@@ -62,7 +63,7 @@ LISTS = frozenset(
 """Clauses whose argument is a list of variables."""
 
 BARE = frozenset(
-    ("nowait", "untied", "mergeable", "inbranch", "notinbranch", *CLAUSES["atomic"])
+    ("nowait", "nogroup", "untied", "mergeable", "inbranch", "notinbranch", *CLAUSES["atomic"])
 ) - {"hint"}
 """Clauses without an argument."""
 
@@ -74,7 +75,6 @@ UNSUPPORTED: dict[str, str] = {
     "distribute": "use #pragma acc parallel: OpenACC is what runs on devices here",
     "declare": "write the code that the declaration stands for",
     "ordered": "take the ordered part out of the loop, or make the loop sequential",
-    "taskloop": "write a loop with #pragma omp task in it, or #pragma omp for",
     "cancel": "set a flag, and test it in the iterations",
     "cancellation": "set a flag, and test it in the iterations",
     "loop": "use #pragma omp for",
@@ -93,6 +93,8 @@ UNSUPPORTED_CLAUSES: dict[str, str] = {
     "allocate": "remove it",
     "order": "remove it",
     "nontemporal": "remove it",
+    "reduction": "add up in an atomic update",
+    "lastprivate": "store the last value yourself",
     "detach": "use #pragma omp taskwait",
     "affinity": "remove it",
     "compare": "write a critical section",

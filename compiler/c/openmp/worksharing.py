@@ -43,7 +43,7 @@ class Worksharing:
 
     def loop(self, directive: OmpDirective, body: list[Any]) -> Any:
         """`for`: pieces of the iterations, by the schedule."""
-        loops = self._loops(directive, body)
+        loops = self.loops(directive, body)
         out = self._sharing(directive, loops)
         text, parts = counts(loops)
         kind, parts["CHUNK"], checked = self._schedule(directive)
@@ -72,7 +72,7 @@ class Worksharing:
 
     def simd(self, directive: OmpDirective, body: list[Any]) -> Any:
         """`simd`: the loop as it is; its copies matter only if they are private."""
-        loops = self._loops(directive, body)
+        loops = self.loops(directive, body)
         out = SharingCode()
         private(directive.all("private"), self.checker.find, out)
         for item in directive.all("lastprivate", "reduction", "aligned"):
@@ -157,7 +157,8 @@ class Worksharing:
                     "declare it outside of the region, or share it",
                 )
 
-    def _loops(self, directive: OmpDirective, body: list[Any]) -> list[SharedLoop]:
+    def loops(self, directive: OmpDirective, body: list[Any]) -> list[SharedLoop]:
+        """The loops that a directive applies to, checked."""
         place = self.unit.loc
         node = body[-1]
         while isinstance(node, c_ast.Compound) and len(node.block_items or []) == 1:
