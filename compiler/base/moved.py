@@ -165,7 +165,7 @@ MOVED = {
     "passes.gpu_lowering.routines": "passes.convert_acc_compute_to_gpu.routines",
     "passes.gpu_lowering.scans": "passes.convert_acc_compute_to_gpu.scans",
     "passes.gpu_lowering.scratch": "passes.convert_acc_compute_to_gpu.scratch",
-    "passes.gpu_lowering.side_by_side": "passes.convert_acc_compute_to_gpu.side_by_side",
+    "passes.gpu_lowering.side_by_side": "passes.ir.side_by_side",
     "passes.gpu_lowering.specialise": "passes.convert_acc_compute_to_gpu.specialise",
     "passes.gpu_lowering.warp": "passes.convert_acc_compute_to_gpu.warp",
     "passes.gpu_lowering.watches": "passes.convert_acc_compute_to_gpu.watches",
