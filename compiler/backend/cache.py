@@ -47,8 +47,9 @@ def source_digest(*files: str) -> str:
     A digest of files of this package, for the keys of what their code makes. It is that of their contents, as
     programs that carry them (`drivers/standalone.py`) carry entries, too.
     """
-    read = __loader__.get_data
-    return content_key(*(read(str(Path(__file__).with_name(file))) for file in files))
+    # The loader's words for this folder, out of which `Path` would take the dot of `./program`.
+    folder = __file__.rpartition(os.sep)[0]
+    return content_key(*(__loader__.get_data(f"{folder}{os.sep}{file}") for file in files))
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,14 @@ def _run(folder: Path, *arguments: str, site: str = "site") -> subprocess.Comple
         "PYTHONPATH": str(folder / site),
         PYTHON_VARIABLE: str(folder / "python"),
     }
-    command = [str(folder / "sum"), *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["./sum", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_standalone_programs_need_no_accopt(folder: Path):
