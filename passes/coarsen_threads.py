@@ -9,7 +9,7 @@ Takes:  scheduled IR whose bodies are final.
 Leaves: in the body of every loop over lanes with several elements and a short body of straight-line code
         `accx.side_by_side`: n iterations, and a single one for where fewer are left. Private variables and
         reductions of the loop are there n times, for each of the iterations. Elsewhere a thread runs
-        its iterations one after the other.
+        its iterations one after the other, as on the host target.
 Fails:  never.
 
 Options: `most`: the operations of the longest body that is taken.
@@ -51,6 +51,7 @@ from .ir.acc_ops import PRIVATIZING_OPS, has_level, set_operand_groups
 from .ir.addresses import base_of, way_to_base
 from .ir.building import Cursor, constant_value
 from .ir.jamming import Jam
+from .ir.machine import machine_of
 from .ir.routine_calls import CallKind, Calls
 from .ir.schedules import schedule_of
 
@@ -174,6 +175,8 @@ class CoarsenThreadsPass(ModulePass):
     most: int = 200
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if machine_of(op).target == "host":
+            return  # a CPU thread's iterations follow each other, and LLVM puts them side by side
         wanted = [
             loop
             for loop in op.walk()
