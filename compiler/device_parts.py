@@ -22,13 +22,14 @@ from ..dialects.nvvm import ADDRESS_SPACE_SHARED
 from ..passes.ir.levels import bound_symbol
 from ..passes.ir.outline import symbol_table
 from ..passes.ir.recipe_reading import RecipeOp
+from ..passes.schedule_loops.schedule_choices import construct_keys
 from .base.options import CompileOptions
 from .base.phases import Phase, apart, phase
 from .ir.flat import flatten
 from .llvmir.printer import print_kernel_symbols
 from .llvmir.symbols import SymbolText
 from .pipeline import run_to_stage
-from .register_pressure import SideBySide
+from .register_pressure import SideBySide, limits_within
 
 _DEVICE_STAGES = ("scheduled", "transformed", "gpu")
 
@@ -91,6 +92,14 @@ class Parts:
         self._declarations: dict[Operation, Operation] = {
             op: op.clone_without_regions() for op in self.functions
         }
+
+    def have_own_places(self) -> bool:
+        """Whether no two functions have constructs in one line of files of one name, which limits are for."""
+        places = [
+            {key.partition("#")[0] for key in construct_keys(function).values()}
+            for function in self.functions
+        ]
+        return sum(map(len, places)) == len(set[str]().union(*places))
 
     def part(self, index: int) -> ModuleOp:
         """The part of function number `index`, which is taken out of the module."""
@@ -212,6 +221,7 @@ def run_part(
     """Takes part `index` to the gpu level and its kernels to LLVM IR; `survey` counts side by side."""
     with apart() as phases:
         part = parts.part(index)
+        options = limits_within(options, part)
         name = parts.functions[index].sym_name.data
         known = set(symbol_table(part))
         side_by_side = SideBySide()

@@ -9,6 +9,8 @@ side there, down to one (`schedule-loops{most}`).
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -165,6 +167,28 @@ def relieve(
         limits = {place: most for place, most in limits.items() if place not in hopeless}
         best = rebuild(_limited(options, limits)) if limits else executable
     return replace(best, options=options)
+
+
+_LIMITS = re.compile(r"schedule-loops\{most=(.*)\}")
+
+
+def limits_only(options: CompileOptions) -> bool:
+    """Whether the options of passes are nothing but what `relieve` asks of places."""
+    return all(map(_LIMITS.fullmatch, options.pass_options))
+
+
+def limits_within(options: CompileOptions, module: ModuleOp) -> CompileOptions:
+    """Such options for a part of a program, without the limits of places that it does not have."""
+    if not options.pass_options:
+        return options
+    from ..passes.schedule_loops.schedule_choices import construct_keys
+
+    found = [_LIMITS.fullmatch(text) for text in options.pass_options]
+    limits = [each for match in found if match for each in json.loads(f"[{match[1]}]")]
+    places = set(construct_keys(module).values())
+    own = {p: int(n) for p, _, n in (each.rpartition("=") for each in limits) if p in places}
+    plain = replace(options, pass_options=())
+    return _limited(plain, own) if own else plain
 
 
 def _limited(options: CompileOptions, limits: Mapping[str, int]) -> CompileOptions:

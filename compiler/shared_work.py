@@ -26,7 +26,7 @@ from .ir.flat import unflatten
 from .llvmir.printer import NVPTX_HEADER, module_flag
 from .llvmir.symbols import SymbolText, join
 from .pipeline import PassRunner, apply_pass, preload, run_to_stage, stage_of
-from .register_pressure import Retry
+from .register_pressure import Retry, limits_only
 
 _WORTH_COPIES = 3000
 """Operations of constructs (`Parts.sizes`) on which passes work longer than copies of the process cost."""
@@ -44,7 +44,7 @@ def _may_share(options: CompileOptions) -> bool:
         and not options.debug_info
         and not options.check_cache
         and not options.checks_ir
-        and not options.pass_options
+        and limits_only(options)
         and not options.added_passes
         and not options.skipped_passes
     )
@@ -71,6 +71,8 @@ def share_device_work(
     parts = Parts(module)
     number = min(number, len(parts.functions))
     if number < 2 or not parts.are_known or sum(parts.sizes) < _WORTH_COPIES:
+        return None
+    if options.pass_options and not parts.have_own_places():
         return None
     if retry is not None:
         retry.keep(module)

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from accopt.compiler.base.command import begin_command
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.base.phases import Phase, recording
@@ -21,7 +22,7 @@ from accopt.compiler.executable import build
 
 
 def as_list(phase: Phase) -> list[Any]:
-    before, after = phase.counts or (None, None)
+    before, after = phase.sizes or (None, None)
     inside = [as_list(inner) for inner in phase.inside.values()]
     return [phase.name, phase.seconds, phase.own, before, after, inside]
 
@@ -39,6 +40,7 @@ def main() -> None:
         defines=tuple(a[2:] for a in arguments if a.startswith("-D")),
     )
     files = [Path(a) for a in arguments if not a.startswith("-")]
+    begin_command()
     gc.disable()  # as the commands do
     answer: dict[str, Any] = {}
     with recording(count) as phases:

@@ -22,18 +22,27 @@ LOADING = "(loading)"
 class Phase:
     """
     `seconds` in total, phases inside included; `counts` is the size of the program before and after, where
-    whoever records has said how to count (operations of the IR).
+    whoever records has said how to count (operations of the IR); `elsewhere` are those of parts that other
+    processes worked on.
     """
 
     name: str
     seconds: float = 0.0
     counts: tuple[int, int] | None = None
+    elsewhere: tuple[int, int] | None = None
     inside: dict[str, Phase] = field(default_factory=dict[str, "Phase"])
 
     @property
     def own(self) -> float:
         """Seconds outside of the phases inside."""
         return self.seconds - sum(phase.seconds for phase in self.inside.values())
+
+    @property
+    def sizes(self) -> tuple[int, int] | None:
+        """The size of all of the program before and after."""
+        if self.counts is None or self.elsewhere is None:
+            return self.counts or self.elsewhere
+        return self.counts[0] + self.elsewhere[0], self.counts[1] + self.elsewhere[1]
 
     def flat(self, depth: int = 0) -> Iterator[tuple[int, Phase]]:
         """This phase and those inside with their depths, the longest first at each."""
@@ -105,6 +114,9 @@ def _merge(into: Phase, other: Phase) -> None:
     for name, phase in other.inside.items():
         own = into.inside.setdefault(name, Phase(name))
         own.seconds += phase.seconds
+        if phase.counts is not None:
+            before, after = own.elsewhere or (0, 0)
+            own.elsewhere = before + phase.counts[0], after + phase.counts[1]
         _merge(own, phase)
 
 
@@ -150,7 +162,7 @@ def table(root: Phase) -> str:
     total = root.seconds or 1e-9
     lines = ["seconds     own   share  phase"]
     for depth, entry in root.flat():
-        sizes = "" if entry.counts is None else "  {:,} → {:,}".format(*entry.counts)
+        sizes = "" if entry.sizes is None else "  {:,} → {:,}".format(*entry.sizes)
         lines.append(
             f"{entry.seconds:7.3f} {entry.own:7.3f} {100 * entry.seconds / total:5.1f} %"
             f"  {'  ' * depth}{entry.name}{sizes}"

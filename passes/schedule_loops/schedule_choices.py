@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePath
 
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ...compiler.base.diagnostics import UNKNOWN_LOC, error
 from ..ir.acc_ops import source_loc
 
 
-def construct_keys(module: ModuleOp) -> dict[acc.ParallelOp, str]:
+def construct_keys(module: Operation) -> dict[acc.ParallelOp, str]:
     """
     A name for every compute construct: `file.c:7` for the first of a line, `file.c:7#1` for the
     second (loops of a kernels construct, versions of one loop).
