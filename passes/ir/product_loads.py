@@ -96,7 +96,10 @@ def offset_of(pointer: SSAValue, symbols: Symbols) -> tuple[SSAValue, Polynomial
 
 
 def read_loads(loop: scf.ForOp | acc.LoopOp, outer: SSAValue, inner: SSAValue) -> Loads | None:
-    """The loads in the body of `loop`; None if it does more than load, compute and update variables."""
+    """
+    The loads in the body of `loop`, up to the first that moves with both loops, which makes it no product;
+    None if it does more than load, compute and update variables.
+    """
     symbols = ExactSymbols(loop)
     term = loop.regions[0].block.args[0]
     found = Loads()
@@ -110,6 +113,8 @@ def read_loads(loop: scf.ForOp | acc.LoopOp, outer: SSAValue, inner: SSAValue) -
         if is_ordered(op):
             return None
         _classify(op, symbols, loop, (outer, inner, term), found)
+        if found.both:
+            break
     return found
 
 

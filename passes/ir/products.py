@@ -171,9 +171,11 @@ def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Term
         for each in (outer, inner, loop)
     ]
     product = Product(len(loads.outer), len(loads.inner), loads.both, *sides)
+    if why_not(product):
+        return None
     shared = {factor.load for factor in (*loads.outer, *loads.inner)}
     sums = find_accumulators(loop, shared)
-    if sums is None or why_not(product):
+    if sums is None:
         return None
     return Terms(outer, inner, loop, loads, sums.stores, sums.independent)
 
