@@ -88,12 +88,13 @@ class ElementOp(IRDLOperation):
 
     def steps(self) -> Iterator[int | Index]:
         """The subscripts, outermost first."""
-        unsigned = set(self.unsigned.iter_values()) if self.unsigned is not None else ()
-        dynamic = enumerate(self.subscripts)
-        for index in self.path.iter_values():
+        unsigned = self.unsigned
+        narrow = () if unsigned is None else unsigned.get_values()
+        operands, position = self.operands, 0  # of which the first is the pointer
+        for index in self.path.get_values():
             if index == GEP_USE_SSA_VAL:
-                position, value = next(dynamic)
-                yield Index(value, position in unsigned)
+                position += 1
+                yield Index(operands[position], position - 1 in narrow)
             else:
                 yield index
 

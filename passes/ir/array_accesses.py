@@ -54,10 +54,20 @@ def array_accesses(
     known = [place for place in found if place is not None]
     if between_iterations:
         wanted = {place.key for place in known if isinstance(place.op, llvm.StoreOp)}
-        wanted -= _with_own_elements(loop, known)
         known = [place for place in known if place.key in wanted]
+        own_elements = _with_own_elements(loop, known)
+        known = [place for place in known if place.key not in own_elements]
     for place in known:
         yield _access(place, symbols)
+
+
+def has_conditions(loop: acc.LoopOp) -> bool:
+    """Whether anything in `loop` is executed under other conditions than that inner loops run."""
+    return any(
+        op.regions
+        and (not isinstance(op, scf.ForOp | acc.LoopOp) or len(op.regions[0].blocks) != 1)
+        for op in loop.walk()
+    )
 
 
 def conditional_stores(loop: acc.LoopOp, symbols: LoopSymbols) -> Iterator[ArrayAccess]:

@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from .acc_ops import PRIVATIZING_OPS, is_defined_inside, source_loc, variable_name
 from .accesses import root_of
-from .array_accesses import ArrayAccess, conditional_stores
+from .array_accesses import ArrayAccess, conditional_stores, has_conditions
 from .loop_conditions import picks_one
 from .loop_dependence import root_key
 from .loop_symbols import LoopSymbols
@@ -61,6 +61,8 @@ def warn_of_chosen(
 
 def chosen_elements(loop: acc.LoopOp, *, lanes: bool) -> Iterator[Chosen]:
     """The arrays, each once."""
+    if not has_conditions(loop):
+        return
     symbols = LoopSymbols(loop, None)
     stores = [
         store
