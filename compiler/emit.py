@@ -5,13 +5,16 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
 from .base.options import CompileOptions
 from .base.phases import phase
+
+if TYPE_CHECKING:
+    from .backend.ptx import PtxAhead
 
 TEXT_STAGES = {"llvm": "nvvm", "device-llvm": "nvvm", "ptx": "nvvm"}
 """Text stage → the stage of operations it is printed from."""
@@ -81,14 +84,20 @@ def ptx_ahead(options: CompileOptions) -> Generator[Callable[[str], None]]:
     What it gives makes PTX of kernels' LLVM IR while the code inside goes on; at its end, the PTX is in the
     cache, where `emit_text` finds it.
     """
-    from .backend.cache import DiskCache
-    from .backend.ptx import PtxAhead
+    started: list[PtxAhead] = []
 
-    ahead = PtxAhead()
+    def start(kernels: str) -> None:
+        from .backend.cache import DiskCache
+        from .backend.ptx import PtxAhead
+
+        started.append(ahead := PtxAhead())
+        cache = DiskCache.default("ptx")
+        ahead.start(kernels, sm=options.sm, opt_level=options.opt_level, cache=cache)
+
     try:
-        yield lambda kernels: ahead.start(
-            kernels, sm=options.sm, opt_level=options.opt_level, cache=DiskCache.default("ptx")
-        )
-        ahead.finish()
+        yield start
+        for ahead in started:
+            ahead.finish()
     finally:
-        ahead.close()
+        for ahead in started:
+            ahead.close()

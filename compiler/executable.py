@@ -266,7 +266,6 @@ def translate(
         from .emit import detach_kernels, emit_text, ptx_ahead
         from .ir.context import make_context
         from .pipeline import run_to_stage
-        from .shared_work import share_device_work
 
     def seen(stage: str, module: ModuleOp) -> None:
         if retry is not None:
@@ -279,7 +278,10 @@ def translate(
     device: str | None = None
     with ptx_ahead(options) as make_ptx:
         try:
-            if after_stage is None:
+            if options.target == "nvptx" and after_stage is None:
+                with phase(LOADING):
+                    from .shared_work import share_device_work
+
                 device = share_device_work(ctx, module, options, retry, use_kernels=make_ptx)
             if retry is not None and device is None:
                 run_to_stage(

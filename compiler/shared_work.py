@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Operation
 from ..dialects.accx import MESSAGES, SITE, SITES
 from .backend.forks import ForkedCopies, copies
 from .base.options import CompileOptions
-from .base.phases import LOADING, add, phase
+from .base.phases import LOADING, add, phase, waiting
 from .device_parts import PartResult, Parts, run_part
 from .emit import detach_kernels
 from .ir.flat import unflatten
@@ -79,9 +79,11 @@ def share_device_work(
     with phase(LOADING):
         preload(options)
     order = sorted(range(len(parts.functions)), key=lambda i: -parts.sizes[i])
-    found = ForkedCopies(
+    work = ForkedCopies(
         lambda i: run_part(ctx, parts, i, options, survey=retry is not None), order, number
-    ).finish()
+    )
+    with waiting("passes, by function", work.seconds):
+        found = work.finish()
     if found is None:
         return None
     results = [found[i] for i in range(len(order))]

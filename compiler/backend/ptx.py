@@ -13,7 +13,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from ..base.diagnostics import UNKNOWN_LOC, error
-from ..base.phases import phase
+from ..base.phases import Phase, add, apart, phase, waiting
 from .cache import DiskCache, content_key, source_digest
 from .forks import ForkedCopies, copies
 from .kernel_processes import command_for, compile_piece, emit_pieces, missing_pieces
@@ -194,7 +194,7 @@ class PtxAhead:
     """
 
     def __init__(self) -> None:
-        self._copies: ForkedCopies[None] | None = None
+        self._copies: ForkedCopies[Phase] | None = None
 
     def start(self, llvm_ir: str, *, sm: int, opt_level: OptLevel, cache: DiskCache) -> None:
         """Begins with what is not in the cache, where there is enough of it and a processor for it."""
@@ -208,16 +208,22 @@ class PtxAhead:
         module, missing = found
         _initialize()
 
-        def work(index: int) -> None:
-            compile_piece(module, index, form.kind, form.compile, cache)
+        def work(index: int) -> Phase:
+            with apart() as phases:
+                compile_piece(module, index, form.kind, form.compile, cache)
+            return phases
 
         self._copies = ForkedCopies(work, missing, number)
 
     def finish(self) -> None:
         """Waits until they have ended."""
-        if self._copies is not None:
-            with phase("PTX, by other processes"):
-                self._copies.finish()
+        if self._copies is None:
+            return
+        with waiting("PTX", self._copies.seconds):
+            found = self._copies.finish()
+        with phase("PTX"):
+            for phases in (found or {}).values():
+                add(phases)
 
     def close(self) -> None:
         """Ends them, whatever they are at."""

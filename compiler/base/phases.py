@@ -120,6 +120,26 @@ def _merge(into: Phase, other: Phase) -> None:
         _merge(own, phase)
 
 
+_others: list[Callable[[], float]] = []
+
+
+@contextmanager
+def waiting(name: str, others: Callable[[], float]) -> Generator[None]:
+    """Other processes work on the phase `name` while this one waits; `others` gives their seconds."""
+    _names.append(name)
+    _others.append(others)
+    try:
+        yield
+    finally:
+        _others.pop()
+        _names.pop()
+
+
+def seconds_at_work() -> float:
+    """Seconds of the processor that this process and those that it waits for have taken."""
+    return process_time() + sum(others() for others in _others)
+
+
 def at_work() -> list[str]:
     """The phases that the process is in, the outermost first, whether somebody records or not."""
     return list(_names)

@@ -9,9 +9,8 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from time import process_time
 
-from .phases import at_work
+from .phases import at_work, seconds_at_work
 
 FIRST = 30.0
 """Seconds of the processor until the first note."""
@@ -23,7 +22,9 @@ class Progress:
     """When notes are due; `clock` gives seconds of the processor, `tell` gets the text."""
 
     def __init__(
-        self, clock: Callable[[], float] = process_time, tell: Callable[[str], None] | None = None
+        self,
+        clock: Callable[[], float] = seconds_at_work,
+        tell: Callable[[str], None] | None = None,
     ):
         self._clock = clock
         self._tell = tell or _print
