@@ -1,15 +1,15 @@
 """
-The functions of a program that have compute constructs, each as a module of its own: all that the passes from
-the data level to the gpu level need, and what they make of it as plain data.
+The functions of a program that have compute constructs, a few that follow each other as a module of their
+own: all that the passes from the data level to the gpu level need, and what they make of it as plain data.
 
-A part has the function, copies of the functions, variables and recipes that its constructs name, and
+A part has the functions, copies of the functions, variables and recipes that its constructs name, and
 declarations of the functions that it only calls. What passes decide about a construct follows from these
 alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -50,12 +50,12 @@ class DeviceTexts:
 @dataclass(frozen=True)
 class PartResult:
     """
-    What became of a part. `function` is at the gpu level (`ir/flat.py`), `declared` are the functions of the
-    runtime that it calls by then, with the stage at which the first call was made. `sites` and `messages` are
-    those of the module.
+    What became of a part. `functions` are at the gpu level (`ir/flat.py`), `declared` are the functions of
+    the runtime that it calls by then, with the stage at which the first call was made. `sites` and `messages`
+    are those of the module.
     """
 
-    function: bytes
+    functions: tuple[bytes, ...]
     declared: tuple[tuple[str, bytes], ...]
     sites: tuple[Attribute, ...]
     messages: tuple[Attribute, ...]
@@ -70,8 +70,7 @@ class Parts:
     def __init__(self, module: ModuleOp) -> None:
         self.module = module
         self.functions: list[llvm.FuncOp] = []
-        self.sizes: list[int] = []
-        """How much there is to do for each, in operations."""
+        sizes: list[int] = []
         self.are_known = True
         """Whether a part can be made: of nothing but functions, variables, recipes and routines."""
         for op in module.body.block.ops:
@@ -79,9 +78,13 @@ class Parts:
                 size = _size(op)
                 if size:
                     self.functions.append(op)
-                    self.sizes.append(size)
+                    sizes.append(size)
             elif not isinstance(op, llvm.GlobalOp | acc.RoutineOp | RecipeOp):
                 self.are_known = False
+        self.runs = _runs(sizes)
+        """The functions of each part, by number."""
+        self.sizes = [sum(sizes[i] for i in run) for run in self.runs]
+        """How much there is to do for each part, in operations."""
         self._symbols = symbol_table(module)
         self._bound = {
             op.func_name.string_value(): bound_symbol(op)
@@ -102,23 +105,25 @@ class Parts:
         return sum(map(len, places)) == len(set[str]().union(*places))
 
     def part(self, index: int) -> ModuleOp:
-        """The part of function number `index`, which is taken out of the module."""
-        function = self.functions[index]
-        whole: set[Operation] = {function}
-        for construct in function.walk():
-            if isinstance(construct, acc.ParallelOp):
-                whole |= self._reached(construct)
+        """Part number `index`, whose functions are taken out of the module."""
+        functions = [self.functions[i] for i in self.runs[index]]
+        whole: set[Operation] = set()
+        for function in functions:
+            for construct in function.walk():
+                if isinstance(construct, acc.ParallelOp):
+                    whole |= self._reached(construct)
+        if not self._declarations.keys().isdisjoint(whole):
+            raise NotImplementedError("device code that calls a function with constructs")
+        whole.update(functions)
         whole |= {
             op
             for op in self._symbols.values()
             if isinstance(op, llvm.GlobalOp) and "acc.declare" in op.attributes
         }
-        if any(op is not function and op in self._declarations for op in whole):
-            raise NotImplementedError("device code that calls a function with constructs")
         outside = self._named_by(whole)
         ops: list[Operation] = []
         for op in self._ops:
-            if op is function:
+            if op in functions:
                 op.detach()
                 ops.append(op)
             elif isinstance(op, acc.RoutineOp):
@@ -154,6 +159,24 @@ class Parts:
         for op in [op for op in found if not isinstance(op, llvm.FuncOp)]:
             found |= self._reached(op)
         return found - set(ops)
+
+
+def _runs(sizes: Sequence[int]) -> list[list[int]]:
+    """Functions by their sizes that follow each other, as long as they are small together."""
+    runs: list[list[int]] = []
+    so_far = 0
+    for number, size in enumerate(sizes):
+        if runs and so_far + size <= _SMALL_PART:
+            runs[-1].append(number)
+            so_far += size
+        else:
+            runs.append([number])
+            so_far = size
+    return runs
+
+
+_SMALL_PART = 400
+"""Operations on which passes work longer than a part takes to make and to send back."""
 
 
 def _size(function: llvm.FuncOp) -> int:
@@ -222,7 +245,7 @@ def run_part(
     with apart() as phases:
         part = parts.part(index)
         options = limits_within(options, part)
-        name = parts.functions[index].sym_name.data
+        names = [parts.functions[i].sym_name.data for i in parts.runs[index]]
         known = set(symbol_table(part))
         side_by_side = SideBySide()
         declared: list[tuple[str, bytes]] = []
@@ -238,9 +261,9 @@ def run_part(
 
         run_to_stage(ctx, part, _DEVICE_STAGES[-1], options, after_stage=after_stage)
         texts = _device_texts(ctx, part, options)
-        function = symbol_table(part)[name]
+        symbols = symbol_table(part)
     return PartResult(
-        flatten(function),
+        tuple(flatten(symbols[name]) for name in names),
         tuple(declared),
         _elements(part.attributes.get(SITES)),
         _elements(part.attributes.get(MESSAGES)),

@@ -69,7 +69,7 @@ def share_device_work(
         return None
     run_to_stage(ctx, module, "data", options, run_pass)
     parts = Parts(module)
-    number = min(number, len(parts.functions))
+    number = min(number, len(parts.runs))
     if number < 2 or not parts.are_known or sum(parts.sizes) < _WORTH_COPIES:
         return None
     if options.pass_options and not parts.have_own_places():
@@ -78,7 +78,7 @@ def share_device_work(
         retry.keep(module)
     with phase(LOADING):
         preload(options)
-    order = sorted(range(len(parts.functions)), key=lambda i: -parts.sizes[i])
+    order = sorted(range(len(parts.runs)), key=lambda i: -parts.sizes[i])
     work = ForkedCopies(
         lambda i: run_part(ctx, parts, i, options, survey=retry is not None), order, number
     )
@@ -137,15 +137,17 @@ class _Host:
     def __init__(self, module: ModuleOp, parts: Parts, results: Sequence[PartResult]) -> None:
         self.module = module
         self.parts = parts
-        self.functions = [unflatten(result.function) for result in results]
+        functions = [[unflatten(data) for data in result.functions] for result in results]
+        self.functions = [function for own in functions for function in own]
         self.declared = _declarations(results)
         self.messages = dict.fromkeys(m for result in results for m in result.messages)
         self.sites: list[Attribute] = []
         sites = [result.sites for result in results]
         first = _common_length(sites)
         self._first = first
-        for function, own in zip(self.functions, sites, strict=True):
-            _renumber(function, first, len(self.sites))
+        for of_part, own in zip(functions, sites, strict=True):
+            for function in of_part:
+                _renumber(function, len(self.sites))
             self.sites += own[first:]
 
     def put_together(self, ctx: Context, options: CompileOptions) -> None:
@@ -188,8 +190,8 @@ def _common_length(sites: Sequence[tuple[Attribute, ...]]) -> int:
     return count
 
 
-def _renumber(function: Operation, first: int, by: int) -> None:
-    """Adds `by` to the numbers of the launch sites in a function, which begin at `first`."""
+def _renumber(function: Operation, by: int) -> None:
+    """Adds `by` to the numbers of the launch sites in a function."""
     for op in function.walk() if by else ():
         if isinstance(op, gpu.LaunchFuncOp):
             site = op.attributes.get(SITE)

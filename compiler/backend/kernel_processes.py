@@ -63,27 +63,47 @@ def emit_pieces(
 
 def missing_pieces(
     llvm_ir: str, kind: Sequence[str], cache: DiskCache
-) -> tuple[Module, list[int]] | None:
-    """The pieces of a module that are not in the cache, the longest first; None if it is not in pieces."""
+) -> tuple[Module, list[list[int]]] | None:
+    """
+    The pieces of a module that are not in the cache, the longest first, and short ones together; None if the
+    module is not in pieces.
+    """
     module = split(llvm_ir)
     if module is None:
         return None
     pieces = module.pieces
     keys = [content_key("kernel", *kind, piece.content) for piece in pieces]
-    missing = [i for i, key in enumerate(keys) if not cache.has(key)]
-    return module, sorted(missing, key=lambda i: -len(pieces[i].definition))
+    lengths = {i: len(pieces[i].definition) for i, key in enumerate(keys) if not cache.has(key)}
+    batches: list[list[int]] = []
+    so_far = _WORTH_A_MODULE
+    for i in sorted(lengths, key=lambda i: -lengths[i]):
+        if so_far + lengths[i] > _WORTH_A_MODULE:
+            batches.append([])
+            so_far = 0
+        batches[-1].append(i)
+        so_far += lengths[i]
+    return module, [sorted(batch) for batch in batches]
 
 
-def compile_piece(
-    module: Module, index: int, kind: Sequence[str], compile_here: Compile, cache: DiskCache
+_WORTH_A_MODULE = 30_000
+"""Characters of LLVM IR on which LLVM works longer than a module takes to set up."""
+
+
+def compile_pieces(
+    module: Module,
+    indices: Sequence[int],
+    kind: Sequence[str],
+    compile_here: Compile,
+    cache: DiskCache,
 ) -> None:
-    """Compiles one piece of a module into the cache, where `emit_pieces` finds it."""
-    piece = module.pieces[index]
-    parts = take_apart(compile_here(module.text([piece])), [piece])
-    if parts is not None:
-        head, (kernel,) = parts
+    """Compiles some pieces of a module into the cache, where `emit_pieces` finds them."""
+    pieces = [module.pieces[i] for i in indices]
+    parts = take_apart(compile_here(module.text(pieces)), pieces)
+    if parts is None:
+        return
+    for piece, kernel in zip(pieces, parts[1], strict=True):
         cache.put(content_key("kernel", *kind, piece.content), kernel.encode())
-        cache.put(content_key("head", *kind), head.encode())
+    cache.put(content_key("head", *kind), parts[0].encode())
 
 
 def _nothing(key: str) -> None:

@@ -15,8 +15,8 @@ import llvmlite.binding as llvm
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.phases import Phase, add, apart, phase, waiting
 from .cache import DiskCache, content_key, source_digest
-from .forks import ForkedCopies, copies
-from .kernel_processes import command_for, compile_piece, emit_pieces, missing_pieces
+from .forks import Copies, copies
+from .kernel_processes import command_for, compile_pieces, emit_pieces, missing_pieces
 from .optimize import OptLevel, open_module, optimize
 from .toolkit import find_libdevice
 
@@ -205,15 +205,15 @@ class PtxAhead:
         found = missing_pieces(llvm_ir, form.kind, cache)
         if found is None or len(found[1]) < 2:
             return
-        module, missing = found
+        module, batches = found
         _initialize()
 
         def work(index: int) -> Phase:
             with apart() as phases:
-                compile_piece(module, index, form.kind, form.compile, cache)
+                compile_pieces(module, batches[index], form.kind, form.compile, cache)
             return phases
 
-        self._copies = ForkedCopies(work, missing, number)
+        self._copies = ForkedCopies(work, range(len(batches)), number)
 
     def finish(self) -> None:
         """Waits until they have ended."""
