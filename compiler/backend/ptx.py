@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.phases import Phase, add, apart, phase, waiting
 from .cache import DiskCache, content_key, source_digest
-from .forks import Copies, copies
+from .forks import ForkedCopies, copies
 from .kernel_processes import command_for, compile_pieces, emit_pieces, missing_pieces
 from .optimize import OptLevel, open_module, optimize
 from .toolkit import find_libdevice
