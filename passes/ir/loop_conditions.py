@@ -13,6 +13,7 @@ from xdsl.ir import Block, SSAValue
 from ..decisions.polynomials import Polynomial
 from .acc_ops import constant_value
 from .loop_symbols import LoopSymbols
+from .predicates import EQ, NE
 
 Fact = tuple[SSAValue, bool]
 """A condition, and whether it holds."""
@@ -20,7 +21,6 @@ Fact = tuple[SSAValue, bool]
 _FEW = 2
 """Iterations that a condition at either end of a loop may leave out."""
 
-_EQ, _NE = 0, 1
 _GREATER = {4: 1, 5: 0, 8: 1, 9: 0}
 """Predicates of `arith.cmpi` (sgt, sge, ugt, uge) → the least difference of the operands that they accept."""
 _LESS = {2: 1, 3: 0, 6: 1, 7: 0}
@@ -51,7 +51,7 @@ def _parts(condition: SSAValue, holds: bool) -> Sequence[Fact] | None:
             return ((owner.lhs, not holds),)
         case arith.CmpiOp() if _is_test(owner):
             assert isinstance(owner.lhs.owner, arith.ExtUIOp)
-            return ((owner.lhs.owner.input, holds == (owner.predicate.value.data == _NE)),)
+            return ((owner.lhs.owner.input, holds == (owner.predicate.value.data == NE)),)
         case arith.SelectOp():
             return _of_choice(owner.cond, owner.lhs, owner.rhs, holds)
         case scf.IfOp() if owner.false_region.blocks:
@@ -66,7 +66,7 @@ def _is_test(op: arith.CmpiOp) -> bool:
     """Whether a comparison asks for the truth of a condition that C has as an integer."""
     predicate = op.predicate.value.data
     widened = isinstance(op.lhs.owner, arith.ExtUIOp)
-    return widened and predicate in (_EQ, _NE) and constant_value(op.rhs) == 0
+    return widened and predicate in (EQ, NE) and constant_value(op.rhs) == 0
 
 
 def _of_choice(first: SSAValue, yes: SSAValue, no: SSAValue, holds: bool) -> Sequence[Fact] | None:
@@ -109,8 +109,8 @@ def _left_out(value: SSAValue, holds: bool, loop: acc.LoopOp, symbols: LoopSymbo
         slope = difference.slope(variable)
         if slope not in (1, -1):
             continue
-        if predicate in (_EQ, _NE):
-            return 1 if holds == (predicate == _NE) else None
+        if predicate in (EQ, NE):
+            return 1 if holds == (predicate == NE) else None
         distance = _distance(predicate, difference, holds)
         if distance is None:
             return None
@@ -137,7 +137,7 @@ def picks_one(condition: SSAValue, holds: bool, variable: SSAValue, symbols: Loo
     """Whether one value of a loop variable at most fulfils a condition, by an equality with it."""
     for value, known in facts(condition, holds):
         compared = _compared(value, symbols)
-        if compared is None or compared[0] != (_EQ if known else _NE):
+        if compared is None or compared[0] != (EQ if known else NE):
             continue
         if compared[1].slope(variable) not in (None, 0):
             return True

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, i1
 from xdsl.ir import Block, Operation, SSAValue
 
 from .building import constant_value
+from .predicates import EQ, NE, UNE
 from .recipes import can_reduce
 from .same_values import is_quiet, same_value
 
@@ -233,9 +234,9 @@ class _Update:
             return False
         self.parts.add(op)
         match op:
-            case arith.CmpiOp() if op.predicate.value.data == 1 and constant_value(op.rhs) == 0:
+            case arith.CmpiOp() if op.predicate.value.data == NE and constant_value(op.rhs) == 0:
                 return self._nonzero(op.lhs)
-            case arith.CmpfOp() if op.predicate.value.data == 13 and _is_zero(op.rhs):
+            case arith.CmpfOp() if op.predicate.value.data == UNE and _is_zero(op.rhs):
                 return self._nonzero(op.lhs)
             case arith.AndIOp() | arith.OrIOp():
                 kind = Kind.LAND if isinstance(op, arith.AndIOp) else Kind.LOR
@@ -343,11 +344,11 @@ def _compared(condition: SSAValue) -> Compared | None:
     flip = 1
     while isinstance(op, Operation):
         operations.append(op)
-        if isinstance(op, arith.CmpiOp) and op.predicate.value.data in (0, 1):
+        if isinstance(op, arith.CmpiOp) and op.predicate.value.data in (EQ, NE):
             inner = op.lhs.owner  # C's `(comparison) != 0`, or `!(comparison)`
             if constant_value(op.rhs) != 0 or not isinstance(inner, arith.ExtUIOp):
                 return None
-            flip = flip if op.predicate.value.data == 1 else -flip
+            flip = flip if op.predicate.value.data == NE else -flip
             operations.append(inner)
             op = inner.input.owner
         elif isinstance(op, arith.XOrIOp) and constant_value(op.rhs) in (1, -1):

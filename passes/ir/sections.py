@@ -24,6 +24,7 @@ from .acc_ops import called, is_inside, uses_inside
 from .addresses import AddressStep, base_of, steps_of
 from .building import constant_value
 from .layout import size_of
+from .predicates import EQ, NE
 from .region_values import RegionSymbols
 
 
@@ -274,7 +275,7 @@ def _refine(
 def _unextended(compare: arith.CmpiOp) -> SSAValue | None:
     """The i1 value behind `extui(value) != 0` (or `== 0`), which is how C tests a comparison."""
     left = compare.lhs.owner
-    if compare.predicate.value.data not in (0, 1) or constant_value(compare.rhs) != 0:
+    if compare.predicate.value.data not in (EQ, NE) or constant_value(compare.rhs) != 0:
         return None
     return left.input if isinstance(left, arith.ExtUIOp) and left.input.type == i1 else None
 
