@@ -2,8 +2,9 @@
 Programs that check themselves, one per family of directives and clauses (OpenACC 3.4).
 
 Those in `serial` print what a C compiler that knows no OpenACC makes them print, which is kept beside
-them. Each runs on the host target, and on a GPU where there is one; every second one in the simulator, and
-every sixth becomes PTX that ptxas assembles (all with `--slow`).
+them. Each runs on a GPU where there is one; every second one on the host target, every third in the
+simulator, where work is as late as waits allow, and every tenth becomes PTX that ptxas assembles (all with
+`--slow`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", [*PROGRAMS, *HOST_ONLY], ids=lambda path: path.stem)
 def test_on_host(program: Path) -> None:
     done = accrun(program, "host")
