@@ -41,6 +41,7 @@ def run(path: Path, target: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "target"), [*((n, "host") for n in PIECES), ("sums in a region", "sim")]
 )

@@ -2,9 +2,8 @@
 Programs that check themselves, one per family of directives and clauses (OpenACC 3.4).
 
 Those in `serial` print what a C compiler that knows no OpenACC makes them print, which is kept beside
-them. Each runs on a GPU where there is one; every second one on the host target, every third in the
-simulator, where work is as late as waits allow, and every tenth becomes PTX that ptxas assembles (all with
-`--slow`).
+them. Each runs on a GPU where there is one; a sample of them on the host target, in the simulator, where work
+is as late as waits allow, and as PTX that ptxas assembles (all with `--slow`).
 """
 
 from __future__ import annotations
@@ -31,21 +30,21 @@ def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", [*PROGRAMS, *HOST_ONLY], ids=lambda path: path.stem)
 def test_on_host(program: Path) -> None:
     done = accrun(program, "host")
     assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_in_the_simulator(program: Path) -> None:
     done = accrun(program, "sim")
     assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", ["host", "sim", pytest.param("nvptx", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("program", SERIAL, ids=lambda path: path.stem)
 def test_as_in_serial(program: Path, target: str) -> None:
@@ -54,7 +53,7 @@ def test_as_in_serial(program: Path, target: str) -> None:
     assert done.stdout == program.with_suffix(".txt").read_text()
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_assembles(program: Path, tmp_path: Path) -> None:
     ptx = tmp_path / "kernels.ptx"

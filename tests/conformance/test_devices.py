@@ -54,6 +54,7 @@ def accrun(program: Path, *options: str, **environment: str) -> subprocess.Compl
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("target", "count"), COUNTS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_on_so_many_devices(program: Path, target: str, count: int) -> None:

@@ -43,6 +43,7 @@ def compare(seed: int, target: str, folder: Path) -> None:
     assert run(source, target, "true") == without
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", QUICK)
 def test_on_host(seed: int, tmp_path: Path) -> None:
     compare(seed, "host", tmp_path)

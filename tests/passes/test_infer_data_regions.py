@@ -29,6 +29,7 @@ def run(program: str, target: str, enabled: str) -> tuple[str, int]:
     return done.stdout, len(copies)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["host", "sim"])
 @pytest.mark.parametrize(
     ("program", "part"), [("edges.c", 0.6), ("exits.c", 0.3), ("barriers.c", 0.8)]

@@ -74,7 +74,7 @@ def _options(target: TargetName, q: str) -> CompileOptions:
     return replace(CompileOptions(), target=target, verify=True, defines=(f"Q={q}",))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["nvptx", "host"])
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_the_wording_of_remarks_decides_nothing(path: Path, target: TargetName):
