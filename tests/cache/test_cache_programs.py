@@ -183,12 +183,13 @@ AHEAD = (
 RENEWED = ("gemm", "gemm_flat", "nbody", "nbody_struct")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
 def test_host_ignores_the_directive(case: Case) -> None:
     compare(case, "", target="host")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("target", TARGETS)

@@ -138,6 +138,7 @@ def test_streaming(fmt: str, wide: bool):
     arrays.close()
 
 
+@pytest.mark.sampled(6)
 @both
 @formats
 @pytest.mark.parametrize("n", [33, 64])

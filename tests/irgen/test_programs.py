@@ -55,6 +55,7 @@ def test_upstream_parses(program: Path):
     assert result.returncode == 0, result.stderr[:2000]
 
 
+@pytest.mark.sampled(2)
 def test_output(program: Path):
     expected = program.with_suffix(".out")
     if not expected.exists():

@@ -69,6 +69,7 @@ void f(int n, int steps, double *x, double *y)
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("host", "clauses", "prelude", "expected"),
     [

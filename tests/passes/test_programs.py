@@ -11,6 +11,7 @@ import pytest
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.c"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_output(program: Path):
     command = [

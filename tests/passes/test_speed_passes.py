@@ -43,7 +43,7 @@ def test_on_the_host(name: str):
     assert done.stdout == (PROGRAMS / f"{name}.out").read_text()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "option"),
     [

@@ -21,7 +21,7 @@ def accrun(sources: list[Path]) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_example(name: str) -> None:
     done = accrun(PROGRAMS[name])

@@ -30,6 +30,7 @@ int main(int argc, char **argv)
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("end", ["exit", "return"])
 @pytest.mark.parametrize(
     ("arguments", "status"), [(["0"], 0), (["3"], 3), (["0", "fault"], 1), (["3", "fault"], 3)]
