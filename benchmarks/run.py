@@ -152,16 +152,13 @@ def markdown(rows: list[Row]) -> str:
 
 def plot(rows: list[Row], directory: Path) -> None:
     """Writes `ratios.png`: CUDA's time over ours, one bar per kernel."""
-    from matplotlib.figure import Figure
+    from .plots import bars, new_figure, save
 
-    figure = Figure(figsize=(11, 4), layout="constrained")
-    axes = figure.subplots()
-    axes.bar([r.kernel for r in rows], [r.ratio for r in rows], color="#4477aa")
-    axes.axhline(1.0, color="black", linewidth=0.8)
-    axes.set_ylabel("CUDA time / accopt time")
-    axes.tick_params(axis="x", rotation=70)
-    directory.mkdir(parents=True, exist_ok=True)
-    figure.savefig(directory / "ratios.png", dpi=120)
+    figure = new_figure(11, 4)
+    ratios = {"accopt": {r.kernel: r.ratio for r in rows}}
+    names = [r.kernel for r in rows]
+    bars(figure.subplots(), names, ratios, label="CUDA time / accopt time", rotation=70)
+    save(figure, directory / "ratios.png")
 
 
 def main() -> int:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..plots import bars, curves, new_figure, save
+
 METHODS = ("OpenACC", "cache", "RBI", "RBC", "EHC")
 CHOICES = (
     "RBI", "communicating", "width synchronised", "asynchronous", "ahead", "async ahead", "bulk",
@@ -34,26 +36,21 @@ def plot(numbers: Numbers, directory: Path) -> None:
 
 def _sizes(rows: list[dict[str, Any]], path: Path) -> None:
     """The paper's figures 3 to 5: times as fast as OpenACC without the directive, by size."""
-    from matplotlib.figure import Figure
-
     kernels = list(dict.fromkeys(row["kernel"] for row in rows))
-    figure = Figure(figsize=(3.6 * len(kernels), 3.5), layout="constrained")
+    figure = new_figure(3.6 * len(kernels), 3.5)
     for axes, kernel in zip(figure.subplots(1, len(kernels)), kernels, strict=True):
         own = [row for row in rows if row["kernel"] == kernel]
         base = {row["n"]: row["us"] for row in own if row["variant"] == "OpenACC"}
-        variants = list(dict.fromkeys(row["variant"] for row in own))
-        width = 0.85 / len(variants)
-        for number, variant in enumerate(variants):
-            line = [row for row in own if row["variant"] == variant]
-            places = [k + number * width for k in range(len(line))]
-            label = "cache, as decided" if variant == "cache" else variant
-            axes.bar(places, [base[row["n"]] / row["us"] for row in line], width, label=label)
-        axes.set_xticks([k + 0.4 for k in range(len(base))], [str(n) for n in base])
-        axes.axhline(1.0, color="black", linewidth=0.8)
-        axes.set_title(kernel)
-    figure.axes[0].set_ylabel("times as fast as OpenACC")
-    figure.axes[0].legend(fontsize=7)
-    figure.savefig(path, dpi=120)
+        ratios: dict[str, dict[str, float]] = {}
+        for row in own:
+            label = "cache, as decided" if row["variant"] == "cache" else row["variant"]
+            ratios.setdefault(label, {})[str(row["n"])] = base[row["n"]] / row["us"]
+        sizes = [str(n) for n in base]
+        bars(
+            axes, sizes, ratios,
+            label="times as fast as OpenACC", title=kernel, legend=axes is figure.axes[0],
+        )  # fmt: skip
+    save(figure, path)
 
 
 def _methods(rows: list[dict[str, Any]], path: Path) -> None:
@@ -65,55 +62,39 @@ def _bars(
     rows: list[dict[str, Any]], variants: Sequence[str], kernels: Sequence[str], path: Path
 ) -> None:
     """Time of hand-written CUDA over that of each variant, by kernel."""
-    from matplotlib.figure import Figure
-
     kernels = [name for name in kernels if any(row["kernel"] == name for row in rows)]
-    figure = Figure(figsize=(12, 4.5), layout="constrained")
-    axes = figure.subplots()
-    width = 0.85 / len(variants)
-    for number, variant in enumerate(variants):
-        found = {row["kernel"]: row["ratio"] for row in rows if row["variant"] == variant}
-        places = [k + number * width for k, name in enumerate(kernels) if name in found]
-        axes.bar(places, [found[name] for name in kernels if name in found], width, label=variant)
-    axes.set_xticks([k + 0.4 for k in range(len(kernels))], kernels)
-    axes.axhline(1.0, color="black", linewidth=0.8)
-    axes.set_ylabel("CUDA time / time")
-    axes.legend(ncols=4, fontsize=8)
-    figure.savefig(path, dpi=120)
+    ratios = {
+        variant: {row["kernel"]: row["ratio"] for row in rows if row["variant"] == variant}
+        for variant in variants
+    }
+    figure = new_figure(12)
+    bars(figure.subplots(), kernels, ratios, label="CUDA time / time")
+    save(figure, path)
 
 
 def _writes(rows: list[dict[str, Any]], path: Path) -> None:
-    from matplotlib.figure import Figure
-
     cases = list(dict.fromkeys((row["pattern"], row["n"]) for row in rows))
-    figure = Figure(figsize=(4 * len(cases), 3.5), layout="constrained")
+    figure = new_figure(4 * len(cases), 3.5)
     for axes, (pattern, n) in zip(figure.subplots(1, len(cases)), cases, strict=True):
-        own = [row for row in rows if (row["pattern"], row["n"]) == (pattern, n)]
-        for policy in dict.fromkeys(row["policy"] for row in own):
-            line = [row for row in own if row["policy"] == policy]
-            steps, times = [row["steps"] for row in line], [row["us"] for row in line]
-            axes.loglog(steps, times, marker="o", label=f"write-{policy}")
-        axes.set_title(f"{pattern}, {n} iterations")
-        axes.set_xlabel("writes per iteration")
-        axes.set_ylabel("µs")
-        axes.legend(fontsize=8)
-    figure.savefig(path, dpi=120)
+        times: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            if (row["pattern"], row["n"]) == (pattern, n):
+                times.setdefault(f"write-{row['policy']}", []).append((row["steps"], row["us"]))
+        title = f"{pattern}, {n} iterations"
+        curves(axes, times, labels=("writes per iteration", "µs"), title=title)
+    save(figure, path)
 
 
 def _micro(rows: list[dict[str, Any]], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 4), layout="constrained")
+    figure = new_figure(12, 4)
     for axes, type_ in zip(figure.subplots(1, 2), ("int", "double"), strict=True):
         own = [row for row in rows if row["type"] == type_]
         names = [
             f"{row['layout']} {row['order']} +{row['padding']} ×{row['iterations']}" for row in own
         ]
-        axes.bar(names, [row["us"] for row in own], color="#4477aa")
-        axes.tick_params(axis="x", rotation=90, labelsize=7)
-        axes.set_title(type_)
-        axes.set_ylabel("µs")
-    figure.savefig(path, dpi=120)
+        times = {"": {name: row["us"] for name, row in zip(names, own, strict=True)}}
+        bars(axes, names, times, label="µs", line=None, rotation=90, title=type_)
+    save(figure, path)
 
 
 if __name__ == "__main__":

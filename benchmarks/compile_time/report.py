@@ -63,21 +63,20 @@ def phase_table(result: Result) -> str:
 
 def plot(results: Sequence[Result], path: Path) -> None:
     """Seconds against lines, a curve for each family of generated programs, and gcc's dashed."""
-    from matplotlib.figure import Figure
+    from ..plots import Points, curves, new_figure, save
 
-    curves: dict[str, list[Result]] = {}
+    own: dict[str, Points] = {}
+    others: dict[str, Points] = {}
+    families: dict[str, list[Result]] = {}
     for result in results:
         found = re.fullmatch(r"(\w+) \d+", result.name)
         if found and not result.error:
-            curves.setdefault(f"{found[1]} ({result.target})", []).append(result)
-    figure = Figure(figsize=(8, 6), layout="constrained")
-    axes = figure.add_subplot(
-        xlabel="lines", ylabel="processor seconds", xscale="log", yscale="log"
-    )
-    for index, (name, points) in enumerate(sorted(curves.items())):
-        lines = [p.lines for p in points]
-        axes.plot(lines, [p.seconds for p in points], f"C{index % 10}o-", label=name)
+            families.setdefault(f"{found[1]} ({result.target})", []).append(result)
+    for name, points in sorted(families.items()):
+        own[name] = [(p.lines, p.seconds) for p in points]
         if all(p.gcc for p in points):
-            axes.plot(lines, [p.gcc for p in points], f"C{index % 10}--")
-    axes.legend(title="gcc -O2 dashed")
-    figure.savefig(path)
+            others[name] = [(p.lines, p.gcc or 0.0) for p in points]
+    figure = new_figure(8, 6)
+    labels = "lines", "processor seconds"
+    curves(figure.subplots(), own, labels=labels, dashed=others, title="gcc -O2 dashed")
+    save(figure, path)
