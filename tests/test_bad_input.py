@@ -251,12 +251,13 @@ def test_a_failure_inside_accopt_names_the_place(tmp_path: Path) -> None:
     source.write_text("int main(void)\n{\n    return 1 + 2;\n}\n")
     script = tmp_path / "broken.py"
     script.write_text(
+        "import dataclasses\n"
         "import sys\n"
         "from accopt.compiler.drivers import accopt_main\n"
-        "from accopt.compiler.irgen import statements\n"
+        "from accopt.compiler.irgen import module\n"
         "def broken(fn, s):\n"
         "    raise KeyError('lost')\n"
-        "statements.emit_body = statements.emit = broken\n"
+        "module.RULES = dataclasses.replace(module.RULES, statement=broken)\n"
         f"sys.exit(accopt_main.main([{str(source)!r}]))\n"
     )
     for debug in ("", "1"):

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, SSAValue
 from ...dialects.llvm_ext import AtomicBinOp, AtomicOrdering, AtomicRMWOp, CmpXchgOp, FenceOp
 from ..c import ast as c
 from ..c.types import CType, PointerType, RecordType
-from . import expressions
 from .function import FunctionState
 
 _ORDERS = (
@@ -51,8 +50,8 @@ def rvalue(fn: FunctionState, e: c.AtomicOp) -> SSAValue | None:
             fn.b.add(FenceOp(order))
         return None
     assert e.pointer is not None
-    pointer = expressions.rvalue(fn, e.pointer)
-    operands = [expressions.rvalue(fn, operand) for operand in e.operands]
+    pointer = fn.rvalue(e.pointer)
+    operands = [fn.rvalue(operand) for operand in e.operands]
     fn.b.at(e.loc)
     bits, size = IntegerType(8 * e.of.size), e.of.size
     match e.op:

@@ -15,7 +15,7 @@ from xdsl.ir import Block, SSAValue
 from ..c import ast as c
 from ..c.tree import children
 from ..c.types import RecordType
-from . import cleanups, expressions, statements
+from . import cleanups
 from .function import FunctionState, JumpTargets
 from .layout import is_integer_type
 from .records_by_value import give_result
@@ -28,7 +28,7 @@ Of so many labels, each `goto *p` has a switch of its own. Lua's interpreter, wi
 
 
 def emit_if(fn: FunctionState, s: c.If) -> None:
-    truth = expressions.condition(fn, s.condition)
+    truth = fn.condition(s.condition)
     fn.b.at(s.loc)
     then, end = fn.new_block(), Block()
     otherwise = end if s.otherwise is None else fn.new_block()
@@ -42,7 +42,7 @@ def emit_if(fn: FunctionState, s: c.If) -> None:
 def _branch_part(fn: FunctionState, block: Block, part: c.Stmt, end: Block) -> None:
     saved = dict(fn.values)
     fn.b.block = block
-    statements.emit(fn, part)
+    fn.statement(part)
     fn.b.branch(end)
     fn.values = saved
 
@@ -58,7 +58,7 @@ def emit_loop(fn: FunctionState, s: c.For | c.While | c.DoWhile) -> None:
     """A loop with jumps out of its body (C11 6.8.5)."""
     fn.loop_level += 1
     if isinstance(s, c.For) and s.init is not None:
-        statements.emit(fn, s.init)
+        fn.statement(s.init)
     body, step, test, end = Block(), Block(), Block(), Block()
     saved_targets, saved_values = fn.targets, dict(fn.values)
     around = len(fn.exits)
@@ -69,14 +69,14 @@ def emit_loop(fn: FunctionState, s: c.For | c.While | c.DoWhile) -> None:
         _append(fn, test)
         _emit_test(fn, s.condition, body, end)
     _append(fn, body)
-    statements.emit(fn, s.body)
+    fn.statement(s.body)
     fn.b.branch(step)
     _append(fn, step)
     if isinstance(s, c.DoWhile):
         _emit_test(fn, s.condition, body, end)
     else:
         if isinstance(s, c.For) and s.step is not None:
-            expressions.discard(fn, s.step)
+            fn.discard(s.step)
         fn.b.branch(test)
     fn.targets, fn.values = saved_targets, saved_values
     _append(fn, end)
@@ -87,13 +87,13 @@ def _emit_test(fn: FunctionState, test: c.Expr | None, body: Block, end: Block) 
     if test is None:
         fn.b.branch(body)
         return
-    truth = expressions.condition(fn, test)
+    truth = fn.condition(test)
     fn.b.cond_branch(truth, body, end)
 
 
 def emit_switch(fn: FunctionState, s: c.Switch) -> None:
     """`switch` (C11 6.8.4.2): one block per label, in the order of the body."""
-    value = expressions.rvalue(fn, s.value)
+    value = fn.rvalue(s.value)
     fn.b.at(s.loc)
     t = value.type
     assert is_integer_type(t)
@@ -125,7 +125,7 @@ def emit_switch(fn: FunctionState, s: c.Switch) -> None:
     saved_targets, saved_values = fn.targets, dict(fn.values)
     fn.targets = replace(fn.targets, on_break=end, outside_break=len(fn.exits))
     fn.b.block = fn.new_block()
-    statements.emit(fn, s.body)
+    fn.statement(s.body)
     fn.b.branch(end)
     fn.targets, fn.values = saved_targets, saved_values
     _append(fn, end)
@@ -144,14 +144,14 @@ def emit_case(fn: FunctionState, s: c.Case) -> None:
     block = fn.case_blocks.pop(id(s))
     fn.b.branch(block)
     _append(fn, block)
-    statements.emit(fn, s.body)
+    fn.statement(s.body)
 
 
 def emit_label(fn: FunctionState, s: c.Label) -> None:
     block = fn.labels.setdefault(s.name, Block())
     fn.b.branch(block)
     _append(fn, block)
-    statements.emit(fn, s.body)
+    fn.statement(s.body)
 
 
 def emit_jump(fn: FunctionState, s: c.Break | c.Continue | c.Goto) -> None:
@@ -177,7 +177,7 @@ def emit_computed_goto(fn: FunctionState, s: c.ComputedGoto) -> None:
     share one switch then: edges between all of them would take LLVM minutes.
     """
     cleanups.refuse(fn, s.loc)
-    value = fn.b.to_int(expressions.rvalue(fn, s.target))
+    value = fn.b.to_int(fn.rvalue(s.target))
     fn.b.at(s.loc)
     targets = [fn.labels.setdefault(name, Block()) for name in s.labels]
     if not targets:
@@ -205,9 +205,9 @@ def emit_return(fn: FunctionState, s: c.Return) -> None:
     value = None
     if s.value is not None:
         if isinstance(s.value.type, RecordType) or fn.returns_value:
-            value = expressions.rvalue(fn, s.value)
+            value = fn.rvalue(s.value)
         else:
-            expressions.discard(fn, s.value)
+            fn.discard(s.value)
     fn.b.at(s.loc)
     if value is None and fn.function is not None and fn.returns_value:
         # `return;`: no caller may ask for the value (C90 3.6.6.4)

@@ -11,7 +11,6 @@ from xdsl.ir import SSAValue
 
 from ...dialects.llvm_ext import BitReverseOp, BSwapOp, FshlOp, FshrOp, TrapOp
 from ..c import ast as c
-from . import expressions
 from .float_tests import FLOAT_TESTS
 from .function import FunctionState
 from .layout import PTR
@@ -28,7 +27,7 @@ def is_builtin(e: c.Call) -> bool:
 def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
     """The value of such a call; None if it has none."""
     assert isinstance(e.callee, c.FunctionRef)
-    args = [expressions.rvalue(fn, arg) for arg in e.args]
+    args = [fn.rvalue(arg) for arg in e.args]
     fn.b.at(e.loc)
     name = e.callee.decl.name.removeprefix("__builtin_")
     match name:

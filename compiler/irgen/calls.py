@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ..c import ast as c
 from ..c.types import FunctionType, RecordType
-from . import builtins, expressions, mismatched_calls
+from . import builtins, mismatched_calls
 from .conventions import Signature, has_records, signature
 from .function import FunctionState
 from .layout import TypeLowering
@@ -32,7 +32,7 @@ def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
     definition = None if direct is None else fn.module.definition(direct)
     if direct is None or definition is None or _by_convention(fn, definition, e):
         return _call_by_convention(fn, e, direct)
-    args = [expressions.rvalue(fn, arg) for arg in e.args]
+    args = [fn.rvalue(arg) for arg in e.args]
     fn.b.at(e.loc)
     signature = fn.module.types.function(_called_type(e))
     result = None if isinstance(signature.output, LLVMVoidType) else signature.output
@@ -55,7 +55,7 @@ def _call_by_convention(
     fn: FunctionState, e: c.Call, direct: c.FunctionDecl | None
 ) -> SSAValue | None:
     """A call of a function that may be outside of the program."""
-    pointer = expressions.rvalue(fn, e.callee) if direct is None else None
+    pointer = fn.rvalue(e.callee) if direct is None else None
     convention = call_signature(fn.module.types, e)
     args = [
         value

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from ..c import ast as c
 from ..c.types import ComplexType
-from . import arithmetic, expressions
+from . import arithmetic
 from .function import FunctionState
 
 Parts = tuple[SSAValue, SSAValue]
@@ -21,7 +21,7 @@ Parts = tuple[SSAValue, SSAValue]
 
 def rvalue(fn: FunctionState, e: c.ComplexOp) -> SSAValue:
     """The value of an operation of complex numbers."""
-    operands = [expressions.rvalue(fn, operand) for operand in e.operands]
+    operands = [fn.rvalue(operand) for operand in e.operands]
     fn.b.at(e.loc)
     match e.op:
         case "make":

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from ..base.names import value_name
 from ..c.types import LONG, FloatType, IntType, PointerType
-from . import arithmetic, expressions, lvalues
+from . import arithmetic, pointers
 from .counted import CountedLoop
 from .function import FunctionState
 
@@ -57,15 +57,15 @@ def _plus(fn: FunctionState, value: SSAValue, n: int, hint: str) -> SSAValue:
 def _step(fn: FunctionState, loop: CountedLoop, t: IntegerType) -> SSAValue:
     if isinstance(loop.step, int):
         return fn.b.int(loop.step, t)
-    value = expressions.rvalue(fn, loop.step)
+    value = fn.rvalue(loop.step)
     signed = isinstance(loop.step.type, IntType) and loop.step.type.signed
     return fn.b.resize(value, t, signed=signed)
 
 
 def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Counter:
     b, compare = fn.b, loop.compare_type
-    start = expressions.rvalue(fn, loop.start)
-    bound = expressions.rvalue(fn, loop.bound)
+    start = fn.rvalue(loop.start)
+    bound = fn.rvalue(loop.bound)
     b.at(loop.start.loc)
     if isinstance(compare, FloatType):
         exact = b.resize(start, i64, signed=var.signed)
@@ -156,11 +156,11 @@ def _width(loop: CountedLoop, compare: IntType, bound: int | None) -> IntegerTyp
 
 def _pointer_counter(fn: FunctionState, loop: CountedLoop, var: PointerType) -> Counter:
     b, pointee, name = fn.b, var.pointee.type, loop.var.name
-    start = expressions.rvalue(fn, loop.start)
-    bound = expressions.rvalue(fn, loop.bound)
+    start = fn.rvalue(loop.start)
+    bound = fn.rvalue(loop.bound)
     b.at(loop.start.loc)
     ends = (b.to_int(start), b.to_int(bound)) if loop.down else (b.to_int(bound), b.to_int(start))
-    size = lvalues.pointee_size(fn, pointee)
+    size = pointers.pointee_size(fn, pointee)
     count = b.value(arith.DivSIOp(b.value(arith.SubiOp(*ends)), size), f"{name}_count")
     if loop.op in ("<=", ">="):
         count = _plus(fn, count, 1, f"{name}_count")
@@ -169,7 +169,7 @@ def _pointer_counter(fn: FunctionState, loop: CountedLoop, var: PointerType) -> 
 
     def at(k: SSAValue) -> SSAValue:
         index = b.sub_nsw(b.int(0, i64), k) if loop.down else k
-        return lvalues.element_address(fn, start, index, pointee, name)
+        return pointers.element_address(fn, start, index, pointee, name)
 
     return Counter(lower, count, step, at, lambda: at(_after(fn, lower, count, step)))
 

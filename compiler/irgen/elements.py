@@ -18,7 +18,7 @@ from ...dialects.accx_element import ElementOp, Index
 from ..c import ast as c
 from ..c.tree import int_constant
 from ..c.types import INT, ArrayType, CType, IntType, PointerType, RecordType
-from . import expressions, lvalues
+from . import paths
 from .function import FunctionState
 
 _I32 = range(-(1 << 31) + 1, 1 << 31)
@@ -86,7 +86,7 @@ def path(fn: FunctionState, e: c.Expr) -> Path:
     """How lvalue `e` is reached; what its base and subscripts are computed from is added here."""
     if isinstance(e, c.Deref) and isinstance(e.pointer, c.PtrAdd):
         return _subscripted(fn, e.pointer)
-    if isinstance(e, c.Member) and lvalues.replaced_member(fn, e) is None:
+    if isinstance(e, c.Member) and paths.replaced_member(fn, e) is None:
         record = e.record.type
         assert isinstance(record, RecordType)
         position = fn.module.types.record(record).element_of(e.field)
@@ -94,7 +94,7 @@ def path(fn: FunctionState, e: c.Expr) -> Path:
             found = path(fn, e.record)
             found.member(record, position)
             return found
-    return Path(lvalues.place(fn, e).memory, e.type)
+    return Path(fn.place(e).memory, e.type)
 
 
 def _subscripted(fn: FunctionState, e: c.PtrAdd) -> Path:
@@ -104,7 +104,7 @@ def _subscripted(fn: FunctionState, e: c.PtrAdd) -> Path:
     if isinstance(pointer, c.Decay) and isinstance(pointer.operand.type, ArrayType):
         found = path(fn, pointer.operand)
     else:
-        found = Path(expressions.rvalue(fn, pointer), e.type.pointee.type)
+        found = Path(fn.rvalue(pointer), e.type.pointee.type)
     found.subscript(e.type.pointee.type, _index(fn, e))
     fn.b.at(e.loc)
     return found
@@ -116,7 +116,7 @@ def _index(fn: FunctionState, e: c.PtrAdd) -> int | Index:
     if constant is not None:
         constant = -constant if e.subtract else constant
         return constant if constant in _I32 else Index(fn.b.int(constant, i64))
-    value = expressions.rvalue(fn, e.index)
+    value = fn.rvalue(e.index)
     fn.b.at(e.loc)
     signed = e.index.type.signed
     if not e.subtract and e.index.type.bits >= INT.bits:

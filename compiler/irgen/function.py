@@ -21,6 +21,7 @@ from .layout import PTR
 
 if TYPE_CHECKING:
     from .conventions import Signature
+    from .places import Place
     from .symbols import ModuleState
 
 
@@ -62,6 +63,20 @@ class EnclosingConstruct:
     name: str
     kind: str
     loc: SourceLoc
+
+
+@dataclass(frozen=True)
+class TreeRules:
+    """
+    The rules for trees, which go down the tree through one another: a rule for one kind of node imports no
+    rule for its parts, but calls `fn.rvalue(part)` and the like.
+    """
+
+    rvalue: Callable[[FunctionState, c.Expr], SSAValue]
+    condition: Callable[[FunctionState, c.Expr], SSAValue]
+    discard: Callable[[FunctionState, c.Expr], None]
+    place: Callable[[FunctionState, c.Expr], Place]
+    statement: Callable[[FunctionState, c.Stmt], None]
 
 
 @dataclass
@@ -108,6 +123,28 @@ class FunctionState:
         """
         for action in reversed(self.exits[outer:]):
             action()
+
+    # Parts of the tree ------------------------------------------------------------------------
+
+    def rvalue(self, e: c.Expr) -> SSAValue:
+        """The value of `e`, which is not void. A record is a first-class aggregate."""
+        return self.module.rules.rvalue(self, e)
+
+    def condition(self, e: c.Expr) -> SSAValue:
+        """Whether `e` is nonzero, as i1."""
+        return self.module.rules.condition(self, e)
+
+    def discard(self, e: c.Expr) -> None:
+        """Evaluates `e` for its effects."""
+        self.module.rules.discard(self, e)
+
+    def place(self, e: c.Expr) -> Place:
+        """The object that lvalue `e` designates (rvalue records are put in memory first)."""
+        return self.module.rules.place(self, e)
+
+    def statement(self, s: c.Stmt) -> None:
+        """Any statement, at the cursor."""
+        self.module.rules.statement(self, s)
 
     # Variables --------------------------------------------------------------------------------
 
@@ -167,11 +204,9 @@ class FunctionState:
             return self.b.int(t.length, i64)
         found = self.extents.get(id(t.length))
         if found is None:
-            from .expressions import rvalue
-
             if t.length is None:
                 raise ValueError("incomplete array")
-            found = rvalue(self, t.length)
+            found = self.rvalue(t.length)
             self.extents[id(t.length)] = found = self.b.resize(
                 found, i64, signed=getattr(t.length.type, "signed", True)
             )

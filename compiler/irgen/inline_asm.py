@@ -7,7 +7,6 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.dialects.llvm import LLVMStructType
 
 from ..c import ast as c
-from . import expressions
 from .device_assembly import is_empty
 from .function import FunctionState
 
@@ -16,8 +15,8 @@ def statement(fn: FunctionState, e: c.Asm) -> None:
     """Emits the statement, and stores its results."""
     if is_empty(e):
         return
-    inputs = [expressions.rvalue(fn, value) for value in e.inputs]
-    targets = [expressions.rvalue(fn, target) for target in e.outputs]
+    inputs = [fn.rvalue(value) for value in e.inputs]
+    targets = [fn.rvalue(target) for target in e.outputs]
     fn.b.at(e.loc)
     types = [fn.module.types.convert(t) for t in e.output_types]
     results = types if len(types) < 2 else [LLVMStructType.from_type_list(types)]

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.types import CType, FloatType, IntType, PointerType, RecordType, VoidType
-from . import arithmetic, lvalues
+from . import arithmetic, places
 from .function import FunctionState
 
 
@@ -104,7 +104,7 @@ def _carry(fn: FunctionState, value: SSAValue, source: CType, target: CType) -> 
         ir_type = fn.module.types.convert(target)
         if value.type == ir_type:
             return value
-        return fn.b.load(lvalues.spill(fn, value, source, "arg"), ir_type)
+        return fn.b.load(places.spill(fn, value, source, "arg"), ir_type)
     if isinstance(source, FloatType):
         return value
     return arithmetic.convert(fn.b, value, source, target)

@@ -21,7 +21,7 @@ from ..base.phases import phase
 from ..c import ast as c
 from ..c.types import FunctionType, PointerType
 from ..directives.records import Directive
-from . import startup, statements, static_data
+from . import conditions, expressions, lvalues, startup, statements, static_data
 from .builder import Builder
 from .conventions import has_records, signature
 from .default_none import check_default_none
@@ -29,10 +29,18 @@ from .device_assembly import check_device_assembly
 from .directives import declarations, routines
 from .directives.device_versions import needs_device_version
 from .facts import analyze
-from .function import AllocaScope, FunctionState, remove_unreachable
+from .function import AllocaScope, FunctionState, TreeRules, remove_unreachable
 from .normalize import normalize_body
 from .records_by_value import emit_entries, take_parameters
 from .symbols import EXTERNAL, INTERNAL, WEAK, ModuleState
+
+RULES = TreeRules(
+    rvalue=expressions.rvalue,
+    condition=conditions.condition,
+    discard=expressions.discard,
+    place=lvalues.place,
+    statement=statements.emit,
+)
 
 
 def generate_module(
@@ -44,7 +52,7 @@ def generate_module(
     first mistake of each function.
     """
     with phase("generate IR"):
-        return _generate(units, ModuleState(sink, any(u.selects_host for u in units), mark))
+        return _generate(units, ModuleState(sink, RULES, any(u.selects_host for u in units), mark))
 
 
 def _generate(units: Sequence[c.TranslationUnit], state: ModuleState) -> ModuleOp:
@@ -125,7 +133,7 @@ def _define_function(
         fn.b.at(param.loc)
         statements.fix_extents(fn, param.declared or param.type)
     with declarations.function_scope(fn):
-        statements.emit(fn, body)
+        fn.statement(body)
         _finish(fn, function, body)
     remove_unreachable(region)
     linkage = INTERNAL if function.is_static or function.is_inline else EXTERNAL

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from ..c import ast as c
 from ..c.sema.constants import constant_value
 from ..c.types import ArrayType, FloatType, IntType, RecordType, is_scalar
-from . import expressions, lvalues
+from . import bodies, places
 from .function import FunctionState
 
 _MANY = 256
@@ -23,23 +23,30 @@ def record_into(fn: FunctionState, target: SSAValue, e: c.Expr) -> None:
     """Builds the record value `e` at address `target`."""
     match e:
         case c.Load(volatile=False):
-            source = lvalues.place(fn, e.lvalue).memory
+            source = fn.place(e.lvalue).memory
             fn.b.at(e.loc)
             fn.b.copy(target, source, e.type.size)
         case c.Assign():
-            source = expressions.assign_record(fn, e)
+            source = assign_record(fn, e)
             fn.b.copy(target, source, e.type.size)
         case c.Comma():
-            expressions.discard(fn, e.lhs)
+            fn.discard(e.lhs)
             record_into(fn, target, e.rhs)
         case c.StatementExpr():
-            expressions.statement_expression(fn, e, lambda _, value: record_into(fn, target, value))
+            bodies.statement_expression(fn, e, lambda _, value: record_into(fn, target, value))
         case c.Cast():
             record_into(fn, target, e.operand)
         case _:
-            value = expressions.rvalue(fn, e)
+            value = fn.rvalue(e)
             fn.b.at(e.loc)
             fn.b.store(value, target)
+
+
+def assign_record(fn: FunctionState, e: c.Assign) -> SSAValue:
+    """Assigns a record; returns the address of the target."""
+    target = fn.place(e.target).memory
+    record_into(fn, target, e.value)
+    return target
 
 
 def initialize(fn: FunctionState, target: SSAValue, init: c.Initializer) -> None:
@@ -64,12 +71,12 @@ def initialize(fn: FunctionState, target: SSAValue, init: c.Initializer) -> None
         if isinstance(e.type, RecordType):
             record_into(fn, b.offset(target, offset), e)
             continue
-        value = expressions.rvalue(fn, e)
+        value = fn.rvalue(e)
         b.at(e.loc)
         address = b.offset(target, offset)
         packed = isinstance(t, RecordType | ArrayType) and offset % e.type.align != 0
         packed |= isinstance(t, RecordType) and t.is_packed
-        lvalues.store(fn, lvalues.Place(e.type, address, bits=bits, packed=packed), value)
+        places.store(fn, places.Place(e.type, address, bits=bits, packed=packed), value)
 
 
 def constant_image(init: c.Initializer) -> bytes | None:

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from ...dialects.accx import ENTRY
 from ..c import ast as c
 from ..c.types import CType, RecordType
-from . import expressions, objects
+from . import objects
 from .builder import Builder
 from .conventions import AsItIs, InMemory, InRegisters, Nothing, Passing, Signature, signature
 from .facts import FunctionFacts
@@ -35,9 +35,9 @@ def pass_argument(fn: FunctionState, passing: Passing, e: c.Expr) -> list[SSAVal
     """The IR arguments of the C argument `e`."""
     match passing:
         case AsItIs():
-            return [expressions.rvalue(fn, e)]
+            return [fn.rvalue(e)]
         case Nothing():
-            expressions.discard(fn, e)
+            fn.discard(e)
             return []
         case InMemory():
             address = fn.scratch(fn.module.types.convert(e.type), passing.align, "arg")

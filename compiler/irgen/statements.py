@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import scf
 from xdsl.dialects.llvm import StackRestoreOp, StackSaveOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.types import ArrayType, CType, PointerType
-from . import blocks, cleanups, directives, expressions, objects, structured, teams
+from . import blocks, bodies, cleanups, directives, objects, structured, teams
 from .builder import name_after
-from .facts import NO_FLOW
-from .function import FunctionState, JumpTargets
-
-
-def emit_body(fn: FunctionState, s: c.Stmt) -> None:
-    """The body of a structured operation, in basic blocks of its own if its parts jump."""
-    if not fn.flat and fn.facts.needs_blocks(s):
-        _in_blocks(fn, s)
-    else:
-        emit(fn, s)
+from .function import FunctionState
 
 
 def emit(fn: FunctionState, s: c.Stmt) -> None:
@@ -30,7 +20,7 @@ def emit(fn: FunctionState, s: c.Stmt) -> None:
     fn.b.at(s.loc)
     match s:
         case c.ExprStmt():
-            expressions.discard(fn, s.expr)
+            fn.discard(s.expr)
         case c.DeclStmt():
             for decl in s.decls:
                 declare(fn, decl)
@@ -69,37 +59,13 @@ def _control(fn: FunctionState, s: c.If | c.For | c.While | c.DoWhile | c.Switch
         else:
             structured.emit_loop(fn, s)
     elif not fn.flat:
-        _in_blocks(fn, s)
+        bodies.in_blocks(fn, s)
     elif isinstance(s, c.Switch):
         blocks.emit_switch(fn, s)
     elif isinstance(s, c.If):
         blocks.emit_if(fn, s)
     else:
         blocks.emit_loop(fn, s)
-
-
-def emit_iteration(fn: FunctionState, body: c.Stmt) -> None:
-    """The body of a loop under a directive; a `continue` that is no guard goes to its end."""
-    if fn.facts.flow.get(id(body), NO_FLOW).continues:
-        end = Block()
-        fn.targets = JumpTargets(on_continue=end, outside_continue=len(fn.exits))
-        _in_blocks(fn, body, end)
-    else:
-        emit_body(fn, body)
-
-
-def _in_blocks(fn: FunctionState, s: c.Stmt, end: Block | None = None) -> None:
-    """Wraps `s` in an `scf.execute_region`, where basic blocks are allowed; `end` is its last."""
-    loc = fn.b.loc
-    with fn.region(Block(), flat=True) as region:
-        emit(fn, s)
-        fn.b.loc = loc
-        if end is not None:
-            region.add_block(end)
-            fn.start(end)
-        if not fn.b.terminated:
-            fn.b.add(scf.YieldOp())
-    fn.b.add(scf.ExecuteRegionOp([], region))
 
 
 def _compound(fn: FunctionState, s: c.Compound) -> None:
@@ -139,7 +105,7 @@ def declare(fn: FunctionState, decl: c.VarDecl) -> None:
         return
     fn.values.pop(decl, None)
     if decl.init is not None and decl.init.items:
-        value = expressions.rvalue(fn, decl.init.items[0][1])
+        value = fn.rvalue(decl.init.items[0][1])
         name_after(value, decl.name)
         fn.values[decl] = value
     elif decl.init is not None:

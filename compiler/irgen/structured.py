@@ -13,7 +13,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ..base.names import value_name
 from ..c import ast as c
-from . import expressions, statements
+from . import bodies
 from .counted import CountedLoop
 from .counters import Counter, make_counter
 from .function import FunctionState
@@ -36,7 +36,7 @@ def _values(fn: FunctionState, carried: list[c.VarDecl]) -> list[SSAValue]:
 
 def emit_if(fn: FunctionState, s: c.If) -> None:
     """`if` (C11 6.8.4.1)."""
-    truth = expressions.condition(fn, s.condition)
+    truth = fn.condition(s.condition)
     parts = [s.then] if s.otherwise is None else [s.then, s.otherwise]
     changed = in_order({v for p in parts for v in fn.facts.assigned(p)})
     before = _values(fn, changed)
@@ -47,7 +47,7 @@ def emit_if(fn: FunctionState, s: c.If) -> None:
             continue
         with fn.region(Block(), flat=False) as region:
             if part is not None:
-                statements.emit_body(fn, part)
+                bodies.emit_body(fn, part)
             fn.b.at(s.loc)
             fn.b.add(scf.YieldOp(*_values(fn, changed)))
         regions.append(region)
@@ -66,7 +66,7 @@ def emit_loop(fn: FunctionState, s: c.For | c.While | c.DoWhile) -> None:
             _emit_counted(fn, s, counted)
         else:
             if s.init is not None:
-                statements.emit(fn, s.init)
+                fn.statement(s.init)
             _emit_while(fn, s, s.condition, s.body, s.step)
     elif isinstance(s, c.While):
         _emit_while(fn, s, s.condition, s.body, None)
@@ -106,7 +106,7 @@ def _emit_counted(fn: FunctionState, s: c.For, loop: CountedLoop) -> None:
     with fn.region(block, flat=False) as region:
         _bind(fn, carried, block.args[1:])
         enter_iteration(fn, loop, counter, block.args[0])
-        statements.emit_body(fn, s.body)
+        bodies.emit_body(fn, s.body)
         fn.b.at(s.loc)
         fn.b.add(scf.YieldOp(*_values(fn, carried)))
     op = fn.b.add(scf.ForOp(counter.lower, counter.upper, counter.step, initial, region))
@@ -129,13 +129,13 @@ def _emit_while(
     fn.b.at(s.loc)
     with fn.region(before, flat=False) as before_region:
         _bind(fn, carried, before.args)
-        truth = fn.b.int(1, i1) if test is None else expressions.condition(fn, test)
+        truth = fn.b.int(1, i1) if test is None else fn.condition(test)
         fn.b.add(scf.ConditionOp(truth, *_values(fn, carried)))
     with fn.region(after, flat=False) as after_region:
         _bind(fn, carried, after.args)
-        statements.emit_body(fn, body)
+        bodies.emit_body(fn, body)
         if step is not None:
-            expressions.discard(fn, step)
+            fn.discard(step)
         fn.b.add(scf.YieldOp(*_values(fn, carried)))
     fn.b.at(s.loc)
     op = fn.b.add(scf.WhileOp(initial, types, before_region, after_region))
@@ -150,8 +150,8 @@ def _emit_do(fn: FunctionState, s: c.DoWhile) -> None:
     fn.b.at(s.loc)
     with fn.region(before, flat=False) as before_region:
         _bind(fn, carried, before.args)
-        statements.emit_body(fn, s.body)
-        truth = expressions.condition(fn, s.condition)
+        bodies.emit_body(fn, s.body)
+        truth = fn.condition(s.condition)
         fn.b.add(scf.ConditionOp(truth, *_values(fn, carried)))
     with fn.region(after, flat=False) as after_region:
         fn.b.add(scf.YieldOp(*after.args))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, i8
@@ -16,6 +17,9 @@ from ..c import ast as c
 from .conventions import has_records, signature
 from .layout import TypeLowering
 
+if TYPE_CHECKING:
+    from .function import TreeRules
+
 EXTERNAL = llvm.LinkageAttr("external")
 INTERNAL = llvm.LinkageAttr("internal")
 WEAK = llvm.LinkageAttr("weak")
@@ -27,6 +31,7 @@ class ModuleState:
     """Symbols and shared definitions of the module being generated."""
 
     sink: DiagnosticSink
+    rules: TreeRules
     host_fallback: bool = False
     """Compute constructs run on the host thread while the host is the current device."""
     mark: str = ""

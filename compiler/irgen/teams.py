@@ -10,7 +10,7 @@ from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.tree import from_outside
 from ..c.types import IntType
-from . import expressions, statements
+from . import bodies
 from .function import AllocaScope, FunctionState
 
 
@@ -18,7 +18,7 @@ def emit(fn: FunctionState, s: c.TeamStmt) -> None:
     """The region, with copies of its own of what `s.copies` has, made from the values of now."""
     check_listed(s)
     fn.b.at(s.loc)
-    values = [expressions.rvalue(fn, value) for _, value in s.copies]
+    values = [fn.rvalue(value) for _, value in s.copies]
     numbers = [_i32(fn, number) for number in (s.threads, s.several) if number is not None]
     fn.b.at(s.loc)
     block = Block()
@@ -29,7 +29,7 @@ def emit(fn: FunctionState, s: c.TeamStmt) -> None:
                 fn.b.store(value, fn.allocate(decl))
             else:
                 fn.values[decl] = value
-        statements.emit_body(fn, s.body)
+        bodies.emit_body(fn, s.body)
         fn.allocas.pop()
     fn.b.at(s.loc)
     if s.threads is None:
@@ -59,6 +59,6 @@ def check_listed(s: c.TeamStmt) -> None:
 
 
 def _i32(fn: FunctionState, number: c.Expr) -> SSAValue:
-    value = expressions.rvalue(fn, number)
+    value = fn.rvalue(number)
     assert isinstance(number.type, IntType)
     return fn.b.resize(value, i32, signed=number.type.signed)

@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, SSAValue
 from ...dialects.llvm_ext import VaCopyOp, VaEndOp, VaStartOp
 from ..c import ast as c
 from ..c.types import CType, FloatType, RecordType
-from . import expressions
 from .conventions import InMemory, InRegisters, classify, needed
 from .function import FunctionState
 from .layout import PTR
@@ -32,7 +31,7 @@ _ARM_VECTOR = (16, 28)
 
 def va_arg(fn: FunctionState, e: c.VaArg) -> SSAValue:
     """`va_arg` (C11 7.16.1.1)."""
-    arguments = expressions.rvalue(fn, e.list)
+    arguments = fn.rvalue(e.list)
     fn.b.at(e.loc)
     t = fn.module.types.convert(e.type)
     if isinstance(e.type, RecordType) and not e.type.size:
@@ -188,8 +187,8 @@ def _next_on_arm(
 
 def va_op(fn: FunctionState, e: c.VaOp) -> None:
     """`va_start`, `va_end`, `va_copy`."""
-    arguments = expressions.rvalue(fn, e.list)
-    source = None if e.source is None else expressions.rvalue(fn, e.source)
+    arguments = fn.rvalue(e.list)
+    source = None if e.source is None else fn.rvalue(e.source)
     fn.b.at(e.loc)
     if e.op == "va_start":
         fn.b.add(VaStartOp(arguments))

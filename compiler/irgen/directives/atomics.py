@@ -17,7 +17,7 @@ from ...c import ast as c
 from ...c.tree import strip_casts, walk
 from ...c.types import CType, PointerType, is_scalar
 from ...directives.records import AtomicKind
-from .. import arithmetic, expressions, lvalues
+from .. import arithmetic, assignments, places
 from ..function import FunctionState
 from ..same_object import same_object
 from .common import condition_of
@@ -69,7 +69,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         if not isinstance(e, c.Assign):
             raise _wrong_form(e.loc, kind)
         _check_written(fn, e)
-        value = expressions.rvalue(fn, e.value)
+        value = fn.rvalue(e.value)
         target = _address(fn, e.target)
         fn.b.at(directive.loc)
         fn.b.add(acc.AtomicWriteOp(x=target, expr=value, if_cond=if_cond))
@@ -112,7 +112,7 @@ def _expressions(s: c.Stmt) -> list[c.Expr]:
 def _address(fn: FunctionState, e: c.Expr) -> SSAValue:
     if not is_scalar(e.type):
         raise error(e.loc, f"'atomic' on an object of type '{e.type}'", "use a scalar variable")
-    place = lvalues.place(fn, e)
+    place = fn.place(e)
     if place.bits is not None:
         raise error(e.loc, "'atomic' on a bit-field", "use a whole integer member")
     return place.memory
@@ -131,7 +131,7 @@ def _deliver(fn: FunctionState, assign: c.Assign, t: CType, copy: SSAValue) -> N
     types = fn.module.types
     value = fn.b.load(copy, types.convert(t), "captured")
     value = _converted(fn, value, t, _conversions(assign.value), assign.target.type)
-    lvalues.store(fn, lvalues.place(fn, assign.target), value)
+    places.store(fn, fn.place(assign.target), value)
 
 
 def _update(
@@ -148,7 +148,7 @@ def _update_of(fn: FunctionState, e: c.Expr) -> AtomicUpdate | None:
     """`e` as an update of one object; None if it has none of the forms of 2.12."""
     if isinstance(e, c.IncDec):
         return AtomicUpdate(
-            e.target, lambda: lambda old: expressions.stepped(fn, old, e), e.is_prefix
+            e.target, lambda: lambda old: assignments.stepped(fn, old, e), e.is_prefix
         )
     if isinstance(e, c.CompoundAssign):
         op = e.op[:-1] if e.op.endswith("=") else e.op
@@ -188,7 +188,7 @@ def _binary(
     Evaluates `other` now; the result computes `old op other` (or `other op old`) in `compute`. `casts`:
     the conversions of the old value, and of the result.
     """
-    operand = expressions.rvalue(fn, other)
+    operand = fn.rvalue(other)
     own, whole = casts
 
     def new(old: SSAValue) -> SSAValue:
@@ -276,7 +276,7 @@ def _emit_capture(
     value = None
     if write is not None:
         _check_written(fn, write)
-        value, target = expressions.rvalue(fn, write.value), write.target
+        value, target = fn.rvalue(write.value), write.target
     assert target is not None
     address = _address(fn, target)
     t = target.type

@@ -12,7 +12,6 @@ from xdsl.ir import SSAValue
 from ...base.diagnostics import error
 from ...c.types import IntType
 from ...directives.records import Directive, ExprClause, ExprSlot, WaitClause
-from .. import expressions
 from ..function import FunctionState
 
 NONE = acc.DeviceTypeAttr(acc.DeviceType.NONE)
@@ -22,7 +21,7 @@ DEFAULT_DEVICE = ArrayAttr([NONE])
 def slot_value(fn: FunctionState, slot: ExprSlot) -> SSAValue:
     """The value of a clause argument."""
     assert slot.expr is not None
-    return expressions.rvalue(fn, slot.expr)
+    return fn.rvalue(slot.expr)
 
 
 def slot_i32(fn: FunctionState, slot: ExprSlot) -> SSAValue:
@@ -40,7 +39,7 @@ def condition_of(fn: FunctionState, directive: Directive, name: str) -> SSAValue
     if clause is None or not clause.args:
         return None
     assert clause.args[0].expr is not None
-    value = expressions.condition(fn, clause.args[0].expr)
+    value = fn.condition(clause.args[0].expr)
     fn.b.at(directive.loc)
     return value
 

@@ -21,7 +21,7 @@ from ...base.packed import MAX_BITS, MAX_MEMBERS
 from ...c.sema.constants import constant_value
 from ...c.types import DOUBLE, ArrayType, CType, FloatType, RecordType
 from ...directives.records import Directive, ExprSlot, Section, VarListClause, VarRefItem
-from .. import arithmetic, expressions
+from .. import arithmetic
 from ..facts import names_pointee
 from ..function import FunctionState
 from . import data
@@ -216,5 +216,5 @@ def _constant(slot: ExprSlot) -> float | None:
 
 def _double(fn: FunctionState, slot: ExprSlot) -> SSAValue:
     assert slot.expr is not None
-    value = expressions.rvalue(fn, slot.expr)
+    value = fn.rvalue(slot.expr)
     return arithmetic.convert(fn.b, value, slot.expr.type, DOUBLE)

@@ -22,7 +22,7 @@ from ...directives.records import (
     VarRefItem,
 )
 from ...directives.rules import DIRECTIVES
-from .. import lvalues, statements
+from .. import bodies, paths
 from ..facts import names_pointee
 from ..function import AllocaScope, FunctionState
 from . import compression, data, loops
@@ -76,7 +76,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         if loop is not None and prepared is not None:
             loops.emit_loop(fn, loop, prepared, combined=kind)
         else:
-            statements.emit_body(fn, s.body)
+            bodies.emit_body(fn, s.body)
         fn.allocas.pop()
         fn.b.at(directive.loc)
         fn.b.add(acc.TerminatorOp() if kind == "kernels" else acc.YieldOp())
@@ -155,7 +155,7 @@ def _member_copies(
             member = item.base.expr
             if not isinstance(member, c.Member) or not _is_behind_pointer(fn, member):
                 continue
-            path = lvalues.path_key(fn, member)
+            path = paths.path_key(fn, member)
             if path is not None and f"&{path}" not in named:
                 named.add(f"&{path}")
                 out.append(_implicit_copy(fn, clause, item))

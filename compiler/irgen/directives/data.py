@@ -19,7 +19,7 @@ from ...base.diagnostics import error
 from ...c import ast as c
 from ...c.types import ArrayType, CType, IntType, PointerType, pointer_to
 from ...directives.records import Clause, Directive, ExprSlot, Section, VarListClause, VarRefItem
-from .. import expressions, lvalues
+from .. import paths
 from ..facts import names_pointee
 from ..function import FunctionState
 
@@ -126,14 +126,14 @@ def locate(fn: FunctionState, clause: Clause, item: VarRefItem) -> Located:
         located = _pointee(fn, item, base, base.type)
         t: CType = base.type
     else:
-        place = lvalues.place(fn, base)
+        place = fn.place(base)
         if place.decl is not None or place.bits is not None:
             raise error(item.loc, f"'{item.name}' has no address", "name a whole variable")
         located = Located(item.name, place.memory, types.convert(base.type), base.type)
         if isinstance(base, c.VarRef):
             located.decl = base.decl
         else:
-            key = lvalues.path_key(fn, base)
+            key = paths.path_key(fn, base)
             located.key = None if key is None else f"&{key}"
         t = base.type
         if not sections and isinstance(t, ArrayType) and t.is_vla:
@@ -168,15 +168,15 @@ def _pointee(fn: FunctionState, item: VarRefItem, base: c.Expr, t: PointerType) 
     var_type = types.pointee(t.pointee.type)
     if isinstance(base, c.VarRef):
         decl = base.decl
-        value = expressions.rvalue(fn, c.Load(type=t, loc=base.loc, lvalue=base))
+        value = fn.rvalue(c.Load(type=t, loc=base.loc, lvalue=base))
         out = Located(item.name, value, var_type, t.pointee.type, decl=decl, by_value=True)
         out.restrict = decl.qual.restrict
         if decl.storage is not c.Storage.AUTO:
             out.pointer = fn.address(decl)
         return out
-    address = lvalues.place(fn, base).memory
+    address = fn.place(base).memory
     value = fn.b.load(address, types.convert(t), item.name)
-    key = lvalues.path_key(fn, base)
+    key = paths.path_key(fn, base)
     out = Located(item.name, value, var_type, t.pointee.type, pointer=address, key=key)
     out.restrict = isinstance(base, c.Member) and base.field.type.restrict
     return out
@@ -184,7 +184,7 @@ def _pointee(fn: FunctionState, item: VarRefItem, base: c.Expr, t: PointerType) 
 
 def _slot_i64(fn: FunctionState, slot: ExprSlot) -> SSAValue:
     assert slot.expr is not None and isinstance(slot.expr.type, IntType)
-    value = expressions.rvalue(fn, slot.expr)
+    value = fn.rvalue(slot.expr)
     return fn.b.resize(value, i64, signed=slot.expr.type.signed)
 
 

@@ -20,7 +20,7 @@ from ....dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp
 from ...c import ast as c
 from ...c.types import INT, QualType
 from ...directives.records import Directive, DirectiveKind, ExprClause, ExprSlot
-from .. import statements
+from .. import bodies
 from ..function import FunctionState
 from . import regions
 from .common import condition_of, slot_i32
@@ -64,7 +64,7 @@ def _body(
     """The body of a construct, between its beginning and its end on the device."""
     fn.b.at(directive.loc)
     fn.b.add(LeaveDeviceOp(former))
-    statements.emit_body(fn, body)
+    bodies.emit_body(fn, body)
     fn.b.at(directive.loc)
     fn.b.add(EnterDeviceOp(number))
 

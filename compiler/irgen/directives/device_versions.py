@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...c import ast as c
 from ...c.tree import walk
 from ...directives.records import DirectiveKind
-from .. import statements
+from .. import bodies
 from ..function import FunctionState
 
 HOST_DIRECTIVES = frozenset(
@@ -52,4 +52,4 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         "move it to the callers",
     )
     if s.body is not None:
-        statements.emit_body(fn, s.body)
+        bodies.emit_body(fn, s.body)

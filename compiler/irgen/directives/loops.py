@@ -17,7 +17,7 @@ from ...c import ast as c
 from ...c.tree import int_constant, walk
 from ...c.types import IntType
 from ...directives.records import Directive, ExprClause, GangClause, TileClause
-from .. import statements, structured
+from .. import bodies, structured
 from ..counted import CountedLoop
 from ..counters import Counter, make_counter
 from ..facts import loop_depth
@@ -89,7 +89,7 @@ def emit_loop(
     """The loop nest that a `loop` directive (or the loop part of a combined one) applies to."""
     nest, counted = loops.nest, loops.counted
     if counted is None:
-        statements.emit_body(fn, nest[0])
+        bodies.emit_body(fn, nest[0])
         return
     counters = loops.counters or [make_counter(fn, loop) for loop in counted]
     own = frozenset(loop.var for loop in counted)
@@ -109,7 +109,7 @@ def emit_loop(
         if loops.scan is not None:
             scans.check_running(fn, loops.scan, nest[-1].body)
             scans.mark(fn, loops.scan, identity)
-        statements.emit_iteration(fn, nest[-1].body)
+        bodies.emit_iteration(fn, nest[-1].body)
         fn.loop_level -= 1
         fn.allocas.pop()
         fn.b.at(directive.loc)

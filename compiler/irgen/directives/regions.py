@@ -9,7 +9,7 @@ from xdsl.ir import Block
 
 from ...c import ast as c
 from ...directives.records import DefaultClause, Directive, VarListClause
-from .. import statements
+from .. import bodies
 from ..function import FunctionState
 from . import compression, data
 from .common import condition_of, queues
@@ -36,7 +36,7 @@ def emit_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None
     mappings = compression.enter_clauses(fn, directive)
     block = Block()
     with fn.region(block, flat=False) as region, fn.construct("data", "data", s.loc):
-        (emit_body or statements.emit_body)(fn, s.body)
+        (emit_body or bodies.emit_body)(fn, s.body)
         fn.b.at(directive.loc)
         fn.b.add(acc.TerminatorOp())
     fn.b.add(
@@ -67,7 +67,7 @@ def emit_host_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None =
     with fn.region(block, flat=False) as region, fn.construct("host_data", "data", s.loc):
         for x, device in zip(located, devices, strict=True):
             x.bind(fn, device, s.body)
-        (emit_body or statements.emit_body)(fn, s.body)
+        (emit_body or bodies.emit_body)(fn, s.body)
         fn.b.at(directive.loc)
         fn.b.add(acc.TerminatorOp())
     fn.b.add(

@@ -9,7 +9,7 @@ from ...base.diagnostics import error
 from ...c import ast as c
 from ...c.tree import walk
 from ...c.types import IntType, PointerType, is_scalar
-from .. import arithmetic, expressions, lvalues
+from .. import arithmetic
 from ..function import FunctionState
 from ..scan_form import ScanForm, key
 from .recipes import KINDS
@@ -23,7 +23,7 @@ def identity(fn: FunctionState, scan: ScanForm) -> SSAValue | None:
         raise error(slot.loc, f"'{slot.text.strip()}' is not a number", "write the first element")
     if not scan.exclusive:
         return None
-    value = expressions.rvalue(fn, slot.expr)
+    value = fn.rvalue(slot.expr)
     return arithmetic.convert(fn.b, value, slot.expr.type, scan.target.type)
 
 
@@ -85,7 +85,7 @@ def mark(fn: FunctionState, scan: ScanForm, identity: SSAValue | None) -> None:
 
 
 def _address(fn: FunctionState, lvalue: c.Expr) -> SSAValue:
-    return lvalues.place(fn, lvalue).memory
+    return fn.place(lvalue).memory
 
 
 def _is_unsigned(e: c.Expr) -> bool:

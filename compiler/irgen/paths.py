@@ -1,0 +1,59 @@
+"""How lvalues are reached, as keys: which of them a data clause replaces by device copies."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from ..c import ast as c
+from ..c.tree import int_constant, loaded_variable
+from ..c.types import PointerType
+from .function import FunctionState
+
+
+def path_key(fn: FunctionState, e: c.Expr) -> str | None:
+    """
+    A key equal for expressions that designate the same object: variables, members, dereferences
+    and subscripts by constants or SSA variables. None for anything else.
+    """
+    match e:
+        case c.VarRef():
+            return f"v{id(e.decl)}"
+        case c.Cast() if isinstance(e.type, PointerType):
+            return path_key(fn, e.operand)
+        case c.Member():
+            base = path_key(fn, e.record)
+            return None if base is None else f"{base}.{e.field.name}@{e.field.offset}"
+        case c.Deref():
+            base = path_key(fn, e.pointer)
+            return None if base is None else f"*({base})"
+        case c.AddressOf():
+            base = path_key(fn, e.operand)
+            return None if base is None else f"&({base})"
+        case c.Load():
+            base = path_key(fn, e.lvalue)
+            return None if base is None else f"L{base}"
+        case c.Decay():
+            base = path_key(fn, e.operand)
+            return None if base is None else f"D{base}"
+        case c.PtrAdd():
+            base, index = path_key(fn, e.pointer), _index_key(fn, e.index)
+            if base is None or index is None:
+                return None
+            return f"{base}{'-' if e.subtract else '+'}{index}"
+        case _:
+            return None
+
+
+def _index_key(fn: FunctionState, e: c.Expr) -> str | None:
+    constant = int_constant(e)
+    if constant is not None:
+        return str(constant)
+    decl = loaded_variable(e)
+    if decl is None or fn.in_memory(decl) or decl not in fn.values:
+        return None
+    return f"s{id(fn.values[decl])}"
+
+
+def replaced_member(fn: FunctionState, e: c.Member) -> SSAValue | None:
+    """The device copy of a member that a data clause of the construct names."""
+    return fn.members.get(f"&{path_key(fn, e)}") if fn.members else None
