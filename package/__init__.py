@@ -6,3 +6,7 @@ From Python: `accopt.compiler.api` compiles and runs programs, `accopt.compiler.
 """
 
 __version__ = "0.2.0"
+
+from .compiler.base import late_methods as _late_methods
+
+_late_methods.install()

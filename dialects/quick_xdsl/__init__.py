@@ -11,6 +11,7 @@ functions of xDSL that are general where this compiler needs one case. `install`
 - operations whose arguments are as defined are made straight away; anything unusual (a wrong number of
   arguments, segments of results or regions) goes to xDSL's own code, with its messages; an operation can
   `become` one of another class in place (`operations.py`);
+- assembly formats are parsed when they are first needed (`formats.py`);
 - attributes are checked when IR is read and when tests and tools make them, but not while a program is
   compiled (`attributes_unchecked`; `--verify` and `--verify-each` keep the checks), and names of values are
   checked once for each name (`attributes.py`).
@@ -20,7 +21,7 @@ Everything here is of xDSL 0.74 (`pyproject.toml`); `tests/dialects/test_quick_x
 
 from __future__ import annotations
 
-from . import attributes, operations, types, walks
+from . import attributes, formats, operations, types, walks
 from .attributes import attributes_unchecked
 from .operations import become
 
@@ -29,5 +30,5 @@ __all__ = ["attributes_unchecked", "become", "install"]
 
 def install() -> None:
     """Puts everything above in the place of xDSL's versions, for the whole process."""
-    for part in (walks, types, operations, attributes):
+    for part in (walks, types, operations, attributes, formats):
         part.install()

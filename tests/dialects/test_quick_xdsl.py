@@ -160,3 +160,20 @@ def test_attributes_are_checked_unless_a_compilation_says_otherwise():
         DenseArrayBase(i32, BytesAttr(b"123"))
     with pytest.raises(VerifyException):
         DenseArrayBase(i32, BytesAttr(b"123"))
+
+
+def test_all_formats_can_be_parsed():
+    """They are parsed when they are first needed, so nothing else finds one that is wrong."""
+    from accopt.compiler.ir.context import make_context
+    from accopt.dialects.quick_xdsl.formats import LateFormat
+    from xdsl.irdl import IRDLOperation
+
+    formats = 0
+    ctx = make_context()
+    for name in ctx.registered_dialect_names:
+        for op in ctx.get_optional_dialect(name).operations:
+            if issubclass(op, IRDLOperation) and op.get_irdl_definition().assembly_format:
+                definition = op.get_irdl_definition()
+                assert LateFormat(definition.assembly_format, definition).program.stmts is not None
+                formats += 1
+    assert formats > 50
