@@ -7,7 +7,8 @@ The CPU threads that run gangs: a team for the whole process, in native code.
 The thread that launches is a member of the team. It divides the gangs into a share for each member, opens
 them to the others, runs its own, and closes the launch when nothing is left; then it waits for those that
 still run some. Member t always begins with share t, half of it at a time, so that memory that a launch has
-touched is near the member that will use it next; who has finished helps others. Nobody waits for members
+touched is near the member that will use it next; who has finished helps others, unless shares are of one
+piece (then the launching thread alone does). Nobody waits for members
 that have yet to wake: their shares are taken by others.
 
 Members that find no work look at a word of their own for a while (their *door*, which a launch that has a

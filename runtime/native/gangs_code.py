@@ -7,9 +7,10 @@ thread that spins; `wait_number`, that of the system call `futex`; `spin_ns`, `w
 """
 
 TEMPLATE = """
-; owner, state (the number of shares, the flags OPEN and WAITING), kernel, args, gangs, shares, grain, spare;
-; then a cache line for each share: gangs from the upper half up to the lower half of a word, and whether the
-; member of that number is in: who joins writes a line of its own, so that members do not wait for each other
+; owner, state (the number of shares, the flags OPEN and WAITING), kernel, args, gangs, shares, grain, whether
+; members help others (the launching thread always does), spare; then a cache line for each share: gangs from
+; the upper half up to the lower half of a word, and whether the member of that number is in: who joins writes
+; a line of its own, so that members do not wait for each other
 %job = type {{ i32, i32, ptr, ptr, i64, i64, i64, i64, i64, [{max_threads} x [8 x i64]] }}
 ; kernel, 1/1024 ns a gang takes (0: not known), threads, lock, whether it is used
 %kernel = type {{ ptr, i64, i64, i32, i32 }}
@@ -18,6 +19,8 @@ TEMPLATE = """
 @size = internal global i32 0, align 64
 @owed = internal global i64 0, align 64
 @growing = internal global i32 0, align 4
+; members that sleep or are about to: where there are none, nobody looks at their words, which they spin on
+@asleep = internal global i32 0, align 64
 ; for each member: whether it sleeps, and a number that changes when there is work for it (its door)
 @sleeping = internal global [{max_threads} x [16 x i32]] zeroinitializer, align 64
 ; for each member: 0 free, 1 taken, 2 called; the function and its argument
@@ -61,7 +64,10 @@ define internal void @rouse(ptr %word) noinline {{
 define internal void @wake(i64 %i, i64 %shares) {{
 entry:
   %wanted = icmp ult i64 %i, %shares
-  br i1 %wanted, label %look, label %done
+  %sleepers = load atomic i32, ptr @asleep seq_cst, align 4
+  %some = icmp ne i32 %sleepers, 0
+  %useful = and i1 %wanted, %some
+  br i1 %useful, label %look, label %done
 look:
   %word = getelementptr [16 x i32], ptr @sleeping, i64 %i
   %state = load atomic i32, ptr %word seq_cst, align 4
@@ -72,6 +78,7 @@ take:
   %mine = icmp ne i32 %old, 0
   br i1 %mine, label %call, label %done
 call:
+  %fewer = atomicrmw sub ptr @asleep, i32 1 seq_cst
   call void @rouse(ptr %word)
   br label %done
 done:
@@ -177,6 +184,11 @@ entry:
   %shares = load i64, ptr %shares_at
   %grain_at = getelementptr %job, ptr %job, i32 0, i32 6
   %grain = load i64, ptr %grain_at
+  %helps_at = getelementptr %job, ptr %job, i32 0, i32 7
+  %helps = load i64, ptr %helps_at
+  %launches = icmp eq i64 %i, 0
+  %may_help = icmp ne i64 %helps, 0
+  %goes_on = or i1 %launches, %may_help
   br label %share
 share:
   %d = phi i64 [ 0, %entry ], [ %d_next, %empty ]
@@ -201,7 +213,8 @@ run:
   br label %piece
 empty:
   %d_next = add i64 %d, 1
-  %again = icmp ult i64 %d_next, %shares
+  %others = icmp ult i64 %d_next, %shares
+  %again = and i1 %others, %goes_on
   br i1 %again, label %share, label %done
 done:
   ret i64 %count
@@ -488,12 +501,15 @@ late:
   %enough = icmp ugt i64 %spent, {spin_ns}
   br i1 %enough, label %lie_down, label %spin
 lie_down:
+  %more_asleep = atomicrmw add ptr @asleep, i32 1 seq_cst
   %old = atomicrmw xchg ptr %bed, i32 1 seq_cst
   %latest = load atomic i32, ptr %door seq_cst, align 4
   %missed = icmp ne i32 %latest, %seen
   br i1 %missed, label %get_up, label %doze
 get_up:
-  store atomic i32 0, ptr %bed seq_cst, align 4
+  ; unless somebody has just woken it
+  %lay = atomicrmw xchg ptr %bed, i32 0 seq_cst
+  %fewer = atomicrmw sub ptr @asleep, i32 %lay seq_cst
   br label %scan
 doze:
   call void @sleep(ptr %bed, i32 1)
@@ -557,6 +573,12 @@ fill:
   %coarse = call i64 @llvm.umax.i64(i64 %fine, i64 %short)
   %grain = call i64 @llvm.umax.i64(i64 %coarse, i64 1)
   store i64 %grain, ptr %grain_at
+  ; shares of one piece are not worth a look at the others' words
+  %pieces_in_all = mul i64 %grain, %shares
+  %divided = icmp ult i64 %pieces_in_all, %left
+  %helps = zext i1 %divided to i64
+  %helps_at = getelementptr %job, ptr %job, i32 0, i32 7
+  store i64 %helps, ptr %helps_at
   br label %share
 share:
   %s = phi i64 [ 0, %fill ], [ %s_next, %share ]
@@ -766,6 +788,7 @@ define void @copy(i64 %begin, i64 %end, i64 %gangs, ptr %args) {{
 define void @forked() {{
   store i32 0, ptr @size
   store i32 0, ptr @growing
+  store i32 0, ptr @asleep
   call void @llvm.memset.p0.i64(ptr @sleeping, i8 0, i64 {beds_bytes}, i1 false)
   call void @llvm.memset.p0.i64(ptr @jobs, i8 0, i64 {jobs_bytes}, i1 false)
   call void @llvm.memset.p0.i64(ptr @calls, i8 0, i64 {calls_bytes}, i1 false)
