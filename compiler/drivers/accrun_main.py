@@ -27,6 +27,7 @@ from ..process import without_collection
 from .c_options import prepared_or_leave
 from .customary_options import translated_or_leave
 from .driver_options import add_compile_arguments, add_version, at_least_one, compile_options
+from .native_ahead import native_code_ahead
 from .reporting import reporting_options, require_no_failing
 from .run_program import (
     device_count,
@@ -158,21 +159,6 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
     trace = TraceOptions.from_environment(os.environ)
     if args.compression_report:
         trace = replace(trace, compression=True)
-    try:
-        with telling_progress():
-            executable = build(paths, options, sink, after_stage if args.remarks else None)
-        check_references(
-            executable.host_ir,
-            args.libraries,
-            args.library_dirs,
-            lambda: load_program(
-                paths, preprocess_options(options), DiagnosticSink(), options.target
-            ),
-            opt_level=options.opt_level,
-        )
-        require_no_failing(sink.diagnostics)
-    finally:
-        print_diagnostics(sink)
     run_options = RunOptions(
         device_number=number,
         device_queues=device_queues() and not args.no_device_queues,
@@ -188,6 +174,21 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         trace=trace,
         profile_libraries=profile_libraries(),
     )
+    try:
+        with native_code_ahead(options.target, run_options), telling_progress():
+            executable = build(paths, options, sink, after_stage if args.remarks else None)
+        check_references(
+            executable.host_ir,
+            args.libraries,
+            args.library_dirs,
+            lambda: load_program(
+                paths, preprocess_options(options), DiagnosticSink(), options.target
+            ),
+            opt_level=options.opt_level,
+        )
+        require_no_failing(sink.diagnostics)
+    finally:
+        print_diagnostics(sink)
     return run_program(executable, run_options, [args.sources[0], *program_arguments])
 
 
