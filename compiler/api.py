@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..runtime.device import DeviceProvider, ModuleImage, NativeImage, PtxImage, SimImage
 from ..runtime.errors import NoDeviceError, ProgramExit, ProgramFault
-from ..runtime.native.guard import Fault, FaultSignal, guard
+from ..runtime.native.fault import Fault
+from ..runtime.native.guard import FaultSignal, guard
 from ..runtime.profiling.libraries import REGISTER, register_libraries
 from ..runtime.profiling.trace import TraceOptions
 from ..runtime.program import Runtime
@@ -32,8 +33,9 @@ from .backend.jit import HostProgram
 from .base.abi import CONSTRUCT, DESTRUCT
 from .base.diagnostics import UNKNOWN_LOC, DiagnosticSink, SourceLoc, render, warning
 from .base.options import CompileOptions, TargetName
+from .compiled import Executable
 from .drivers.program_process import process_symbols
-from .executable import Executable, build
+from .executable import build
 
 if TYPE_CHECKING:
     from ..runtime.native.shared_heap import SharedHeap
@@ -303,7 +305,6 @@ class Program:
 
     def _explained(self, fault: Fault) -> ProgramFault:
         from ..runtime.native.gangs import gang_team
-        from .base.diagnostics import render
         from .faults import explain
 
         gang_team.cache_clear()  # a thread of it may have stopped; programs to come get another team

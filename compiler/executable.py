@@ -9,85 +9,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from .backend.cache import DiskCache, content_key
 from .backend.host_ahead import HostAhead
 from .backend.toolkit import find_ptxas
 from .base.deep_stack import with_deep_stack
-from .base.diagnostics import UNKNOWN_LOC, Diagnostic, DiagnosticSink, from_plain, to_plain
+from .base.diagnostics import UNKNOWN_LOC, DiagnosticSink
 from .base.options import CompileOptions
 from .base.phases import LOADING, phase
 from .checked_files import CheckedFiles
+from .compiled import Executable, executable_from_json, executable_to_json
 from .file_helpers import helped
 from .files_apart import may_be_apart, program_apart
 from .fingerprint import compiler_fingerprint
 from .process import without_collection
+from .translate import translate
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.ir import Attribute, Operation
 
     from .c.ast import TranslationUnit
     from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource, PreprocessOptions
     from .pipeline import StageCallback
     from .register_pressure import Retry
-
-PlainValue: TypeAlias = "str | int | list[PlainValue] | dict[str, PlainValue]"
-
-
-@dataclass(frozen=True)
-class Executable:
-    """
-    A compiled program, ready for `Program`: `host_ir` is LLVM IR text, `ptx` the device code (empty
-    unless the target is a GPU and there are constructs), `sites` the site table as plain
-    dictionaries, `kernels` the `gpu.module` that the simulator runs, `sources` what it was made of.
-    """
-
-    host_ir: str
-    ptx: str
-    sites: tuple[dict[str, Any], ...]
-    options: CompileOptions
-    kernels: Operation | None = None
-    sources: tuple[PreprocessedSource, ...] = ()
-
-
-def _plain(attr: Attribute) -> PlainValue:
-    """An attribute of the site table as a plain Python value."""
-    from xdsl.dialects import builtin
-
-    from ..dialects.dense import integers
-
-    match attr:
-        case builtin.StringAttr():
-            return attr.data
-        case builtin.IntegerAttr():
-            return attr.value.data
-        case builtin.SymbolRefAttr():
-            return attr.string_value()
-        case builtin.ArrayAttr():
-            return [_plain(a) for a in attr.data]
-        case builtin.DenseArrayBase():
-            return list(integers(attr))
-        case builtin.DictionaryAttr():
-            return {k: _plain(v) for k, v in attr.data.items()}
-        case _:
-            raise TypeError(f"{attr} cannot stand in the site table")
-
-
-def site_table(module: ModuleOp) -> tuple[dict[str, Any], ...]:
-    """The module attribute `accx.sites` as plain dictionaries."""
-    from ..dialects.accx import SITES
-
-    attr = module.attributes.get(SITES)
-    if attr is None:
-        return ()
-    table = _plain(attr)
-    assert isinstance(table, list)
-    return tuple(entry for entry in table if isinstance(entry, dict))
 
 
 def preprocess_options(options: CompileOptions) -> PreprocessOptions:
@@ -185,13 +133,13 @@ def build_sources(
             made.append(found)
         finally:
             ahead.finish(made[0].host_ir if made else None)
-        return _to_json(made[0], sink.diagnostics[before:])
+        return executable_to_json(made[0], sink.diagnostics[before:])
 
     if not cached or after_stage is not None:
         make()
         return replace(made[0], sources=tuple(sources))
     data = store.get_or_make(key, make)
-    executable = made[0] if made else _from_json(data, options, sink)
+    executable = made[0] if made else executable_from_json(data, options, sink)
     return replace(executable, sources=tuple(sources))
 
 
@@ -246,73 +194,3 @@ def _translate_once(
     with attributes_unchecked(not options.checks_ir):
         module = generate_module(units, sink)
     return translate(module, options, sink, after_stage, retry, ahead)
-
-
-def translate(
-    module: ModuleOp,
-    options: CompileOptions,
-    sink: DiagnosticSink,
-    after_stage: StageCallback | None = None,
-    retry: Retry | None = None,
-    ahead: HostAhead | None = None,
-) -> Executable:
-    """
-    The executable of a module at any stage before the target's last one, which changes on the way. Raises
-    `CompileError` for what passes refuse; warnings and remarks go to `sink`. `retry` keeps of a module that
-    has not passed `schedule-loops` what another schedule begins with.
-    """
-    with phase(LOADING):
-        from ..passes.ir.messages import take_messages
-        from .emit import detach_kernels, emit_text, ptx_ahead
-        from .ir.context import make_context
-        from .pipeline import run_to_stage
-
-    def seen(stage: str, module: ModuleOp) -> None:
-        if retry is not None:
-            retry.side_by_side.see(stage, module)
-        if after_stage is not None:
-            after_stage(stage, module)
-
-    ctx = make_context()
-    kernels = None
-    device: str | None = None
-    with ptx_ahead(options) as make_ptx:
-        try:
-            if options.target == "nvptx" and after_stage is None:
-                with phase(LOADING):
-                    from .shared_work import share_device_work
-
-                device = share_device_work(ctx, module, options, retry, use_kernels=make_ptx)
-            if retry is not None and device is None:
-                run_to_stage(
-                    ctx, module, "nvvm", options, after_stage=seen, stop_before="schedule-loops"
-                )
-                retry.keep(module)
-            if options.target == "sim":
-                run_to_stage(ctx, module, "runtime", options, after_stage=seen)
-                kernels = detach_kernels(module)
-            run_to_stage(ctx, module, "nvvm", options, after_stage=seen)
-        finally:
-            sink.diagnostics += take_messages(module, wall=options.wall)
-        host_ir = emit_text(module, "llvm", options)
-        if options.target == "nvptx" and ahead is not None:
-            ahead.start(host_ir, options.opt_level)
-    ptx = emit_text(module, "ptx", options, device) if options.target == "nvptx" else ""
-    return Executable(host_ir, ptx, site_table(module), options, kernels)
-
-
-def _to_json(executable: Executable, diagnostics: Sequence[Diagnostic]) -> bytes:
-    fields = {
-        "host_ir": executable.host_ir,
-        "ptx": executable.ptx,
-        "sites": executable.sites,
-        "diagnostics": [to_plain(each) for each in diagnostics],
-    }
-    return json.dumps(fields).encode()
-
-
-def _from_json(data: bytes, options: CompileOptions, sink: DiagnosticSink) -> Executable:
-    """The executable, with the warnings of its compilation added to `sink` again."""
-    fields = json.loads(data)
-    sink.diagnostics += map(from_plain, fields["diagnostics"])
-    return Executable(fields["host_ir"], fields["ptx"], tuple(fields["sites"]), options)

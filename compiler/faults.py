@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from ..runtime.native.guard import Fault
+from ..runtime.native.fault import Fault
 from .backend.elf import STT_FUNC, ElfFile, ElfSection, Symbol
 from .backend.jit import HostProgram, compile_program
 from .backend.line_table import LineTable, Place, read_line_table
@@ -26,7 +26,8 @@ from .base.diagnostics import (
     Severity,
     SourceLoc,
 )
-from .executable import Executable, build_sources
+from .compiled import Executable
+from .executable import build_sources
 
 _NULL_BYTES = 1 << 16
 _NEAR_STACK = 1 << 20

@@ -88,8 +88,8 @@ def host_code(
     """The LLVM IR of one file, with its object code in the cache. Raises `CompileError`."""
     with phase(LOADING):
         from ..dialects.quick_xdsl import attributes_unchecked
-        from .executable import translate
         from .irgen import generate_module
+        from .translate import translate
 
     chosen = json.dumps(options.beyond_preprocessing(), sort_keys=True)
     key = content_key("file alone", compiler_fingerprint(), chosen, source.file, source.text)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from .backend.toolkit import find_ptxas
 from .base.options import CompileOptions
 from .base.phases import phase
-from .drivers.schedule_report import KernelCost, costs_by_place
-from .executable import Executable
+from .compiled import Executable
+from .kernel_costs import KernelCost, costs_by_place
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

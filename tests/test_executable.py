@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import Executable, build
+from accopt.compiler.compiled import Executable
+from accopt.compiler.executable import build
 
 SOURCE = """
 void scale(int n, float *x)

@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 from ..base.diagnostics import CompileError
 from ..base.options import OptLevel
 from .cache import DiskCache
+from .host_objects import compile_object
 from .kernel_processes import command_for, processors
 
 _WORTH_A_PROCESS = 150_000
@@ -69,8 +70,6 @@ def _started(
 
 def main() -> None:
     """Compiles the modules of standard input into the cache that the arguments name."""
-    from .jit import compile_object
-
     folder, root, limit, level = sys.argv[1:5]
     cache = DiskCache(Path(folder), int(limit), Path(root) if root else None)
     levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}

@@ -20,24 +20,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import llvmlite
 import llvmlite.binding as llvm
 
 from ..base.deep_stack import with_deep_stack
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
-from ..base.host_mathematics import (
-    FAST_PREFIX,
-    PREFIX,
-    uses_mathematics,
-    vector_library,
-    with_mathematics,
-)
+from ..base.host_mathematics import FAST_PREFIX, PREFIX
 from ..base.host_mathematics import LIBRARY as VECTOR_LIBRARY
 from ..base.options import OptLevel
-from .cache import DiskCache, content_key, source_digest
+from .cache import DiskCache
 from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
-from .host_code import initialize, object_code
+from .host_code import initialize
+from .host_objects import compile_object, object_key, object_of
 from .host_pieces import split
 from .host_processes import compile_ahead
 from .library_files import load_library
@@ -48,31 +42,6 @@ _LIBRARY_NAME = "program"
 _ATEXIT = "__accopt_atexit"
 LINKED_IN = {"pthread_atfork": "__register_atfork", "at_quick_exit": "__cxa_at_quick_exit"}
 """What glibc has for linkers only, and the function behind it, whose last parameter does not matter here."""
-
-
-@with_deep_stack
-def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None = None) -> bytes:
-    """
-    The object code of a host module, optimised for this processor. With `cache`, equal texts are
-    compiled once. Raises `CompileError` if LLVM rejects the text.
-    """
-    return _compile(ir, opt_level, cache)
-
-
-def _compile(ir: str, opt_level: OptLevel, cache: DiskCache | None) -> bytes:
-    if cache is None:
-        return object_code(ir, opt_level)
-    return cache.get_or_make(_object_key(ir, opt_level), lambda: object_code(ir, opt_level))
-
-
-def _object_key(ir: str, opt_level: OptLevel) -> str:
-    """The key of the object code: all that it follows from."""
-    features = llvm.get_host_cpu_features().flatten()
-    library = vector_library(features) if uses_mathematics(ir) else None
-    text = with_mathematics(ir, library)
-    maker = source_digest("host_code.py", "optimize.py")
-    cpu = llvm.get_host_cpu_name()
-    return content_key("host", maker, llvmlite.__version__, cpu, features, str(opt_level), text)
 
 
 @dataclass(frozen=True)
@@ -104,10 +73,10 @@ def _compile_pieces(
     """
     texts, symbols = ([_whole(ir)], {}) if whole else _objects(ir)
     if cache is not None and len(texts) > 1:
-        missing = [text for text in texts if not cache.has(_object_key(text, opt_level))]
-        compile_ahead(missing, cache, opt_level, lambda text: _compile(text, opt_level, cache))
+        missing = [text for text in texts if not cache.has(object_key(text, opt_level))]
+        compile_ahead(missing, cache, opt_level, lambda text: object_of(text, opt_level, cache))
     try:
-        objects = tuple(_compile(text, opt_level, cache) for text in texts)
+        objects = tuple(object_of(text, opt_level, cache) for text in texts)
     except CompileError:  # of the whole module, LLVM takes it, or says what is wrong
         if whole or len(texts) == 1:
             raise
@@ -132,7 +101,7 @@ def _whole(ir: str) -> str:
 
 def has_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bool:
     """Whether `cache` has what `compile_host` gives."""
-    return all(cache.has(_object_key(text, opt_level)) for text in _objects(ir)[0])
+    return all(cache.has(object_key(text, opt_level)) for text in _objects(ir)[0])
 
 
 def compile_program(ir: str, opt_level: OptLevel) -> bytes:

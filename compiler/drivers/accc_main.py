@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..backend.foreign_objects import ForeignObject, needed_members
 from ..base.command import begin_command
 from ..base.deep_stack import with_deep_stack
 from ..base.diagnostics import (
@@ -26,10 +27,12 @@ from ..base.diagnostics import (
     CommandLineError,
     CompileError,
     DiagnosticSink,
+    SourceLoc,
     render,
     warning,
 )
 from ..base.progress import telling_progress
+from ..c.preprocess import PreprocessedSource, macros, read_source, without_openmp
 from ..internal_error import guarded
 from .assembly import SUFFIXES, assembled
 from .c_options import answer, command_error, prepared_or_leave, tell_search
@@ -43,11 +46,9 @@ from .reporting import report, reporting_options, require_no_failing
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from ..backend.foreign_objects import ForeignObject
     from ..base.options import CompileOptions, TargetName
-    from ..c.preprocess import PreprocessedSource
     from ..checked_files import CheckedFiles
-    from ..executable import Executable
+    from ..compiled import Executable
     from ..pipeline import StageCallback
 
 _REFUSED = {
@@ -149,8 +150,6 @@ class _Command:
         paths = [Path(name) for name in self.args.inputs]
         options = preprocess_options(compile_options(self.args))
         if self.args.macros_only:
-            from ..c.preprocess import macros
-
             self._write("".join(macros(path, options) for path in paths))
             return
         sink = DiagnosticSink()
@@ -193,8 +192,6 @@ class _Command:
         kept: CheckedFiles,
     ) -> PreprocessedSource:
         """The text of a C file; what else was asked to be made of it is written."""
-        from ..base.diagnostics import SourceLoc
-        from ..c.preprocess import PreprocessedSource, read_source, without_openmp
         from ..c.preprocess_kept import preprocess_or_find
         from ..executable import preprocess_options
 
@@ -293,7 +290,6 @@ class _Command:
         self, executable: Executable, inputs: Sequence[ObjectFile | ForeignObject]
     ) -> list[ForeignObject]:
         """The other compilers' objects that belong to the program: of archives, those that are needed."""
-        from ..backend.foreign_objects import ForeignObject, needed_members
         from ..backend.jit import exported_names
         from ..backend.symbols import declared_names
 
@@ -327,8 +323,6 @@ class _Command:
 
     def _objects(self) -> list[ObjectFile | ForeignObject]:
         """The inputs as objects; C files among them are compiled."""
-        from ..backend.foreign_objects import ForeignObject
-
         found: list[ObjectFile | ForeignObject] = []
         for name in self.args.inputs:
             path = Path(name)
@@ -354,7 +348,6 @@ class _Command:
         The inputs without members of archives that nothing needs (all with `--whole-archive`). Other
         compilers' stay: the code made of ours says which of them are needed (`_foreign`).
         """
-        from ..backend.foreign_objects import ForeignObject, needed_members
 
         def is_member(each: ObjectFile | ForeignObject) -> bool:
             return each.name.endswith(")") if isinstance(each, ForeignObject) else each.is_member

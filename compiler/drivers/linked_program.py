@@ -35,7 +35,7 @@ from .run_program import (
 
 if TYPE_CHECKING:
     from ..c.preprocess import PreprocessedSource
-    from ..executable import Executable
+    from ..compiled import Executable
 
 ROOM = (
     'case "$(ulimit -s)" in unlimited) ;; '

@@ -16,7 +16,8 @@ from ..backend.cache import DiskCache, RecordingCache
 from ..backend.foreign_objects import ForeignObject, merged
 from ..backend.jit import compile_host
 from ..base.diagnostics import DiagnosticSink
-from ..executable import Executable, build_sources
+from ..compiled import Executable
+from ..executable import build_sources
 from .c_options import command_error
 from .linked_program import ORIGIN, LinkedProgram
 from .readable_strings import readable_strings

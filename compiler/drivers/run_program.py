@@ -26,7 +26,7 @@ from .reporting import report
 if TYPE_CHECKING:
     from ..api import Program, RunOptions
     from ..base.options import CompileOptions, TargetName
-    from ..executable import Executable
+    from ..compiled import Executable
 
 
 def print_diagnostics(sink: DiagnosticSink) -> None:

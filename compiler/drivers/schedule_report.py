@@ -6,31 +6,19 @@ tuners, which take one with `--pass-option 'schedule-loops{choose="f.c:7=2"}'`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...passes.decisions.occupancy import Occupancy, occupancy
-from ..backend.ptxas import KernelResources, assemble
 from ..backend.toolkit import find_ptxas
 from ..base.diagnostics import UNKNOWN_LOC, DiagnosticSink, error
 from ..base.options import CompileOptions
-from ..executable import Executable, build
+from ..executable import build
+from ..kernel_costs import KernelCost, costs_by_place
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-
-
-@dataclass(frozen=True)
-class KernelCost:
-    """What one kernel needs per thread and block, and how many blocks of it are resident."""
-
-    name: str
-    threads: int
-    resources: KernelResources
-    occupancy: Occupancy
 
 
 @dataclass(frozen=True)
@@ -51,41 +39,6 @@ class ConstructSpace:
 
     key: str
     choices: tuple[ScheduleChoice, ...]
-
-
-_ENTRY = re.compile(r"\.entry (\w+)\(")
-_THREADS = re.compile(r"\.(?:reqntid|maxntid) (\d+)(?:, (\d+))?(?:, (\d+))?")
-_LARGEST_BLOCK = 1024
-
-
-def block_sizes(ptx: str) -> dict[str, int]:
-    """Threads per block of each kernel in a PTX module (at most, where the launch decides)."""
-    parts = _ENTRY.split(ptx)[1:]
-    sizes: dict[str, int] = {}
-    for name, text in zip(parts[::2], parts[1::2], strict=True):
-        found = _THREADS.search(text)
-        sizes[name] = _LARGEST_BLOCK
-        if found:
-            x, y, z = (int(n or 1) for n in found.groups())
-            sizes[name] = x * y * z
-    return sizes
-
-
-def kernel_costs(ptx: str, sm: int) -> dict[str, KernelCost]:
-    """The cost of every kernel in a PTX module on compute capability `sm`; empty without ptxas."""
-    assembled = assemble(ptx, sm) if ptx else None
-    if assembled is None:
-        return {}
-    sizes = block_sizes(ptx)
-    return {
-        name: KernelCost(
-            name,
-            sizes[name],
-            needs,
-            occupancy(sm, threads=sizes[name], registers=needs.registers, shared=needs.shared),
-        )
-        for name, needs in assembled.kernels.items()
-    }
 
 
 def listed_space(module: ModuleOp) -> dict[str, tuple[str, ...]]:
@@ -156,18 +109,6 @@ def _costs_by_place(
         paths, _with_schedules(options, f"choose={chosen}"), DiagnosticSink(), cached=False
     )
     return costs_by_place(executable)
-
-
-def costs_by_place(executable: Executable) -> dict[str, tuple[KernelCost, ...]]:
-    """What the kernels of a program for a GPU cost, by `file.c:7`; empty without ptxas."""
-    costs = kernel_costs(executable.ptx, executable.options.sm)
-    places: dict[str, tuple[KernelCost, ...]] = {}
-    for site in executable.sites:
-        kernel = costs.get(str(site.get("kernel")))
-        if kernel is not None:
-            place = f"{PurePath(str(site['file'])).name}:{site['line']}"
-            places[place] = (*places.get(place, ()), kernel)
-    return places
 
 
 def render_space(space: Sequence[ConstructSpace]) -> str:

@@ -21,12 +21,13 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..backend.jit import compile_object, exported_names
+from ..backend.host_objects import compile_object
+from ..backend.jit import exported_names
 from ..backend.module_parts import linked, parts
 from ..backend.symbols import declared_names
 from ..base.abi import CONSTRUCT, DESTRUCT
 from ..base.diagnostics import UNKNOWN_LOC, error
-from ..executable import Executable
+from ..compiled import Executable
 from ..references import is_of_runtime
 
 _KEPT: list[Any] = []

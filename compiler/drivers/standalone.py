@@ -30,15 +30,9 @@ from typing import Any
 
 from ..backend.cache import provide
 from ..base.options import CompileOptions, TargetName
-from ..executable import Executable
+from ..compiled import Executable
 from ..internal_error import guarded
-from .linked_program import (
-    PYTHON_VARIABLE,
-    ROOM,
-    LinkedProgram,
-    options_from,
-    run_executable,
-)
+from .linked_program import PYTHON_VARIABLE, ROOM, LinkedProgram, options_from, run_executable
 from .run_program import device_count, device_number, for_this_machine, in_place
 
 _FOLDERS = ("compiler/base", "compiler/backend", "runtime")

@@ -11,6 +11,7 @@ import ctypes
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...compiler.backend.cache import DiskCache
 from ...compiler.base.abi import DeviceType
 from ..data.peer_sections import PeerStrips
 from ..device import (
@@ -325,7 +326,6 @@ class CudaDevice:
 
     def _load_ir(self, text: str) -> Any:
         """The module of kernels in LLVM IR."""
-        from ...compiler.backend.cache import DiskCache
         from ...compiler.backend.ptx import emit_ptx, newest_known
 
         major, minor = self.compute_capability

@@ -20,11 +20,11 @@ import ctypes
 import mmap
 import platform
 import signal
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from .guard_code import FRAME_BYTES, GUARD_CODE, read_fault
+from .fault import Fault, read_fault
+from .guard_code import FRAME_BYTES, GUARD_CODE
 
 _SIGNALS = (
     signal.SIGSEGV,
@@ -39,21 +39,6 @@ _FLAGS_OFFSET = 136
 _SA_SIGINFO, _SA_ONSTACK, _SA_NODEFER = 4, 0x08000000, 0x40000000
 _STUB_BYTES = 32
 _REGISTER_ARGUMENTS = 6
-
-
-@dataclass(frozen=True)
-class Fault:
-    """
-    What a signal said: its number and code (sigaction(2)), the address that was accessed and whether it
-    was to be written, the stack pointer, and the instruction at fault followed by return addresses.
-    """
-
-    signal: int
-    code: int
-    address: int
-    writes: bool
-    stack: int
-    places: tuple[int, ...]
 
 
 class FaultSignal(Exception):

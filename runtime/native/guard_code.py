@@ -23,14 +23,7 @@ handler: then what has been found is all that is known.
 
 from __future__ import annotations
 
-import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .guard import Fault
-
 FRAME_BYTES = 768
-_TRACE = 64
 
 _ASSEMBLY = """
 .text
@@ -477,17 +470,3 @@ def _with_message(ir: str, message: bytes) -> str:
 
 
 GUARD_CODE = _module_assembly(_ASSEMBLY) + _with_message(_IR, _OVERWRITTEN)
-
-
-def read_fault(frame: bytes) -> Fault | None:
-    """The fault that the bytes of a frame describe, None if it was no signal."""
-    from .guard import Fault
-
-    number, code, address, rip, error, stack, count, why = struct.unpack_from(
-        "<iiQQQQii", frame, 80
-    )
-    if why != 2:
-        return None
-    trace = struct.unpack_from(f"<{_TRACE}Q", frame, 128)[: max(count, 0)]
-    later = trace[trace.index(rip) + 1 :] if rip in trace else ()
-    return Fault(number, code, address, bool(error & 2), stack, (rip, *filter(None, later)))

@@ -19,7 +19,7 @@ kernel arguments alone are scalars everywhere and follow no threads.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -59,10 +59,22 @@ class Unsupported(Exception):
 
 
 class FunctionCompiler:
-    """Writes the code of one function; `code` runs it and gives the text."""
+    """
+    Writes the code of one function: names, lines, regions and the operations that are expressions. `writers`
+    write the others, by operation name (`controlflow.py`, `effects.py`); `controlflow.code` gives the text.
+    """
 
-    def __init__(self, module: ModuleCompiler, name: str, body: Region, *, is_kernel: bool):
+    def __init__(
+        self,
+        module: ModuleCompiler,
+        name: str,
+        body: Region,
+        writers: Mapping[str, Writer],
+        *,
+        is_kernel: bool,
+    ):
         self.module = module
+        self.writers = writers
         self.name = name
         self.body = body
         self.is_kernel = is_kernel
@@ -75,22 +87,6 @@ class FunctionCompiler:
         self._count = 0
 
     # Text
-
-    def code(self) -> str:
-        """The text of the function."""
-        from .block_graphs import graph
-
-        args = [self.define(arg) for arg in self.body.blocks[0].args]
-        if self.is_kernel:
-            self.uniform.update(self.body.blocks[0].args)
-        self.put(f"def {self.name}({', '.join(['rt', 't0', *args])}):")
-        with self.indented():
-            self.put("depth = rt.local.depth")
-            if len(self.body.blocks) > 1:
-                graph(self, self.body, returns=True)
-            else:
-                self.block(self.body.blocks[0])
-        return "\n".join(self.lines)
 
     def put(self, line: str) -> None:
         self.lines.append("    " * self.depth + line)
@@ -183,14 +179,11 @@ class FunctionCompiler:
 
     def operation(self, op: Operation) -> None:
         """One operation."""
-        from .controlflow import STRUCTURED
-        from .effects import EFFECTS
-
         template = expression(op)
         if template is not None:
             self.assign(op.results[0], template, op.operands)
             return
-        writer = STRUCTURED.get(op.name) or EFFECTS.get(op.name)
+        writer = self.writers.get(op.name)
         if writer is None:
             raise Unsupported(f"operation '{op.name}'")
         writer(self, op)
@@ -249,6 +242,10 @@ class FunctionCompiler:
         return self.module.constant(
             Access(self.place_of(op), dtype, name, 0, checked, atomic, speculative)
         )
+
+
+Writer = Callable[[FunctionCompiler, Operation], None]
+"""Writes the code of an operation."""
 
 
 def scalar_dtype(value: SSAValue) -> Any:

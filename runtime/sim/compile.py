@@ -23,6 +23,8 @@ from ...dialects.layout import size_of
 from . import values
 from .access import SourcePlace
 from .codegen import FunctionCompiler, Unsupported
+from .controlflow import STRUCTURED, code
+from .effects import EFFECTS
 from .execution import Function
 from .expressions import NAMESPACE
 from .library import LIBRARY
@@ -30,6 +32,7 @@ from .liveness import root_of
 from .mathlib import math_function
 from .memory import CODE_BASE, SHARED_BASE, SharedLayout
 
+_WRITERS = {**STRUCTURED, **EFFECTS}
 _SHARED_SPACE = 3
 FUNCTION_BYTES = 16
 """Distance of functions' addresses."""
@@ -161,16 +164,16 @@ class ModuleCompiler:
             op = self.symbols[name]
             bodies.append(op)
             try:
-                compiler = FunctionCompiler(
-                    self, self._functions[name], op.regions[0], is_kernel=name == symbol
+                writer = FunctionCompiler(
+                    self, self._functions[name], op.regions[0], _WRITERS, is_kernel=name == symbol
                 )
-                texts.append(compiler.code())
+                texts.append(code(writer))
             except Unsupported as problem:
                 loc = SourceLoc.from_attr(op.location)
                 raise error(loc, f"the simulator cannot run '{name}': {problem}") from None
         text = "\n\n".join(texts)
         try:
-            code = compile(text, f"<simulated {symbol}>", "exec")
+            compiled = compile(text, f"<simulated {symbol}>", "exec")
         except (SyntaxError, MemoryError, RecursionError):
             # Python allows 99 levels of indentation.
             raise error(
@@ -178,7 +181,7 @@ class ModuleCompiler:
                 f"the branches and loops of '{symbol}' are nested too deeply for the simulator",
                 "run it with --target=host, or put the inner ones into a function",
             ) from None
-        exec(code, self._namespace)
+        exec(compiled, self._namespace)
         for number, (name, generated) in enumerate(self._functions.items()):
             body = _body(self.symbols[name])
             assert body is not None

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation, Region, SSAValue
 
 from .block_graphs import graph, take_turn, terminator
-from .codegen import FunctionCompiler, Unsupported
+from .codegen import FunctionCompiler, Unsupported, Writer
 from .liveness import Flag, Key
+
+
+def code(f: FunctionCompiler) -> str:
+    """The text of the function that `f` is for."""
+    args = [f.define(arg) for arg in f.body.blocks[0].args]
+    if f.is_kernel:
+        f.uniform.update(f.body.blocks[0].args)
+    f.put(f"def {f.name}({', '.join(['rt', 't0', *args])}):")
+    with f.indented():
+        f.put("depth = rt.local.depth")
+        if len(f.body.blocks) > 1:
+            graph(f, f.body, returns=True)
+        else:
+            f.block(f.body.blocks[0])
+    return "\n".join(f.lines)
 
 
 def _branch(
@@ -301,7 +316,7 @@ def return_op(f: FunctionCompiler, op: Operation) -> None:
     f.put(f"return {f.name_of(op.operands[0]) if op.operands else 'None'}")
 
 
-STRUCTURED: dict[str, Callable[[FunctionCompiler, Operation], None]] = {
+STRUCTURED: dict[str, Writer] = {
     "scf.if": if_op,
     "scf.for": for_op,
     "scf.while": while_op,

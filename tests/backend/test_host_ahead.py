@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.backend import host_ahead, jit
+from accopt.compiler.backend import host_ahead, host_objects, jit
 from accopt.compiler.backend.cache import DiskCache, source_digest
 from accopt.compiler.backend.host_ahead import HostAhead
 from accopt.compiler.base.diagnostics import DiagnosticSink
@@ -31,7 +31,7 @@ def test_code_is_there_when_it_is_finished(
         ahead = HostAhead()
         ahead.start(IR, 2)
         ahead.finish(IR)
-    monkeypatch.setattr(jit, "object_code", None)
+    monkeypatch.setattr(host_objects, "object_code", None)
     assert jit.compile_host(IR, 2, cache).objects == (expected,)
     assert ahead._process is None
 
@@ -54,7 +54,7 @@ def test_a_program_for_gpus_has_its_host_code_when_it_is_built(
     options = CompileOptions(target="nvptx", opt_level=1)
     executable = build([path], options, DiagnosticSink())
     assert executable.ptx
-    monkeypatch.setattr(jit, "object_code", None)
+    monkeypatch.setattr(host_objects, "object_code", None)
     assert jit.compile_host(executable.host_ir, 1, cache).objects
 
 
@@ -63,6 +63,6 @@ def test_code_of_another_compiler_is_not_taken(
 ) -> None:
     made = jit.compile_host(IR, 1, cache)
     assert source_digest("host_code.py") != source_digest("optimize.py")
-    monkeypatch.setattr(jit, "source_digest", lambda *_: "another")
-    monkeypatch.setattr(jit, "object_code", lambda *_: b"made again")
+    monkeypatch.setattr(host_objects, "source_digest", lambda *_: "another")
+    monkeypatch.setattr(host_objects, "object_code", lambda *_: b"made again")
     assert jit.compile_host(IR, 1, cache).objects == (b"made again",) != made.objects

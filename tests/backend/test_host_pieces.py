@@ -6,7 +6,7 @@ import ctypes
 from pathlib import Path
 
 import pytest
-from accopt.compiler.backend import host_pieces, host_processes, jit
+from accopt.compiler.backend import host_objects, host_pieces, host_processes, jit
 from accopt.compiler.backend.cache import DiskCache
 from accopt.compiler.backend.elf import STT_FUNC, ElfFile
 from accopt.compiler.backend.host_code import object_code
@@ -129,7 +129,7 @@ def test_an_edit_of_a_kernel_compiles_that_kernel(
         compiled.append(text)
         return object_code(text, 1)
 
-    monkeypatch.setattr(jit, "object_code", watched)
+    monkeypatch.setattr(host_objects, "object_code", watched)
     code = jit.compile_host(module("1.0", "5.0", "2.0", line=20), 1, cache)
     assert len(compiled) == 1 and "5.0" in compiled[0]
     assert len(code.objects) == 4 and jit.has_host(module("1.0", "5.0", "2.0"), 1, cache)
@@ -156,7 +156,7 @@ def test_other_processes_compile_a_share(tmp_path: Path, monkeypatch: pytest.Mon
         compiled.append(text)
         return object_code(text, 1)
 
-    monkeypatch.setattr(jit, "object_code", watched)
+    monkeypatch.setattr(host_objects, "object_code", watched)
     text = module("1.0", "2.0", "3.0")
     found = jit.compile_host(text, 1, DiskCache(tmp_path))
     assert len(found.objects) == 4 and 0 < len(compiled) < 4
@@ -172,7 +172,7 @@ def test_a_piece_that_llvm_refuses_leaves_the_module_whole(
             raise CompileError(())
         return object_code(text, 1)
 
-    monkeypatch.setattr(jit, "object_code", refusing)
+    monkeypatch.setattr(host_objects, "object_code", refusing)
     code = jit.compile_host(module("1.0", "2.0"), 1, DiskCache(tmp_path))
     assert len(code.objects) == 1 and not code.symbols
     assert {"f_7_host", "f_8_host", "caller"} <= functions(code.objects[0]).keys()

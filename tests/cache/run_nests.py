@@ -13,7 +13,8 @@ import numpy as np
 from accopt.compiler.api import Program, RunOptions
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import Executable, build
+from accopt.compiler.compiled import Executable
+from accopt.compiler.executable import build
 from accopt.runtime.sim.findings import FaultKind
 from generator import Nest, make_nest
 from generator import make_options as nest_options

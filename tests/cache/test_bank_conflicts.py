@@ -15,7 +15,8 @@ import pytest
 from accopt.compiler.api import Program, RunOptions
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import Executable, build
+from accopt.compiler.compiled import Executable
+from accopt.compiler.executable import build
 from accopt.passes.decisions.cache_banks import PADDINGS
 from accopt.runtime.sim.counters import LineCount
 

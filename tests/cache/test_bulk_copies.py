@@ -17,7 +17,8 @@ from accopt.compiler.backend.ptxas import assemble
 from accopt.compiler.backend.toolkit import find_ptxas
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import Executable, build
+from accopt.compiler.compiled import Executable
+from accopt.compiler.executable import build
 from accopt.runtime.sim.bulk import BulkBarriers
 
 SOURCE = Path(__file__).parent / "bulk.c"

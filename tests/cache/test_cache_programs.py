@@ -16,7 +16,8 @@ import pytest
 from accopt.compiler.api import Program, RunOptions
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import Executable, build
+from accopt.compiler.compiled import Executable
+from accopt.compiler.executable import build
 from accopt.runtime.sim.findings import FaultKind
 
 KERNELS = Path(__file__).parent / "kernels.c"

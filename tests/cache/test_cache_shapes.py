@@ -16,7 +16,8 @@ import pytest
 from accopt.compiler.api import Program, RunOptions
 from accopt.compiler.base.diagnostics import Diagnostic, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import Executable, build
+from accopt.compiler.compiled import Executable
+from accopt.compiler.executable import build
 from accopt.compiler.remarks import REMARKS_STAGE, remarks_of
 from xdsl.dialects.builtin import ModuleOp
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import Executable, build
+from accopt.compiler.compiled import Executable
+from accopt.compiler.executable import build
 from shape_generator import COLUMNS, ROWS, program
 from test_cache_shapes import call
 

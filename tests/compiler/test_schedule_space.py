@@ -13,16 +13,13 @@ from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.c import program as programs
 from accopt.compiler.c.program import check_program
+from accopt.compiler.compiled import Executable
 from accopt.compiler.drivers.accopt_main import main
-from accopt.compiler.drivers.schedule_report import (
-    KernelCost,
-    block_sizes,
-    costs_by_place,
-    render_space,
-    schedule_space,
-)
-from accopt.compiler.executable import Executable, build, translate
+from accopt.compiler.drivers.schedule_report import render_space, schedule_space
+from accopt.compiler.executable import build
+from accopt.compiler.kernel_costs import KernelCost, block_sizes, costs_by_place
 from accopt.compiler.register_pressure import lower_limits, may_retry, relieve
+from accopt.compiler.translate import translate
 from accopt.passes.decisions.occupancy import occupancy
 
 SOURCE = """

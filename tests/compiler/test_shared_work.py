@@ -12,7 +12,8 @@ from accopt.compiler import register_pressure, shared_work
 from accopt.compiler.backend import forks, ptx
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import Executable, build
+from accopt.compiler.compiled import Executable
+from accopt.compiler.executable import build
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.flat import flatten, unflatten
 from accopt.compiler.ir.printing import print_ir

@@ -13,9 +13,10 @@ import pytest
 from accopt.compiler.api import Program
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions, TargetName
-from accopt.compiler.executable import front_end, translate
+from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.reading import parse_ir
+from accopt.compiler.translate import translate
 
 TARGETS: tuple[TargetName, ...] = ("host", "sim")
 BEST = '!llvm.struct<"struct.best", (f64, i32)>'

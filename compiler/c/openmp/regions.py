@@ -33,7 +33,8 @@ from ..ast import (
     VarDecl,
     VarRef,
 )
-from ..sema.conversions import promote, require_scalar, rvalue
+from ..sema.casts import promote
+from ..sema.conversions import require_scalar, rvalue
 from ..sema.scopes import Scope
 from ..sema.unit import Target, Unit
 from ..types import LONG, VOID, IntType, QualType, pointer_to

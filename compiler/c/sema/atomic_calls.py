@@ -42,8 +42,9 @@ from ..types import (
     QualType,
     pointer_to,
 )
+from .casts import cast
 from .constants import integer_value
-from .conversions import cast, convert_assigned, mark_address_taken
+from .conversions import convert_assigned, mark_address_taken
 from .temporaries import Temporary
 from .unit import Unit
 

@@ -53,8 +53,9 @@ from ..types import (
     pointer_to,
 )
 from . import complex_numbers
+from .casts import cast
 from .constants import integer_value
-from .conversions import cast, compatible, convert_assigned
+from .conversions import compatible, convert_assigned
 from .temporaries import Temporary
 from .unit import Unit
 

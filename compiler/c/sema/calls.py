@@ -63,16 +63,9 @@ from ..types import (
 from . import complex_numbers
 from .atomic_calls import AtomicChecker
 from .builtin_calls import REFUSED, BuiltinChecker
+from .casts import cast, promote_argument, promoted_type
 from .constants import constant_value, integer_value
-from .conversions import (
-    cast,
-    convert_assigned,
-    decay,
-    is_null_constant,
-    promote_argument,
-    promoted_type,
-    rvalue,
-)
+from .conversions import convert_assigned, decay, is_null_constant, rvalue
 from .implicit import declare_implicitly
 from .scopes import TypedefName
 from .temporaries import Temporary

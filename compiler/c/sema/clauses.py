@@ -34,8 +34,9 @@ from ..types import (
     RecordType,
     VoidType,
 )
+from .casts import bit_field_width
 from .constants import constant_value, integer_value
-from .conversions import bit_field_width, rvalue
+from .conversions import rvalue
 from .data_clauses import merge_data_clauses
 from .section_rows import make_rows_whole
 from .unit import Unit

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ...base.diagnostics import SourceLoc, error
 from ..ast import Assign, Call, ComplexOp, CompoundAssign, Expr, FloatConst, IncDec, VaArg
 from ..types import INT, ComplexType, CType, FloatType, is_arithmetic
+from .casts import cast
 
 ARITHMETIC = frozenset(("+", "-", "*", "/"))
 PARTS = {"creal": "real", "cimag": "imag", "conj": "conj"}
@@ -31,8 +32,6 @@ def element_of(t: CType) -> FloatType | None:
 
 def convert(value: Expr, target: CType) -> Expr:
     """A number converted to a complex type, or a complex number to a real one (C11 6.3.1.7)."""
-    from .conversions import cast
-
     source, loc = value.type, value.loc
     if source is target:
         return value

@@ -62,23 +62,20 @@ from ..types import (
 )
 from . import complex_numbers
 from .calls import CallChecker
+from .casts import bit_field_width, cast, promote, usual_conversions
 from .complex_numbers import is_number
 from .constants import constant_value
 from .conversions import (
     as_union,
-    bit_field_width,
-    cast,
     compatible,
     convert_assigned,
     decay,
     discard,
     is_null_constant,
     mark_address_taken,
-    promote,
     qualified,
     require_scalar,
     rvalue,
-    usual_conversions,
 )
 from .literals import (
     character_literal,

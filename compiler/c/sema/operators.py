@@ -37,21 +37,16 @@ from ..types import (
     is_arithmetic,
 )
 from .atomic_calls import AtomicChecker
+from .casts import bit_field_width, cast, common_type, promote, promoted_type, usual_conversions
 from .complex_numbers import common, is_number, operation, require_repeatable
 from .conversions import (
-    bit_field_width,
-    cast,
-    common_type,
     compatible,
     convert_assigned,
     is_null_constant,
     mark_address_taken,
-    promote,
-    promoted_type,
     qualified,
     require_scalar,
     rvalue,
-    usual_conversions,
 )
 from .unit import Unit
 

@@ -44,8 +44,9 @@ from ..gnu_expressions import GnuComputedGoto, LocalLabels
 from ..gnu_syntax import CaseRange
 from ..openmp.templates import Fence, Region
 from ..types import INT, VOID, IntType, PointerType, VoidType, pointer_to
+from .casts import promote
 from .constants import integer_value, wrap
-from .conversions import convert_assigned, promote, rvalue
+from .conversions import convert_assigned, rvalue
 from .inline_asm import AsmChecker
 from .scopes import nearest
 from .unit import CheckedFunction, Jump, Target, Unit

@@ -51,8 +51,9 @@ from ..types import (
     RecordType,
     VoidType,
 )
+from .casts import cast
 from .constants import integer_value
-from .conversions import cast, rvalue
+from .conversions import rvalue
 from .literals import fits
 from .scopes import Enumerator, EnumTag, RecordTag, TypedefName, nearest
 from .type_attributes import with_type_attributes

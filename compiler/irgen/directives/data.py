@@ -17,6 +17,7 @@ from xdsl.ir import SSAValue, TypeAttribute
 from ....dialects.accx import POINTERS, RESTRICT
 from ...base.diagnostics import error
 from ...c import ast as c
+from ...c.tree import assigned_variable, walk
 from ...c.types import ArrayType, CType, IntType, PointerType, pointer_to
 from ...directives.records import Clause, Directive, ExprSlot, Section, VarListClause, VarRefItem
 from .. import paths
@@ -104,8 +105,6 @@ class Located:
 
 def assigned_in(fn: FunctionState, body: c.Stmt) -> set[c.VarDecl]:
     """Every variable that `body` assigns, in memory or not."""
-    from ...c.tree import assigned_variable, walk
-
     if body not in fn.assigned:
         fn.assigned[body] = {v for n in walk(body) if (v := assigned_variable(n)) is not None}
     return fn.assigned[body]

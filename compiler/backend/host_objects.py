@@ -1,0 +1,38 @@
+"""Object code of host modules, kept in the cache by what it follows from."""
+
+from __future__ import annotations
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from ..base.deep_stack import with_deep_stack
+from ..base.host_mathematics import uses_mathematics, vector_library, with_mathematics
+from ..base.options import OptLevel
+from .cache import DiskCache, content_key, source_digest
+from .host_code import object_code
+
+
+@with_deep_stack
+def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None = None) -> bytes:
+    """
+    The object code of a host module, optimised for this processor. With `cache`, equal texts are
+    compiled once. Raises `CompileError` if LLVM rejects the text.
+    """
+    return object_of(ir, opt_level, cache)
+
+
+def object_of(ir: str, opt_level: OptLevel, cache: DiskCache | None) -> bytes:
+    """As `compile_object`, in a thread whose stack suffices."""
+    if cache is None:
+        return object_code(ir, opt_level)
+    return cache.get_or_make(object_key(ir, opt_level), lambda: object_code(ir, opt_level))
+
+
+def object_key(ir: str, opt_level: OptLevel) -> str:
+    """The key of the object code: all that it follows from."""
+    features = llvm.get_host_cpu_features().flatten()
+    library = vector_library(features) if uses_mathematics(ir) else None
+    text = with_mathematics(ir, library)
+    maker = source_digest("host_code.py", "optimize.py")
+    cpu = llvm.get_host_cpu_name()
+    return content_key("host", maker, llvmlite.__version__, cpu, features, str(opt_level), text)

@@ -1,0 +1,77 @@
+"""Arithmetic conversions (C11 6.3.1): casts of values, promotions, common types."""
+
+from __future__ import annotations
+
+from ..ast import Cast, Expr, FloatConst, IntConst, Load, Member
+from ..types import DOUBLE, INT, LONG, UINT, ULLONG, ULONG, CType, FloatType, IntType, is_scalar
+from .constants import constant_value, convert_constant
+from .literals import Extended
+
+
+def bit_field_width(expr: Expr) -> int | None:
+    """The width when `expr` designates, or is the value of, a bit-field."""
+    place = expr.lvalue if isinstance(expr, Load) else expr
+    return place.field.bit_width if isinstance(place, Member) else None
+
+
+def cast(expr: Expr, target: CType, *, implicit: bool = True) -> Expr:
+    """`expr` (a value) converted to `target`; constants are converted here."""
+    if expr.type == target:
+        return expr
+    if isinstance(expr, IntConst | FloatConst) and is_scalar(target):
+        known = constant_value(expr)
+        value = None if known is None else convert_constant(known, target)
+        if isinstance(value, float):
+            low = value.low if isinstance(value, Extended) else 0.0
+            return FloatConst(type=target, loc=expr.loc, value=float(value), low=low)
+        if isinstance(value, int):
+            return IntConst(type=target, loc=expr.loc, value=value)
+    return Cast(type=target, loc=expr.loc, operand=expr, implicit=implicit)
+
+
+def promoted_type(t: IntType, width: int | None = None) -> IntType:
+    """The type integer promotions give (C11 6.3.1.1); `width` for bit-fields, also of long types."""
+    if width is not None and width <= 32:
+        return UINT if not t.signed and width == 32 else INT
+    return INT if t.rank < INT.rank else t
+
+
+def promote(expr: Expr) -> Expr:
+    """Integer promotions of a value; other types unchanged."""
+    if isinstance(expr.type, IntType):
+        return cast(expr, promoted_type(expr.type, bit_field_width(expr)))
+    return expr
+
+
+def promote_argument(expr: Expr) -> Expr:
+    """Default argument promotions (C11 6.5.2.2)."""
+    if isinstance(expr.type, FloatType) and expr.type.bits == 32:
+        return cast(expr, DOUBLE)
+    return promote(expr)
+
+
+_UNSIGNED = {LONG: ULONG, INT: UINT}
+
+
+def common_type(a: CType, b: CType) -> CType:
+    """The usual arithmetic conversions of two promoted arithmetic types (C11 6.3.1.8)."""
+    if isinstance(a, FloatType) or isinstance(b, FloatType):
+        floats = [t for t in (a, b) if isinstance(t, FloatType)]
+        return max(floats, key=lambda t: t.bits)
+    assert isinstance(a, IntType) and isinstance(b, IntType)
+    if a.signed == b.signed:
+        return a if a.rank >= b.rank else b
+    signed, unsigned = (a, b) if a.signed else (b, a)
+    if unsigned.rank >= signed.rank:
+        return unsigned
+    if signed.bits > unsigned.bits:
+        return signed
+    return _UNSIGNED.get(signed, ULLONG)
+
+
+def usual_conversions(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, CType]:
+    """Both arithmetic values in their common type, and that type."""
+    if not isinstance(lhs.type, FloatType) and not isinstance(rhs.type, FloatType):
+        lhs, rhs = promote(lhs), promote(rhs)
+    t = common_type(lhs.type, rhs.type)
+    return cast(lhs, t), cast(rhs, t), t

@@ -1,0 +1,70 @@
+"""From the acc level to code: `translate` takes a module through the passes of its target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .backend.host_ahead import HostAhead
+from .base.diagnostics import DiagnosticSink
+from .base.options import CompileOptions
+from .base.phases import LOADING, phase
+from .compiled import Executable, site_table
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from .pipeline import StageCallback
+    from .register_pressure import Retry
+
+
+def translate(
+    module: ModuleOp,
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    after_stage: StageCallback | None = None,
+    retry: Retry | None = None,
+    ahead: HostAhead | None = None,
+) -> Executable:
+    """
+    The executable of a module at any stage before the target's last one, which changes on the way. Raises
+    `CompileError` for what passes refuse; warnings and remarks go to `sink`. `retry` keeps of a module that
+    has not passed `schedule-loops` what another schedule begins with.
+    """
+    with phase(LOADING):
+        from ..passes.ir.messages import take_messages
+        from .emit import detach_kernels, emit_text, ptx_ahead
+        from .ir.context import make_context
+        from .pipeline import run_to_stage
+
+    def seen(stage: str, module: ModuleOp) -> None:
+        if retry is not None:
+            retry.side_by_side.see(stage, module)
+        if after_stage is not None:
+            after_stage(stage, module)
+
+    ctx = make_context()
+    kernels = None
+    device: str | None = None
+    with ptx_ahead(options) as make_ptx:
+        try:
+            if options.target == "nvptx" and after_stage is None:
+                with phase(LOADING):
+                    from .shared_work import share_device_work
+
+                device = share_device_work(ctx, module, options, retry, use_kernels=make_ptx)
+            if retry is not None and device is None:
+                run_to_stage(
+                    ctx, module, "nvvm", options, after_stage=seen, stop_before="schedule-loops"
+                )
+                retry.keep(module)
+            if options.target == "sim":
+                run_to_stage(ctx, module, "runtime", options, after_stage=seen)
+                kernels = detach_kernels(module)
+            run_to_stage(ctx, module, "nvvm", options, after_stage=seen)
+        finally:
+            sink.diagnostics += take_messages(module, wall=options.wall)
+        host_ir = emit_text(module, "llvm", options)
+        if options.target == "nvptx" and ahead is not None:
+            ahead.start(host_ir, options.opt_level)
+    ptx = emit_text(module, "ptx", options, device) if options.target == "nvptx" else ""
+    return Executable(host_ir, ptx, site_table(module), options, kernels)
