@@ -23,7 +23,7 @@ from ..dialects.accx_compress import PACKED
 from ..dialects.accx_element import ElementOp
 from ..dialects.quick_xdsl import attributes_unchecked
 from ..passes.ir.machine import Machine, set_machine
-from ..passes.registry import load_pass, passes_to
+from ..passes.registry import IDLE_ON_HOST, load_pass, passes_to
 from .added_passes import configured, parse_added
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error
 from .base.options import CompileOptions, TargetName
@@ -291,7 +291,8 @@ def run_to_stage(
     Takes `module` from the stage it is at to stage `last`, in place. `run_pass` applies each pass;
     `after_stage` sees the module after every stage, with the stage's name. Before the pass
     `stop_before`, everything stops: the module is what that pass would get, and goes on with it later.
-    Passes that a program without directives has nothing for are left out unless `every_pass` is wanted.
+    Passes that have nothing for a program without directives, or for the target, are left out, and not
+    loaded, unless `every_pass` is wanted.
 
     Raises `CompileError` if there is no such stage for the target, if the module is already past
     it, or for what the passes refuse.
@@ -332,7 +333,7 @@ def run_to_stage(
         Runs the passes that lead to `stage`, less those that would find nothing to do; false if one of them
         was to be stopped before.
         """
-        idle = stage.passes if plain and stage.name in _OF_CONSTRUCTS else ()
+        idle = stage.passes if plain and stage.name in _OF_CONSTRUCTS else idle_on_host
         for name in _remaining(module, stage):
             if name == stop_before:
                 module.attributes[NEXT_PASS] = StringAttr(name)
@@ -344,6 +345,7 @@ def run_to_stage(
             run(module_pass)
         return True
 
+    idle_on_host = IDLE_ON_HOST if options.target == "host" and not every_pass else ()
     plain = not every_pass and start == ACC.name and not _has_directives(module)
     set_machine(module, machine_for(options))
     module.attributes[VERSION] = IntegerAttr(IR_VERSION, i32)

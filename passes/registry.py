@@ -89,6 +89,26 @@ name.
 _FOR_GPUS = ("convert-gpu-to-nvvm",)
 """The passes of a stage of both targets that run for GPUs only."""
 
+IDLE_ON_HOST = frozenset(
+    (
+        "free-mapping",
+        "shape-reduced-nests",
+        "order-cached-loops",
+        "order-product-loops",
+        "find-shared-sections",
+        "choose-lanes",
+        "promote-cache-to-shared",
+        "stage-transposed-accesses",
+        "group-combined-subscripts",
+        "widen-rows",
+        "stage-shared-loads",
+        "privatise-atomics",
+        "unroll-inner-loops",
+        "coarsen-threads",
+    )
+)
+"""Passes that change nothing for the host, unless their options name another target."""
+
 PASS_CLASSES = {name: cls for passes in PASSES.values() for name, cls in passes.items()}
 
 

@@ -13,6 +13,7 @@ from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.pipeline import run_to_stage, stage_names
+from accopt.passes.registry import IDLE_ON_HOST
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
@@ -75,3 +76,30 @@ def test_passes_of_constructs_change_no_program_without_directives(target: Targe
     assert print_ir(left_out, debug_info=True) == print_ir(run, debug_info=True)
     assert "schedule-loops" in seen and "schedule-loops" not in done
     assert done.issuperset(seen[seen.index("lower-elements") :])
+
+
+def run_watched(source: Path, *, every_pass: bool) -> tuple[str, list[str]]:
+    """A program's IR at the host's last stage, and the passes that ran; idle ones must change nothing."""
+    seen: list[str] = []
+
+    def look(ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
+        seen.append(module_pass.name)
+        idle = module_pass.name in IDLE_ON_HOST
+        before = print_ir(module, debug_info=True) if idle else ""
+        module_pass.apply(ctx, module)
+        assert not idle or print_ir(module, debug_info=True) == before
+
+    options = CompileOptions(target="host")
+    module = front_end([source], options, DiagnosticSink())
+    run_to_stage(make_context(), module, "nvvm", options, look, every_pass=every_pass)
+    return print_ir(module, debug_info=True), seen
+
+
+@pytest.mark.parametrize("name", ["sections", "combined", "rows"])
+def test_passes_idle_on_the_host_change_nothing_there(name: str) -> None:
+    """They are left out, unless somebody looks at each pass; what the others make is the same."""
+    source = Path(__file__).parents[1] / "passes" / "programs" / f"{name}.c"
+    text, ran = run_watched(source, every_pass=True)
+    without, others = run_watched(source, every_pass=False)
+    assert IDLE_ON_HOST.issubset(ran) and IDLE_ON_HOST.isdisjoint(others)
+    assert without == text
