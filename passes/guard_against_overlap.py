@@ -10,8 +10,10 @@ Takes:  data level; loops marked `accx.conditional` that are independent if `ir/
 Leaves: no `accx.conditional`. Such a construct stands in an `scf.if`: its first version is as it was, in
         the second the marked loops are `seq`. The test compares what the loops access of each pair of
         arrays, by device addresses: the section that their subscripts span, or else that of the data
-        clause. Where that cannot be computed before the construct, and in host code, the marked loops
-        are `seq` and there is one version. A wait clause becomes an `acc.wait` before the data operations.
+        clause; of rows behind arrays of pointers, by a call of the runtime, the host addresses of all rows
+        that their clause names. Where that cannot be computed before the construct, and in host code, the
+        marked loops are `seq` and there is one version. A wait clause becomes an `acc.wait` before the data
+        operations.
 Fails:  never. `accx.note` and `accx.why` of the loops say what was done.
 
 Before:
@@ -40,11 +42,14 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i32, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import CONDITIONAL, FROM_KERNELS, NOTE
+from ..compiler.base.abi import RowSection
+from ..dialects.accx import CONDITIONAL, FROM_KERNELS, NOTE, POINTERS
 from .decisions.dependence import Requirement
 from .ir.acc_ops import (
     MAPPING_OPS,
     NONE,
+    enclosing_function,
+    enclosing_module,
     is_defined_inside,
     is_inside,
     loops_in,
@@ -59,7 +64,9 @@ from .ir.layout import size_of
 from .ir.loop_dependence import Overlap, Verdict, judge_loop
 from .ir.loop_order import confine_to_gang, run_in_order
 from .ir.outline import emit_construct_wait
+from .ir.pointer_rows import ApartArray, rows_clause
 from .ir.region_values import HostEmitter, RegionSymbols, variable_key
+from .ir.runtime_calls import RuntimeCalls
 from .ir.sections import TouchedSection, pointer_uses, section_of
 from .ir.versions import (
     branches,
@@ -174,6 +181,46 @@ class _Test:
             same = self.emit.insert(arith.AndIOp(same, condition))
         return self.emit.insert(arith.OrIOp(apart, same))
 
+    def rows_apart(self, arrays: Sequence[ApartArray], loop: acc.LoopOp) -> SSAValue:
+        """Whether rows behind arrays of pointers share no memory with one another and with other arrays."""
+        at = Cursor.before(self.construct)
+        sections = [self._apart_section(array, loop, at) for array in arrays]
+        numbers = [number for section in sections for number in section]
+        function = enclosing_function(self.construct)
+        assert function is not None and function.body.blocks.first is not None
+        first = function.body.blocks.first.first_op
+        assert first is not None
+        type_ = llvm.LLVMArrayType(len(numbers), i64)
+        memory = Cursor.before(first, self.construct.location).alloca(type_, "sections")
+        for index, number in enumerate(numbers):
+            at.store(number, at.field(memory, 8 * index))
+        calls = RuntimeCalls.in_module(enclosing_module(self.construct))
+        found = calls.value(at, "__accopt_rows_apart", memory, at.i32(len(sections)))
+        return at.value(arith.CmpiOp(found, at.i32(0), "ne"), "rows_apart")
+
+    def _apart_section(self, array: ApartArray, loop: acc.LoopOp, at: Cursor) -> list[SSAValue]:
+        """
+        Base, kind and dimensions of what must lie apart, by the host's addresses (`runtime/rows_apart.py`):
+        of rows the section of their clause, of another array what `loop` accesses.
+        """
+        name = variable_name(array.root)
+        kind = RowSection.WRITTEN if array.written else RowSection(0)
+        if array.levels:
+            entry = rows_clause(array.root, self.construct)
+            if entry is None:
+                raise _Untestable(f"no data clause names the rows of '{name}'")
+            kind |= RowSection.ROWS
+            dims = [number for bound in entry.bounds for number in _dimension(bound, name, at)]
+        else:
+            base = _base(array.root, loop, self.construct)
+            entry = base.owner
+            if not isinstance(entry, acc.CopyinOp | acc.CreateOp | acc.PresentOp):
+                raise _Untestable(f"where the host has '{name}' is not known")
+            first, past = self._offsets(base, loop, name)
+            dims = [first, at.sub(past, first), at.i64(1)]
+        address = at.value(llvm.PtrToIntOp(entry.var, i64), f"{name}_address")
+        return [address, at.i64(int(kind)), at.i64(len(dims) // 3), *dims]
+
     def requirement(self, requirement: Requirement) -> list[SSAValue]:
         """A condition for each clause."""
         found: list[SSAValue] = []
@@ -198,6 +245,8 @@ class _Test:
         for loop, verdict in loops:
             for overlap in verdict.overlaps:
                 found[self.apart(overlap, loop)] = None
+            if verdict.rows:
+                found[self.rows_apart(verdict.rows, loop)] = None
             for clause in verdict.requirement:
                 if clause not in done:
                     done.add(clause)
@@ -207,6 +256,20 @@ class _Test:
             total = self.emit.insert(arith.AndIOp(total, condition))
         total.name_hint = "independent"
         return total
+
+
+def _dimension(bound: SSAValue, name: str, at: Cursor) -> list[SSAValue]:
+    """Lower bound, extent, and stride in bytes of a clause's dimension, negative if it is of pointers."""
+    bounds = bound.owner
+    assert isinstance(bounds, acc.DataBoundsOp)
+    if bounds.lowerbound is None or bounds.extent is None or bounds.stride is None:
+        raise _Untestable(f"which rows of '{name}' there are is not known")
+    lower, extent, stride = (
+        at.to_i64(value) for value in (bounds.lowerbound, bounds.extent, bounds.stride)
+    )
+    if POINTERS in bounds.attributes:
+        stride = at.value(arith.SubiOp(at.i64(0), stride))
+    return [lower, extent, stride]
 
 
 def _is_variable(value: SSAValue) -> bool:
@@ -223,8 +286,13 @@ def _wording(verdict: Verdict) -> str:
         for overlap in verdict.overlaps
     ]
     arrays = f"{', '.join(pairs)} do not overlap" if pairs else ""
+    names = [
+        f"{'the rows of ' if apart.levels else ''}'{variable_name(apart.root)}'"
+        for apart in verdict.rows
+    ]
+    rows = f"{', '.join(names)} do not overlap" if names else ""
     sizes = "its subscripts do not meet" if verdict.requirement else ""
-    return " and ".join(text for text in (arrays, sizes) if text)
+    return " and ".join(text for text in (arrays, rows, sizes) if text)
 
 
 def _settle(construct: acc.ParallelOp) -> None:

@@ -52,6 +52,7 @@ from .native.peers import Known
 from .profiling.callbacks import Callbacks
 from .profiling.events import Profile
 from .profiling.trace import Trace, TraceOptions
+from .rows_apart import RowsApart, read_sections
 from .sites import Site
 from .state import DeviceState
 
@@ -138,6 +139,7 @@ class Runtime:
         self.failures: dict[int, BaseException] = {}
         """What ended the last guarded call of a thread, by the thread's number."""
         self.mean_trips = MeanTrips()
+        self.row_sections = RowsApart()
 
     @property
     def current(self) -> DeviceState:
@@ -385,6 +387,10 @@ class Runtime:
     def mean_trip(self, start: int, end: int, rows: int, stride: int, bytes: int) -> int:
         """The mean number of iterations of a loop over rows (see `MeanTrips.mean`)."""
         return self.mean_trips.mean(self.thread.state, start, end, rows, stride, bytes)
+
+    def rows_apart(self, sections: int, count: int) -> int:
+        """Whether rows behind arrays of pointers lie apart (see `RowsApart.apart`)."""
+        return int(self.row_sections.apart(read_sections(sections, count)))
 
     def wait(self, site: int, queues: int, count: int, async_queue: int) -> None:
         """

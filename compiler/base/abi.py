@@ -77,6 +77,13 @@ class DataFlag(IntFlag):
     __rand__ = __and__
 
 
+class RowSection(IntFlag):
+    """What a section of `__accopt_rows_apart` is."""
+
+    WRITTEN = 1
+    ROWS = 2  # it goes through pointers: their dimensions have negative strides
+
+
 class CompressionFlag(IntFlag):
     """`flags` of a `Compression`."""
 
@@ -208,6 +215,7 @@ ENTRY_POINTS: dict[str, tuple[str, str]] = {
     "__accopt_launch": ("void", "i32 ptr"),
     "__accopt_scratch": ("ptr", "i32 i64"),
     "__accopt_mean_trip": ("i64", "ptr ptr i64 i64 i32"),
+    "__accopt_rows_apart": ("i32", "ptr i32"),
     "__accopt_wait": ("void", "i32 ptr i32 i64"),
     "__accopt_on_host": ("i32", "i32"),
     "__accopt_device": ("void", "i32 i32 i64 i64"),

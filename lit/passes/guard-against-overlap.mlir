@@ -162,3 +162,40 @@ llvm.func @host(%n: i32) {
   } attributes {independent = [#acc.device_type<none>], accx.conditional, inclusiveUpperbound = array<i1: false>}
   llvm.return
 }
+
+// Rows behind an array of pointers: the host asks the runtime about all rows of the clause and what the loop reads of
+// `b`, which may be a row.
+// CHECK-LABEL: llvm.func @rows
+// CHECK:         %sections = llvm.alloca %{{.*}} x !llvm.array<15 x i64>
+// CHECK:         %a_address = llvm.ptrtoint %a : !llvm.ptr to i64
+// CHECK:         %b_address = llvm.ptrtoint %b : !llvm.ptr to i64
+// CHECK:         %[[FOUND:.*]] = llvm.call @__accopt_rows_apart(%sections, %c2{{.*}}) : (!llvm.ptr, i32) -> i32
+// CHECK:         %[[APART:.*]] = arith.cmpi ne, %[[FOUND]]
+// CHECK:         scf.if %[[APART]] {
+// CHECK:             } attributes {accx.note = "in parallel where the rows of 'a', 'b' do not overlap (tested at launch), else sequentially"
+llvm.func @rows(%n: i32, %m: i64, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant 0 : i64
+  %eight = arith.constant 8 : i64
+  %n64 = arith.extsi %n : i32 to i64
+  %count = acc.bounds lowerbound(%zero : i64) extent(%n64 : i64) stride(%eight : i64) startIdx(%zero : i64) {accx.pointers, strideInBytes = true}
+  %row = acc.bounds lowerbound(%zero : i64) extent(%m : i64) stride(%eight : i64) startIdx(%zero : i64) {strideInBytes = true}
+  %a_dev = acc.copyin varPtr(%a : !llvm.ptr) bounds(%count, %row) -> !llvm.ptr {dataClause = #acc<data_clause acc_copy>, name = "a"}
+  %b_dev = acc.copyin varPtr(%b : !llvm.ptr) varType(f64) bounds(%row) -> !llvm.ptr {name = "b"}
+  acc.parallel dataOperands(%a_dev, %b_dev : !llvm.ptr, !llvm.ptr) {
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %p = accx.element %a_dev[%i] of !llvm.ptr : i32
+      %r = llvm.load %p : !llvm.ptr -> !llvm.ptr
+      %x = accx.element %r[%c1] of f64 : i32
+      %q = accx.element %b_dev[%i] of f64 : i32
+      %v = llvm.load %q : !llvm.ptr -> f64
+      llvm.store %v, %x : f64, !llvm.ptr
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], accx.conditional, inclusiveUpperbound = array<i1: false>}
+    acc.yield
+  }
+  acc.copyout accPtr(%a_dev : !llvm.ptr) bounds(%count, %row) to varPtr(%a : !llvm.ptr) {dataClause = #acc<data_clause acc_copy>, name = "a"}
+  acc.delete accPtr(%b_dev : !llvm.ptr) bounds(%row) {dataClause = #acc<data_clause acc_copyin>, name = "b"}
+  llvm.return
+}

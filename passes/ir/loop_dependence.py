@@ -8,30 +8,29 @@ is possible: which arrays do not overlap (`Overlap`), and inequalities between s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from ...dialects.accx import LAST_VALUE
 from ...dialects.accx_element import ElementOp
 from ..decisions.dependence import LoopContext, Requirement, requirement, stays_within
 from ..decisions.polynomials import Polynomial
-from .acc_ops import PRIVATIZING_OPS, bit_width, called, is_defined_inside, variable_name
+from .acc_ops import PRIVATIZING_OPS, bit_width, is_defined_inside, variable_name
 from .accesses import (
-    BYTES,
     LoopAccess,
     comparable,
     is_scalar_variable,
     may_alias,
     root_of,
-    subscripts_of,
 )
 from .building import constant_value
-from .callees import is_harmless, reads_of_call
+from .loop_accesses import loop_accesses
 from .loop_scalars import wanted_after
 from .loop_symbols import Limit, LoopLike, LoopSymbols, body_of
+from .pointer_rows import ApartArray, changes_pointers, is_pointed_at, row_access
 from .private_arrays import Coverage, first_use_of_array, is_small_array
 from .region_values import HostExpression, variable_key
 from .scalar_classes import ScalarClass
@@ -55,8 +54,8 @@ class Overlap:
 class Verdict:
     """
     The answer on one loop; `why` is a sentence for remarks. `scalars` need clauses for it to hold, and
-    the arrays `privates`. With `overlaps` or `requirement`, the loop is independent where the host finds
-    that they hold.
+    the arrays `privates`. With `overlaps`, `requirement` or `rows`, the loop is independent where the host
+    finds that they hold: of `rows`, that none shares memory with another or with one of the arrays there.
     """
 
     independent: bool
@@ -65,130 +64,15 @@ class Verdict:
     scalars: tuple[Decision, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
     requirement: Requirement = ()
+    rows: tuple[ApartArray, ...] = ()
 
     @property
     def conditional(self) -> bool:
-        return bool(self.overlaps or self.requirement)
-
-
-_FAR = 1 << 32
-
-
-@dataclass
-class _Body:
-    accesses: list[LoopAccess] = field(default_factory=list[LoopAccess])
-    limits: dict[LoopAccess, tuple[Limit, ...]] = field(
-        default_factory=dict[LoopAccess, "tuple[Limit, ...]"]
-    )
-    problem: str | None = None
+        return bool(self.overlaps or self.requirement or self.rows)
 
 
 class _Dependent(Exception):
     """The loop is not independent, for the reason given."""
-
-
-# Collecting accesses.
-
-
-def _collect(
-    loop: LoopLike, symbols: LoopSymbols, own: set[SSAValue], scalars: Container[Operation]
-) -> _Body:
-    """The accesses of a loop's body but those to `scalars`, which are decided on their own."""
-    body = _Body()
-    for op in body_of(loop).walk():
-        if op in scalars or LAST_VALUE in op.attributes:
-            continue
-        match op:
-            case llvm.LoadOp():
-                _add(body, op, op.ptr, op.dereferenced_value.type, False, loop, symbols, own)
-            case llvm.StoreOp():
-                _add(body, op, op.ptr, op.value.type, True, loop, symbols, own)
-            case llvm.CallOp():
-                if not is_harmless(op) and not _add_reads(body, op, loop, symbols, own):
-                    name = called(op)
-                    body.problem = f"it calls '{name}', which may have effects"
-            case acc.AtomicReadOp():
-                _add(body, op, op.x, op.element_type, False, loop, symbols, own)
-                _add(body, op, op.v, op.element_type, True, loop, symbols, own)
-            case acc.AtomicWriteOp():
-                _add(body, op, op.x, op.expr.type, True, loop, symbols, own)
-            case acc.AtomicUpdateOp():
-                type_ = op.region.block.args[0].type
-                _add(body, op, op.x, type_, True, loop, symbols, own)
-            case _ if op.name.startswith("llvm.") and _may_write(op):
-                body.problem = f"it contains '{op.name}'"
-            case _:
-                pass
-    return body
-
-
-def _add_reads(
-    body: _Body, call: llvm.CallOp, loop: LoopLike, symbols: LoopSymbols, own: set[SSAValue]
-) -> bool:
-    """Counts what a called function reads, somewhere in its arrays; False if it may do anything."""
-    reads = reads_of_call(call)
-    if reads is None:
-        return False
-    for read in reads:
-        if read.parameter is None:
-            return False  # a global, for which the construct has no value to compare
-        root = root_of(call.args[read.parameter])
-        if root in own:
-            continue
-        if is_defined_inside(root, loop) and isinstance(root.owner, llvm.AllocaOp):
-            continue
-        ranges = symbols.inner_ranges(call)
-        body.accesses.append(LoopAccess(call, root, (None,), (BYTES,), read.type, False, ranges))
-    return True
-
-
-def _may_write(op: Operation) -> bool:
-    return op.name.split(".")[1].startswith(("intr.mem", "atomic", "cmpxchg", "inline_asm"))
-
-
-def _add(
-    body: _Body,
-    op: Operation,
-    pointer: SSAValue,
-    type_: Attribute,
-    writes: bool,
-    loop: LoopLike,
-    symbols: LoopSymbols,
-    own: set[SSAValue],
-) -> None:
-    root = root_of(pointer)
-    while root not in own and is_defined_inside(root, loop):
-        if not isinstance(root.owner, acc.ReductionOp):
-            break
-        root = root_of(root.owner.var)  # what an inner loop's copies are combined into
-    own_copy = isinstance(root.owner, llvm.AllocaOp | acc.PrivateOp | acc.FirstprivateOp)
-    if root in own or (is_defined_inside(root, loop) and own_copy):
-        return
-    symbols.limits.clear()
-    subscripts, units = subscripts_of(pointer, symbols)
-    subscripts = tuple(None if p is None or _wraps_at_once(p) else p for p in subscripts)
-    limits = tuple(dict.fromkeys(symbols.limits))
-    atomic = isinstance(op, acc.AtomicReadOp | acc.AtomicWriteOp | acc.AtomicUpdateOp)
-    is_target = not (isinstance(op, acc.AtomicReadOp) and writes)
-    body.accesses.append(
-        LoopAccess(
-            op,
-            root,
-            subscripts,
-            units,
-            type_,
-            writes,
-            symbols.inner_ranges(op),
-            atomic and is_target,
-        )
-    )
-    if limits:
-        body.limits[body.accesses[-1]] = limits
-
-
-def _wraps_at_once(poly: Polynomial) -> bool:
-    """Whether elements lie further apart than any array is long, so that a subscript has to wrap."""
-    return any(abs(coefficient) >= _FAR for monomial, coefficient in poly.terms.items() if monomial)
 
 
 def root_key(root: SSAValue, loop: LoopLike, symbols: LoopSymbols) -> Hashable | None:
@@ -256,6 +140,15 @@ def _places(
     return list(found.values())
 
 
+@dataclass(frozen=True)
+class _RowPlace:
+    """An access to what has to lie apart from rows: the rows of an array of pointers, or an array."""
+
+    array: ApartArray
+    key: Hashable
+    access: LoopAccess
+
+
 class _Judge:
     """What is found out about one loop; `host`, if any, is the construct before which tests may run."""
 
@@ -267,6 +160,8 @@ class _Judge:
         self.overlaps: dict[tuple[Hashable, Hashable], Overlap] = {}
         self.private_arrays: list[SSAValue] = []
         self.known_pairs: dict[Hashable, Requirement | None] = {}
+        self.rows: dict[Hashable, ApartArray] = {}
+        self.row_accesses: dict[LoopAccess, tuple[LoopAccess, int] | None] = {}
 
     def known(self, symbol: Hashable) -> bool:
         return self.host is not None and self.symbols.is_known_before(symbol)
@@ -347,12 +242,16 @@ class _Judge:
         """Takes note of what two places need, or raises `_Dependent`."""
         one, other = left.access, right.access
         name = variable_name(one.root)
-        if left.key is None or right.key is None:
+        if left.key is None or left.key != right.key:
             types = one.type, other.type
             if one.root is not other.root and not may_alias(one.root, other.root, types):
                 return
+            if self.rows_apart(variable, left, right):
+                return
+        if left.key is None or right.key is None:
             moving = _spelled((one if left.key is None else other).root)
-            raise _Dependent(f"the pointer '{moving}' changes in every iteration")
+            advice = self.row_advice(one, other)
+            raise _Dependent(f"the pointer '{moving}' changes in every iteration{advice}")
         if left.key != right.key:
             self.overlap(variable, left, right)
             return
@@ -377,13 +276,11 @@ class _Judge:
 
     def overlap(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> None:
         one, other = left.access, right.access
-        if not may_alias(one.root, other.root, (one.type, other.type)):
-            return
         names = f"'{_spelled(one.root)}' and '{_spelled(other.root)}'"
         if not (self.is_testable(one.root) and self.is_testable(other.root)):
-            raise _Dependent(
-                f"{names} may overlap: qualify them with restrict, or write 'loop independent'"
-            )
+            advice = self.row_advice(one, other)
+            advice = advice or ": qualify them with restrict, or write 'loop independent'"
+            raise _Dependent(f"{names} may overlap{advice}")
         key, known = (left.key, right.key), self.overlaps.get((right.key, left.key))
         if known is not None:
             key = (right.key, left.key)
@@ -394,6 +291,54 @@ class _Judge:
             added = self.same_root(variable, one, other)
             same = None if added is None else tuple(dict.fromkeys((*same, *added)))
         self.overlaps[key] = Overlap(known.left, known.right, same)
+
+    def row_advice(self, one: LoopAccess, other: LoopAccess) -> str:
+        """What the programmer can do about two accesses of which one is to a row; "" if none is."""
+        if not any(is_pointed_at(access.root) for access in (one, other)):
+            return ""
+        if self.keeps_pointers:
+            return ": name the rows in a data clause (a[0:n][0:m]), or write 'loop independent'"
+        return ": write 'loop independent' if no iteration depends on another"
+
+    def rows_apart(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> bool:
+        """
+        Whether all that keeps two places apart is that rows behind arrays of pointers lie apart, which is
+        taken note of then.
+        """
+        one, other = self.row_place(left), self.row_place(right)
+        if one is None or other is None or not (one.array.levels or other.array.levels):
+            return False
+        if one.key == other.key:
+            found = self.same_root(variable, one.access, other.access)
+            if found is None:
+                name = _spelled(left.access.root)
+                raise _Dependent(f"iterations may depend on each other through '{name}'")
+            self.requirement |= dict.fromkeys(found)
+        for place in (one, other):
+            known = self.rows.get(place.key, place.array)
+            self.rows[place.key] = replace(known, written=known.written or place.array.written)
+        return True
+
+    def row_place(self, place: _AccessPlace) -> _RowPlace | None:
+        """What of `place` has to lie apart from rows; None if the host cannot find it."""
+        row = self.row_access(place.access)
+        if row is None and (place.key is None or not self.is_testable(place.access.root)):
+            return None
+        access, levels = (place.access, 0) if row is None else row
+        key = root_key(access.root, self.loop, self.symbols)
+        return _RowPlace(ApartArray(access.root, levels, place.writes), (key, levels), access)
+
+    def row_access(self, access: LoopAccess) -> tuple[LoopAccess, int] | None:
+        """The access as one to rows behind an array of pointers that keeps its pointers, if it is one."""
+        if access not in self.row_accesses:
+            found = None if self.host is None else row_access(access, self.symbols, self.host)
+            self.row_accesses[access] = found if found and self.keeps_pointers else None
+        return self.row_accesses[access]
+
+    @cached_property
+    def keeps_pointers(self) -> bool:
+        """Whether the pointers in memory that the loop reads are those from before the construct."""
+        return self.host is not None and not changes_pointers(self.host, self.loop)
 
     def is_testable(self, root: SSAValue) -> bool:
         """Whether the host knows before the construct where `root` points."""
@@ -427,7 +372,7 @@ def judge_loop(
         own = {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
     decided = {op for decision in scalars for op in decision.uses}
     own.update(op.acc_var for op in decided if isinstance(op, acc.ReductionOp))
-    body = _collect(loop, judge.symbols, own, decided)
+    body = loop_accesses(loop, judge.symbols, own, decided)
     if body.problem is not None:
         return Verdict(False, body.problem)
     try:
@@ -451,6 +396,7 @@ def judge_loop(
         written,
         overlaps,
         tuple(judge.requirement),
+        tuple(judge.rows.values()),
     )
 
 
@@ -466,7 +412,7 @@ def settle_arrays(
         return [], []
     judge = _Judge(loop, None)
     own = {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
-    accesses = [a for a in _collect(loop, judge.symbols, own, ()).accesses if a.root in arrays]
+    accesses = [a for a in loop_accesses(loop, judge.symbols, own, ()).accesses if a.root in arrays]
     private: list[SSAValue] = []
     shared: list[SSAValue] = []
     for root in arrays:

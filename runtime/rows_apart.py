@@ -1,0 +1,144 @@
+"""
+Whether the rows behind arrays of pointers (`double **a`) and other arrays lie apart in the host's memory.
+
+Compiled code asks before it runs loops in parallel that write rows (`passes/guard_against_overlap.py`). The
+rows of a section are where the host's pointers say; as long as these stay the same, so does the answer.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..compiler.base.abi import RowSection
+
+Triple = tuple[int, int, int]
+"""Lower bound, extent, and stride in bytes of a dimension; negative where its elements are pointers."""
+
+MOST_ANSWERS = 1024
+"""Answers remembered before all are forgotten: a program may allocate without end."""
+
+Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class PlacedSection:
+    """The section `dims` of what begins at `base`."""
+
+    base: int
+    kind: RowSection
+    dims: tuple[Triple, ...]
+
+
+def read_sections(address: int, count: int) -> list[PlacedSection]:
+    """The sections at `address`, each as i64: base, kind, number of dimensions, their triples."""
+    found: list[PlacedSection] = []
+    for _ in range(count):
+        base, kind, length = (ctypes.c_int64 * 3).from_address(address)
+        numbers = list((ctypes.c_int64 * (3 * length)).from_address(address + 24))
+        dims = tuple((a, b, c) for a, b, c in zip(*[iter(numbers)] * 3, strict=True))
+        found.append(PlacedSection(base, RowSection(kind), dims))
+        address += 24 * (1 + length)
+    return found
+
+
+class RowsApart:
+    """Answers so far, each with the pointers that it was found for."""
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[PlacedSection, ...], tuple[list[bytes], bool]] = {}
+
+    def apart(self, sections: Sequence[PlacedSection]) -> bool:
+        """
+        Whether no memory that a written section names is in a row of another section, or in another row of
+        its own. Nothing is said of two sections without pointers.
+        """
+        key = tuple(sections)
+        pointers: list[bytes] = []
+        rows = [_rows(section, pointers) for section in sections]
+        known = self._answers.get(key)
+        if known is not None and known[0] == pointers:
+            return known[1]
+        answer = _are_apart(sections, rows)
+        if len(self._answers) >= MOST_ANSWERS:
+            self._answers.clear()
+        self._answers[key] = pointers, answer
+        return answer
+
+
+def _rows(section: PlacedSection, pointers: list[bytes]) -> Integers:
+    """
+    What the pointers to the rows of a section are, or of an array its base; what was read for it is added to
+    `pointers`.
+    """
+    bases = np.array([section.base], np.int64)
+    for head in _heads(section.dims):
+        offsets = _offsets(head)
+        if not offsets.size:
+            return np.empty(0, np.int64)
+        first, past = int(offsets[0]), int(offsets[-1]) + 8
+        blocks = [ctypes.string_at(base + first, past - first) for base in bases.tolist() if base]
+        pointers += blocks
+        tables = [np.frombuffer(block, np.int64)[(offsets - first) // 8] for block in blocks]
+        bases = np.concatenate(tables) if tables else np.empty(0, np.int64)
+    return bases
+
+
+def _heads(dims: Sequence[Triple]) -> Iterator[list[Triple]]:
+    """The dimensions of each block of pointers on the way to the rows."""
+    head: list[Triple] = []
+    for lower, extent, stride in dims:
+        head.append((lower, extent, abs(stride)))
+        if stride < 0:
+            yield head
+            head = []
+
+
+def _offsets(head: Sequence[Triple]) -> Integers:
+    """How far the elements of a block are from its beginning, in ascending order."""
+    total = np.zeros(1, np.int64)
+    for lower, extent, stride in head:
+        steps = np.arange(lower, lower + max(0, extent), dtype=np.int64) * stride
+        total = (total[:, None] + steps).ravel()
+    return total
+
+
+def _span(dims: Sequence[Triple]) -> tuple[int, int]:
+    """From where to where, in bytes from its beginning, a row reaches; empty if it ends first."""
+    last = max((i + 1 for i, (_, _, stride) in enumerate(dims) if stride < 0), default=0)
+    row = dims[last:]
+    if any(extent <= 0 for _, extent, _ in row):
+        return 0, 0
+    first = sum(lower * stride for lower, _, stride in row)
+    size = sum((extent - 1) * stride for _, extent, stride in row) + (row[-1][2] if row else 0)
+    return first, first + size
+
+
+def _are_apart(sections: Sequence[PlacedSection], rows: Sequence[Integers]) -> bool:
+    begins: list[Integers] = []
+    ends: list[Integers] = []
+    kinds: list[Integers] = []
+    for section, bases in zip(sections, rows, strict=True):
+        first, past = _span(section.dims)
+        if first < past:
+            begins.append(bases + first)
+            ends.append(bases + past)
+            kinds.append(np.full(bases.shape, section.kind, np.int64))
+    if not begins:
+        return True
+    begin, end, kind = (np.concatenate(parts) for parts in (begins, ends, kinds))
+    order = np.argsort(begin, kind="stable")
+    begin, end, kind = begin[order], end[order], kind[order]
+    written, row = (kind & RowSection.WRITTEN) != 0, (kind & RowSection.ROWS) != 0
+
+    def reached(which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Integers:
+        """How far the memory of this kind reaches that begins before each."""
+        ends = np.maximum.accumulate(np.where(which, end, 0))
+        return np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+
+    of_row = np.where(written, reached(written | ~written), reached(written))
+    of_other = np.where(written, reached(row), reached(row & written))
+    return bool(np.all(begin >= np.where(row, of_row, of_other)))
