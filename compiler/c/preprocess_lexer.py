@@ -19,9 +19,15 @@ from ..base.diagnostics import SourceLoc, error
 Position = tuple[str, int, int]
 """File, line, column of a token's first character."""
 
+IDENTIFIER = r"[^\x00-\x23\x25-\x40\x5b-\x5e\x60\x7b-\x7f][\w$]*"
+"""
+An identifier begins with a letter, `_`, `$`, or anything beyond ASCII: said by what is left out, of which the
+regular expression is made in a tenth of the time.
+"""
+
 _TOKEN = re.compile(
-    r"""(?P<CPP_WS>[ \t\f\v\r]+)
-    |(?P<CPP_ID>[A-Za-z_$\u0080-\U0010ffff][\w$]*)
+    rf"""(?P<CPP_WS>[ \t\f\v\r]+)
+    |(?P<CPP_ID>{IDENTIFIER})
     |(?P<CPP_INTEGER>\.?[0-9](?:[eEpP][+-]|[\w.]|'[0-9A-Za-z_])*)
     |(?P<CPP_COMMENT1>/\*)
     |(?P<CPP_COMMENT2>//)

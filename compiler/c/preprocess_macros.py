@@ -25,12 +25,12 @@ from .preprocess_headers import (
     NeedsSystemHeaders,
     ReadFiles,
 )
-from .preprocess_lexer import LexedFile, LineReader, Position, Token, strip, tokenize
+from .preprocess_lexer import IDENTIFIER, LexedFile, LineReader, Position, Token, strip, tokenize
 from .preprocess_output import OutputWriter
 from .preprocess_queries import QUERIES, answer
 
 _MAX_INCLUDE_DEPTH = 200
-_IDENTIFIER = re.compile(r"[A-Za-z_$\u0080-\U0010ffff][\w$]*")
+_IDENTIFIER = re.compile(IDENTIFIER)
 
 _DIRECTIVES = frozenset(
     (
