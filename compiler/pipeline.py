@@ -76,7 +76,7 @@ _TRANSFORMED = Stage(
     "transformed",
     passes_to("transformed", for_gpu=True),
     "Scheduled loops are rewritten here, while loops and data clauses are still whole. "
-    "Scans come first: the loops that they replace are none for the other passes. "
+    "Clauses that replace their loops come first: to the other passes there is no loop then. "
     "What lies outside of cached sections is looked for while directives still say what the sections are. "
     "Cached nests come next: they replace whole nests, keep several outputs per thread themselves, "
     "and what they leave alone must look to the jam as if there were no directive. "

@@ -34,9 +34,9 @@ from ..dialects.accx import WHY
 from ..dialects.accx_scan import ScanOp, ScanStepOp
 from .ir.acc_ops import NONE, has_level, source_loc
 from .ir.building import Cursor, erase
+from .ir.in_order import scan_in_order
 from .ir.layout import size_of
 from .ir.machine import machine_of
-from .ir.scan_code import scan_in_order
 
 
 def scan_step(loop: acc.LoopOp) -> ScanStepOp | None:

@@ -10,7 +10,7 @@ lanes then belong to the loop around it, which has work for all of them.
 
 Takes:  data level, tile and collapse clauses already carried out.
 Leaves: no acc.loop that is `seq` for every device, stands inside of another acc.loop, holds none, has
-        no variables of its own, no cache directive and hands on no values (a scan): it is nested
+        no variables of its own, no cache directive and hands on no values: it is nested
         `scf.for`s, one for each variable, the outermost with the reason for the remarks. A short loop
         that reduces or has variables of its own is marked `seq`. Others are untouched.
 Fails:  never.

@@ -7,7 +7,7 @@ Loops become `scf.for`; private variables stack slots; reductions work on the va
 
 Takes:  IR without acc.parallel.
 Leaves: no acc.loop, acc.private, acc.firstprivate, acc.reduction, acc.cache, acc.routine, recipes,
-        accx.scan.
+        no operation that several threads carry out together.
 Fails:  never.
 
 Before:
@@ -27,11 +27,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ..dialects.accx_scan import ScanOp
-from .ir.building import Cursor, erase
+from ..dialects.together import TogetherOp
+from .ir.building import erase
 from .ir.host_loops import HostLoopLowering
+from .ir.in_order import run_alone
 from .ir.recipe_reading import Recipes
-from .ir.scan_code import scan_in_order
 from .ir.side_by_side import separate
 
 _LEFT_OVER = (acc.LoopOp, acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp, acc.CacheOp)
@@ -47,11 +47,10 @@ def _needs_work(function: llvm.FuncOp) -> bool:
     return any(isinstance(op, _LEFT_OVER) for op in function.walk())
 
 
-def _run_scans(function: llvm.FuncOp) -> None:
-    """Scans of routines, whose device copies have been made."""
-    for scan in [op for op in function.walk() if isinstance(op, ScanOp)]:
-        scan_in_order(Cursor.before(scan), scan)
-        erase(scan)
+def _run_alone(function: llvm.FuncOp) -> None:
+    """What threads do together in routines, whose device copies have been made."""
+    for together in [op for op in function.walk() if isinstance(op, TogetherOp)]:
+        run_alone(together)
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class SpecializeAccForHostPass(ModulePass):
         recipes = Recipes(op)
         for top in list(op.body.block.ops):
             if isinstance(top, llvm.FuncOp):
-                _run_scans(top)
+                _run_alone(top)
             if isinstance(top, llvm.FuncOp) and _needs_work(top):
                 for loop in [op for op in top.walk() if isinstance(op, acc.LoopOp)]:
                     separate(loop)

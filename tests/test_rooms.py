@@ -6,6 +6,7 @@ module imports itself by way of others.
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -156,3 +157,14 @@ def test_a_class_name_means_one_thing() -> None:
                 homes[node.name].append(module)
     assert len(homes) > 500
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
+def test_a_clause_is_known_to_few_files() -> None:
+    """`scan` has a syntax, a marker, a pass and code for two targets; others ask `dialects/together.py`."""
+    known = re.compile(
+        r"\b(ScanClause|ScanForm|Scan(Step)?Op|accx_scan|scan_form|expand.?scans)\b|Form.SCAN"
+    )
+    files = {
+        module for module, path in MODULES.items() if known.search(path.read_text(encoding="utf-8"))
+    }
+    assert len(files - {"compiler.base.moved"}) <= 15, sorted(files)

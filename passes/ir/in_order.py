@@ -1,13 +1,20 @@
-"""What scans are made of on every target: elements in the target's type, and the scan in order."""
+"""
+What operations of several threads (`dialects/together.py`) are where one thread is alone: C's loop, in order.
+Passes that leave the host a thread of its own ask for `run_alone`, and need not know the operations.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.accx_scan import ScanOp
-from .building import Cursor
+from ...dialects.together import TogetherOp
+from .building import Cursor, erase
 from .combiners import Kind, ScalarOperator
 
 
@@ -95,3 +102,12 @@ def _exclusive_in_order(then: Cursor, op: ScanOp, identity: SSAValue) -> None:
     known = operator.combine(inside, known, value, "combined")
     inside.store(known, inside.element(op.target, following, type, "target"))
     inside.insert(scf.YieldOp(known, ahead))
+
+
+_IN_ORDER: dict[type[TogetherOp], Callable[[Cursor, Any], None]] = {ScanOp: scan_in_order}
+
+
+def run_alone(op: TogetherOp) -> None:
+    """Leaves the operation to the one thread that runs the code."""
+    _IN_ORDER[type(op)](Cursor.before(op), op)
+    erase(op)
