@@ -195,7 +195,7 @@ class _Test:
         for index, number in enumerate(numbers):
             at.store(number, at.field(memory, 8 * index))
         calls = RuntimeCalls.in_module(enclosing_module(self.construct))
-        found = calls.value(at, "__accopt_rows_apart", memory, at.i32(len(sections)))
+        found = calls.value(at, "__accopt_rows_apart", memory, at.i32(8 * len(numbers)))
         return at.value(arith.CmpiOp(found, at.i32(0), "ne"), "rows_apart")
 
     def _apart_section(self, array: ApartArray, loop: acc.LoopOp, at: Cursor) -> list[SSAValue]:

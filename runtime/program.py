@@ -52,7 +52,7 @@ from .native.peers import Known
 from .profiling.callbacks import Callbacks
 from .profiling.events import Profile
 from .profiling.trace import Trace, TraceOptions
-from .rows_apart import RowsApart, read_sections
+from .rows_apart import RowsApart
 from .sites import Site
 from .state import DeviceState
 
@@ -388,9 +388,9 @@ class Runtime:
         """The mean number of iterations of a loop over rows (see `MeanTrips.mean`)."""
         return self.mean_trips.mean(self.thread.state, start, end, rows, stride, bytes)
 
-    def rows_apart(self, sections: int, count: int) -> int:
-        """Whether rows behind arrays of pointers lie apart (see `RowsApart.apart`)."""
-        return int(self.row_sections.apart(read_sections(sections, count)))
+    def rows_apart(self, sections: int, size: int) -> int:
+        """Whether rows that `size` bytes at `sections` name lie apart (see `RowsApart.apart`)."""
+        return self.row_sections.apart(_string_at(sections, size))
 
     def wait(self, site: int, queues: int, count: int, async_queue: int) -> None:
         """

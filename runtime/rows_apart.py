@@ -21,6 +21,7 @@ Triple = tuple[int, int, int]
 MOST_ANSWERS = 1024
 """Answers remembered before all are forgotten: a program may allocate without end."""
 
+_string_at = ctypes.string_at
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
@@ -33,46 +34,55 @@ class PlacedSection:
     dims: tuple[Triple, ...]
 
 
-def read_sections(address: int, count: int) -> list[PlacedSection]:
-    """The sections at `address`, each as i64: base, kind, number of dimensions, their triples."""
+def read_sections(numbers: bytes) -> list[PlacedSection]:
+    """The sections that compiled code wrote, as i64: base, kind, number of dimensions, their triples."""
+    words = iter(np.frombuffer(numbers, np.int64).tolist())
     found: list[PlacedSection] = []
-    for _ in range(count):
-        base, kind, length = (ctypes.c_int64 * 3).from_address(address)
-        numbers = list((ctypes.c_int64 * (3 * length)).from_address(address + 24))
-        dims = tuple((a, b, c) for a, b, c in zip(*[iter(numbers)] * 3, strict=True))
+    for base in words:
+        kind, length = next(words), next(words)
+        dims = tuple((next(words), next(words), next(words)) for _ in range(length))
         found.append(PlacedSection(base, RowSection(kind), dims))
-        address += 24 * (1 + length)
     return found
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Pointers that have been read."""
+
+    address: int
+    content: bytes
 
 
 class RowsApart:
     """Answers so far, each with the pointers that it was found for."""
 
     def __init__(self) -> None:
-        self._answers: dict[tuple[PlacedSection, ...], tuple[list[bytes], bool]] = {}
+        self._answers: dict[bytes, tuple[list[_Block], bool]] = {}
 
-    def apart(self, sections: Sequence[PlacedSection]) -> bool:
+    def apart(self, numbers: bytes) -> bool:
         """
-        Whether no memory that a written section names is in a row of another section, or in another row of
-        its own. Nothing is said of two sections without pointers.
+        Whether no memory that a written one of the sections `numbers` names is in a row of another section,
+        or in another row of its own. Nothing is said of two sections without pointers.
         """
-        key = tuple(sections)
-        pointers: list[bytes] = []
-        rows = [_rows(section, pointers) for section in sections]
-        known = self._answers.get(key)
-        if known is not None and known[0] == pointers:
-            return known[1]
-        answer = _are_apart(sections, rows)
+        known = self._answers.get(numbers)
+        if known is not None:
+            read, answer = known
+            # In the order of reading: where one has changed, the next may be gone.
+            if all(_string_at(b.address, len(b.content)) == b.content for b in read):
+                return answer
+        blocks: list[_Block] = []
+        sections = read_sections(numbers)
+        answer = _are_apart(sections, [_rows(section, blocks) for section in sections])
         if len(self._answers) >= MOST_ANSWERS:
             self._answers.clear()
-        self._answers[key] = pointers, answer
+        self._answers[numbers] = blocks, answer
         return answer
 
 
-def _rows(section: PlacedSection, pointers: list[bytes]) -> Integers:
+def _rows(section: PlacedSection, blocks: list[_Block]) -> Integers:
     """
     What the pointers to the rows of a section are, or of an array its base; what was read for it is added to
-    `pointers`.
+    `blocks`.
     """
     bases = np.array([section.base], np.int64)
     for head in _heads(section.dims):
@@ -80,9 +90,13 @@ def _rows(section: PlacedSection, pointers: list[bytes]) -> Integers:
         if not offsets.size:
             return np.empty(0, np.int64)
         first, past = int(offsets[0]), int(offsets[-1]) + 8
-        blocks = [ctypes.string_at(base + first, past - first) for base in bases.tolist() if base]
-        pointers += blocks
-        tables = [np.frombuffer(block, np.int64)[(offsets - first) // 8] for block in blocks]
+        read = [
+            _Block(base + first, _string_at(base + first, past - first))
+            for base in bases.tolist()
+            if base
+        ]
+        blocks += read
+        tables = [np.frombuffer(block.content, np.int64)[(offsets - first) // 8] for block in read]
         bases = np.concatenate(tables) if tables else np.empty(0, np.int64)
     return bases
 

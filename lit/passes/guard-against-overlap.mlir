@@ -165,15 +165,15 @@ llvm.func @host(%n: i32) {
 
 // Rows behind an array of pointers: the host asks the runtime about all rows of the clause and what the loop reads of
 // `b`, which may be a row.
-// CHECK-LABEL: llvm.func @rows
+// CHECK-LABEL: llvm.func @pointer_rows
 // CHECK:         %sections = llvm.alloca %{{.*}} x !llvm.array<15 x i64>
+// CHECK:         %b_address = llvm.ptrtoint %b{{.*}} : !llvm.ptr to i64
 // CHECK:         %a_address = llvm.ptrtoint %a : !llvm.ptr to i64
-// CHECK:         %b_address = llvm.ptrtoint %b : !llvm.ptr to i64
-// CHECK:         %[[FOUND:.*]] = llvm.call @__accopt_rows_apart(%sections, %c2{{.*}}) : (!llvm.ptr, i32) -> i32
+// CHECK:         %[[FOUND:.*]] = llvm.call @__accopt_rows_apart(%sections, %c120) : (!llvm.ptr, i32) -> i32
 // CHECK:         %[[APART:.*]] = arith.cmpi ne, %[[FOUND]]
 // CHECK:         scf.if %[[APART]] {
-// CHECK:             } attributes {accx.note = "in parallel where the rows of 'a', 'b' do not overlap (tested at launch), else sequentially"
-llvm.func @rows(%n: i32, %m: i64, %a: !llvm.ptr, %b: !llvm.ptr) {
+// CHECK:             } attributes {accx.note = "in parallel where 'b', the rows of 'a' do not overlap (tested at launch), else sequentially"
+llvm.func @pointer_rows(%n: i32, %m: i64, %a: !llvm.ptr, %b: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant 0 : i64
