@@ -110,9 +110,10 @@ def help_out() -> None:
     number, count = map(int, sys.argv[1:3])
     paths, options, target, compiling = pickle.load(sys.stdin.buffer)
     from .c.preprocess_macros import Headers
+    from .c.shared_declarations import shared_declarations
 
     headers = Headers()
-    with without_collection():
+    with without_collection(), shared_declarations():
         for path in paths[::-1][number::count]:
             work_ahead(path, options, target, compiling, headers)
 

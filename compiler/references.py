@@ -127,7 +127,8 @@ def _messages(
     uses: dict[str, SourceLoc] = {}
     for name, loc in _uses(units):
         uses[name] = min(loc, uses.get(name, loc), key=_order)
-    known = {function.name for unit in units for function in unit.functions} - set(names)
+    known = {function.name for unit in units for function in unit.functions}
+    known = known.union(*(unit.idle for unit in units)) - set(names)
     out: list[Diagnostic] = []
     for name in sorted(names, key=lambda n: _order(uses.get(n, UNKNOWN_LOC))):
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)

@@ -65,6 +65,7 @@ def are_independent(units: Sequence[TranslationUnit], taken: frozenset[str]) -> 
             if _is_external(decl):
                 declared.setdefault(decl.symbol or decl.name, []).append(decl)
     sameness = Sameness()
+    taken = taken.union(*(unit.idle for unit in units))
     for name, decls in declared.items():
         definitions = [decl for decl in decls if _is_defined(decl)]
         if not definitions:

@@ -128,6 +128,8 @@ class TranslationUnit:
     """It needs what finds a thread's variables (`compiler/c/thread_locals.c`)."""
     has_openmp: bool = False
     """It needs OpenMP's runtime (`compiler/c/openmp`)."""
+    idle: frozenset[str] = frozenset()
+    """Functions of libraries that its headers declare, and that it has no other word of."""
 
 
 # Expressions ----------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ import difflib
 import re
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from pycparser import c_ast
@@ -32,7 +33,7 @@ from .asm_syntax import ASM_WORD
 from .attribute_syntax import ATTRIBUTE_WORD, KEPT_ATTRIBUTES, REFUSED_ATTRIBUTES
 from .known_headers import header_of
 from .preprocess_predefined import C23_MARK
-from .quick_operands import QuickOperands
+from .shared_declarations import Known, SharedDeclarations, known_declarations
 from .syntax_remedies import IS_CXX, in_list, is_cxx, remedy_of_context
 
 BUILTIN_TYPEDEFS = frozenset(
@@ -184,12 +185,11 @@ def _is_declared_use(text: str, m: re.Match[str]) -> bool:
     return following is None or following.group(1) not in ("(", "volatile", "goto", "__volatile__")
 
 
-class _Parser(QuickOperands):
+class _Parser(SharedDeclarations):
     """pycparser with our errors, unary operator positions, and a typedef oracle."""
 
     def __init__(self, *, c23: bool = False) -> None:
         super().__init__(c23=c23)
-        self.filename = ""
         self.is_typedef: Callable[[str], bool] | None = None
         self._types: set[str] = set(BUILTIN_TYPEDEFS)
         """What has been a type somewhere; nothing else is one in a file."""
@@ -441,8 +441,16 @@ def parse_masked(text: str, filename: str, types: AbstractSet[str] = frozenset()
     As `parse_text`, of what `mask_gnu` returned, where `types` are names of types too. Raises `UnknownType`
     where a name can only be one and is none.
     """
+    known = known_declarations()
+    if known is not None and not types:
+        with suppress(CompileError):  # which what follows finds again, and explains
+            return _parse(text, filename, types, known)
+    return _parse(text, filename, types, None)
+
+
+def _parse(text: str, filename: str, types: AbstractSet[str], known: Known | None) -> c_ast.FileAST:
     parser = _Parser(c23=text.startswith(C23_MARK))
-    parser.filename = filename
+    parser.filename, parser.known = filename, known
     parser.is_typedef = types.__contains__ if types else None
     try:
         return parser.parse(text, filename)

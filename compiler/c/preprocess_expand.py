@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cache
 
@@ -137,9 +136,7 @@ class _Expansion:
             elif macro is None:
                 out.append(self._builtin(token))
             elif token.value in self._disabled:
-                painted = copy(token)
-                painted.painted = True
-                out.append(painted)
+                out.append(Token(token.type, token.value, token.source, True, token.is_expanded))
             elif not self._replace(token, macro):
                 out.append(token)
         return out
@@ -274,7 +271,7 @@ class _Expansion:
 
     def _builtin(self, token: Token) -> Token:
         if token.value == "__LINE__":
-            return Token("CPP_INTEGER", str(token.lineno), token.source)
+            return Token("CPP_INTEGER", str(token.source[1]), token.source)
         if token.value == "__COUNTER__":
             return Token("CPP_INTEGER", str(self._count()), token.source)
         return token
@@ -293,13 +290,15 @@ def _placed(tokens: Sequence[Token], place: Position, *, arguments: bool = False
     Copies of `tokens` that stand at the macro's use; those of arguments on other lines keep their
     places, so that code inside the parentheses of a macro has its own line numbers.
     """
+    file, line, _ = place
     out: list[Token] = []
     for token in tokens:
-        apart = arguments and token.source[:2] != place[:2]
-        twin = Token(token.type, token.value, token.source if apart else place)
-        twin.painted = token.painted
-        twin.is_expanded = True
-        out.append(twin)
+        source = token.source
+        if source is place and token.is_expanded:
+            out.append(token)  # it is such a copy, of a macro's use inside
+            continue
+        apart = arguments and (source[1] != line or source[0] != file)
+        out.append(Token(token.type, token.value, source if apart else place, token.painted, True))
     return out
 
 
@@ -320,7 +319,7 @@ def _substituted(
             if token.value in arguments:
                 out += _placed(expanded(token.value), place, arguments=True)
             else:
-                out += _placed((token,), place)
+                out.append(Token(token.type, token.value, place, token.painted, True))
         return out
     index = 0
     while index < len(body):

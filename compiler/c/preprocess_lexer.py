@@ -39,6 +39,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SPLICE = re.compile(r"\\[ \t]*$")
+_PLAIN = re.compile(r"[^/'\"]*")
+"""Lines without comments and literals."""
 _LITERAL_PREFIXES = frozenset(("L", "u", "U", "u8"))
 
 
@@ -48,20 +50,21 @@ class Token:
     of the macro use it was expanded from (then `is_expanded`). A `painted` name is not replaced.
     """
 
-    __slots__ = ("is_expanded", "lineno", "painted", "source", "type", "value")
+    __slots__ = ("is_expanded", "painted", "source", "type", "value")
 
-    def __init__(self, type: str, value: str, source: Position) -> None:
+    def __init__(
+        self,
+        type: str,
+        value: str,
+        source: Position,
+        painted: bool = False,
+        is_expanded: bool = False,
+    ) -> None:
         self.type = type
         self.value = value
         self.source = source
-        self.lineno = source[1]
-        self.painted = False
-        self.is_expanded = False
-
-    def __copy__(self) -> Token:
-        twin = Token(self.type, self.value, self.source)
-        twin.painted, twin.is_expanded = self.painted, self.is_expanded
-        return twin
+        self.painted = painted
+        self.is_expanded = is_expanded
 
     def __repr__(self) -> str:
         return f"Token({self.value!r} at {self.source})"
@@ -185,6 +188,13 @@ class LexedFile:
         text = pieces[0] if len(pieces) == 1 else "".join(pieces)
         file = self.file
         tokens: list[Token] = []
+        if _PLAIN.fullmatch(text) and len(starts) == 1:
+            line = starts[0][1]
+            for match in _TOKEN.finditer(text):
+                place = (file, line, match.start() + 1)
+                tokens.append(Token(match.lastgroup or "CPP_PUNCT", match.group(), place))
+            tokens.append(Token("CPP_WS", "\n", (file, line, length + 1)))
+            return tokens
         position = 0
         match_at = _TOKEN.match
         while position < length:

@@ -69,9 +69,10 @@ def check_program(
     """
     with phase(LOADING):
         from .agreement import check_agreement
+        from .shared_declarations import shared_declarations
         from .warnings import check_unit
 
-    with phase("check"):
+    with phase("check"), shared_declarations():
         units = _each(sources, lambda source: check_file(source, sink, target, kept))
         check_agreement(units, sink)
         for unit in units:

@@ -230,7 +230,7 @@ def test_locations() -> None:
 
 
 def test_line_markers_name_the_file() -> None:
-    unit = check('# 7 "lib.h"\nint f(void);\n# 3 "main.c"\nint g(void);')
+    unit = check('# 7 "lib.h"\nint f(void);\n# 3 "main.c"\nint g(void) { return f(); }')
     assert [str(f.loc) for f in unit.functions] == ["lib.h:7:5", "main.c:3:5"]
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -15,12 +16,13 @@ from ...base.phases import phase
 from ..ast import TranslationUnit
 from ..openmp.checker import OpenMPChecker
 from ..preprocess_predefined import C23_MARK
-from ..syntax_recovery import parse_what_can_be
+from ..syntax_recovery import Parsed, parse_what_can_be
 from ..types import DOUBLE, FLOAT, INT128, LDOUBLE, UINT128, QualType
 from .calls import va_list_type
 from .declarations import DeclarationChecker
 from .directives import DirectiveChecker
 from .expressions import ExpressionChecker
+from .idle_declarations import without_idle
 from .initialisers import InitialiserChecker
 from .recovery import TooManyMistakes, in_order
 from .scopes import TypedefName
@@ -69,27 +71,43 @@ def new_unit(file: str, sink: DiagnosticSink, target: str = "host") -> Unit:
 
 def check_text(text: str, file: str, sink: DiagnosticSink, target: str = "host") -> TranslationUnit:
     """Parse and check preprocessed C text. Raises `CompileError` with the mistakes in it."""
-    unit = new_unit(file, sink, target)
-    unit.c23 = text.startswith(C23_MARK)
     with phase("parse"):
         parsed = parse_what_can_be(text, file)
+    if parsed.tree is None:
+        raise CompileError(parsed.mistakes)
+    if not parsed.mistakes:
+        own = DiagnosticSink()
+        active, idle = without_idle(parsed.tree.ext, text, file)
+        with suppress(CompileError):
+            tree = _check_parsed(parsed, active, _new_unit_of(text, file, own, target))
+            tree.idle = idle
+            if not own.diagnostics:
+                return tree
+    return _check_parsed(parsed, parsed.tree.ext, _new_unit_of(text, file, sink, target))
+
+
+def _new_unit_of(text: str, file: str, sink: DiagnosticSink, target: str) -> Unit:
+    unit = new_unit(file, sink, target)
+    unit.c23 = text.startswith(C23_MARK)
+    return unit
+
+
+def _check_parsed(parsed: Parsed, external: Sequence[Any], unit: Unit) -> TranslationUnit:
+    """The typed tree of `external`, the declarations of a file that are to be in it."""
     unit.recovery.mistakes += parsed.mistakes
     for name in parsed.lost:
         unit.file_scope.lose(name)
-    if parsed.tree is None:
-        raise CompileError(parsed.mistakes)
-    tree = parsed.tree
     unit.functions_of_file = frozenset(
-        node.decl.name for node in tree.ext if isinstance(node, c_ast.FuncDef)
+        node.decl.name for node in external if isinstance(node, c_ast.FuncDef)
     )
     with suppress(TooManyMistakes):
-        for node in tree.ext:
+        for node in external:
             with unit.recovery.going_on(node):
                 _check_external(unit, node)
         with unit.recovery.going_on():
             unit.directives.require_no_pending()
             unit.declarations.finish()
-            unit.lone_subscripts.settle(sink)
+            unit.lone_subscripts.settle(unit.sink)
     if unit.recovery.mistakes:
         raise CompileError(in_order(unit.recovery.mistakes))
     return unit.tree

@@ -11,6 +11,7 @@ of the same name is checked against it and merged into it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -560,10 +561,10 @@ class DeclarationChecker:
             old.type = t
 
     def _function_definition(self, node: Any) -> None:
+        loc = self.unit.loc(node.decl)
+        self._check_storage(node.decl)
+        node, old_style = self._with_types(node)
         decl_node = node.decl
-        loc = self.unit.loc(decl_node)
-        self._check_storage(decl_node)
-        old_style = self._give_types(node)
         if not isinstance(decl_node.type, c_ast.FuncDecl):
             raise error(
                 loc,
@@ -611,14 +612,14 @@ class DeclarationChecker:
         self.unit.recovery.active = True
         self.unit.function = None
 
-    def _give_types(self, node: Any) -> bool:
+    def _with_types(self, node: Any) -> tuple[Any, bool]:
         """
-        Puts the types of old-style parameters (`int f(a) double a; { … }`, C11 6.9.1p6) where those of a
-        prototype stand; int for those without one. Whether there are any.
+        The definition with the types of old-style parameters (`int f(a) double a; { … }`, C11 6.9.1p6) where
+        those of a prototype stand, int for those without one; and whether there are any.
         """
         function = node.decl.type
         if not isinstance(function, c_ast.FuncDecl) or function.args is None:
-            return False
+            return node, False
         types = {d.name: d for d in node.param_decls or () if isinstance(d, c_ast.Decl)}
         names = function.args.params
         unknown = set(types) - {name.name for name in names if isinstance(name, c_ast.ID)}
@@ -628,15 +629,16 @@ class DeclarationChecker:
                 f"'{stray}' is declared among the parameters of '{node.decl.name}', but is none",
                 "name it inside the parentheses, or move the declaration into the body",
             )
-        found = False
-        for at, name in enumerate(names):
-            if not isinstance(name, c_ast.ID):
-                continue
-            found = True
-            names[at] = self._promoted(
-                node, types.get(name.name) or _declaration(name, IMPLICIT_INT)
-            )
-        return found
+        if not any(isinstance(name, c_ast.ID) for name in names):
+            return node, False
+        own = _own_definition(node)
+        own.decl.type.args.params = [
+            self._promoted(own, types.get(name.name) or _declaration(name, IMPLICIT_INT))
+            if isinstance(name, c_ast.ID)
+            else name
+            for name in names
+        ]
+        return own, True
 
     def _promoted(self, node: Any, declared: Any) -> Any:
         """
@@ -647,6 +649,7 @@ class DeclarationChecker:
         if words != ["float"] or not isinstance(declared.type, c_ast.TypeDecl):
             return declared
         passed = _declaration(c_ast.ID(f"{declared.name}.passed", declared.coord), "double")
+        declared = copy(declared)
         declared.init = c_ast.ID(passed.name, declared.coord)
         node.body.block_items = [declared, *(node.body.block_items or ())]
         return passed
@@ -665,6 +668,15 @@ class DeclarationChecker:
                     f"parameter '{p.name}' has incomplete type '{p.type}'",
                     "define the type first",
                 )
+
+
+def _own_definition(node: Any) -> Any:
+    """A definition whose parameters and body may be replaced: trees that are parsed stay as they are."""
+    own = copy(node)
+    own.decl, own.body = copy(node.decl), copy(node.body)
+    own.decl.type = copy(node.decl.type)
+    own.decl.type.args = copy(node.decl.type.args)
+    return own
 
 
 def _declaration(name: Any, word: str) -> Any:

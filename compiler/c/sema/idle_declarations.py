@@ -1,0 +1,70 @@
+"""
+Functions that headers declare and a file has no word of: most of what a file includes. They mean nothing to
+the file (C11 6.7p5), so that they need not be checked, as long as nothing is to be said of it: messages name
+what a programmer may have meant.
+"""
+
+# pycparser has no type information: its trees are Any here.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from pycparser import c_ast
+
+from ...base.diagnostics import SourceLoc
+from ...base.library_headers import is_library
+
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_KNOWN_BY_THEM = ("omp.h",)
+"""Headers whose functions say that a file includes them (`program.py`)."""
+
+
+def without_idle(
+    external: Sequence[Any], text: str, file: str
+) -> tuple[Sequence[Any], frozenset[str]]:
+    """
+    The external declarations of the preprocessed `text` of `file` that are not idle, and the names of those
+    functions of libraries that are. A prototype is idle if it is in a header, has no attribute, label or
+    directive, declares nothing but a function, and its name occurs once.
+    """
+    words = Counter(_WORD.findall(text))
+    active: list[Any] = []
+    idle: list[str] = []
+    before: Any = None
+    for node in external:
+        if (
+            not isinstance(node, c_ast.Decl)
+            or words[node.name] != 1
+            or isinstance(before, c_ast.Pragma)
+            or not _is_plain(node)
+            or not _is_of_header(node, file)
+        ):
+            active.append(node)
+        elif is_library(SourceLoc(node.coord.file, node.coord.line)):
+            idle.append(node.name)
+        before = node
+    return active, frozenset(idle)
+
+
+def _is_plain(node: Any) -> bool:
+    """Whether a declaration is an external prototype without attributes whose result's type has a name."""
+    if not isinstance(node.type, c_ast.FuncDecl) or node.init is not None:
+        return False
+    if node.align or node.funcspec or node.storage not in ([], ["extern"]):
+        return False
+    result = node.type.type
+    while isinstance(result, c_ast.PtrDecl):
+        result = result.type
+    # `struct s *f(void)` declares `struct s`
+    return isinstance(result, c_ast.TypeDecl) and isinstance(result.type, c_ast.IdentifierType)
+
+
+def _is_of_header(node: Any, file: str) -> bool:
+    """Whether a declaration stands in a header, and is no header's mark."""
+    place: str | None = node.coord and node.coord.file
+    return bool(place) and place != file and not place.endswith(_KNOWN_BY_THEM)

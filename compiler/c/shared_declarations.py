@@ -1,0 +1,166 @@
+"""
+Declarations of headers, parsed once for all files of a program: half of what is parsed of most programs is
+what their files include.
+
+A run of external declarations of a header, up to a semicolon outside of all braces, gives the same tree where
+it stands at the same place with the same text and its names have been declared as the same kind of thing
+before (C11 6.7.8: whether a name is a type decides how its text is read). Trees are not changed once they
+have been built, so files share them. What is wrong with a text is found by parsing it without them, as
+messages ask for the tokens before a mistake.
+"""
+
+# pycparser has no type information: its trees are Any here.
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from .quick_operands import QuickOperands
+
+_MARKS = re.compile(
+    r'"(?:\\.|[^"\\\n])*"' r"|'(?:\\.|[^'\\\n])*'" r"|^[ \t]*\#[^\n]*" r"|[;{}]", re.MULTILINE
+)
+_NAMES = re.compile(r"[A-Za-z_$][\w$]*")
+_MOST = 4000
+"""Characters of a run that is kept: what is longer is data, or a function."""
+
+_Place = tuple[str, int, int, str]
+"""File, line and column of a run, and its text."""
+_Kinds = tuple[tuple[str, bool | None], ...]
+"""What the names of a text are: types, other things, nothing yet."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The trees of a run, what its names were before, those it declares, and where it ends for the lexer."""
+
+    before: _Kinds
+    new: _Kinds
+    trees: tuple[Any, ...]
+    file: str
+    line: int
+    indent: int
+    """Characters of the last line."""
+
+
+Known = dict[_Place, list[_Run]]
+_shared: list[Known] = []
+
+
+@contextmanager
+def shared_declarations() -> Generator[None]:
+    """The files that are parsed inside share what they include."""
+    if _shared:
+        yield
+        return
+    _shared.append({})
+    try:
+        yield
+    finally:
+        _shared.clear()
+
+
+def known_declarations() -> Known | None:
+    """What the files that are being parsed have in common; None if there is but one."""
+    return _shared[-1] if _shared else None
+
+
+class SharedDeclarations(QuickOperands):
+    """The same trees, of headers once; `known` is what other files have parsed."""
+
+    def __init__(self, *, c23: bool = False) -> None:
+        super().__init__(c23=c23)
+        self.filename = ""
+        self.known: Known | None = None
+
+    def _parse_translation_unit(self) -> list[Any]:
+        if self.known is None:
+            return super()._parse_translation_unit()
+        text, known = self.clex._lexdata, self.known
+        ends = _ends_of_runs(text)
+        external: list[Any] = []
+        while (token := self._peek()) is not None:
+            tokens = self._tokens
+            start = self.clex._pos - len(token.value)
+            end = ends[min(bisect_left(ends, start), len(ends) - 1)] if ends else 0
+            if (
+                token.filename == self.filename
+                or tokens._index != len(tokens._buffer) - 1  # the lexer is behind another token
+                or not 0 < end - start < _MOST
+                or not text.startswith(token.value, start)
+                or not _NAMES.match(token.value)
+            ):
+                external += self._parse_external_declaration()
+                continue
+            run = text[start:end]
+            place = token.filename, token.lineno, token.column, run
+            found = next((r for r in known.get(place, ()) if self._are(r.before)), None)
+            if found is None:
+                external += self._new_run(known, place, end)
+            else:
+                self._take(found, end)
+                external += found.trees
+        return external
+
+    def _are(self, kinds: _Kinds) -> bool:
+        scope = self._scope_stack[0]
+        return all(scope.get(name) is kind for name, kind in kinds)
+
+    def _kinds(self, text: str) -> _Kinds:
+        scope = self._scope_stack[0]
+        return tuple((name, scope.get(name)) for name in dict.fromkeys(_NAMES.findall(text)))
+
+    def _new_run(self, known: Known, place: _Place, end: int) -> list[Any]:
+        """Parses a run, or more where it is no sequence of whole declarations, and keeps the former."""
+        lexer, text = self.clex, place[3]
+        before = self._kinds(text)
+        trees: list[Any] = []
+        while lexer._pos < end:
+            trees += self._parse_external_declaration()
+            if self._tokens._index != len(self._tokens._buffer):
+                return trees
+        if lexer._pos == end and lexer._pending_tok is None:
+            new = tuple(kind for kind in self._kinds(text) if kind not in before)
+            run = _Run(
+                before,
+                new,
+                tuple(trees),
+                lexer._filename,
+                lexer._lineno,
+                end - lexer._line_start,
+            )
+            known.setdefault(place, []).append(run)
+        return trees
+
+    def _take(self, run: _Run, end: int) -> None:
+        """Goes on behind a run that is known."""
+        lexer, tokens = self.clex, self._tokens
+        tokens._index = len(tokens._buffer)
+        lexer._pos, lexer._line_start = end, end - run.indent
+        lexer._lineno, lexer._filename = run.line, run.file
+        self._typedef_checked_token = None
+        for name, is_type in run.new:
+            declare = self._add_typedef_name if is_type else self._add_identifier
+            declare(name, None)
+
+
+def _ends_of_runs(text: str) -> list[int]:
+    """Where the semicolons outside of braces end."""
+    ends: list[int] = []
+    depth = 0
+    for mark in _MARKS.finditer(text):
+        match mark.group():
+            case ";":
+                if depth == 0:
+                    ends.append(mark.end())
+            case "{":
+                depth += 1
+            case "}":
+                depth -= 1
+    return ends
