@@ -163,4 +163,6 @@ def _ends_of_runs(text: str) -> list[int]:
                 depth += 1
             case "}":
                 depth -= 1
+            case _:  # a literal, or the line of a directive
+                pass
     return ends
