@@ -37,18 +37,24 @@ def without_idle(
     idle: list[str] = []
     before: Any = None
     for node in external:
+        header = _header_of(node, file)
         if (
-            not isinstance(node, c_ast.Decl)
+            header is None
             or words[node.name] != 1
             or isinstance(before, c_ast.Pragma)
             or not _is_plain(node)
-            or not _is_of_header(node, file)
         ):
             active.append(node)
-        elif is_library(SourceLoc(node.coord.file, node.coord.line)):
+        elif is_library(SourceLoc(header, 1)):
             idle.append(node.name)
         before = node
     return active, frozenset(idle)
+
+
+def _header_of(node: Any, file: str) -> str | None:
+    """The header in which a declaration stands, if its functions do not say that the file includes it."""
+    place: str | None = node.coord.file if isinstance(node, c_ast.Decl) and node.coord else None
+    return place if place != file and not (place or "").endswith(_KNOWN_BY_THEM) else None
 
 
 def _is_plain(node: Any) -> bool:
@@ -62,9 +68,3 @@ def _is_plain(node: Any) -> bool:
         result = result.type
     # `struct s *f(void)` declares `struct s`
     return isinstance(result, c_ast.TypeDecl) and isinstance(result.type, c_ast.IdentifierType)
-
-
-def _is_of_header(node: Any, file: str) -> bool:
-    """Whether a declaration stands in a header, and is no header's mark."""
-    place: str | None = node.coord and node.coord.file
-    return bool(place) and place != file and not place.endswith(_KNOWN_BY_THEM)
