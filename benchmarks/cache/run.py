@@ -31,7 +31,6 @@ from accopt.compiler.executable import build
 
 from ..harness import AccSide, CudaSide, Side, Stopwatch, call, check, error_of
 from ..specs import Array, Case, Kernel
-from .plots import plot
 from .specs import MEASURED, METHODS, SIZES, Measured, Variant, write_case
 
 HERE = Path(__file__).parent
@@ -334,6 +333,8 @@ def main() -> int:
     if args.json:
         args.json.write_text(json.dumps(numbers, indent=1))
     if args.plot:
+        from .plots import plot
+
         plot(numbers, args.plot)
     return 0 if all(row.problem is None for row in rows) else 1
 
