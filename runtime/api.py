@@ -219,10 +219,10 @@ class Routines:
             self._runtime.profile.use(API_PLACE, state, implicit=False)
 
     def shutdown(self, device_type: int) -> None:
-        self._runtime.shutdown(device_type)
+        self._runtime.shutdown(device_type, place=ProgramPlace("acc_shutdown"))
 
     def shutdown_device(self, number: int, device_type: int) -> None:
-        self._runtime.shutdown(device_type, number)
+        self._runtime.shutdown(device_type, number, ProgramPlace("acc_shutdown_device"))
 
     def on_device(self, device_type: int) -> int:
         """Host code asks: device code has its own answer compiled in."""

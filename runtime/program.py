@@ -555,6 +555,7 @@ class Runtime:
                 with over, state.lock:
                     self._native.forget_launches(state)
                     state.release_data()
+                    state.shut_down = place if place.file else self._of_caller(place)
 
     def perform(
         self,
@@ -721,10 +722,18 @@ class Runtime:
         if isinstance(error, AccRuntimeError) and self.profile.active:
             self.profile.error(error.place or place, state)
         if isinstance(error, AccRuntimeError):
-            error.located(place, state.device.name)
+            self._mention_shutdown(error.located(place, state.device.name))
         if (self.raises or isinstance(error, FaultSignal)) and self._leave_c(error):
             return 0
         end_process(error, place, state.device.name)
+
+    def _mention_shutdown(self, error: AccRuntimeError) -> None:
+        """Data that are not present may have been."""
+        if error.kind is not ErrorClass.NOT_PRESENT:
+            return
+        for state in self.devices:
+            if state.shut_down is not None and state.device.name == error.device:
+                error.remedy = f"{state.shut_down} released what the device held; {error.remedy}"
 
 
 def _nowhere(routine: str, addresses: Sequence[int]) -> None:

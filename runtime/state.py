@@ -61,6 +61,8 @@ class DeviceState:
         self._scratch_queues: dict[int, Queue] = {}
         self._scratch: dict[int, tuple[int, int]] = {}
         self._outgrown: list[int] = []
+        self.shut_down: ProgramPlace | None = None
+        """Where the program has shut the device down last."""
 
     @property
     def table(self) -> PresentTable:

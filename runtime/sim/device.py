@@ -415,12 +415,17 @@ class SimDevice:
 
     def _at(self, address: int, size: int) -> int:
         """Where device memory lies in this process."""
-        offset = address - self.memory.base
-        if not 0 <= offset <= self.memory.capacity - size:
+        found = self.memory.at(address)
+        if found is None or address + size > found.end:
+            whole = "" if found is None else f"{size} bytes from " + f"{address:#x} on, of which "
+            held = "is not memory" if found is None else f"{found.end - address} are memory"
             raise AccRuntimeError(
-                ErrorClass.INVALID_ARGUMENT, f"{address:#x} is not an address of {self.name}"
+                ErrorClass.INVALID_ARGUMENT,
+                f"{whole or f'{address:#x} '}{held} of {self.name}",
+                remedy="an address of device memory is good on the device where it was allocated, until it is"
+                " freed or the device is shut down",
             )
-        return self._host + offset
+        return self._host + address - self.memory.base
 
     def _written(self, address: int, size: int) -> None:
         offset = address - self.memory.base

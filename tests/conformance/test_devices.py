@@ -93,6 +93,24 @@ def test_routines_that_fail_name_their_line(tmp_path: Path) -> None:
     assert f"{program}:7: error: in acc_update_peer: " in absent.stderr
 
 
+def test_what_a_shutdown_has_released_is_said(tmp_path: Path) -> None:
+    program = tmp_path / "gone.c"
+    program.write_text(
+        "#include <openacc.h>\n#include <stdlib.h>\nint main(void) {\n  float a[8];\n"
+        "#pragma acc enter data create(a) deviceid(1)\n"
+        "  acc_set_device_num(1, acc_device_default);\n  void *p = acc_deviceptr(a);\n"
+        "  acc_shutdown(acc_device_default);\n"
+        '  if (getenv("COPY")) acc_memcpy_from_device(a, p, sizeof a);\n'
+        "  acc_update_self(a, sizeof a);\n  return 0;\n}\n"
+    )
+    absent = accrun(program, "--target=sim", "--devices=2")
+    assert f"{program}:10: error: in acc_update_self: " in absent.stderr
+    assert f"help: acc_shutdown at {program}:8 released what the device held; " in absent.stderr
+    stale = accrun(program, "--target=sim", "--devices=2", COPY="1")
+    assert f"{program}:9: error: in acc_memcpy_from_device: " in stale.stderr
+    assert "is not memory of simulated GPU 1" in stale.stderr
+
+
 def test_the_environment_says_how_many(tmp_path: Path) -> None:
     program = tmp_path / "count.c"
     program.write_text(
