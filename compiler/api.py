@@ -155,7 +155,7 @@ class Program:
             trace=options.trace,
             device_queues=options.device_queues,
         )
-        self.runtime.locate = self._caller
+        self.runtime.failures.locate = self._caller
         self._options = options
         self._heap = self._shared_heap()
         self.host = self._load(executable)
@@ -295,7 +295,7 @@ class Program:
         outcome = guarding.outcome()
         if outcome is False:
             return result
-        failure = self.runtime.failures.pop(threading.get_ident(), None)
+        failure = self.runtime.failures.ended.pop(threading.get_ident(), None)
         if isinstance(failure, FaultSignal):
             outcome = failure.fault
         elif failure is not None:

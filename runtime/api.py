@@ -151,7 +151,7 @@ def _call(runtime: Runtime, place: ProgramPlace, method: Callable[..., Any], *ar
     try:
         return method(*args)
     except BaseException as error:
-        return runtime.die(error, place)
+        return runtime.failures.die(error, place)
 
 
 class Routines:

@@ -79,7 +79,7 @@ def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]
     program.host.check_main()
     if executable.options.target == "nvptx":
         warn_of_library(executable)
-    program.runtime.raises = False
+    program.runtime.failures.raises = False
     collect_from_here()
     simulated = executable.options.target == "sim"
     default_signals()

@@ -62,12 +62,7 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import (
-    Float32Type,
-    Float64Type,
-    IntegerType,
-    ModuleOp,
-)
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -94,7 +89,9 @@ from ..ir.schedules import given_sizes, schedule_of
 from ..ir.trip_counts import Arithmetic, distance
 from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 from .group_loads import Pair, Spreads
-from .grouped_iterations import SUMS, GroupedLoops, group
+from .group_ranges import GroupedLoops
+from .group_sums import SUMS
+from .grouped_iterations import group
 from .reduction_loops import SumLoop
 from .staged_groups import THREADS, find_staging
 

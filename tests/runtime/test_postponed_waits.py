@@ -17,8 +17,7 @@ from accopt.compiler.base.abi import (
     DataKind,
     PeerUpdate,
 )
-from accopt.runtime import api
-from accopt.runtime import program as runtime_program
+from accopt.runtime import api, entry_points
 from test_device_queues import construct, held, on_host, pending
 from test_several_gpus import Gpus, N, of
 
@@ -38,7 +37,7 @@ def gpus(monkeypatch):
         monkeypatch.setattr(module, "copy_peer", call)
 
     noted(api)
-    noted(runtime_program)
+    noted(entry_points)
     yield gpus
     gpus.finish(empty=False)
 

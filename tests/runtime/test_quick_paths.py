@@ -40,7 +40,7 @@ def interpret(steps, fast, native=False, look=1):
     takes native code out of the game.
     """
     runtime = Runtime([{"kind": "data"}] * 2, HostDevice(HostOptions(threads=1, poison=True)))
-    runtime._fast = fast
+    runtime.fast = fast
     program, trail, opened = Program(runtime), [], []
     if not native:
         runtime._forget_native()

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from accopt.compiler.base.abi import DataKind, DataRecord
+from accopt.runtime.entry_points import EntryPoints
 from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from runtime_harness import Program, record
@@ -33,14 +34,14 @@ class Regions:
         """How many open regions hold each array."""
 
     def _counted(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-        original = getattr(Runtime, name)
+        original = getattr(EntryPoints, name)
 
-        def counted(runtime: Runtime, *arguments: int) -> None:
+        def counted(entries: EntryPoints, *arguments: int) -> None:
             self.slow.append(name)
             if not self.refuses:
-                original(runtime, *arguments)
+                original(entries, *arguments)
 
-        monkeypatch.setattr(Runtime, name, counted)
+        monkeypatch.setattr(EntryPoints, name, counted)
 
     def enter(self, site: int, *which: int, kind: DataKind = DataKind.CREATE) -> list[DataRecord]:
         records = [record(self.arrays[i].ctypes.data, self.arrays[i].nbytes, kind) for i in which]

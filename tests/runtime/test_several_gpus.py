@@ -42,7 +42,8 @@ class Gpus:
         self.runtime.start(PtxImage(text), lambda _: 0)
         self.slow: list[str] = []
         for name in ("launch", "data_enter", "data_exit", "scratch"):
-            setattr(self.runtime, name, self._noted(name, getattr(self.runtime, name)))
+            entries = self.runtime.entries
+            setattr(entries, name, self._noted(name, getattr(entries, name)))
         self.program = Program(self.runtime)
 
     def _noted(self, name, method):

@@ -1,0 +1,123 @@
+"""
+What becomes of an error in an entry point. Nothing can be raised through compiled C frames: the guarded call
+from Python that led there ends with it, or else the process does, with its message.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .errors import AccRuntimeError, ErrorClass, ProgramExit, ProgramPlace
+from .fatal import end_process
+from .native.guard import FaultSignal, Guard
+from .state import DeviceState
+
+if TYPE_CHECKING:
+    from .program import Runtime
+
+
+class Failures:
+    """
+    Where errors of one program's entry points go. `raises`: they are raised by the call from Python that led
+    to them, instead of ending the process.
+    """
+
+    def __init__(self, runtime: Runtime):
+        self._runtime = runtime
+        self.guard: Guard | None = None
+        self.raises = True
+        self.locate: Callable[[str, Sequence[int]], tuple[str, int] | None] = _nowhere
+        """File and line of the call of a routine, from the return addresses; None if it is not known."""
+        self.ended: dict[int, BaseException] = {}
+        """What ended the last guarded call of a thread, by the thread's number."""
+
+    def exit(self, status: int) -> None:
+        """C's `exit`: the program ends as if `main` had returned, with its device work done."""
+        try:
+            self._runtime.settle()
+        except BaseException as error:
+            self.die(error, ProgramPlace("the end of the program"))
+            return
+        if self.raises and self._leave_c(ProgramExit(status)):
+            return
+        ctypes.CDLL(None).exit(status)
+
+    def _leave_c(self, error: BaseException) -> bool:
+        """
+        Has the guarded call (`native/guard.py`) that this thread is in end with `error`, which whoever made
+        it finds in `ended`; False if there is none.
+        """
+        if self.guard is None or not self.guard.inside():
+            return False
+        self.ended[threading.get_ident()] = error
+        self.guard.fail()
+        return True
+
+    def guarded(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        """The method with errors ending the process, located at its site (the first argument)."""
+
+        def entry(site: int, *rest: int) -> Any:
+            try:
+                return method(site, *rest)
+            except BaseException as error:
+                known = 0 <= site < len(self._runtime.sites)
+                return self.die(
+                    error, self._runtime.sites[site].place if known else ProgramPlace(name)
+                )
+
+        return entry
+
+    def of_caller(self, place: ProgramPlace) -> ProgramPlace:
+        """The place of an `acc_*` routine with the line that calls it, if it can be told."""
+        found = self.locate(place.construct, _return_addresses())
+        return place if found is None else replace(place, file=found[0], line=found[1])
+
+    def die(self, error: BaseException, place: ProgramPlace) -> int:
+        """
+        Tells callbacks of the error, and has the call from Python that led here raise it; where that is not
+        wanted (`raises`) or not possible, ends the process with its message (`end_process`).
+        """
+        state = self._runtime.thread.state
+        if isinstance(error, AccRuntimeError) and not place.file:
+            place = self.of_caller(place)
+        if isinstance(error, AccRuntimeError) and _is_late(error, state):
+            error.remedy += (
+                "; the construct at fault may be an earlier one:"
+                " ACCOPT_DEVICE_QUEUES=0 waits for each"
+            )
+        if isinstance(error, AccRuntimeError) and self._runtime.profile.active:
+            self._runtime.profile.error(error.place or place, state)
+        if isinstance(error, AccRuntimeError):
+            self._mention_shutdown(error.located(place, state.device.name))
+        if (self.raises or isinstance(error, FaultSignal)) and self._leave_c(error):
+            return 0
+        end_process(error, place, state.device.name)
+
+    def _mention_shutdown(self, error: AccRuntimeError) -> None:
+        """Data that are not present may have been."""
+        if error.kind is not ErrorClass.NOT_PRESENT:
+            return
+        for state in self._runtime.devices:
+            if state.shut_down is not None and state.device.name == error.device:
+                error.remedy = f"{state.shut_down} released what the device held; {error.remedy}"
+
+
+def _nowhere(routine: str, addresses: Sequence[int]) -> None:
+    """No line is known."""
+
+
+def _return_addresses() -> list[int]:
+    """Of the calls that this thread is in, the innermost first; as far as they can be told."""
+    trace = (ctypes.c_void_p * 64)()
+    count = ctypes.CDLL(None).backtrace(trace, len(trace))
+    return [address for address in trace[:count] if address]
+
+
+def _is_late(error: AccRuntimeError, state: DeviceState) -> bool:
+    """Whether a kernel's fault may be that of a construct that nobody has waited for."""
+    queued = state.native.epoch > 0 and not state.native.waits
+    return queued and error.kind is ErrorClass.EXECUTION and bool(error.remedy)

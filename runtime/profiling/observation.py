@@ -1,0 +1,76 @@
+"""What the trace and callbacks of the profiling interface see of a program: transfers, regions, launches."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+
+from ..data.mapping import Request, no_watch
+from ..device import Queue
+from ..sites import Site
+from ..state import DeviceState
+from .events import Profile
+from .trace import Trace
+
+
+class Observation:
+    """The trace and the profile of one program."""
+
+    def __init__(self, trace: Trace, profile: Profile):
+        self.trace = trace
+        self.profile = profile
+
+    @property
+    def active(self) -> bool:
+        """Whether anybody looks."""
+        return self.trace.active or self.profile.active
+
+    def watch(self, state: DeviceState) -> None:
+        """Lets the trace, and callbacks of the profiling interface, see the device's transfers."""
+        mapper, profile = state.mapper, self.profile
+        watched = self.trace.active or profile.active
+        mapper.watch = partial(self._watch, state) if watched else no_watch
+        mapper.mapped = profile.mapped if profile.active else None
+        mapper.unmapped = profile.unmapped if profile.active else None
+
+    def _watch(
+        self, state: DeviceState, what: str, request: Request, size: int, queue: Queue
+    ) -> AbstractContextManager[None]:
+        name = state.device.name
+        traced = self.trace.action(what, request.name, state.place, size, queue, name)
+        if not self.profile.active:
+            return traced
+        return self._profiled(what, request, size, queue, traced)
+
+    @contextmanager
+    def _profiled(
+        self,
+        what: str,
+        request: Request,
+        size: int,
+        queue: Queue,
+        traced: AbstractContextManager[None],
+    ) -> Generator[None]:
+        with self.profile.transfer(what, request, size, queue), traced:
+            yield
+
+    def region(
+        self, what: str, known: Site, state: DeviceState, subject: str
+    ) -> AbstractContextManager[None]:
+        """A wait, or the data clauses of a construct."""
+        return self.trace.action(what, subject, known.place, 0, None, state.device.name)
+
+    @contextmanager
+    def launch(
+        self, known: Site, state: DeviceState, values: Sequence[int], number: int, queue: Queue
+    ) -> Generator[None]:
+        """A launch of a site's kernel on a queue with a number."""
+        launched = (
+            self.profile.launch(known.place, state, number, known.kernel, values, queue)
+            if self.profile.active
+            else nullcontext()
+        )
+        name = state.device.name
+        with launched, self.trace.action("launch", known.kernel, known.place, 0, queue, name):
+            yield
