@@ -1,0 +1,271 @@
+"""Launches on the team of `gangs.py`, as LLVM IR (`gangs_code.py`): by as many threads as are worth it."""
+
+LAUNCHES = """\
+; gangs %first to %gangs - 1, which are expected to take %total ns, with the team; 1/1024 ns a gang takes
+define internal i64 @together(ptr %kernel, i64 %first, i64 %gangs, ptr %args, i64 %threads,
+    i64 %total) noinline {{
+entry:
+  %left = sub i64 %gangs, %first
+  %parts = udiv i64 %total, {share_ns}
+  %useful = add i64 %parts, 1
+  %most = call i64 @llvm.umin.i64(i64 %threads, i64 %left)
+  %wanted = call i64 @llvm.umin.i64(i64 %most, i64 %useful)
+  %others = load atomic i32, ptr @size acquire, align 4
+  %others_64 = zext i32 %others to i64
+  %present = add i64 %others_64, 1
+  %few = icmp ugt i64 %wanted, %present
+  br i1 %few, label %grow, label %find
+grow:
+  %grown = call i64 @grow(i64 %wanted)
+  br label %find
+find:
+  %there_are = phi i64 [ %wanted, %entry ], [ %grown, %grow ]
+  %shares = call i64 @llvm.umin.i64(i64 %wanted, i64 %there_are)
+  %start = call i64 @now()
+  br label %slot
+slot:
+  %k = phi i64 [ 0, %find ], [ %k_next, %other ]
+  %job = getelementptr %job, ptr @jobs, i64 %k
+  %pair = cmpxchg ptr %job, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue {{ i32, i1 }} %pair, 1
+  br i1 %mine, label %fill, label %other
+other:
+  %k_next = add i64 %k, 1
+  %more_slots = icmp ult i64 %k_next, {jobs}
+  br i1 %more_slots, label %slot, label %alone
+alone:
+  call void %kernel(i64 %first, i64 %gangs, i64 %gangs, ptr %args)
+  br label %measure
+fill:
+  %state_at = getelementptr %job, ptr %job, i32 0, i32 1
+  %kernel_at = getelementptr %job, ptr %job, i32 0, i32 2
+  %args_at = getelementptr %job, ptr %job, i32 0, i32 3
+  %gangs_at = getelementptr %job, ptr %job, i32 0, i32 4
+  %shares_at = getelementptr %job, ptr %job, i32 0, i32 5
+  %grain_at = getelementptr %job, ptr %job, i32 0, i32 6
+  store ptr %kernel, ptr %kernel_at
+  store ptr %args, ptr %args_at
+  store i64 %gangs, ptr %gangs_at
+  store i64 %shares, ptr %shares_at
+  ; an eighth of a share, or what takes as long as another member is worth
+  %pieces = shl i64 %shares, 3
+  %fine = udiv i64 %left, %pieces
+  %scaled_left = mul i64 %left, {share_ns}
+  %some_time = call i64 @llvm.umax.i64(i64 %total, i64 1)
+  %short = udiv i64 %scaled_left, %some_time
+  %coarse = call i64 @llvm.umax.i64(i64 %fine, i64 %short)
+  %grain = call i64 @llvm.umax.i64(i64 %coarse, i64 1)
+  store i64 %grain, ptr %grain_at
+  ; shares of one piece are not worth a look at the others' words
+  %pieces_in_all = mul i64 %grain, %shares
+  %divided = icmp ult i64 %pieces_in_all, %left
+  %helps = zext i1 %divided to i64
+  %helps_at = getelementptr %job, ptr %job, i32 0, i32 7
+  store i64 %helps, ptr %helps_at
+  br label %share
+share:
+  %s = phi i64 [ 0, %fill ], [ %s_next, %share ]
+  %from = phi i64 [ %first, %fill ], [ %to, %share ]
+  %s_next = add i64 %s, 1
+  %scaled = mul i64 %left, %s_next
+  %length = udiv i64 %scaled, %shares
+  %to = add i64 %first, %length
+  %high = shl i64 %from, 32
+  %range = or i64 %high, %to
+  %word = getelementptr %job, ptr %job, i32 0, i32 9, i64 %s
+  store i64 %range, ptr %word
+  %more_shares = icmp ult i64 %s_next, %shares
+  br i1 %more_shares, label %share, label %publish
+publish:
+  %shares_32 = trunc i64 %shares to i32
+  %open = or i32 %shares_32, 1073741824
+  store atomic i32 %open, ptr %state_at release, align 4
+  %ticket = call i32 @next_ticket()
+  br label %invite
+invite:
+  %m = phi i64 [ 0, %publish ], [ %m_next, %next_door ]
+  %m_next = add i64 %m, 1
+  %more_doors = icmp ult i64 %m_next, %shares
+  br i1 %more_doors, label %next_door, label %begin
+next_door:
+  call void @ring(i64 %m_next, i32 %ticket)
+  br label %invite
+begin:
+  fence seq_cst
+  call void @wake(i64 1, i64 %shares)
+  call void @wake(i64 2, i64 %shares)
+  %done_here = call i64 @work(ptr %job, i64 0)
+  %worked = call i64 @now()
+  %closed = atomicrmw xchg ptr %state_at, i32 0 seq_cst
+  call void @gather(ptr %job, i64 %shares)
+  br label %finish
+finish:
+  store atomic i32 0, ptr %state_at monotonic, align 4
+  store atomic i32 0, ptr %job release, align 4
+  br label %measure
+measure:
+  %ran = phi i64 [ %left, %alone ], [ %done_here, %finish ]
+  %end = phi i64 [ 0, %alone ], [ %worked, %finish ]
+  %unknown = icmp eq i64 %end, 0
+  br i1 %unknown, label %clock, label %divide
+clock:
+  %late = call i64 @now()
+  br label %divide
+divide:
+  %stop = phi i64 [ %end, %measure ], [ %late, %clock ]
+  %spent = sub i64 %stop, %start
+  %fixed = shl i64 %spent, 10
+  %divisor = call i64 @llvm.umax.i64(i64 %ran, i64 1)
+  %each = udiv i64 %fixed, %divisor
+  ret i64 %each
+}}
+
+; all gangs of a launch, by as many threads as they are worth
+define void @run(ptr %kernel, i64 %gangs, ptr %args) {{
+entry:
+  %code = load ptr, ptr %kernel
+  %each_at = getelementptr %kernel, ptr %kernel, i32 0, i32 1
+  %threads_at = getelementptr %kernel, ptr %kernel, i32 0, i32 2
+  %threads = load i64, ptr %threads_at
+  %one_gang = icmp ule i64 %gangs, 1
+  %one_thread = icmp ule i64 %threads, 1
+  %one = or i1 %one_gang, %one_thread
+  br i1 %one, label %plain, label %estimate
+plain:
+  call void %code(i64 0, i64 %gangs, i64 %gangs, ptr %args)
+  ret void
+estimate:
+  %each = load atomic i64, ptr %each_at monotonic, align 8
+  %unknown = icmp eq i64 %each, 0
+  %product = mul i64 %each, %gangs
+  %expected = lshr i64 %product, 10
+  %bed = getelementptr [16 x i32], ptr @sleeping, i64 1
+  %asleep = load atomic i32, ptr %bed monotonic, align 4
+  %sleeps = icmp ne i32 %asleep, 0
+  %least = select i1 %sleeps, i64 {wake_ns}, i64 {worth_ns}
+  %large = icmp ugt i64 %expected, %least
+  %much = or i1 %unknown, %large
+  %total = select i1 %unknown, i64 1000000000, i64 %expected
+  br i1 %much, label %team, label %small
+small:
+  %worth = icmp ugt i64 %expected, {worth_ns}
+  br i1 %worth, label %owe, label %try
+owe:
+  ; the others sleep: what they would have been worth adds up until they are woken
+  %owed = atomicrmw add ptr @owed, i64 %expected monotonic
+  %due = icmp ugt i64 %owed, {owed_ns}
+  br i1 %due, label %settle, label %try
+settle:
+  store atomic i64 0, ptr @owed monotonic, align 8
+  br label %team
+try:
+  %start = call i64 @now()
+  %eighth = lshr i64 %gangs, 3
+  %piece = call i64 @llvm.umax.i64(i64 %eighth, i64 1)
+  call void %code(i64 0, i64 %piece, i64 %gangs, ptr %args)
+  %tried = call i64 @now()
+  %spent = sub i64 %tried, %start
+  %others = sub i64 %gangs, %piece
+  %scaled = mul i64 %spent, %others
+  %rest = udiv i64 %scaled, %piece
+  %limit = shl i64 %least, 1
+  %surprise = icmp ugt i64 %rest, %limit
+  br i1 %surprise, label %team, label %alone
+alone:
+  call void %code(i64 %piece, i64 %gangs, i64 %gangs, ptr %args)
+  %end = call i64 @now()
+  %all = sub i64 %end, %start
+  %fixed = shl i64 %all, 10
+  %alone_each = udiv i64 %fixed, %gangs
+  br label %note
+team:
+  %first = phi i64 [ 0, %estimate ], [ 0, %settle ], [ %piece, %try ]
+  %work = phi i64 [ %total, %estimate ], [ %total, %settle ], [ %rest, %try ]
+  %team_each = call i64 @together(ptr %code, i64 %first, i64 %gangs, ptr %args, i64 %threads, i64 %work)
+  br label %note
+note:
+  %measured = phi i64 [ %alone_each, %alone ], [ %team_each, %team ]
+  %part = lshr i64 %each, 3
+  %faded = sub i64 %each, %part
+  %larger = call i64 @llvm.umax.i64(i64 %measured, i64 %faded)
+  %known = call i64 @llvm.umax.i64(i64 %larger, i64 1)
+  store atomic i64 %known, ptr %each_at monotonic, align 8
+  ret void
+}}
+
+; as `cuLaunchKernel`: launches that share memory of the kernel run one after the other
+define i32 @launch(ptr %kernel, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared,
+    i64 %stream, ptr %args, ptr %extra) {{
+entry:
+  %x = zext i32 %gx to i64
+  %y = zext i32 %gy to i64
+  %z = zext i32 %gz to i64
+  %x1 = call i64 @llvm.umax.i64(i64 %x, i64 1)
+  %y1 = call i64 @llvm.umax.i64(i64 %y, i64 1)
+  %z1 = call i64 @llvm.umax.i64(i64 %z, i64 1)
+  %xy = mul i64 %x1, %y1
+  %gangs = mul i64 %xy, %z1
+  %lock = getelementptr %kernel, ptr %kernel, i32 0, i32 3
+  %locks_at = getelementptr %kernel, ptr %kernel, i32 0, i32 4
+  %locks = load i32, ptr %locks_at
+  %free = icmp eq i32 %locks, 0
+  br i1 %free, label %go, label %first
+first:
+  %pair = cmpxchg ptr %lock, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue {{ i32, i1 }} %pair, 1
+  br i1 %mine, label %locked, label %busy
+busy:
+  %old = atomicrmw xchg ptr %lock, i32 2 acquire
+  %now_mine = icmp eq i32 %old, 0
+  br i1 %now_mine, label %locked, label %wait
+wait:
+  call void @sleep(ptr %lock, i32 2)
+  br label %busy
+locked:
+  call void @run(ptr %kernel, i64 %gangs, ptr %args)
+  %was = atomicrmw xchg ptr %lock, i32 0 release
+  %others = icmp eq i32 %was, 2
+  br i1 %others, label %tell, label %done
+tell:
+  call void @rouse(ptr %lock)
+  br label %done
+go:
+  call void @run(ptr %kernel, i64 %gangs, ptr %args)
+  br label %done
+done:
+  ret i32 0
+}}
+
+; as `cuStreamSynchronize`: launches are over when they return
+define i32 @synchronize(i64 %stream) {{
+  ret i32 0
+}}
+
+; the piece of a gang in %bytes bytes: whole pages
+define internal i64 @edge(i64 %gang, i64 %gangs, i64 %bytes) {{
+  %even = udiv i64 %bytes, %gangs
+  %page = add i64 %even, 4096
+  %piece = and i64 %page, -4096
+  %at = mul i64 %piece, %gang
+  %result = call i64 @llvm.umin.i64(i64 %at, i64 %bytes)
+  ret i64 %result
+}}
+
+; kernels whose argument is {{ ptr target, ptr source, i64 bytes }}
+define void @copy(i64 %begin, i64 %end, i64 %gangs, ptr %args) {{
+  %target = load ptr, ptr %args
+  %source_at = getelementptr ptr, ptr %args, i64 1
+  %source = load ptr, ptr %source_at
+  %bytes_at = getelementptr i64, ptr %args, i64 2
+  %bytes = load i64, ptr %bytes_at
+  %from = call i64 @edge(i64 %begin, i64 %gangs, i64 %bytes)
+  %to = call i64 @edge(i64 %end, i64 %gangs, i64 %bytes)
+  %size = sub i64 %to, %from
+  %there = getelementptr i8, ptr %target, i64 %from
+  %here = getelementptr i8, ptr %source, i64 %from
+  call void @llvm.memcpy.p0.p0.i64(ptr %there, ptr %here, i64 %size, i1 false)
+  ret void
+}}
+
+"""
+"""`run`, `launch` and `synchronize`; the kernel that copies."""

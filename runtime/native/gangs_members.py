@@ -1,0 +1,165 @@
+"""The members of the team of `gangs.py`, as LLVM IR (`gangs_code.py`): made, woken, asleep, forked."""
+
+WAKING = """\
+; wakes member %i if it sleeps and the launch wants so many
+define internal void @wake(i64 %i, i64 %shares) {{
+entry:
+  %wanted = icmp ult i64 %i, %shares
+  %sleepers = load atomic i32, ptr @asleep seq_cst, align 4
+  %some = icmp ne i32 %sleepers, 0
+  %useful = and i1 %wanted, %some
+  br i1 %useful, label %look, label %done
+look:
+  %word = getelementptr [16 x i32], ptr @sleeping, i64 %i
+  %state = load atomic i32, ptr %word seq_cst, align 4
+  %sleeps = icmp ne i32 %state, 0
+  br i1 %sleeps, label %take, label %done
+take:
+  %old = atomicrmw xchg ptr %word, i32 0 seq_cst
+  %mine = icmp ne i32 %old, 0
+  br i1 %mine, label %call, label %done
+call:
+  %fewer = atomicrmw sub ptr @asleep, i32 1 seq_cst
+  call void @rouse(ptr %word)
+  br label %done
+done:
+  ret void
+}}
+
+; a number that no door had for long
+define internal i32 @next_ticket() {{
+  %old = atomicrmw add ptr @ticket, i32 1 monotonic
+  %new = add i32 %old, 1
+  ret i32 %new
+}}
+
+; member %i finds work when it looks; whoever rings then passes a fence and wakes it if it sleeps
+define internal void @ring(i64 %i, i32 %ticket) {{
+  %door = getelementptr [16 x i32], ptr @sleeping, i64 %i, i64 1
+  store atomic i32 %ticket, ptr %door release, align 4
+  ret void
+}}
+
+; begins members up to number %wanted - 1; how many there are, with the caller
+define internal i64 @grow(i64 %wanted) noinline {{
+entry:
+  %old_mask = alloca [16 x i64]
+  %mask = alloca [16 x i64]
+  %handle = alloca i64
+  %pair = cmpxchg ptr @growing, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue {{ i32, i1 }} %pair, 1
+  br i1 %mine, label %prepare, label %answer
+prepare:
+  call void @llvm.memset.p0.i64(ptr %mask, i8 -1, i64 128, i1 false)
+  store i64 {signals}, ptr %mask
+  %blocked = call i32 @pthread_sigmask(i32 2, ptr %mask, ptr %old_mask)
+  br label %test
+test:
+  %size = load i32, ptr @size
+  %next = add i32 %size, 1
+  %number = zext i32 %next to i64
+  %few = icmp ult i64 %number, %wanted
+  br i1 %few, label %begin, label %over
+begin:
+  %argument = inttoptr i64 %number to ptr
+  %status = call i32 @pthread_create(ptr %handle, ptr null, ptr @member, ptr %argument)
+  %good = icmp eq i32 %status, 0
+  br i1 %good, label %begun, label %over
+begun:
+  %id = load i64, ptr %handle
+  %detached = call i32 @pthread_detach(i64 %id)
+  store atomic i32 %next, ptr @size release, align 4
+  br label %test
+over:
+  %unblocked = call i32 @pthread_sigmask(i32 2, ptr %old_mask, ptr null)
+  store atomic i32 0, ptr @growing release, align 4
+  br label %answer
+answer:
+  %others = load atomic i32, ptr @size acquire, align 4
+  %all = add i32 %others, 1
+  %result = zext i32 %all to i64
+  ret i64 %result
+}}
+
+"""
+"""Who is woken, by a number that their door changes to, and who is made."""
+
+MEMBER = """\
+; a thread of the team, for the life of the process; faults that leave no stack are told from another one
+define internal ptr @member(ptr %argument) {{
+entry:
+  %stack = alloca [{signal_stack} x i8], align 16
+  %description = alloca [3 x i64]
+  store ptr %stack, ptr %description
+  %flags = getelementptr i64, ptr %description, i64 1
+  store i64 0, ptr %flags
+  %bytes = getelementptr i64, ptr %description, i64 2
+  store i64 {signal_stack}, ptr %bytes
+  %set = call i32 @sigaltstack(ptr %description, ptr null)
+  %i = ptrtoint ptr %argument to i64
+  %bed = getelementptr [16 x i32], ptr @sleeping, i64 %i
+  %door = getelementptr i32, ptr %bed, i64 1
+  br label %scan
+scan:
+  %seen = load atomic i32, ptr %door seq_cst, align 4
+  call void @answer(i64 %i)
+  br label %look
+look:
+  %k = phi i64 [ 0, %scan ], [ %k_next, %look ]
+  %job = getelementptr %job, ptr @jobs, i64 %k
+  call void @help(ptr %job, i64 %i)
+  %k_next = add i64 %k, 1
+  %more = icmp ult i64 %k_next, {jobs}
+  br i1 %more, label %look, label %idle
+idle:
+  %begin = call i64 @now()
+  br label %spin
+spin:
+  %turn = phi i32 [ 0, %idle ], [ %turn_next, %calm ], [ 0, %late ]
+  {pause}
+  %rung = load atomic i32, ptr %door acquire, align 4
+  %called = icmp ne i32 %rung, %seen
+  br i1 %called, label %scan, label %calm
+calm:
+  %turn_next = add i32 %turn, 1
+  %many = icmp eq i32 %turn_next, 64
+  br i1 %many, label %late, label %spin
+late:
+  %time = call i64 @now()
+  %spent = sub i64 %time, %begin
+  %enough = icmp ugt i64 %spent, {spin_ns}
+  br i1 %enough, label %lie_down, label %spin
+lie_down:
+  %more_asleep = atomicrmw add ptr @asleep, i32 1 seq_cst
+  %old = atomicrmw xchg ptr %bed, i32 1 seq_cst
+  %latest = load atomic i32, ptr %door seq_cst, align 4
+  %missed = icmp ne i32 %latest, %seen
+  br i1 %missed, label %get_up, label %doze
+get_up:
+  ; unless somebody has just woken it
+  %lay = atomicrmw xchg ptr %bed, i32 0 seq_cst
+  %fewer = atomicrmw sub ptr @asleep, i32 %lay seq_cst
+  br label %scan
+doze:
+  call void @sleep(ptr %bed, i32 1)
+  %still = load atomic i32, ptr %bed acquire, align 4
+  %woken = icmp eq i32 %still, 0
+  br i1 %woken, label %scan, label %doze
+}}
+
+"""
+"""What a member does for life."""
+
+FORKED = """\
+; in a forked process: its threads are those it begins
+define void @forked() {{
+  store i32 0, ptr @size
+  store i32 0, ptr @growing
+  store i32 0, ptr @asleep
+  call void @llvm.memset.p0.i64(ptr @sleeping, i8 0, i64 {beds_bytes}, i1 false)
+  call void @llvm.memset.p0.i64(ptr @jobs, i8 0, i64 {jobs_bytes}, i1 false)
+  call void @llvm.memset.p0.i64(ptr @calls, i8 0, i64 {calls_bytes}, i1 false)
+  ret void
+}}
+"""
+"""A forked process has no members."""
