@@ -2,7 +2,7 @@
 The functions of `gangs.py` as LLVM IR: memory, clock and sleep here, and the parts of the other files. Format
 fields: `max_threads`, threads of the team; `jobs`, launches it works on at a time; `pause` and
 `pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, that of the
-system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns` and `share_ns`, times in nanoseconds; `signals`,
+system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns` and `share_ns`, times in ns; `signals`,
 those that no thread of the team takes; `signal_stack`, `beds_bytes`, `jobs_bytes` and `calls_bytes`, sizes in
 bytes of a stack and of tables.
 """
