@@ -280,13 +280,24 @@ def _mentions(op: Operation) -> bool:
     assert isinstance(op, gpu.FuncOp | llvm.FuncOp)
     if as_value(op.function_type) != op.function_type:
         return True
-    for inner in op.walk():
-        values = (*inner.results, *inner.operands)
-        if any(in_memory(v.type) is not v.type for v in values):
-            return True
-        if isinstance(inner, llvm.AllocaOp | llvm.GEPOp) and (
-            in_memory(inner.elem_type) is not inner.elem_type
-        ):
+    plain: set[int] = set()  # types without it, by identity: there are few, and many values of each
+
+    def is_plain(type: Attribute) -> bool:
+        if id(type) not in plain:
+            if in_memory(type) is not type:
+                return False
+            plain.add(id(type))
+        return True
+
+    for inner in op.walk():  # operands are results and arguments in it
+        for result in inner.results:
+            if not is_plain(result.type):
+                return True
+        for region in inner.regions:
+            for block in region.blocks:
+                if not all(is_plain(argument.type) for argument in block.args):
+                    return True
+        if isinstance(inner, llvm.AllocaOp | llvm.GEPOp) and not is_plain(inner.elem_type):
             return True
     return False
 

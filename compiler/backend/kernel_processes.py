@@ -40,9 +40,10 @@ def emit_pieces(
     keys = [content_key("kernel", *kind, piece.content) for piece in module.pieces]
     head_key = content_key("head", *kind)
     store = cache.get if cache is not None else _nothing
-    known = [store(key) for key in keys]
+    known = {key: found for key in keys if (found := store(key)) is not None}
     head = store(head_key)
-    missing = [i for i, found in enumerate(known) if found is None]
+    first = _first_places(keys)
+    missing = [i for key, i in first.items() if key not in known]
     if head is None and not missing:
         missing = [0]
     for batch, ptx in _compile_all(module, _batches(module, missing), compile_here, elsewhere):
@@ -51,13 +52,13 @@ def emit_pieces(
             return None
         head = parts[0].encode()
         for i, kernel in zip(batch, parts[1], strict=True):
-            known[i] = kernel.encode()
+            known[keys[i]] = kernel.encode()
             if cache is not None:
                 cache.put(keys[i], kernel.encode())
         if cache is not None:
             cache.put(head_key, head)
     assert head is not None
-    kernels = [found.decode() for found in known if found is not None]
+    kernels = [known[key].decode() for key in keys]
     return join_kernels(head.decode(), module.pieces, kernels)
 
 
@@ -73,7 +74,8 @@ def missing_pieces(
         return None
     pieces = module.pieces
     keys = [content_key("kernel", *kind, piece.content) for piece in pieces]
-    lengths = {i: len(pieces[i].definition) for i, key in enumerate(keys) if not cache.has(key)}
+    missing = [i for key, i in _first_places(keys).items() if not cache.has(key)]
+    lengths = {i: len(pieces[i].definition) for i in missing}
     batches: list[list[int]] = []
     so_far = _WORTH_A_MODULE
     for i in sorted(lengths, key=lambda i: -lengths[i]):
@@ -104,6 +106,14 @@ def compile_pieces(
     for piece, kernel in zip(pieces, parts[1], strict=True):
         cache.put(content_key("kernel", *kind, piece.content), kernel.encode())
     cache.put(content_key("head", *kind), parts[0].encode())
+
+
+def _first_places(keys: Sequence[str]) -> dict[str, int]:
+    """Where each key is first: pieces that differ in their names alone are compiled once."""
+    found: dict[str, int] = {}
+    for i, key in enumerate(keys):
+        found.setdefault(key, i)
+    return found
 
 
 def _nothing(key: str) -> None:

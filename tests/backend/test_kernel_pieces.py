@@ -106,6 +106,20 @@ def test_each_kernel_has_its_shared_variables(tmp_path: Path, monkeypatch, compi
     assert split(shared) is None
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_equal_kernels_are_compiled_once(tmp_path: Path, processes: int, monkeypatch, compiled):
+    monkeypatch.setattr(kernel_processes.os, "sched_getaffinity", lambda _: range(processes))
+    sums = [SUM.replace("FACTOR", factor) for factor in ("2", "i")]
+    ir = device_ir(tmp_path, sums[0], KERNELS[0], sums[0], sums[1], KERNELS[0], sums[0])
+    text = ptx.emit_ptx(ir)
+    different = len({piece.content for piece in split(ir).pieces})
+    assert compiled == [different] and different < len(split(ir).pieces) - 2
+    assert text == whole(ir)
+    cache = DiskCache(tmp_path / "ptx")
+    module, batches = kernel_processes.missing_pieces(ir, ("kind",), cache)
+    assert sum(map(len, batches)) == different
+
+
 def test_an_edit_compiles_one_kernel(ir: str, tmp_path: Path, compiled):
     cache = DiskCache(tmp_path / "ptx")
     ptx.emit_ptx(ir, cache=cache)
