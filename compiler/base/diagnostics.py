@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import FileLineColLoc
+    from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
     from xdsl.ir import Attribute
 
 
@@ -45,9 +45,9 @@ class SourceLoc:
 
     def to_attr(self) -> FileLineColLoc:
         """The xDSL location attribute that stands for this place on an operation."""
-        from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
+        from xdsl.dialects.builtin import FileLineColLoc
 
-        return FileLineColLoc(StringAttr(self.file), IntAttr(self.line), IntAttr(self.column))
+        return FileLineColLoc(_text(self.file), _number(self.line), _number(self.column))
 
     @staticmethod
     def from_attr(attr: Attribute) -> SourceLoc:
@@ -57,6 +57,20 @@ class SourceLoc:
         if isinstance(attr, FileLineColLoc):
             return SourceLoc(attr.filename.data, attr.line.data, attr.column.data)
         return UNKNOWN_LOC
+
+
+@lru_cache(1 << 10)
+def _text(value: str) -> StringAttr:
+    from xdsl.dialects.builtin import StringAttr
+
+    return StringAttr(value)
+
+
+@lru_cache(1 << 14)
+def _number(value: int) -> IntAttr:
+    from xdsl.dialects.builtin import IntAttr
+
+    return IntAttr(value)
 
 
 UNKNOWN_LOC = SourceLoc("<unknown>", 0, 0)

@@ -106,6 +106,24 @@ _CHILDREN: dict[type, Callable[[Any], Sequence[Node]]] = {
 """For each kind of node that has some, its direct subexpressions and substatements in source order."""
 
 
+READING = frozenset(
+    (
+        c.VarRef,
+        c.IntConst,
+        c.FloatConst,
+        c.Load,
+        c.Decay,
+        c.Deref,
+        c.Member,
+        c.PtrAdd,
+        c.PtrDiff,
+        c.Cast,
+        c.UnaryOp,
+    )
+)
+"""Kinds of nodes that by themselves do nothing but read: most of a tree."""
+
+
 def children(node: Node) -> Sequence[Node]:
     """The direct subexpressions and substatements of `node`, in source order."""
     of_kind = _CHILDREN.get(type(node))

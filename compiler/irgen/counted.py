@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..c import ast as c
-from ..c.tree import assigned_variable, children, int_constant, strip_casts, walk
+from ..c.tree import READING, assigned_variable, children, int_constant, strip_casts, walk
 from ..c.types import BOOL, CType, FloatType, IntType, PointerType, RecordType, is_scalar
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
@@ -73,6 +73,10 @@ class EffectsOf:
         stack: list[c.Expr | c.Stmt] = [root]
         while stack:
             node = stack.pop()
+            kind = type(node)
+            if kind in READING or kind is c.BinaryOp:
+                stack += children(node)
+                continue
             if isinstance(node, c.For):
                 inner = self(node.body)
                 variables |= inner.variables

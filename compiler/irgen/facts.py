@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from ..c import ast as c
 from ..c.tree import (
+    READING,
     Node,
     assigned_variable,
     children,
@@ -143,9 +144,16 @@ class FunctionFacts:
         var = assigned_variable(node)
         if var is not None and var.storage is c.Storage.AUTO:
             out.add(var)
-        for child in children(node):
+        pending = list(children(node))
+        while pending:
+            child = pending.pop()
+            kind = type(child)
+            if kind in READING:
+                pending += children(child)
+                continue
             out |= self.assigned(child)
-            if isinstance(child, c.DeclStmt):
+            if kind is c.DeclStmt:
+                assert isinstance(child, c.DeclStmt)
                 declared += child.decls
         if not out:
             if isinstance(
@@ -268,12 +276,16 @@ class _Storage:
         stack: list[Node] = [e]
         while stack:
             node = stack.pop()
+            if isinstance(node, c.VarRef):
+                self.use(node.decl)
+                continue
+            if type(node) in READING:
+                stack += reversed(children(node))
+                continue
             if isinstance(node, c.Stmt):  # of a statement expression
                 self.statement(node, directive_loops=0)
                 continue
-            if isinstance(node, c.VarRef):
-                self.use(node.decl)
-            elif isinstance(node, c.CompoundLiteral):
+            if isinstance(node, c.CompoundLiteral):
                 self.declare(node.decl)
                 self.memory.add(node.decl)
             else:
