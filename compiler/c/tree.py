@@ -141,6 +141,30 @@ def walk(node: Node) -> Iterator[Node]:
             stack += reversed(of_kind(current))
 
 
+def holds(root: Node, kind: type[Node]) -> bool:
+    """Whether `root`, or anything below it, is a node of `kind`."""
+    stack: list[Node] = [root]
+    find = _CHILDREN.get
+    while stack:
+        current = stack.pop()
+        its_kind = type(current)
+        if its_kind is kind:
+            return True
+        of_kind = find(its_kind)
+        if of_kind is not None:
+            stack += of_kind(current)
+    return False
+
+
+def statements(root: c.Stmt) -> Iterator[c.Stmt]:
+    """`root` and the statements in it, parents first, but for those in expressions."""
+    stack = [root]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack += [child for child in reversed(children(current)) if isinstance(child, c.Stmt)]
+
+
 def from_outside(team: c.TeamStmt) -> list[c.VarRef]:
     """The references in a region to variables that it does not declare."""
     declared = {decl for decl, _ in team.copies}

@@ -33,6 +33,10 @@ OpT = TypeVar("OpT", bound=Operation)
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 
+_GIVEN = SourceLoc("<given>", 0)
+"""Stands for a place that is known as an attribute."""
+
+
 class Builder:
     """
     A cursor at the end of `block`. `loc` is given to every operation added. Constants and widened
@@ -41,19 +45,32 @@ class Builder:
 
     def __init__(self, block: Block):
         self.block = block
-        self.loc: FileLineColLoc = UNKNOWN_LOC.to_attr()
+        self._place = self._known = UNKNOWN_LOC
+        self._loc: FileLineColLoc = UNKNOWN_LOC.to_attr()
         self._constants: dict[tuple[Block, int | str, Attribute], SSAValue] = {}
         self._extended: dict[tuple[Block, SSAValue, IntegerType, bool], SSAValue] = {}
         self._locs: dict[SourceLoc, FileLineColLoc] = {}
 
     def at(self, loc: SourceLoc) -> None:
         """Operations added from now on come from `loc` (if it is known)."""
-        if loc.line == 0:
-            return
-        attr = self._locs.get(loc)
-        if attr is None:
-            attr = self._locs[loc] = loc.to_attr()
-        self.loc = attr
+        if loc.line:
+            self._place = loc
+
+    @property
+    def loc(self) -> FileLineColLoc:
+        """Where they come from: made when an operation needs it, as most places get none."""
+        place = self._place
+        if place is not self._known:
+            attr = self._locs.get(place)
+            if attr is None:
+                attr = self._locs[place] = place.to_attr()
+            self._known, self._loc = place, attr
+        return self._loc
+
+    @loc.setter
+    def loc(self, attr: FileLineColLoc) -> None:
+        self._place = self._known = _GIVEN
+        self._loc = attr
 
     @property
     def terminated(self) -> bool:

@@ -21,6 +21,7 @@ from ..c.tree import (
     children,
     clause_items,
     from_outside,
+    holds,
     int_constant,
     walk,
 )
@@ -171,7 +172,7 @@ def analyze(
 ) -> FunctionFacts:
     """The facts about `function` with (normalised) body `body`."""
     facts = FunctionFacts()
-    facts.has_statement_expressions = any(isinstance(n, c.StatementExpr) for n in walk(body))
+    facts.has_statement_expressions = holds(body, c.StatementExpr)
     _compute_flow(facts, body)
     facts.total_gotos = facts.flow.get(id(body), NO_FLOW).gotos
     storage = _Storage(facts, may_write)

@@ -116,7 +116,7 @@ def test_equal_kernels_are_compiled_once(tmp_path: Path, processes: int, monkeyp
     assert compiled == [different] and different < len(split(ir).pieces) - 2
     assert text == whole(ir)
     cache = DiskCache(tmp_path / "ptx")
-    module, batches = kernel_processes.missing_pieces(ir, ("kind",), cache)
+    _, batches = kernel_processes.missing_pieces(ir, ("kind",), cache)
     assert sum(map(len, batches)) == different
 
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnitAt
 from xdsl.ir import Block, Region, SSAValue
 
 from ...c import ast as c
-from ...c.tree import clause_items, walk
+from ...c.tree import clause_items, statements, walk
 from ...c.types import INT, FunctionType
 from ...directives.records import (
     Directive,
@@ -146,7 +146,8 @@ def _member_copies(
     The same for members that are reached through pointers (`p->sum`), and that the construct or a loop in it
     reduces: without a clause, the pointer would be followed on the device, and the host not get the result.
     """
-    inner = (node.directive for node in walk(body) if isinstance(node, c.AccStmt))
+    below = walk(body) if fn.facts.has_statement_expressions else statements(body)
+    inner = (node.directive for node in below if isinstance(node, c.AccStmt))
     clauses = [cl for d in (directive, *inner) for cl in d.all("reduction", ReductionClause)]
     named = {m.located.key for m in mappings}
     out: list[data.Mapping] = []
