@@ -60,9 +60,10 @@ def preprocess_options(options: CompileOptions) -> PreprocessOptions:
 @with_deep_stack
 def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSink) -> ModuleOp:
     """The acc-level module of the C files of one program. Raises `CompileError`."""
-    from ..dialects.quick_xdsl import attributes_unchecked
-    from .c.program import load_program
-    from .irgen import generate_module
+    with phase(LOADING):
+        from ..dialects.quick_xdsl import attributes_unchecked
+        from .c.program import load_program
+        from .irgen import generate_module
 
     reading = preprocess_options(options)
     with helped(paths, reading, options.target) as helpers:
@@ -87,7 +88,8 @@ def build(
 
     Raises `CompileError` for what is wrong with the program; warnings and remarks go to `sink`.
     """
-    from .c.program import preprocess_program
+    with phase(LOADING):
+        from .c.program import preprocess_program
 
     reading = preprocess_options(options)
     with helped(paths, reading, options.target, options) as helpers:

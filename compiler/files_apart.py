@@ -70,6 +70,15 @@ def may_be_apart(
     """Whether the files of a program are compiled one by one."""
     if len(units) != len(sources) or len(units) < 2:  # files of our own belong to it, too
         return False
+    with phase("compare files"):
+        return _are_apart(units, sources, options)
+
+
+def _are_apart(
+    units: Sequence[TranslationUnit],
+    sources: Sequence[PreprocessedSource],
+    options: CompileOptions,
+) -> bool:
     from .c.agreement import are_independent
 
     count = sum(1 for unit in units for f in unit.functions if f.body is not None)

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from ..base.phases import asking
+
 _DIGEST_BYTES = 32
 DEFAULT_LIMIT_BYTES = 512 * 1024 * 1024
 _PATIENCE_S = 600
@@ -75,6 +77,12 @@ class DiskCache:
 
     def get(self, key: str) -> bytes | None:
         """The entry of `key`, or `None`."""
+        with asking(self.folder.name) as tell:
+            found = self._find(key)
+            tell(found)
+        return found
+
+    def _find(self, key: str) -> bytes | None:
         if key in _provided:
             return _provided[key]
         path = self.folder / key
@@ -112,7 +120,7 @@ class DiskCache:
         if found is not None:
             return found
         with self._alone(key):
-            found = self.get(key)
+            found = self._find(key)
             if found is None:
                 found = make()
                 self.put(key, found)

@@ -25,6 +25,7 @@ import llvmlite.binding as llvm
 from ..base.diagnostics import CompileError
 from ..base.host_mathematics import vector_library, with_mathematics
 from ..base.options import OptLevel
+from ..base.phases import phase
 from .optimize import open_module, optimize, without_missed_loops
 
 _MAY_END_LLVM = re.compile(r"@(?:fmaxf?|fminf?|llvm\.(?:max|min)(?:num|imum|imumnum)\.\w+)\(")
@@ -75,9 +76,11 @@ def compile_here(ir: str, opt_level: OptLevel, *, vectorize: bool = True) -> byt
     ir = with_mathematics(ir, vector_library(llvm.get_host_cpu_features().flatten()))
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
     with open_module(header + ir, "host code") as (module, _):
-        with without_missed_loops(wanted="llvm.loop.vectorize.enable" in ir):
+        wanted = "llvm.loop.vectorize.enable" in ir
+        with phase("LLVM optimises"), without_missed_loops(wanted=wanted):
             optimize(module, machine, opt_level, vectorize=vectorize)
-        return bytes(machine.emit_object(module))
+        with phase("LLVM makes code"):
+            return bytes(machine.emit_object(module))
 
 
 def hide_divisors(ir: str) -> str:

@@ -1,10 +1,10 @@
 """
 Where the compiler's processor time goes: a tree of phases, each with what it took without those inside it.
 
-A phase costs its name unless somebody records (`recording`): `accopt --timing` and `benchmarks/compile_time`
-do. Seconds are of the processor, in user and system code of this process, so that other programs on the
-machine hardly change them. A process that compiles has one recorder; phases of other threads than
-the one that records are not told apart.
+A phase costs its name unless somebody records (`recording`): `--timing` (`phase_table.py`) and
+`benchmarks/compile_time` do. Seconds are of the processor, in user and system code of this process, so that
+other programs on the machine hardly change them. A process that compiles has one recorder; phases of other
+threads than the one that records are not told apart.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from os import times
 from time import process_time
 
 LOADING = "(loading)"
@@ -51,29 +52,78 @@ class Phase:
             yield from phase.flat(depth + 1)
 
 
+@dataclass
+class CacheUse:
+    """What was asked of a cache: how often it had it, and how often not, bytes read, and seconds for that."""
+
+    hits: int = 0
+    misses: int = 0
+    read: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class Recording(Phase):
+    """
+    All phases of a process, the caches that were asked, by kind, and the seconds of processes that it has
+    started and that have ended, without those of phases that it knows.
+    """
+
+    caches: dict[str, CacheUse] = field(default_factory=dict[str, CacheUse])
+    others: float = 0.0
+
+
 _names: list[str] = []
 _stack: list[Phase] = []
 _counter: list[Callable[[object], int]] = []
+_recording: list[Recording] = []
 
 
 @contextmanager
-def recording(count: Callable[[object], int] | None = None) -> Generator[Phase]:
+def recording(count: Callable[[object], int] | None = None) -> Generator[Recording]:
     """
     Records the phases inside, from the start of the process: what went before is the phase "(loading)".
     `count` gives the size of what a phase works on.
     """
-    root = Phase("total")
+    root = Recording("total", others=-_of_children())
     loaded = process_time()
     root.inside[LOADING] = Phase(LOADING, loaded)
     _stack.append(root)
+    _recording.append(root)
     if count is not None:
         _counter.append(count)
     try:
         yield root
     finally:
-        _stack.clear()
-        _counter.clear()
+        for active in (_stack, _counter, _recording):
+            active.clear()
+        root.others += _of_children()
         root.seconds += process_time()  # less what counting took
+
+
+def _of_children() -> float:
+    spent = times()
+    return spent.children_user + spent.children_system
+
+
+@contextmanager
+def asking(kind: str) -> Generator[Callable[[bytes | None], None]]:
+    """Counts what the cache `kind` is asked inside; what it has found, or None, is to be told."""
+    if not _recording:
+        yield lambda found: None
+        return
+    use = _recording[-1].caches.setdefault(kind, CacheUse())
+
+    def tell(found: bytes | None) -> None:
+        use.hits += found is not None
+        use.misses += found is None
+        use.read += len(found or b"")
+
+    start = process_time()
+    try:
+        yield tell
+    finally:
+        use.seconds += process_time() - start
 
 
 @contextmanager
@@ -107,6 +157,8 @@ def add(root: Phase) -> None:
         return
     for outer in _stack:
         outer.seconds += root.seconds
+    if _recording:
+        _recording[-1].others -= root.seconds
     _merge(_stack[-1], root)
 
 
@@ -175,16 +227,3 @@ def _size(subject: object) -> int | None:
     for outer in _stack:
         outer.seconds -= spent
     return size
-
-
-def table(root: Phase) -> str:
-    """The tree as text: seconds, those of the phase alone, share, operations before and after."""
-    total = root.seconds or 1e-9
-    lines = ["seconds     own   share  phase"]
-    for depth, entry in root.flat():
-        sizes = "" if entry.sizes is None else "  {:,} → {:,}".format(*entry.sizes)
-        lines.append(
-            f"{entry.seconds:7.3f} {entry.own:7.3f} {100 * entry.seconds / total:5.1f} %"
-            f"  {'  ' * depth}{entry.name}{sizes}"
-        )
-    return "\n".join(lines)

@@ -31,6 +31,8 @@ from ..base.diagnostics import (
     render,
     warning,
 )
+from ..base.phase_table import add_timing, timed
+from ..base.phases import LOADING, phase
 from ..base.progress import telling_progress
 from ..c.preprocess import PreprocessedSource, macros, read_source, without_openmp
 from ..internal_error import guarded
@@ -97,6 +99,7 @@ def _argument_parser() -> argparse.ArgumentParser:
         "--linker-word", dest="linker_words", help=argparse.SUPPRESS, **repeated
     )  # what -Wl, says to the linker of a shared library
     add_version(parser)
+    add_timing(parser)
     add_dependency_arguments(parser)
     add_compile_arguments(parser, auto_target=True)
     return parser
@@ -211,10 +214,11 @@ class _Command:
     @with_deep_stack
     def _compiled(self, path: Path, output: str) -> ObjectFile:
         """A C file as an object, after checking it; its warnings are printed."""
-        from ..c.program import check_program
-        from ..checked_files import CheckedFiles
-        from ..irgen import generate_module
-        from ..references import names_of
+        with phase(LOADING):
+            from ..c.program import check_program
+            from ..checked_files import CheckedFiles
+            from ..irgen import generate_module
+            from ..references import names_of
 
         options, sink, kept = compile_options(self.args), DiagnosticSink(), CheckedFiles()
         try:
@@ -240,12 +244,13 @@ class _Command:
         return next((word for word, _, file in said if Path(file) == path), by_name)
 
     def _link(self) -> None:
-        from ...runtime.errors import NoDeviceError
-        from ..backend.jit import exported_names, without_main
-        from ..checked_files import CheckedFiles
-        from ..executable import build_sources
-        from .program_file import program_file, require_standalone
-        from .run_program import device_number, for_this_machine
+        with phase(LOADING):
+            from ...runtime.errors import NoDeviceError
+            from ..backend.jit import exported_names, without_main
+            from ..checked_files import CheckedFiles
+            from ..executable import build_sources
+            from .program_file import program_file, require_standalone
+            from .run_program import device_number, for_this_machine
 
         inputs = self._needed(self._objects())
         objects = [each for each in inputs if isinstance(each, ObjectFile)]
@@ -268,7 +273,8 @@ class _Command:
         defined = set[str](exported_names(executable.host_ir)).union(*(f.defined for f in foreign))
         if "main" not in defined and not args.shared:
             raise without_main(defined)
-        self._check_references(executable, sources, foreign)
+        with phase("find references"):
+            self._check_references(executable, sources, foreign)
         if args.shared:
             if options.managed and here.target == "nvptx":
                 message = (
@@ -283,7 +289,8 @@ class _Command:
             write_output(args.output or Path("a.out"), code)
             return
         output = args.output or Path("a.out")
-        write_output(output, program_file(executable, args, options, sources, foreign, kept))
+        with phase("write the executable"):
+            write_output(output, program_file(executable, args, options, sources, foreign, kept))
         output.chmod(output.stat().st_mode | 0o111)
 
     def _foreign(
@@ -429,7 +436,9 @@ def _main(arguments: list[str]) -> int:
     try:
         for option in _REFUSED.keys() & set(arguments):
             raise command_error(f"accc has no option {option}", _REFUSED[option])
-        return _Command(_argument_parser().parse_intermixed_args(arguments), arguments).run()
+        args = _argument_parser().parse_intermixed_args(arguments)
+        with timed(wanted=args.timing):
+            return _Command(args, arguments).run()
     except CommandLineError as e:
         report(e.diagnostics)
         return 2

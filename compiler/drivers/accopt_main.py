@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -39,7 +38,8 @@ from ..base.diagnostics import (
     render,
 )
 from ..base.options import CompileOptions
-from ..base.phases import phase, recording, table
+from ..base.phase_table import add_timing, timed
+from ..base.phases import LOADING, phase
 from ..base.progress import telling_progress
 from ..emit import TEXT_STAGES, emit_text, ptx_ahead
 from ..executable import front_end
@@ -139,9 +139,7 @@ def _add_watching(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--print-changes", action="store_true", help="print what each pass changes, as a diff"
     )
-    group.add_argument(
-        "--timing", action="store_true", help="print the processor time of each phase"
-    )
+    add_timing(group)
     group.add_argument(
         "--crash-reproducer",
         metavar="FILE",
@@ -180,7 +178,8 @@ class AccoptMain:
     def __init__(self, args: argparse.Namespace, options: CompileOptions):
         self.args = args
         self.options = options
-        self.ctx = make_context()
+        with phase(LOADING):
+            self.ctx = make_context()
         self.sink = DiagnosticSink()
         self.passes = Instrumentation(_watch(args), debug_info=args.print_debuginfo)
 
@@ -353,11 +352,8 @@ def _run(args: argparse.Namespace) -> int:
             return 0
         if args.schedules:
             return _print_schedules(args, compile_options(args))
-        with telling_progress(), recording() if args.timing else nullcontext() as phases:
-            status = AccoptMain(args, compile_options(args)).run()
-        if phases is not None:
-            print(table(phases), file=sys.stderr)
-        return status
+        with telling_progress(), timed(wanted=args.timing):
+            return AccoptMain(args, compile_options(args)).run()
     except (CompileError, VerifyException, DiagnosticException) as e:
         report(_mistakes(e))
         return 1

@@ -13,7 +13,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ from typing import TYPE_CHECKING
 from ...runtime.profiling.trace import TraceOptions
 from ..base.command import begin_command
 from ..base.diagnostics import DiagnosticSink
+from ..base.phase_table import add_timing, timed
+from ..base.phases import LOADING, phase
 from ..base.progress import telling_progress
 from ..internal_error import guarded
 from ..process import without_collection
@@ -123,6 +126,7 @@ def _argument_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="sim target: the work of queues is done as late as waits allow, so that a missing wait shows",
     )
+    add_timing(group)
     group.add_argument(
         "--compression-report",
         action="store_true",
@@ -138,11 +142,18 @@ def _split_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(argv), []
 
 
-def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
-    from ..api import RunOptions
-    from ..c.program import load_program
-    from ..executable import build, preprocess_options
-    from ..references import check_references
+def _timed_run(args: argparse.Namespace, program_arguments: list[str]) -> int:
+    with ExitStack() as until_start:
+        until_start.enter_context(timed(wanted=args.timing))
+        return _run(args, program_arguments, until_start.close)
+
+
+def _run(args: argparse.Namespace, program_arguments: list[str], starts: Callable[[], None]) -> int:
+    with phase(LOADING):
+        from ..api import RunOptions
+        from ..c.program import load_program
+        from ..executable import build, preprocess_options
+        from ..references import check_references
 
     sink = DiagnosticSink()
 
@@ -177,19 +188,20 @@ def _run(args: argparse.Namespace, program_arguments: list[str]) -> int:
     try:
         with native_code_ahead(options.target, run_options), telling_progress():
             executable = build(paths, options, sink, after_stage if args.remarks else None)
-        check_references(
-            executable.host_ir,
-            args.libraries,
-            args.library_dirs,
-            lambda: load_program(
-                paths, preprocess_options(options), DiagnosticSink(), options.target
-            ),
-            opt_level=options.opt_level,
-        )
+        with phase("find references"):
+            check_references(
+                executable.host_ir,
+                args.libraries,
+                args.library_dirs,
+                lambda: load_program(
+                    paths, preprocess_options(options), DiagnosticSink(), options.target
+                ),
+                opt_level=options.opt_level,
+            )
         require_no_failing(sink.diagnostics)
     finally:
         print_diagnostics(sink)
-    return run_program(executable, run_options, [args.sources[0], *program_arguments])
+    return run_program(executable, run_options, [args.sources[0], *program_arguments], starts)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -200,7 +212,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     own = prepared_or_leave(reporting_options(own))
     args = _argument_parser().parse_intermixed_args(translated_or_leave(own))
     with without_collection():
-        return guarded(lambda: in_place(lambda: _run(args, program_arguments)))
+        return guarded(lambda: in_place(lambda: _timed_run(args, program_arguments)))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from ...runtime.errors import AccRuntimeError, NoDeviceError, ProgramFault
 from ..at_exit import AtExit
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
+from ..base.phases import LOADING, phase
 from ..base.ranks import of_rank, own_rank
 from ..message_passing import check_library
 from ..process import collect_from_here
@@ -71,11 +72,21 @@ def best_capability(sms: Sequence[int], device: int | None) -> int | None:
     return max(fitting)
 
 
-def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]) -> int:
-    """Runs `main` with these arguments, the program's name first; the exit status."""
-    from ..api import Program
+def run_program(
+    executable: Executable,
+    options: RunOptions,
+    argv: Sequence[str],
+    starts: Callable[[], object] = lambda: None,
+) -> int:
+    """
+    Runs `main` with these arguments, the program's name first; the exit status. `starts` is called when it is
+    about to.
+    """
+    with phase(LOADING):
+        from ..api import Program
 
-    program = Program(executable, options)
+    with phase("load the program"):
+        program = Program(executable, options)
     program.host.check_main()
     if executable.options.target == "nvptx":
         warn_of_library(executable)
@@ -85,6 +96,7 @@ def run_program(executable: Executable, options: RunOptions, argv: Sequence[str]
     default_signals()
     allow_large_stack()
     report = AtExit(lambda status: _simulated(program, status)) if simulated else None
+    starts()
     status = program.main(argv)
     if report is not None:
         status = report(status)

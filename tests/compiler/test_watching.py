@@ -222,3 +222,28 @@ def test_generic_syntax_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         accopt_main.main(["--version"])
     assert left.value.code == 0 and "xDSL 0." in capsys.readouterr().out
+
+
+def test_programs_tell_where_their_start_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`accrun --timing` and `accc --timing`: phases, and what the caches had the second time."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    source = tmp_path / "prog.c"
+    source.write_text("int main(void) { return 0; }\n")
+    folder = Path(sys.executable).parent
+
+    def said(*command: str) -> str:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert not done.stdout
+        return done.stderr
+
+    accrun = str(folder / "accrun"), "--timing", "--target=host", str(source)
+    first, second = said(*accrun), said(*accrun)
+    assert re.search(r" generate IR$", first, re.MULTILINE)
+    assert "load the program" in second and "generate IR" not in second
+    assert re.search(r" 0 +1 +0\.0  program$", first, re.MULTILINE)
+    assert re.search(r" 1 +0 +\d+\.\d  program$", second, re.MULTILINE)
+    assert "in all: (loading)" in second
+    accc = str(folder / "accc"), "--timing", "--target=host", str(source)
+    assert "write the executable" in said(*accc, "-o", str(tmp_path / "prog"))

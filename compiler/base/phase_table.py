@@ -1,0 +1,58 @@
+"""What `--timing` prints: where the processor time of a command went, and what the caches had."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from .phases import Recording, recording
+
+
+def add_timing(group: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]
+    """Adds `--timing`."""
+    group.add_argument(
+        "--timing",
+        action="store_true",
+        help="print the processor time of each phase, and what caches had",
+    )
+
+
+@contextmanager
+def timed(*, wanted: bool) -> Generator[None]:
+    """Prints to standard error where the time since the start of the process went, if that is `wanted`."""
+    if not wanted:
+        yield
+        return
+    with recording() as phases:
+        yield
+    print(table(phases), file=sys.stderr, flush=True)
+
+
+def table(root: Recording) -> str:
+    """
+    The tree as text: seconds, those of the phase alone, share, operations before and after. Then what phases
+    that are not the compiler's own work took in all, other processes, and the caches.
+    """
+    total = root.seconds or 1e-9
+    lines = ["seconds     own   share  phase"]
+    around: dict[str, float] = {}
+    for depth, entry in root.flat():
+        sizes = "" if entry.sizes is None else "  {:,} → {:,}".format(*entry.sizes)
+        lines.append(
+            f"{entry.seconds:7.3f} {entry.own:7.3f} {100 * entry.seconds / total:5.1f} %"
+            f"  {'  ' * depth}{entry.name}{sizes}"
+        )
+        if entry.name.startswith("("):
+            around[entry.name] = around.get(entry.name, 0.0) + entry.own
+    lines += [f"{seconds:7.3f} in all: {name}" for name, seconds in around.items()]
+    if root.others > 0.0005:
+        lines.append(f"{root.others:7.3f} in other processes, beside these")
+    if root.caches:
+        lines.append("seconds    hits  misses     KB read  cache")
+    for kind, use in sorted(root.caches.items()):
+        lines.append(
+            f"{use.seconds:7.3f} {use.hits:7} {use.misses:7} {use.read / 1024:11,.1f}  {kind}"
+        )
+    return "\n".join(lines)
