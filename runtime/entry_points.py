@@ -9,6 +9,7 @@ import ctypes
 import struct
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..compiler.base.abi import (
@@ -28,11 +29,11 @@ from .data.quick_entry import has_cells, is_in_place
 from .data.requests import read_request, read_shape
 from .device import Queue
 from .mean_trips import MeanTrips
-from .rows_apart import RowsApart
 from .state import DeviceState
 
 if TYPE_CHECKING:
     from .program import Runtime
+    from .rows_apart import RowsApart
 
 _unpack_launch = LAUNCH_FORMAT.unpack
 _string_at = ctypes.string_at
@@ -46,7 +47,6 @@ class EntryPoints:
     def __init__(self, runtime: Runtime):
         self._runtime = runtime
         self._mean_trips = MeanTrips()
-        self._row_sections = RowsApart()
 
     def data_enter(self, site: int, records: int, count: int, queue: int) -> None:
         """Entry to a data region, or `enter data`; fills in each record's `device`."""
@@ -131,6 +131,14 @@ class EntryPoints:
     def mean_trip(self, start: int, end: int, rows: int, stride: int, bytes: int) -> int:
         """The mean number of iterations of a loop over rows (see `MeanTrips.mean`)."""
         return self._mean_trips.mean(self._runtime.thread.state, start, end, rows, stride, bytes)
+
+    @cached_property
+    def _row_sections(self) -> RowsApart:
+        from .rows_apart import (
+            RowsApart,  # which needs numpy: programs without such rows start without
+        )
+
+        return RowsApart()
 
     def rows_apart(self, sections: int, size: int) -> int:
         """Whether rows that `size` bytes at `sections` name lie apart (see `RowsApart.apart`)."""
