@@ -25,7 +25,7 @@ from .process import without_collection
 if TYPE_CHECKING:
     from .base.options import CompileOptions
     from .c.preprocess import PreprocessOptions
-    from .c.preprocess_macros import Headers
+    from .c.preprocess_sources import Headers
 
 _WORTH_A_PROCESS = 200_000
 """Bytes of C, without headers, that take longer to check than another process takes to start."""
@@ -109,7 +109,7 @@ def help_out() -> None:
     signal.signal(signal.SIGTERM, _leave)
     number, count = map(int, sys.argv[1:3])
     paths, options, target, compiling = pickle.load(sys.stdin.buffer)
-    from .c.preprocess_macros import Headers
+    from .c.preprocess_sources import Headers
     from .c.shared_declarations import shared_declarations
 
     headers = Headers()

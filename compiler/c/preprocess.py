@@ -29,7 +29,7 @@ from .preprocess_headers import (
     Inputs,
     NeedsSystemHeaders,
 )
-from .preprocess_macros import Headers, MacroPreprocessor, read_source
+from .preprocess_macros import MacroPreprocessor
 from .preprocess_output import OutputWriter
 from .preprocess_predefined import (
     C23_MARK,
@@ -40,6 +40,7 @@ from .preprocess_predefined import (
     OPENMP_VERSION,
     PREDEFINED,
 )
+from .preprocess_sources import Headers, read_source
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ macro's text uses them, except beside `#` and `##`.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -412,3 +413,32 @@ def _stringized(tokens: Sequence[Token]) -> str:
         else:
             parts.append(token.value)
     return '"' + "".join(parts) + '"'
+
+
+def check_parameters(args: list[Token]) -> None:
+    """Refuses malformed parameter lists and misplaced `##` in a #define of `args`."""
+    body = args[1:]
+    if len(args) > 1 and args[1].value == "(":
+        close = next((i for i, t in enumerate(args) if t.value == ")"), None)
+        if close is None:
+            raise error(args[1].loc, "expected ')' after the macro's parameters")
+        names = [t for t in args[2:close] if not t.is_space]
+        for index, token in enumerate(names):
+            wanted = index % 2 == 1
+            dots = token.value == "..." and index == len(names) - 1
+            if dots or ((token.value == ",") if wanted else (token.type == "CPP_ID")):
+                continue
+            raise error(token.loc, f"unexpected '{token.value}' among the macro's parameters")
+        if names and names[-1].value == ",":
+            raise error(names[-1].loc, "expected a parameter after ','")
+        body = args[close + 1 :]
+    elif len(args) > 1 and not args[1].is_space:
+        raise error(args[1].loc, f"expected a space after the macro name '{args[0].value}'")
+    body = strip(body)
+    if body and "##" in (body[0].value, body[-1].value):
+        raise error(body[0].loc, "'##' is not allowed at either end of a macro's text")
+
+
+def spelling(tokens: Sequence[Token]) -> str:
+    """The text of tokens, with single spaces."""
+    return re.sub(r"\s+", " ", "".join(t.value for t in tokens)).strip()

@@ -25,7 +25,7 @@ from ..base.diagnostics import (
 from .kept_files import KeptFiles
 from .preprocess import STANDARD_INPUT, PreprocessedSource, PreprocessOptions, preprocess
 from .preprocess_headers import Inputs
-from .preprocess_macros import Headers, read_source
+from .preprocess_sources import Headers, read_source
 
 
 def preprocess_or_find(

@@ -15,7 +15,7 @@ from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from ..base.phases import LOADING, phase
 from .preprocess import PreprocessedSource, PreprocessOptions
 from .preprocess_kept import preprocess_or_find
-from .preprocess_macros import Headers
+from .preprocess_sources import Headers
 
 if TYPE_CHECKING:
     from .ast import TranslationUnit

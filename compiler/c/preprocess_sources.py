@@ -1,0 +1,31 @@
+"""Source files as text, and headers that several files of a program include."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..base.diagnostics import SourceLoc, error
+from .preprocess_lexer import LexedFile
+
+
+def read_source(path: Path, loc: SourceLoc) -> str:
+    """The text of a source file; bytes that are not UTF-8 survive as surrogates. `loc`: who asks."""
+    try:
+        data = path.read_bytes()
+    except OSError as failure:
+        raise error(loc, f"cannot read '{path}': {failure.strerror}") from None
+    return data.decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n")
+
+
+class Headers:
+    """The headers that the files of a program include, each read and lexed once."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, LexedFile] = {}
+
+    def get(self, path: Path, loc: SourceLoc) -> LexedFile:
+        """The header at `path`; `loc`: who asks."""
+        found = self._files.get(path)
+        if found is None:
+            found = self._files[path] = LexedFile(read_source(path, loc), str(path), shared=True)
+        return found
