@@ -4,6 +4,7 @@ Sizes of LLVM types in memory: x86-64, AArch64 and NVPTX agree on these.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import llvm
@@ -52,8 +53,19 @@ def layout_of(type: Attribute) -> Layout:
             raise TypeError(f"{type} has no size")
 
 
-def struct_layout(type: llvm.LLVMStructType) -> tuple[Layout, list[int]]:
+_KNOWN = "layout"
+"""Where a structure's type remembers its layout: types that contain each other are measured once."""
+
+
+def struct_layout(type: llvm.LLVMStructType) -> tuple[Layout, Sequence[int]]:
     """The layout of a structure and the offsets of its members."""
+    found: tuple[Layout, Sequence[int]] | None = type.__dict__.get(_KNOWN)
+    if found is None:
+        found = type.__dict__[_KNOWN] = _struct_layout(type)
+    return found
+
+
+def _struct_layout(type: llvm.LLVMStructType) -> tuple[Layout, Sequence[int]]:
     offset, align, offsets = 0, 1, list[int]()
     for member in type.types.data:
         layout = layout_of(member)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from accopt.compiler.base.deep_stack import with_deep_stack
 from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import front_end
@@ -130,6 +131,14 @@ def interpreter(n: int) -> str:
     return f"int f(int a, int *code) {{ static void *t[] = {{ {table} }};\ngoto *t[a];\n{body}\n}}"
 
 
+def nested_structures(n: int) -> str:
+    """Each holds the one before."""
+    types = "".join(f"struct s{k + 1} {{ struct s{k} m; int x; }};\n" for k in range(n))
+    return (
+        f"struct s0 {{ int x; }};\n{types}struct s{n} v;\nint f(void) {{ return v{'.m' * n}.x; }}\n"
+    )
+
+
 FAMILIES: dict[Program, int] = {
     long_sequential_loop: 12,
     elements_of_one_array: 16,
@@ -145,10 +154,12 @@ FAMILIES: dict[Program, int] = {
     local_tables: 6,
     loops_in_kernels: 8,
     interpreter: 30,
+    nested_structures: 40,
 }
 """Programs by size, and their smallest size here."""
 
 
+@with_deep_stack  # where the compiler works: other threads are not counted
 def calls(source: str, folder: Path, target: str = "nvptx") -> int:
     """How many calls the compiler makes from C to LLVM IR."""
     path = folder / "prog.c"
