@@ -53,15 +53,16 @@ def layout_of(type: Attribute) -> Layout:
             raise TypeError(f"{type} has no size")
 
 
-_KNOWN = "layout"
+_KNOWN = "_layout"
 """Where a structure's type remembers its layout: types that contain each other are measured once."""
 
 
 def struct_layout(type: llvm.LLVMStructType) -> tuple[Layout, Sequence[int]]:
     """The layout of a structure and the offsets of its members."""
-    found: tuple[Layout, Sequence[int]] | None = type.__dict__.get(_KNOWN)
+    found: tuple[Layout, Sequence[int]] | None = getattr(type, _KNOWN, None)
     if found is None:
-        found = type.__dict__[_KNOWN] = _struct_layout(type)
+        found = _struct_layout(type)
+        object.__setattr__(type, _KNOWN, found)  # attributes are frozen
     return found
 
 
