@@ -189,6 +189,8 @@ class Routines:
             if which == DeviceProperty.MEMORY:
                 return device.properties().memory
             if which == DeviceProperty.FREE_MEMORY:
+                with state.lock:
+                    state.mapper.free_kept()
                 state.sync_queue.wait()  # what constructs have given back is free
                 return device.free_memory()
         return int(which == DeviceProperty.SHARED_MEMORY_SUPPORT and device.shares_memory)

@@ -156,9 +156,9 @@ Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
 @dataclass(frozen=True, slots=True)
 class NativeDriver:
     """
-    A driver that compiled code may call: addresses of functions with the signatures of
-    `cuLaunchKernel`, `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent` and
-    `cuEventSynchronize`. The last three are 0 where kernels are done when their launch returns.
+    A driver that compiled code may call: addresses of functions with the signatures of `cuLaunchKernel`,
+    `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent` and `cuEventSynchronize`, which are 0 where
+    kernels are done when their launch returns, `cuMemcpyHtoDAsync` and `cuMemcpyDtoHAsync`.
     """
 
     launch_kernel: int
@@ -166,6 +166,8 @@ class NativeDriver:
     event_record: int = 0
     stream_wait_event: int = 0
     event_synchronize: int = 0
+    copy_in: int = 0
+    copy_out: int = 0
 
 
 class DevicePacker(Protocol):
@@ -247,6 +249,11 @@ class Device(Protocol):
     @property
     def works_in_place(self) -> bool:
         """Whether kernels can work on host memory, where `DataFlag.IN_PLACE` allows it."""
+        ...
+
+    @property
+    def reuses_blocks(self) -> bool:
+        """Whether memory that a region has left may serve another one, whatever it holds."""
         ...
 
     @property
@@ -369,6 +376,10 @@ class Device(Protocol):
 
     def native_way(self, origin: Device) -> PeerWay | None:
         """The way of copies from `origin` by the `peer_driver`; None if all come through Python."""
+        ...
+
+    def native_stream(self) -> int:
+        """The synchronous queue, as functions of the native driver take it."""
         ...
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:

@@ -393,7 +393,7 @@ class Runtime:
             mapper.exit(requests, queue)
         else:
             mapper.update(requests, queue)
-        state.quick.after(requests, what)
+        state.quick.after()
         synchronous = queue is state.sync_queue
         if mapper.moved and not synchronous:
             state.leaves_device(queue)

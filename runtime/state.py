@@ -46,7 +46,15 @@ class DeviceState:
         self._table = PresentTable()
         device.watch_table(self._table)
         self.mapper = Mapper(device, self._table, ordering=Ordering(device, self.queues))
-        self.quick = QuickEntry(self._table, Cells(device.cells()), device.works_in_place)
+        linked = any(declared.kind == DataKind.LINK for s in sites for declared in s.declared)
+        self.quick = QuickEntry(
+            self._table,
+            Cells(device.cells()),
+            device.works_in_place,
+            device.reuses_blocks and not linked,  # what is mapped for them has links to fill
+            device.native_stream(),
+        )
+        self.mapper.blocks = self.quick
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
         self.native = DeviceRow()
@@ -241,9 +249,11 @@ class DeviceState:
         self._scratch.clear()
         self._outgrown.clear()
         self._scratch_queues.clear()
+        self.mapper.free_kept()
         self.sync_queue.wait()
 
     def close(self) -> None:
         """Waits for all work and gives the device back."""
         self.wait_all()
+        self.mapper.free_kept()
         self.device.close()

@@ -127,6 +127,7 @@ class CudaDevice:
     type = DeviceType.NVIDIA
     shares_memory = False
     works_in_place = False
+    reuses_blocks = True
 
     def __init__(self, number: int = 0, driver: Driver | None = None):
         self.driver = driver or Driver()
@@ -443,7 +444,12 @@ class CudaDevice:
             self.driver.address("cuEventRecord"),
             self.driver.address("cuStreamWaitEvent"),
             self.driver.address("cuEventSynchronize"),
+            self.driver.address("cuMemcpyHtoDAsync_v2"),
+            self.driver.address("cuMemcpyDtoHAsync_v2"),
         )
+
+    def native_stream(self) -> int:
+        return _stream(self.sync_queue)
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         return int(self._function(symbol)), _stream(queue)

@@ -76,6 +76,10 @@ class Cells:
         cell.serve(base, size)
         return cell
 
+    def of(self, site: int) -> dict[int, Cell]:
+        """The cells of a site so far, by the numbers of their records."""
+        return {index: cell for (known, index), cell in self._cells.items() if known == site}
+
     def holding(self, site: int, index: int, device: int) -> Cell | None:
         """The cell of record `index` of a site, if its variable is in it now, at `device`."""
         cell = self._cells.get((site, index))

@@ -1,11 +1,10 @@
 """
-What data clauses do to the present table, known before they are performed: which entries may go, and
-whether the clauses do anything that native code's tables could not follow (`native/data.py`).
+What data clauses do to the present table, known before they are performed: which entries they leave, and
+whether they do anything that native code's tables could not follow (`native/data.py`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ...compiler.base.abi import DataFlag, DataKind
@@ -25,16 +24,7 @@ def only_counts_or_maps(request: Request) -> bool:
     return plain and request.pointer == 0 and request.packed is None
 
 
-def may_go(requests: Iterable[Request], table: PresentTable) -> Sequence[Entry]:
-    """
-    The entries that the exit from `requests` may take out of the table, by counters that may lack regions
-    open in native code.
-    """
-    found = (table.at(r.start) for r in requests if r.base != 0 and r.bytes > 0)
-    leaving = Counter(entry for entry in found if entry is not None)
-    return [
-        entry
-        for entry, count in leaving.items()
-        if not entry.pinned
-        and (entry.structured + entry.dynamic <= count or entry.structured < count)
-    ]
+def leaving(requests: Iterable[Request], table: PresentTable) -> Sequence[Entry]:
+    """The entries that the exit from `requests` counts, and may take out of the table."""
+    found = (table.at(request.start) for request in requests if request.base != 0)
+    return list(dict.fromkeys(entry for entry in found if entry is not None))

@@ -14,7 +14,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from ...compiler.base.abi import DataFlag, DataKind
 from ..compression.arrays import Compressor, PackedRequest, check_whole
@@ -118,6 +118,22 @@ def read_host_pointer(address: int) -> int:
     return ctypes.c_int64.from_address(address).value
 
 
+class Blocks(Protocol):
+    """Keeps freed blocks of device memory whose last user was the synchronous queue."""
+
+    def take_block(self, size: int) -> int | None:
+        """A block of so many bytes; None if there is none."""
+        ...
+
+    def keep_block(self, address: int, size: int) -> int | None:
+        """Keeps a block; the one to be freed instead, if there is."""
+        ...
+
+    def drain(self) -> Sequence[int]:
+        """All kept blocks, which are not kept any more."""
+        ...
+
+
 class Mapper:
     """
     Performs data clauses on one device's present table and memory.
@@ -145,6 +161,8 @@ class Mapper:
         """Called before the program gets to know a device address, or uses one that it knows."""
         self.mapped: Observer | None = None
         self.unmapped: Observer | None = None
+        self.blocks: Blocks | None = None
+        """Who keeps freed blocks of device memory for later."""
         self._read_pointer = read_pointer
 
     def enter(self, requests: Sequence[Request], queue: Queue) -> None:
@@ -313,7 +331,7 @@ class Mapper:
         packed = None
         with self.watch("allocate", request, request.bytes, queue):
             if request.packed is None:
-                address = self.device.allocate(request.bytes, queue)
+                address = self._allocate(request.bytes, queue)
             else:
                 packed = self.compressor.create(request, request.kind in _COPIES_IN, queue)
                 address = self.compressor.place(packed, request)
@@ -327,6 +345,37 @@ class Mapper:
         if self.mapped is not None:
             self.mapped(request, entry, queue)
         return entry
+
+    def _allocate(self, size: int, queue: Queue) -> int:
+        """A block, a kept one if there is one of that size; kept ones are freed if there is no room."""
+        kept = None
+        if self.blocks is not None and queue is self.device.sync_queue:
+            kept = self.blocks.take_block(size)
+        if kept is not None:
+            return kept
+        try:
+            return self.device.allocate(size, queue)
+        except AccRuntimeError as failed:
+            if failed.kind is not ErrorClass.OUT_OF_MEMORY or not self.free_kept():
+                raise
+        return self.device.allocate(size, queue)
+
+    def free_kept(self) -> int:
+        """Frees the blocks that are kept for later; how many."""
+        kept = self.blocks.drain() if self.blocks is not None else ()
+        for address in kept:
+            self.device.free(address, self.device.sync_queue)
+        return len(kept)
+
+    def _free(self, entry: Entry, queue: Queue) -> None:
+        """Frees an entry's block, or keeps it where the queue is its only user."""
+        ordered = queue is self.device.sync_queue and not entry.users.queues and not entry.users.any
+        if self.blocks is None or not ordered or entry.packed is not None:
+            self.ordering.free(entry.allocation, entry.users, queue)
+            return
+        instead = self.blocks.keep_block(entry.device, entry.bytes)
+        if instead is not None:
+            self.device.free(instead, queue)
 
     def _translate(self, request: Request) -> int:
         """The result of clauses that look up without counting."""
@@ -381,7 +430,7 @@ class Mapper:
             self.ordering.before_copy(entry.users, queue)
             self.device.store_pointer(link.slot, 0, queue)
         with self.watch("free", request, entry.bytes, queue):
-            self.ordering.free(entry.allocation, entry.users, queue)
+            self._free(entry, queue)
         if self.unmapped is not None:
             self.unmapped(request, entry, queue)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ..compression.arrays import Packed
 from ..errors import AccRuntimeError, ErrorClass, HostRange
@@ -73,6 +74,14 @@ class Entry:
         return HostRange(self.host, self.bytes, self.origin)
 
 
+class Mirror(Protocol):
+    """What is told of each entry that comes or goes."""
+
+    def insert(self, entry: Entry) -> None: ...
+
+    def remove(self, entry: Entry) -> None: ...
+
+
 def _freed(name: str, held: Sequence[Entry]) -> str:
     """What to add where another variable is mapped in the memory of this one: it may be there no more."""
     others = [e.origin for e in held if e.origin and f"'{name}'" not in e.origin]
@@ -91,6 +100,8 @@ class PresentTable:
         self.epoch = 0
         self.changed: Callable[[], None] = lambda: None
         """Called when an entry has come or is about to go, and when more queues use one."""
+        self.mirror: Mirror | None = None
+        """What follows the table's entries (`native/present_rows.py`)."""
         self._starts: list[int] = []
         self._entries: list[Entry] = []
 
@@ -148,6 +159,15 @@ class PresentTable:
     def insert(self, entry: Entry) -> Entry:
         """Adds an entry, which must not overlap another one nor be empty."""
         assert entry.bytes > 0 and not self.overlapping(entry.host, entry.bytes)
+        if self.mirror is not None:
+            self.mirror.insert(entry)
+        return self._insert(entry)
+
+    def follow(self, host: int, size: int, device: int) -> Entry:
+        """Adds an entry that the mirror has already."""
+        return self._insert(Entry(host, size, device))
+
+    def _insert(self, entry: Entry) -> Entry:
         index = bisect_right(self._starts, entry.host)
         self._starts.insert(index, entry.host)
         self._entries.insert(index, entry)
@@ -161,9 +181,16 @@ class PresentTable:
         index = bisect_right(self._starts, entry.host) - 1
         assert self._entries[index] is entry
         self.changed()
+        if self.mirror is not None:
+            self.mirror.remove(entry)
         del self._starts[index]
         del self._entries[index]
         self.epoch += 1
+
+    def index(self, entry: Entry) -> int | None:
+        """The place of an entry among the others by host address; None if it is not in the table."""
+        index = bisect_right(self._starts, entry.host) - 1
+        return index if index >= 0 and self._entries[index] is entry else None
 
     def by_device_address(self, address: int) -> Entry | None:
         """The entry whose device copy contains `address` (linear: only `acc_hostptr` asks)."""

@@ -23,7 +23,7 @@ from ..compression.arrays import Answer, answer_for
 from ..device import Queue
 from ..native.data import DeviceSlots, EnteredRegion, Served
 from .cells import Cell, Cells
-from .coming_and_going import may_go, only_counts_or_maps
+from .coming_and_going import leaving, only_counts_or_maps
 from .in_place import NOT_SIMPLE, InPlace, records_in_place
 from .mapping import POINTER_BYTES, Request, read_host_pointer
 from .pointer_rows import Part, expand
@@ -92,38 +92,71 @@ class _Remembered:
 class QuickEntry:
     """Entry to and exit from regions on data of one present table that is there to stay."""
 
-    def __init__(self, table: PresentTable, cells: Cells, works_in_place: bool = False):
+    def __init__(
+        self,
+        table: PresentTable,
+        cells: Cells,
+        works_in_place: bool = False,
+        reuses_blocks: bool = False,
+        stream: int = 0,
+    ):
         self._table = table
         self._works_in_place = works_in_place
+        self._reuses_blocks = reuses_blocks
+        self._stream = stream
         self._cells = cells
         self._remembered: dict[int, _Remembered] = {}
-        self.native: DeviceSlots | None = None
+        self._native: DeviceSlots | None = None
+
+    @property
+    def native(self) -> DeviceSlots | None:
         """Takes over repeated constructs, where native code can see what they are about."""
+        return self._native
+
+    @native.setter
+    def native(self, native: DeviceSlots | None) -> None:
+        if native is self._native:
+            return
+        if self._native is not None:
+            self.settle()
+            self._native.rows.detach()
+        self._native = native
+        if native is not None:
+            native.rows.attach(
+                self._table,
+                in_place=self._works_in_place,
+                creates=self._reuses_blocks,
+                stream=self._stream,
+            )
 
     def settle(self) -> None:
         """Makes the table's counters complete, before anyone but this class looks at them."""
-        if self.native is not None:
-            self.native.disarm()
+        if self._native is not None:
+            self._native.disarm()
+            self._native.rows.absorb_all()
 
     def before(self, requests: Sequence[Request], what: str) -> None:
         """
         Before `requests` are performed ("enter" or "exit"): makes the counters that they may bring to zero
         complete, and takes from native code what their entries' coming or going changes.
         """
-        if self.native is not None:
-            if what == "update":
-                return
-            if not all(only_counts_or_maps(request) for request in requests):
-                self.native.disarm()
-            elif what == "enter":
-                self.native.rest((), _spans(requests))
-            else:
-                self.native.rest(may_go(requests, self._table), ())
+        native = self._native
+        if native is None:
+            return
+        native.rows.open()
+        if what == "update":
+            return
+        if not all(only_counts_or_maps(request) for request in requests):
+            self.settle()
+            return
+        native.disarm()
+        if what == "exit":
+            native.rows.absorb(leaving(requests, self._table))
 
-    def after(self, requests: Sequence[Request], what: str) -> None:
-        """After `requests` were performed: what came back is native code's again."""
-        if self.native is not None and what == "enter":
-            self.native.resume(self._table, _spans(requests))
+    def after(self) -> None:
+        """After `requests` were performed: what has come is native code's, too."""
+        if self._native is not None:
+            self._native.rows.publish()
 
     def enter(self, site: int, records: int, count: int, queue: Queue | None = None) -> int:
         """
@@ -131,9 +164,34 @@ class QuickEntry:
         asynchronous construct. Others are over when their exit comes, so that their reductions may use
         cells.
         """
+        if self._native is None:
+            return self._enter(site, records, count, queue)
+        self._native.rows.open()
+        self._native.settle(site)
+        done = self._enter(site, records, count, queue)
+        if done == count:
+            self._hand_over(site, self._remembered[site], queue)
+        self._native.rows.publish()
+        return done
+
+    def _hand_over(self, site: int, known: _Remembered, queue: Queue | None) -> None:
+        """Has native code do what has just been done the next time."""
+        native = self._native
+        assert native is not None
+        region = known.as_region()
+        if region.only_counts:
+            if queue is not None:
+                native.rows.count_asynchronous(known.entries)
+            elif known.cells:
+                native.rows.offer_cells(site, self._cells.of(site))
+        elif _stays_present(known):
+            if queue is not None:
+                for entry in known.entries:  # native code takes the region over, whatever its queue
+                    entry.users.add_all()
+            native.arm(site, region, asynchronous=queue is not None)
+
+    def _enter(self, site: int, records: int, count: int, queue: Queue | None) -> int:
         synchronous = queue is None
-        if self.native is not None:
-            self.native.settle(site)
         raw = _string_at(records, RECORD_BYTES * count)
         known = self._remembered.get(site)
         if (
@@ -157,20 +215,23 @@ class QuickEntry:
             ctypes.memmove(records, known.after, len(raw))
             for answer in known.answers:
                 answer.give()
-        arms = self.native is not None and _stays_present(known)
         if queue is not None:
             for entry in known.entries:
                 entry.users.add(queue)
-                if arms:  # native code takes the region over, whatever its queue
-                    entry.users.add_all()
-        if self.native is not None and arms:
-            self.native.arm(site, known.as_region(), asynchronous=not synchronous)
         return count
 
     def exit(self, site: int, records: int, count: int) -> int:
         """The mirror of `enter`, from the last record: returns how many records remain."""
-        if self.native is not None:
-            self.native.settle(site)
+        if self._native is None:
+            return self._exit(site, records, count)
+        self._native.rows.open()
+        self._native.settle(site)
+        self._native.rows.adopt_cells(site)
+        left = self._exit(site, records, count)
+        self._native.rows.publish()
+        return left
+
+    def _exit(self, site: int, records: int, count: int) -> int:
         raw = _string_at(records, RECORD_BYTES * count)
         known = self._remembered.get(site)
         same = known is not None and known.epoch == self._table.epoch and raw == known.after
@@ -191,13 +252,23 @@ class QuickEntry:
             _count_all(known, 1)
         return self._exit_each(site, raw, count)
 
+    def take_block(self, size: int) -> int | None:
+        """As `Blocks` in `mapping.py`, whose blocks native code may take, too."""
+        return None if self._native is None else self._native.rows.take_block(size)
+
+    def keep_block(self, address: int, size: int) -> int | None:
+        return address if self._native is None else self._native.rows.keep_block(address, size)
+
+    def drain(self) -> Sequence[int]:
+        return () if self._native is None else self._native.rows.drain()
+
     def _claim(self, site: int) -> bool:
         """Whether no region that native code knows of is in the site's cells; they are ours if so."""
-        return self.native is None or self.native.claim(site)
+        return self._native is None or self._native.claim(site)
 
     def _release(self, site: int) -> None:
-        if self.native is not None:
-            self.native.release(site)
+        if self._native is not None:
+            self._native.release(site)
 
     def _enter_each(
         self, site: int, records: int, count: int, raw: bytes, queue: Queue | None
@@ -337,11 +408,6 @@ class QuickEntry:
             holder = self._table.containing(part.pointer, POINTER_BYTES)
         attachments = holder.attachments if holder is not None else None
         return _Found(entry, attachments, part.pointer, entry.device_address(part.base))
-
-
-def _spans(requests: Sequence[Request]) -> Sequence[tuple[int, int]]:
-    """The host memory of the requests: start and end of each."""
-    return [(request.start, request.start + request.bytes) for request in requests]
 
 
 def _found_in_place(known: InPlace) -> _Found:

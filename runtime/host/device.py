@@ -189,6 +189,7 @@ class HostDevice:
         self.name = f"{which} (CPU, {self.threads} threads)"
         self.shares_memory = self.options.shared_memory
         self.works_in_place = not self.options.poison
+        self.reuses_blocks = not self.options.poison
         self.sync_queue = InlineQueue()
         self._queues: list[ThreadQueue] = []
         self._team = gang_team()
@@ -341,7 +342,14 @@ class HostDevice:
         return 0
 
     def native_driver(self) -> NativeDriver:
-        return NativeDriver(self._team.launch_address, self._team.synchronize_address)
+        team = self._team
+        copy = team.copy_address
+        return NativeDriver(
+            team.launch_address, team.synchronize_address, copy_in=copy, copy_out=copy
+        )
+
+    def native_stream(self) -> int:
+        return _IN_PLACE
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         kernel = self._kernel(symbol)

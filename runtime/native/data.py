@@ -2,7 +2,8 @@
 The data path in native code: `__accopt_data_enter` and `__accopt_data_exit` for constructs whose data
 is present, as most constructs in a loop are.
 
-Python (`quick_entry.py`) finds out what a construct's records stand for. If nothing had to move, and
+Clauses that only count are looked up in the present table's rows (`present_rows.py`). For others, Python
+(`quick_entry.py`) finds out what a construct's records stand for. If nothing had to move, and
 the data would stay present without this construct, it *arms* the site: it leaves the records, with
 the device addresses they found, in a `Slot`. From then on a native function compiled once per program
 compares the records the host code brings with those of the slot, the first words of compressed
@@ -14,17 +15,12 @@ cells, and counts in the slot how many regions are open. Anything else goes to t
 The counters of the present table lack the regions open in slots. That is safe because
 
 - a slot is armed only while Python's counters alone keep its entries present and its pointers attached,
-  and Python *disarms* all slots before one of these counters falls to zero and before a clause that is
+  and Python *disarms* all slots before entries come or go and before a clause that is
   more than counting;
 - to disarm is to add the open regions to the entries' counters: their exits then come to Python.
 
 The cells of a site serve one region at a time. A word of the site says whether they do: native code counts it
 as it enters and leaves, Python claims it before it uses cells and releases it when it has emptied them.
-
-A program that maps and frees work arrays in every step would disarm everything in every step. So a slot that
-depends on nothing but its entries only *rests* while one of them may go, and takes up its work when
-entries for the same host memory are there again, wherever on the device. Such a slot takes any sections of
-its entries, too: programs that go through regions of different sizes bring other sections each time.
 
 One word for each device is the lock between the two sides. Native code tries it a few times, and calls
 Python if it stays taken, so it never waits.
@@ -42,32 +38,29 @@ from typing import Any
 from ...compiler.base.abi import (
     ASYNC_ON_DEVICE,
     RECORD_BYTES,
-    RECORD_DEVICE_AT,
     RECORD_FORMAT,
     Compression,
 )
 from ..compression.arrays import Answer
 from ..data.cells import Cell
-from ..data.present import Entry, PresentTable
+from ..data.present import Entry
+from ..device import NativeDriver
 from .code import NativeCode
+from .counted_regions_code import TEMPLATE as REGIONS_TEMPLATE
 from .data_code import TEMPLATE
-from .devices import DeviceRow, NativeDevices
+from .devices import CONTEXT_IR, ROW_IR, DeviceRow, NativeDevices
+from .present_rows import LAYOUT, PresentRows
+from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
 
-WAYS = 16
-"""
-Slots of a site: programs that swap two or three arrays bring their records in as many versions, and those
-with work arrays for regions of different sizes in more.
-"""
+WAYS = 8
+"""Slots of a site: programs that swap two or three arrays bring their records in as many versions."""
 
 TRIES = 64
 """For longer than these take nobody holds the lock but who has been interrupted."""
 
-_SLOT_BYTES = 96
-_WORD = struct.Struct("=q")
+_SLOT_BYTES = 88
 _POINTER_FIELD = 3
-_SECTION = struct.Struct("=2q")
-_SECTION_AT = 8
-"""A section in a record: its offset from the base, and its bytes."""
+_POINTER_BYTES = 8
 _TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.coefficients.offset) // 8}q")
 _TOLD_WORDS = _TOLD.size // 8
 _ANSWER_WORDS = 2 + _TOLD_WORDS
@@ -89,7 +82,6 @@ class _Slot(ctypes.Structure):
         ("watch_count", ctypes.c_int64),
         ("watches", ctypes.c_void_p),
         ("asynchronous", ctypes.c_int64),
-        ("any_section", ctypes.c_int64),
     )
 
 
@@ -113,6 +105,12 @@ class EnteredRegion:
     attached: Sequence[tuple[dict[int, int], int]] = ()
     watched: Sequence[tuple[int, bytes]] = ()
 
+    @property
+    def only_counts(self) -> bool:
+        """Whether it is one entry, and nothing else, that each record stands for."""
+        more = self.answers or self.attached or self.watched or _pointers_of(self.records)
+        return not more and len(self.records) == RECORD_BYTES * len(self.entries)
+
 
 @dataclass(slots=True)
 class _Armed:
@@ -122,32 +120,45 @@ class _Armed:
     attached: Sequence[tuple[dict[int, int], int]]
     cells: Sequence[Served]
     memory: Sequence[ctypes.Array[Any]]
-    plain: bool
-    """Whether the answer follows from which data is present, record by record."""
-    in_place: Sequence[Entry]
-    """What stands for host memory that the construct works in."""
-
-    @property
-    def any_section(self) -> bool:
-        """Whether it does for all sections of its entries."""
-        return self.plain and not self.in_place
+    absent: Sequence[tuple[int, int]]
+    """
+    Host memory (start, end) that must not come to be present: pointer objects, and what is used in place.
+    """
 
 
 class NativeData:
     """
     The compiled functions (`enter_address`, `exit_address`) of one program, for the devices of `devices`.
 
-    `slow_enter` and `slow_exit`: C addresses of the Python entry points.
+    `slow_enter` and `slow_exit`: C addresses of the Python entry points. `driver`: what copies little data,
+    if the devices have one; `enter_context`: as for `NativeDevices`.
     """
 
-    def __init__(self, sites: int, devices: NativeDevices, slow_enter: int, slow_exit: int):
+    def __init__(
+        self,
+        sites: int,
+        devices: NativeDevices,
+        slow_enter: int,
+        slow_exit: int,
+        driver: NativeDriver | None = None,
+        enter_context: int = 0,
+    ):
         self._sites = sites
         self._devices = devices
         self._code = NativeCode(
-            TEMPLATE,
-            {**devices.addresses, "slow_enter": slow_enter, "slow_exit": slow_exit},
+            ROW_IR + CONTEXT_IR + ROWS_TEMPLATE + REGIONS_TEMPLATE + TEMPLATE,
+            {
+                **devices.addresses,
+                "slow_enter": slow_enter,
+                "slow_exit": slow_exit,
+                "copy_to": driver.copy_in if driver else 0,
+                "copy_from": driver.copy_out if driver else 0,
+                "synchronize": driver.stream_synchronize if driver else 0,
+                "enter_context": enter_context,
+            },
             {
                 **devices.constants,
+                **LAYOUT,
                 "ways": WAYS,
                 "tries": TRIES,
                 "on_device": ASYNC_ON_DEVICE,
@@ -161,6 +172,10 @@ class NativeData:
         self.exit_address: int = address("exit")
         self.try_lock = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address("try_lock"))
         self.unlock = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(address("unlock"))
+        self.copies = driver is not None and driver.copy_in != 0
+        pointer, word = ctypes.c_void_p, ctypes.c_int64
+        self.insert_row = ctypes.PYFUNCTYPE(None, pointer, *[word] * 5)(address("insert_row"))
+        self.remove_row = ctypes.PYFUNCTYPE(None, pointer, word)(address("remove_row"))
         self._slots: dict[int, DeviceSlots] = {}
 
     def of(self, device: int) -> DeviceSlots:
@@ -181,20 +196,21 @@ class DeviceSlots:
         self._slots = (_Slot * (WAYS * max(sites, 1)))()
         self._busy = (ctypes.c_int64 * max(sites, 1))()
         self._armed: dict[int, _Armed] = {}
-        self._using: dict[Entry, set[int]] = {}
-        """Plain slots that are armed, by their entries."""
-        self._sensitive: set[int] = set()
-        """Armed slots that are not plain or work in host memory."""
-        self._resting: dict[int, _Armed] = {}
-        self._missing: dict[int, set[int]] = {}
-        """Resting slots by the host address of an entry that they wait for."""
-        self._undecided: set[int] = set()
-        """Resting slots of which it is not known that an entry is missing."""
         self._next_way = [0] * max(sites, 1)
         self._native = native
         self._row = address
         row.busy = ctypes.addressof(self._busy)
         row.slots = ctypes.addressof(self._slots)
+        self.rows = PresentRows(
+            sites,
+            native.insert_row,
+            native.remove_row,
+            self._take_lock,
+            self._release_lock,
+            copies=native.copies,
+        )
+        """What the slots need not know: clauses that only count."""
+        row.book = self.rows.address
 
     def arm(self, site: int, region: EnteredRegion, *, asynchronous: bool = False) -> None:
         """
@@ -205,8 +221,7 @@ class DeviceSlots:
         if asynchronous:
             self._forget_synchronous(site)
         ways = range(first, first + WAYS)
-        free = [i for i in ways if i not in self._armed and i not in self._resting]
-        free += [i for i in ways if i in self._resting]
+        free = [i for i in ways if i not in self._armed]
         index = free[0] if free else first + self._next_way[site]
         self._next_way[site] = (index - first + 1) % WAYS
         self._take_lock()
@@ -222,17 +237,11 @@ class DeviceSlots:
                 for word in (address, len(held) // 8, ctypes.addressof(copy))
             )
             memory = (buffer, cells, told, watches, *copies)
-            known = _Armed(
-                region.entries,
-                region.attached,
-                region.cells,
-                memory,
-                _is_plain(region),
-                [entry for entry in region.entries if _is_in_place(entry)],
+            absent = [(place, place + _POINTER_BYTES) for place in _pointers_of(region.records)]
+            absent += [(e.host, e.end) for e in region.entries if e.pinned and e.device == e.host]
+            self._armed[index] = _Armed(
+                region.entries, region.attached, region.cells, memory, absent
             )
-            if known.any_section:
-                _widen(buffer, region.entries)
-            self._watch(index, known)
             _count(region.entries, region.attached, -1)
             self._slots[index] = _Slot(
                 1,
@@ -246,30 +255,14 @@ class DeviceSlots:
                 len(region.watched),
                 ctypes.addressof(watches),
                 int(asynchronous),
-                int(known.any_section),
             )
         finally:
-            self._native.unlock(self._row)
+            self._release_lock()
+        self._reserve()
 
-    def _watch(self, index: int, known: _Armed) -> None:
-        """Notes what an armed slot depends on."""
-        self._armed[index] = known
-        if known.plain:
-            for entry in known.entries:
-                self._using.setdefault(entry, set()).add(index)
-        if not known.any_section:
-            self._sensitive.add(index)
-
-    def _unwatch(self, index: int) -> _Armed | None:
-        known = self._armed.pop(index, None)
-        if known is not None and known.plain:
-            for entry in known.entries:
-                if (users := self._using.get(entry)) is not None:
-                    users.discard(index)
-                    if not users:
-                        del self._using[entry]
-        self._sensitive.discard(index)
-        return known
+    def _reserve(self) -> None:
+        """Arrays that are created natively change nothing for armed slots."""
+        self.rows.reserve({span for known in self._armed.values() for span in known.absent})
 
     def claim(self, site: int) -> bool:
         """Takes the site's cells for a region that Python enters, unless one is in them; see `release`."""
@@ -279,7 +272,7 @@ class DeviceSlots:
             self._busy[site] += free
             return free
         finally:
-            self._native.unlock(self._row)
+            self._release_lock()
 
     def release(self, site: int) -> None:
         """A region in the site's cells, whoever entered it, is over, as Python has found."""
@@ -287,7 +280,7 @@ class DeviceSlots:
         try:
             self._busy[site] = max(self._busy[site] - 1, 0)
         finally:
-            self._native.unlock(self._row)
+            self._release_lock()
 
     def settle(self, site: int) -> None:
         """Disarms the site's slots that have open regions: their next exit or entry is Python's."""
@@ -300,7 +293,7 @@ class DeviceSlots:
                     if self._slots[index].open:
                         self._disarm(index)
             finally:
-                self._native.unlock(self._row)
+                self._release_lock()
 
     def _forget_synchronous(self, site: int) -> None:
         """Disarms the slots that would refuse what a new one takes."""
@@ -310,84 +303,18 @@ class DeviceSlots:
                 if index in self._armed and not self._slots[index].asynchronous:
                     self._disarm(index)
         finally:
-            self._native.unlock(self._row)
-
-    def rest(self, going: Sequence[Entry], spans: Sequence[tuple[int, int]]) -> None:
-        """
-        Before entries go, or come for some `spans` of host memory (start, end): disarms the slots that are
-        not plain and those that work in host memory there; those with an entry of `going` rest.
-        """
-        resting = {index for entry in going for index in self._using.get(entry, ())}
-        over = [i for i in self._sensitive if _is_over(self._armed[i], spans)]
-        if over or resting:
-            self._take_lock()
-            try:
-                for index in resting:
-                    self._resting[index] = self._armed[index]
-                    self._undecided.add(index)
-                    self._close(index)
-                for index in over:
-                    self._disarm(index)
-            finally:
-                self._native.unlock(self._row)
-
-    def resume(self, table: PresentTable, spans: Sequence[tuple[int, int]]) -> None:
-        """
-        After entries have come for `spans` of host memory (start, end): arms again what rests and has
-        all its data, held by something else, on the device.
-        """
-        candidates, self._undecided = self._undecided, set()
-        for start, _ in spans:
-            entry = table.at(start)
-            if entry is not None:
-                candidates |= self._missing.pop(entry.host, set())
-        ready: list[tuple[int, Sequence[Entry]]] = []
-        for index in candidates & self._resting.keys():
-            known = self._resting[index]
-            entries, missing = _entries_now(known, table)
-            if missing is None:
-                ready.append((index, entries))
-            elif known.in_place:  # what is in its way may go without anything coming
-                self._undecided.add(index)
-            else:
-                self._missing.setdefault(missing, set()).add(index)
-        if ready:
-            self._take_lock()
-            try:
-                for index, entries in ready:
-                    self._resume(index, entries)
-            finally:
-                self._native.unlock(self._row)
-
-    def _resume(self, index: int, entries: Sequence[Entry]) -> None:
-        known = self._resting.pop(index)
-        records = known.memory[0]
-        for at, entry in zip(
-            range(0, RECORD_BYTES * len(entries), RECORD_BYTES), entries, strict=True
-        ):
-            base = _WORD.unpack_from(records, at)[0]
-            _WORD.pack_into(records, at + RECORD_DEVICE_AT, entry.device_address(base))
-        if self._slots[index].asynchronous:
-            for entry in entries:
-                entry.users.add_all()
-        known.entries = entries
-        if known.any_section:
-            _widen(records, entries)
-        self._watch(index, known)
-        self._slots[index].armed = 1
+            self._release_lock()
 
     def disarm(self) -> None:
         """Disarms all slots: the counters of the present table are complete again."""
-        self._resting.clear()
-        self._missing.clear()
-        self._undecided.clear()
         if self._armed:
             self._take_lock()
             try:
                 for index in list(self._armed):
                     self._disarm(index)
             finally:
-                self._native.unlock(self._row)
+                self._release_lock()
+            self._reserve()
 
     @property
     def armed(self) -> int:
@@ -395,12 +322,8 @@ class DeviceSlots:
         return len(self._armed)
 
     def _disarm(self, index: int) -> None:
-        self._resting.pop(index, None)
-        self._close(index)
-
-    def _close(self, index: int) -> None:
         """Takes the slot from native code: its open regions are in the counters from now on."""
-        known = self._unwatch(index)
+        known = self._armed.pop(index, None)
         if known is None:
             return
         opened = self._slots[index].open
@@ -415,6 +338,9 @@ class DeviceSlots:
         while not self._native.try_lock(self._row):
             time.sleep(0)  # lets a thread that holds it go on, if it waits for Python's lock
 
+    def _release_lock(self) -> None:
+        self._native.unlock(self._row)
+
 
 def _count(
     entries: Sequence[Entry], attached: Sequence[tuple[dict[int, int], int]], step: int
@@ -425,47 +351,13 @@ def _count(
         counters[pointer] += step
 
 
-def _is_plain(region: EnteredRegion) -> bool:
-    """Whether the region's answer follows from which data is present, one entry for each record."""
-    extra = region.cells or region.answers or region.attached or region.watched
-    pointers = any(
-        RECORD_FORMAT.unpack_from(region.records, at)[_POINTER_FIELD]
-        for at in range(0, len(region.records), RECORD_BYTES)
+def _pointers_of(records: bytes) -> list[int]:
+    """The pointer objects that records name."""
+    found = (
+        RECORD_FORMAT.unpack_from(records, at)[_POINTER_FIELD]
+        for at in range(0, len(records), RECORD_BYTES)
     )
-    return not extra and not pointers and len(region.records) == RECORD_BYTES * len(region.entries)
-
-
-def _widen(records: ctypes.Array[Any], entries: Sequence[Entry]) -> None:
-    """Makes the records' sections those of their entries."""
-    for at, entry in zip(range(0, RECORD_BYTES * len(entries), RECORD_BYTES), entries, strict=True):
-        base = _WORD.unpack_from(records, at)[0]
-        _SECTION.pack_into(records, at + _SECTION_AT, entry.host - base, entry.bytes)
-
-
-def _is_over(known: _Armed, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether it is not plain, or works in host memory that one of the spans touches."""
-    inside = any(e.host < end and start < e.end for e in known.in_place for start, end in spans)
-    return inside or not known.plain
-
-
-def _is_in_place(entry: Entry) -> bool:
-    """Whether it stands for host memory that the construct works in."""
-    return entry.pinned and entry.device == entry.host
-
-
-def _entries_now(known: _Armed, table: PresentTable) -> tuple[Sequence[Entry], int | None]:
-    """The entries for the same host memory, and the address of the first that nothing else holds there."""
-    found: list[Entry] = []
-    for old in known.entries:
-        now = table.at(old.host)
-        if now is None and old in known.in_place and not table.overlapping(old.host, old.bytes):
-            now = old
-        if now is None or now.host != old.host or now.packed is not None or not now.live:
-            return found, old.host
-        if now.bytes != old.bytes and not known.any_section:
-            return found, old.host
-        found.append(now)
-    return found, None
+    return [pointer for pointer in found if pointer]
 
 
 def _words(values: Iterable[int]) -> ctypes.Array[ctypes.c_int64]:

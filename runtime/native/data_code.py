@@ -1,45 +1,13 @@
 """
-The functions of `native_data.py` as LLVM IR, after that of the devices' rows, where its tables are. Format
-fields: `ways`, slots of a site; `on_device`, the async value of constructs with `deviceid`; `tries`, how
-often a lock is tried; `slow_enter` and `slow_exit`, addresses of the Python entry points; `answer_words`,
-`answer_at` and `told_words`, the layout of what compressed arrays' descriptors are told.
+The functions of `native_data.py` as LLVM IR, after that of the devices' rows, where its tables are, and of
+regions that only count (`counted_regions_code.py`). Format fields: `ways`, slots of a site; `on_device`,
+the async value of constructs with `deviceid`; `tries`, how often a lock is tried; `slow_enter` and
+`slow_exit`, addresses of the Python entry points; `answer_words`, `answer_at` and `told_words`, the layout
+of what compressed arrays' descriptors are told; `synchronize`, the address of the driver's function.
 """
 
-from .devices import ROW_IR
-
-TEMPLATE = (
-    ROW_IR
-    + """
-%slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr, i64, ptr, i64, i64 }}
-
-; whether word i of a record is of a section, and begins (offset) or ends (bytes) one inside of the known one
-define internal i1 @inside(ptr %records, ptr %known, i64 %i) {{
-entry:
-  %field = and i64 %i, 7
-  %is_bytes = icmp eq i64 %field, 2
-  br i1 %is_bytes, label %bytes, label %other
-bytes:
-  %before = sub i64 %i, 1
-  %offset_at = getelementptr i64, ptr %records, i64 %before
-  %offset = load i64, ptr %offset_at
-  %first_at = getelementptr i64, ptr %known, i64 %before
-  %first = load i64, ptr %first_at
-  %size_at = getelementptr i64, ptr %records, i64 %i
-  %size = load i64, ptr %size_at
-  %most_at = getelementptr i64, ptr %known, i64 %i
-  %most = load i64, ptr %most_at
-  %some = icmp sgt i64 %size, 0
-  %distance = sub i64 %offset, %first
-  %behind = icmp sge i64 %distance, 0
-  %end = add i64 %distance, %size
-  %within = icmp sle i64 %end, %most
-  %starts = and i1 %some, %behind
-  %fits = and i1 %starts, %within
-  ret i1 %fits
-other:
-  %is_offset = icmp eq i64 %field, 1 ; looked at with the bytes
-  ret i1 %is_offset
-}}
+TEMPLATE = """
+%slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr, i64, ptr, i64 }}
 
 ; the slot of the site that holds these records (with %device: their device addresses too), or null
 define internal ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 %device) {{
@@ -60,9 +28,6 @@ way:
   %is_armed = icmp ne i64 %armed, 0
   %same_count = icmp eq i64 %held, %wanted
   %fits = and i1 %is_armed, %same_count
-  %any_at = getelementptr %slot, ptr %slot, i32 0, i32 11
-  %any = load i64, ptr %any_at
-  %any_section = icmp ne i64 %any, 0
   br i1 %fits, label %word, label %other
 word:
   %i = phi i64 [ 0, %way ], [ %next_word, %equal ]
@@ -76,16 +41,7 @@ word:
   %differs = xor i1 %device, true
   %skipped = and i1 %is_device, %differs
   %match = or i1 %same, %skipped
-  br i1 %match, label %same_so_far, label %section
-same_so_far:
-  ; an equal number of bytes that begins elsewhere may end elsewhere
-  %is_size = icmp eq i64 %field, 2
-  %measured = and i1 %is_size, %any_section
-  br i1 %measured, label %section, label %equal
-section:
-  %inside = call i1 @inside(ptr %records, ptr %known, i64 %i)
-  %covered = and i1 %inside, %any_section
-  br i1 %covered, label %equal, label %other
+  br i1 %match, label %equal, label %other
 equal:
   %next_word = add i64 %i, 1
   %more = icmp ult i64 %next_word, %wanted
@@ -213,7 +169,7 @@ entry:
   %cells = load ptr, ptr %cells_at
   br label %test
 test:
-  %i = phi i64 [ 0, %entry ], [ %next, %moved ]
+  %i = phi i64 [ 0, %entry ], [ %next, %take ]
   %more = icmp ult i64 %i, %count
   br i1 %more, label %take, label %done
 take:
@@ -225,17 +181,7 @@ take:
   %size = load i64, ptr %size_at
   %from = select i1 %out, ptr %cell, ptr %variable
   %to = select i1 %out, ptr %variable, ptr %cell
-  br label %byte
-byte:
-  %b = phi i64 [ 0, %take ], [ %next_byte, %byte ]
-  %source = getelementptr i8, ptr %from, i64 %b
-  %target = getelementptr i8, ptr %to, i64 %b
-  %value = load i8, ptr %source
-  store i8 %value, ptr %target
-  %next_byte = add i64 %b, 1
-  %more_bytes = icmp ult i64 %next_byte, %size
-  br i1 %more_bytes, label %byte, label %moved
-moved:
+  call void @move_bytes(ptr %to, ptr %from, i64 %size)
   %next = add i64 %i, 1
   br label %test
 done:
@@ -267,6 +213,20 @@ define void @unlock(ptr %row) {{
   ret void
 }}
 
+; after all records were counted; 2: and copies must be over
+define internal void @finish(ptr %row, ptr %book, i32 %counted) {{
+entry:
+  %stream = call i64 @field(ptr %book, i32 11)
+  call void @unlock(ptr %row)
+  %moved = icmp eq i32 %counted, 2
+  br i1 %moved, label %wait, label %done
+wait:
+  %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  br label %done
+done:
+  ret void
+}}
+
 define void @enter(i32 %site, ptr %records, i32 %count, i64 %queue) {{
 entry:
   %row = call ptr @row()
@@ -279,6 +239,19 @@ try:
   %locked = icmp ne i32 %mine, 0
   br i1 %locked, label %look, label %slow
 look:
+  %waits = icmp eq i64 %queue, -2
+  %on_device = icmp eq i64 %queue, {on_device}
+  %sync = or i1 %waits, %on_device
+  %book = call ptr @table(ptr %row, i32 20)
+  %site_busy = getelementptr i64, ptr %busy_table, i32 %site
+  %counted = call i32 @enter_rows(ptr %row, ptr %book, ptr %site_busy, i32 %site, ptr %records, i32 %count,
+      i1 %sync)
+  %here = icmp ne i32 %counted, 0
+  br i1 %here, label %over, label %search
+over:
+  call void @finish(ptr %row, ptr %book, i32 %counted)
+  ret void
+search:
   %slot = call ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 false)
   %unknown = icmp eq ptr %slot, null
   br i1 %unknown, label %leave, label %check
@@ -354,6 +327,20 @@ try:
   %locked = icmp ne i32 %mine, 0
   br i1 %locked, label %look, label %slow
 look:
+  %waits = icmp eq i64 %queue, -2
+  %on_device = icmp eq i64 %queue, {on_device}
+  %sync = or i1 %waits, %on_device
+  %waited = xor i1 %on_device, true
+  %book = call ptr @table(ptr %row, i32 20)
+  %site_busy = getelementptr i64, ptr %busy_table, i32 %site
+  %counted = call i32 @exit_rows(ptr %row, ptr %book, ptr %site_busy, i32 %site, ptr %records, i32 %count,
+      i1 %sync, i1 %waited)
+  %here = icmp ne i32 %counted, 0
+  br i1 %here, label %over, label %search
+over:
+  call void @finish(ptr %row, ptr %book, i32 %counted)
+  ret void
+search:
   %slot = call ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 true)
   %unknown = icmp eq ptr %slot, null
   br i1 %unknown, label %leave, label %check
@@ -388,4 +375,3 @@ slow:
   ret void
 }}
 """
-)

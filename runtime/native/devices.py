@@ -30,11 +30,12 @@ ROW_BYTES = 3 * _LINE
 class DeviceRow(ctypes.Structure):
     """
     What native code knows of a device. `opened`: it has been used. `context`: what `enter_context` takes to
-    make it current, 0 if there is nothing to do. `waits`: synchronous constructs are waited for. `sync`: the
-    address of the synchronous queue's `NativeQueue`. `postpones`: so may waits for other queues be. `epoch`:
-    how many synchronous constructs, postponed waits and copies between devices the host has gone on from;
-    `settled`: what it was when a clock was read. `present` changes with the present table, the queues
-    and the users of data. The tables, and `lock`, are those of `NativeLauncher` and `NativeData`.
+    make it current, 0 if there is nothing to do. `waits`: synchronous constructs are waited for. `sync`:
+    the address of the synchronous queue's `NativeQueue`. `postpones`: so may waits for other queues be.
+    `epoch`: how many synchronous constructs, postponed waits and copies between devices the host has gone
+    on from; `settled`: what it was when a clock was read. `present` changes with the present table, the
+    queues and the users of data. The tables, and `lock`, are those of `NativeLauncher` and `NativeData`;
+    `book` is that of `PresentRows`.
     """
 
     _fields_ = (
@@ -58,7 +59,8 @@ class DeviceRow(ctypes.Structure):
         ("epoch", ctypes.c_int64),
         ("present", ctypes.c_int64),
         ("settled", ctypes.c_int64),
-        ("unused_of_lock", ctypes.c_int64 * 4),
+        ("book", ctypes.c_int64),
+        ("unused_of_lock", ctypes.c_int64 * 3),
     )
 
 

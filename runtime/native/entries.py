@@ -48,12 +48,15 @@ class NativeEntries:
         refuses a launch.
         """
         states = list(states)
+        driver = states[0].device.native_driver()
         if self._data is None:
             self._data = NativeData(
                 self._sites,
                 self._devices,
                 slow["__accopt_data_enter"],
                 slow["__accopt_data_exit"],
+                driver,
+                states[0].device.enter_function(),
             )
             for state in states:
                 self.serve(state)
@@ -61,7 +64,6 @@ class NativeEntries:
             "__accopt_data_enter": self._data.enter_address,
             "__accopt_data_exit": self._data.exit_address,
         }
-        driver = states[0].device.native_driver()
         if driver is not None:
             launcher = self._launcher or self._new_launcher(slow, driver, failed)
             self._launcher = launcher
@@ -119,6 +121,7 @@ class NativeEntries:
         for state in states:
             with state.lock:
                 state.quick.settle()
+                state.mapper.free_kept()
                 state.quick.native = None
 
     def copied(self, known: Known) -> None:

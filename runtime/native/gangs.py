@@ -159,6 +159,7 @@ class GangTeam:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._program))
         self.launch_address = self._program.address("launch")
         self.synchronize_address = self._program.address("synchronize")
+        self.copy_address = self._program.address("copy_little")
         pointer = ctypes.c_void_p
         self._run: Any = self._program.function("run", None, pointer, ctypes.c_int64, pointer)
         word, number = ctypes.c_int64, ctypes.c_uint32

@@ -236,6 +236,12 @@ done:
   ret i32 0
 }}
 
+; as `cuMemcpyHtoDAsync`, and `cuMemcpyDtoHAsync`
+define i32 @copy_little(ptr %target, ptr %source, i64 %bytes, i64 %stream) {{
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %bytes, i1 false)
+  ret i32 0
+}}
+
 ; as `cuStreamSynchronize`: launches are over when they return
 define i32 @synchronize(i64 %stream) {{
   ret i32 0

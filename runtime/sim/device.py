@@ -96,6 +96,7 @@ class SimDevice:
     type = DeviceType.NVIDIA
     shares_memory = False
     works_in_place = False
+    reuses_blocks = False
 
     def __init__(self, options: SimOptions | None = None, number: int = 0, count: int = 1):
         self.options = options or SimOptions()
@@ -311,6 +312,9 @@ class SimDevice:
 
     def native_driver(self) -> NativeDriver | None:
         return None
+
+    def native_stream(self) -> int:
+        return 0
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         raise NotImplementedError("the simulated device has no native driver")

@@ -1,0 +1,562 @@
+"""
+Regions that native code enters and leaves by the rows of the present table alone, as LLVM IR behind that of
+the devices' rows, with contexts, and that of `present_rows_code.py`. Format fields: those of `LAYOUT`;
+`copy_to` and `copy_from`, addresses of functions as `cuMemcpyHtoDAsync` and `cuMemcpyDtoHAsync`.
+"""
+
+TEMPLATE = """
+; whether a clause only counts data that is present, and names some
+define internal i1 @simple(ptr %record) {{
+  %base = load i64, ptr %record
+  %some = icmp ne i64 %base, 0
+  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
+  %bytes = load i64, ptr %bytes_at
+  %many = icmp sgt i64 %bytes, 0
+  %kind_at = getelementptr %record, ptr %record, i32 0, i32 5
+  %kind = load i32, ptr %kind_at
+  %counts = icmp ule i32 %kind, {last_kind}
+  %flags_at = getelementptr %record, ptr %record, i32 0, i32 6
+  %flags = load i32, ptr %flags_at
+  %further = and i32 %flags, {not_simple}
+  %plain = icmp eq i32 %further, 0
+  %dims_at = getelementptr %record, ptr %record, i32 0, i32 8
+  %dims = load i32, ptr %dims_at
+  %flat = icmp eq i32 %dims, 0
+  %a = and i1 %some, %many
+  %b = and i1 %counts, %plain
+  %c = and i1 %a, %b
+  %d = and i1 %c, %flat
+  ret i1 %d
+}}
+
+; whether a record's pointer object has a copy on the device, to be attached
+define internal i1 @attaches(ptr %book, ptr %record) {{
+entry:
+  %pointer_at = getelementptr i64, ptr %record, i64 3
+  %pointer = load i64, ptr %pointer_at
+  %none = icmp eq i64 %pointer, 0
+  br i1 %none, label %no, label %look
+look:
+  %held = call i1 @touched(ptr %book, i64 %pointer, i64 8)
+  ret i1 %held
+no:
+  ret i1 false
+}}
+
+; the cell of record %i of a site for a scalar of its kind, or null
+define internal ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i) {{
+entry:
+  %record = getelementptr %record, ptr %records, i32 %i
+  %flags_at = getelementptr %record, ptr %record, i32 0, i32 6
+  %flags = load i32, ptr %flags_at
+  %cell_bit = and i32 %flags, {flag_cell}
+  %marked = icmp ne i32 %cell_bit, 0
+  %offset_at = getelementptr i64, ptr %record, i64 1
+  %offset = load i64, ptr %offset_at
+  %whole = icmp eq i64 %offset, 0
+  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
+  %bytes = load i64, ptr %bytes_at
+  %small = icmp ule i64 %bytes, {cell_bytes}
+  %sites_at = getelementptr ptr, ptr %book, i32 9
+  %sites = load ptr, ptr %sites_at
+  %at = getelementptr ptr, ptr %sites, i32 %site
+  %cells = load ptr, ptr %at
+  %some = icmp ne ptr %cells, null
+  %a = and i1 %marked, %whole
+  %b = and i1 %small, %some
+  %good = and i1 %a, %b
+  br i1 %good, label %look, label %no
+look:
+  %count = load i64, ptr %cells
+  %wide = zext i32 %i to i64
+  %there = icmp ult i64 %wide, %count
+  br i1 %there, label %take, label %no
+take:
+  %first = getelementptr i64, ptr %cells, i64 1
+  %cell = getelementptr %cell, ptr %first, i64 %wide
+  %place = load i64, ptr %cell
+  %known = icmp ne i64 %place, 0
+  %result = select i1 %known, ptr %cell, ptr null
+  ret ptr %result
+no:
+  ret ptr null
+}}
+
+; whether absent data of a record, which overlaps none before it in %records, can be had without Python
+define internal i1 @obtainable(ptr %book, ptr %records, i32 %i) {{
+entry:
+  %record = getelementptr %record, ptr %records, i32 %i
+  %start = call i64 @start_of(ptr %record)
+  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
+  %bytes = load i64, ptr %bytes_at
+  %kind_at = getelementptr %record, ptr %record, i32 0, i32 5
+  %kind = load i32, ptr %kind_at
+  %flags_at = getelementptr %record, ptr %record, i32 0, i32 6
+  %flags = load i32, ptr %flags_at
+  %past = add i64 %start, %bytes
+  %ways = call i64 @field(ptr %book, i32 3)
+  %marked = and i32 %flags, {flag_in_place}
+  %is_marked = icmp ne i32 %marked, 0
+  %place_bit = and i64 %ways, {in_place}
+  %may_stay = icmp ne i64 %place_bit, 0
+  %stays = and i1 %is_marked, %may_stay
+  br i1 %stays, label %others, label %creation
+creation:
+  %create_bit = and i64 %ways, {creates}
+  %may_create = icmp ne i64 %create_bit, 0
+  %frozen = call i64 @field(ptr %book, i32 2)
+  %free = icmp eq i64 %frozen, 0
+  %is_create = icmp eq i32 %kind, {create}
+  %copy_bit = and i64 %ways, {copies}
+  %may_copy = icmp ne i64 %copy_bit, 0
+  %little = icmp ult i64 %bytes, {most_copied}
+  %allocates = icmp ule i32 %kind, {create}
+  %can_copy = and i1 %may_copy, %little
+  %is_copy = and i1 %can_copy, %allocates
+  %creates = or i1 %is_create, %is_copy
+  %further = and i32 %flags, {not_created}
+  %plain = icmp eq i32 %further, 0
+  %taken = call i1 @reserved(ptr %book, i64 %start, i64 %bytes)
+  %untaken = xor i1 %taken, true
+  %a = and i1 %may_create, %free
+  %b = and i1 %creates, %plain
+  %c = and i1 %a, %b
+  %good = and i1 %c, %untaken
+  br i1 %good, label %others, label %no
+others:
+  %j = phi i32 [ 0, %entry ], [ 0, %creation ], [ %next, %apart ]
+  %more = icmp ult i32 %j, {most_absent}
+  %before = icmp ult i32 %j, %i
+  br i1 %before, label %compare, label %yes
+compare:
+  %other = getelementptr %record, ptr %records, i32 %j
+  %other_start = call i64 @start_of(ptr %other)
+  %other_bytes_at = getelementptr %record, ptr %other, i32 0, i32 2
+  %other_bytes = load i64, ptr %other_bytes_at
+  %other_past = add i64 %other_start, %other_bytes
+  %begins = icmp ult i64 %other_start, %past
+  %ends = icmp ugt i64 %other_past, %start
+  %over = and i1 %begins, %ends
+  %far = xor i1 %more, true
+  %bad = or i1 %over, %far
+  br i1 %bad, label %no, label %apart
+apart:
+  %next = add i32 %j, 1
+  br label %others
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; what a record needs, before anything is changed: 0 Python, 1 to be counted, 2 a cell, 3 to be had
+define internal i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync) {{
+entry:
+  %record = getelementptr %record, ptr %records, i32 %i
+  %simple = call i1 @simple(ptr %record)
+  %attaches = call i1 @attaches(ptr %book, ptr %record)
+  %alone = xor i1 %attaches, true
+  %plain = and i1 %simple, %alone
+  br i1 %plain, label %look, label %python
+look:
+  %start = call i64 @start_of(ptr %record)
+  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
+  %bytes = load i64, ptr %bytes_at
+  %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
+  %absent = icmp eq ptr %row, null
+  br i1 %absent, label %missing, label %present
+present:
+  %flags_at = getelementptr %entry, ptr %row, i32 0, i32 4
+  %flags = load i64, ptr %flags_at
+  %wanted = select i1 %sync, i64 {counts}, i64 {counts_asynchronous}
+  %has = and i64 %flags, %wanted
+  %counts = icmp eq i64 %has, %wanted
+  %answer = zext i1 %counts to i32
+  ret i32 %answer
+missing:
+  %partly = call i1 @touched(ptr %book, i64 %start, i64 %bytes)
+  %nowhere = xor i1 %partly, true
+  %pointer_at = getelementptr i64, ptr %record, i64 3
+  %pointer = load i64, ptr %pointer_at
+  %no_pointer = icmp eq i64 %pointer, 0
+  %a = and i1 %nowhere, %no_pointer
+  %good = and i1 %a, %sync
+  br i1 %good, label %which, label %python
+which:
+  %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i)
+  %fits = icmp ne ptr %cell, null
+  br i1 %fits, label %in_cell, label %other
+in_cell:
+  ret i32 2
+other:
+  %can = call i1 @obtainable(ptr %book, ptr %records, i32 %i)
+  %had = select i1 %can, i32 3, i32 0
+  ret i32 %had
+python:
+  ret i32 0
+}}
+
+; whether a record's kind is one of these two
+define internal i1 @is_kind(ptr %record, i32 %one, i32 %other) alwaysinline {{
+  %kind_at = getelementptr %record, ptr %record, i32 0, i32 5
+  %kind = load i32, ptr %kind_at
+  %is_one = icmp eq i32 %kind, %one
+  %is_other = icmp eq i32 %kind, %other
+  %either = or i1 %is_one, %is_other
+  ret i1 %either
+}}
+
+; copies a record's data to its row's block, or (%out) from there; false if the driver refuses
+define internal i1 @transfer(ptr %device, ptr %book, ptr %record, ptr %row, i1 %out) {{
+entry:
+  call void @enter_context(ptr %device)
+  %start = call i64 @start_of(ptr %record)
+  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
+  %bytes = load i64, ptr %bytes_at
+  %host = load i64, ptr %row
+  %there_at = getelementptr i64, ptr %row, i64 2
+  %there = load i64, ptr %there_at
+  %distance = sub i64 %start, %host
+  %place = add i64 %there, %distance
+  %stream = call i64 @field(ptr %book, i32 11)
+  br i1 %out, label %home, label %there_to
+there_to:
+  %status_to = call i32 inttoptr (i64 {copy_to} to ptr)(i64 %place, i64 %start, i64 %bytes, i64 %stream)
+  br label %done
+home:
+  %status_from = call i32 inttoptr (i64 {copy_from} to ptr)(i64 %start, i64 %place, i64 %bytes, i64 %stream)
+  br label %done
+done:
+  %status = phi i32 [ %status_to, %there_to ], [ %status_from, %home ]
+  %good = icmp eq i32 %status, 0
+  ret i1 %good
+}}
+
+; takes a kept block for a record's data; false if none suits
+define internal i1 @create(ptr %book, ptr %record) {{
+entry:
+  %start = call i64 @start_of(ptr %record)
+  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
+  %bytes = load i64, ptr %bytes_at
+  %block = call ptr @block_for(ptr %book, i64 %bytes)
+  %found = icmp ne ptr %block, null
+  %count = call i64 @field(ptr %book, i32 0)
+  %capacity = call i64 @field(ptr %book, i32 1)
+  %room = icmp ult i64 %count, %capacity
+  %good = and i1 %found, %room
+  br i1 %good, label %take, label %no
+take:
+  %device = load i64, ptr %block
+  %size_at = getelementptr i64, ptr %block, i64 1
+  %size = load i64, ptr %size_at
+  %kept_at = getelementptr i64, ptr %book, i32 5
+  call void @add_to(ptr %kept_at, i64 -1)
+  %kept = load i64, ptr %kept_at
+  %table_at = getelementptr ptr, ptr %book, i32 6
+  %table = load ptr, ptr %table_at
+  %last = getelementptr [2 x i64], ptr %table, i64 %kept
+  %last_device = load i64, ptr %last
+  %last_size_at = getelementptr i64, ptr %last, i64 1
+  %last_size = load i64, ptr %last_size_at
+  store i64 %last_device, ptr %block
+  store i64 %last_size, ptr %size_at
+  call void @insert_row(ptr %book, i64 %start, i64 %bytes, i64 %device, i64 {own}, i64 %size)
+  %own_at = getelementptr i64, ptr %book, i32 10
+  call void @add_to(ptr %own_at, i64 1)
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; enters a region whose records only count, find their cells, or create what a kept block has room for: 1, or
+; 2 if the stream is to be waited for; 0 if not all of them do, and nothing is changed
+define internal i32 @enter_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
+    i1 %sync) {{
+entry:
+  br label %test
+test:
+  %i = phi i32 [ 0, %entry ], [ %next, %noted ]
+  %cells = phi i1 [ false, %entry ], [ %cells_now, %noted ]
+  %new = phi i1 [ false, %entry ], [ %new_now, %noted ]
+  %pointers = phi i1 [ false, %entry ], [ %pointers_now, %noted ]
+  %more = icmp ult i32 %i, %count
+  br i1 %more, label %look, label %known
+look:
+  %need = call i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync)
+  %python = icmp eq i32 %need, 0
+  br i1 %python, label %no, label %noted
+noted:
+  %is_cell = icmp eq i32 %need, 2
+  %cells_now = or i1 %cells, %is_cell
+  %is_new = icmp eq i32 %need, 3
+  %new_now = or i1 %new, %is_new
+  %pointer_at = getelementptr %record, ptr %records, i32 %i, i32 3
+  %pointer = load i64, ptr %pointer_at
+  %is_pointer = icmp ne i64 %pointer, 0
+  %pointers_now = or i1 %pointers, %is_pointer
+  %next = add i32 %i, 1
+  br label %test
+known:
+  %busy = load i64, ptr %busy_at
+  %is_busy = icmp ne i64 %busy, 0
+  %occupied = and i1 %cells, %is_busy
+  ; a pointer object may lie in what is not there yet
+  %unclear = and i1 %new, %pointers
+  %refused = or i1 %occupied, %unclear
+  br i1 %refused, label %no, label %record
+record:
+  %k = phi i32 [ 0, %known ], [ %k_next, %entered ]
+  %made = phi i1 [ false, %known ], [ %made_now, %entered ]
+  %moved = phi i1 [ false, %known ], [ %moved_now, %entered ]
+  %more_records = icmp ult i32 %k, %count
+  br i1 %more_records, label %find, label %finish
+find:
+  %at = getelementptr %record, ptr %records, i32 %k
+  %base = load i64, ptr %at
+  %start = call i64 @start_of(ptr %at)
+  %bytes_at = getelementptr %record, ptr %at, i32 0, i32 2
+  %bytes = load i64, ptr %bytes_at
+  %device_at = getelementptr %record, ptr %at, i32 0, i32 4
+  %flags_at = getelementptr %record, ptr %at, i32 0, i32 6
+  %flags = load i32, ptr %flags_at
+  %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
+  %absent = icmp eq ptr %row, null
+  br i1 %absent, label %missing, label %counted
+counted:
+  %found = phi ptr [ %row, %find ], [ %created, %again ], [ %created, %fill ]
+  %is_made = phi i1 [ %made, %find ], [ true, %again ], [ true, %fill ]
+  %is_moved = phi i1 [ %moved, %find ], [ %moved, %again ], [ true, %fill ]
+  %host = load i64, ptr %found
+  %there_at = getelementptr i64, ptr %found, i64 2
+  %there = load i64, ptr %there_at
+  %distance = sub i64 %base, %host
+  %address = add i64 %there, %distance
+  store i64 %address, ptr %device_at
+  %open_at = getelementptr i64, ptr %found, i64 3
+  call void @add_to(ptr %open_at, i64 1)
+  br label %entered
+missing:
+  %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %k)
+  %no_cell = icmp eq ptr %cell, null
+  br i1 %no_cell, label %elsewhere, label %store
+store:
+  %place = load i64, ptr %cell
+  %slot = inttoptr i64 %place to ptr
+  %variable = inttoptr i64 %base to ptr
+  call void @move_bytes(ptr %slot, ptr %variable, i64 %bytes)
+  %cell_device_at = getelementptr i64, ptr %cell, i64 1
+  %cell_device = load i64, ptr %cell_device_at
+  store i64 %cell_device, ptr %device_at
+  %base_at = getelementptr i64, ptr %cell, i64 2
+  store i64 %base, ptr %base_at
+  %size_at = getelementptr i64, ptr %cell, i64 3
+  store i64 %bytes, ptr %size_at
+  %in_at = getelementptr i64, ptr %cell, i64 4
+  store i64 1, ptr %in_at
+  store i64 1, ptr %busy_at
+  br label %entered
+elsewhere:
+  %place_bit = and i32 %flags, {flag_in_place}
+  %marked = icmp ne i32 %place_bit, 0
+  %ways = call i64 @field(ptr %book, i32 3)
+  %way = and i64 %ways, {in_place}
+  %may_stay = icmp ne i64 %way, 0
+  %stays = and i1 %marked, %may_stay
+  br i1 %stays, label %stay, label %make
+stay:
+  store i64 %base, ptr %device_at
+  br label %entered
+make:
+  %had = call i1 @create(ptr %book, ptr %at)
+  br i1 %had, label %again, label %undo
+again:
+  %created = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
+  %comes = call i1 @is_kind(ptr %at, i32 {copy}, i32 {copyin})
+  br i1 %comes, label %fill, label %counted
+fill:
+  %filled = call i1 @transfer(ptr %device, ptr %book, ptr %at, ptr %created, i1 false)
+  br i1 %filled, label %counted, label %empty
+empty:
+  call void @let_go(ptr %book, ptr %created)
+  br label %undo
+entered:
+  %made_now = phi i1 [ %is_made, %counted ], [ %made, %store ], [ %made, %stay ]
+  %moved_now = phi i1 [ %is_moved, %counted ], [ %moved, %store ], [ %moved, %stay ]
+  %k_next = add i32 %k, 1
+  br label %record
+undo:
+  ; Python stores a cell's value again
+  call void @count_all(ptr %book, ptr %records, i32 %k, i64 -1)
+  call void @sweep(ptr %book, ptr %records, i32 %k)
+  call void @leave_cells(ptr %book, i32 %site, ptr %records, i32 %k, ptr %busy_at, i1 false)
+  br label %no
+finish:
+  br i1 %made, label %tell, label %yes
+tell:
+  call void @changed(ptr %device)
+  br label %yes
+yes:
+  %answer = select i1 %moved, i32 2, i32 1
+  ret i32 %answer
+no:
+  ret i32 0
+}}
+
+; another copy of these bytes between devices may have to look again
+define internal void @changed(ptr %device) {{
+  %present_at = getelementptr %row, ptr %device, i32 0, i32 15
+  %old = atomicrmw add ptr %present_at, i64 1 monotonic
+  ret void
+}}
+
+; the open cell that a record was given, or null
+define internal ptr @open_cell(ptr %book, i32 %site, ptr %records, i32 %i) {{
+entry:
+  %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i)
+  %none = icmp eq ptr %cell, null
+  br i1 %none, label %no, label %compare
+compare:
+  %device_at = getelementptr %record, ptr %records, i32 %i, i32 4
+  %device = load i64, ptr %device_at
+  %own_at = getelementptr i64, ptr %cell, i64 1
+  %own = load i64, ptr %own_at
+  %same = icmp eq i64 %device, %own
+  %in_at = getelementptr i64, ptr %cell, i64 4
+  %in = load i64, ptr %in_at
+  %open = icmp ne i64 %in, 0
+  %both = and i1 %same, %open
+  br i1 %both, label %yes, label %no
+yes:
+  ret ptr %cell
+no:
+  ret ptr null
+}}
+
+; leaves the cells of the first %count records; with their values (%out)
+define internal void @leave_cells(ptr %book, i32 %site, ptr %records, i32 %count, ptr %busy_at, i1 %out) {{
+entry:
+  br label %test
+test:
+  %i = phi i32 [ 0, %entry ], [ %next, %on ]
+  %more = icmp ult i32 %i, %count
+  br i1 %more, label %look, label %done
+look:
+  %cell = call ptr @open_cell(ptr %book, i32 %site, ptr %records, i32 %i)
+  %none = icmp eq ptr %cell, null
+  br i1 %none, label %on, label %leave
+leave:
+  %in_at = getelementptr i64, ptr %cell, i64 4
+  store i64 0, ptr %in_at
+  store i64 0, ptr %busy_at
+  br i1 %out, label %fetch, label %on
+fetch:
+  %place = load i64, ptr %cell
+  %slot = inttoptr i64 %place to ptr
+  %base_at = getelementptr i64, ptr %cell, i64 2
+  %base = load i64, ptr %base_at
+  %variable = inttoptr i64 %base to ptr
+  %size_at = getelementptr i64, ptr %cell, i64 3
+  %size = load i64, ptr %size_at
+  call void @move_bytes(ptr %variable, ptr %slot, i64 %size)
+  br label %on
+on:
+  %next = add i32 %i, 1
+  br label %test
+done:
+  ret void
+}}
+
+; the row that a record was counted in, with regions left to count there, or null
+define internal ptr @counted_in(ptr %book, ptr %record) {{
+entry:
+  %row = call ptr @row_of(ptr %book, ptr %record)
+  %absent = icmp eq ptr %row, null
+  br i1 %absent, label %no, label %look
+look:
+  %open_at = getelementptr i64, ptr %row, i64 3
+  %open = load i64, ptr %open_at
+  %some = icmp sgt i64 %open, 0
+  br i1 %some, label %yes, label %no
+yes:
+  ret ptr %row
+no:
+  ret ptr null
+}}
+
+; leaves a region, as `enter_rows`; %waited: cells have their results
+define internal i32 @exit_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
+    i1 %sync, i1 %waited) {{
+entry:
+  %own_before = call i64 @field(ptr %book, i32 10)
+  br label %test
+test:
+  %i = phi i32 [ 0, %entry ], [ %next, %on ]
+  %moved = phi i1 [ false, %entry ], [ %moved_now, %on ]
+  %more = icmp ult i32 %i, %count
+  br i1 %more, label %look, label %yes
+look:
+  %record = getelementptr %record, ptr %records, i32 %i
+  %simple = call i1 @simple(ptr %record)
+  %attaches = call i1 @attaches(ptr %book, ptr %record)
+  %alone = xor i1 %attaches, true
+  %plain = and i1 %simple, %alone
+  br i1 %plain, label %which, label %undo
+which:
+  %row = call ptr @counted_in(ptr %book, ptr %record)
+  %absent = icmp eq ptr %row, null
+  br i1 %absent, label %uncounted, label %counted
+counted:
+  %open_at = getelementptr i64, ptr %row, i64 3
+  call void @add_to(ptr %open_at, i64 -1)
+  %over = call i1 @is_over(ptr %row)
+  br i1 %over, label %last, label %on
+last:
+  %leaves = call i1 @is_kind(ptr %record, i32 {copy}, i32 {copyout})
+  %goes_home = and i1 %leaves, %sync
+  br i1 %goes_home, label %home, label %freed
+home:
+  %copied = call i1 @transfer(ptr %device, ptr %book, ptr %record, ptr %row, i1 true)
+  br i1 %copied, label %on, label %undo_this
+freed:
+  br i1 %sync, label %on, label %undo_this
+undo_this:
+  call void @add_to(ptr %open_at, i64 1)
+  br label %undo
+uncounted:
+  %cell = call ptr @open_cell(ptr %book, i32 %site, ptr %records, i32 %i)
+  %in_cell = icmp ne ptr %cell, null
+  %done = and i1 %in_cell, %waited
+  br i1 %done, label %on, label %stayed
+stayed:
+  %base = load i64, ptr %record
+  %device_at = getelementptr %record, ptr %record, i32 0, i32 4
+  %there = load i64, ptr %device_at
+  %same = icmp eq i64 %base, %there
+  %flags_at = getelementptr %record, ptr %record, i32 0, i32 6
+  %flags = load i32, ptr %flags_at
+  %place_bit = and i32 %flags, {flag_in_place}
+  %marked = icmp ne i32 %place_bit, 0
+  %in_place = and i1 %same, %marked
+  br i1 %in_place, label %on, label %undo
+on:
+  %moved_now = phi i1 [ %moved, %counted ], [ true, %home ], [ %moved, %freed ],
+      [ %moved, %uncounted ], [ %moved, %stayed ]
+  %next = add i32 %i, 1
+  br label %test
+undo:
+  call void @count_all(ptr %book, ptr %records, i32 %i, i64 1)
+  ret i32 0
+yes:
+  call void @leave_cells(ptr %book, i32 %site, ptr %records, i32 %count, ptr %busy_at, i1 true)
+  call void @sweep(ptr %book, ptr %records, i32 %count)
+  %own_after = call i64 @field(ptr %book, i32 10)
+  %gone = icmp ne i64 %own_before, %own_after
+  br i1 %gone, label %tell, label %left
+tell:
+  call void @changed(ptr %device)
+  br label %left
+left:
+  %answer = select i1 %moved, i32 2, i32 1
+  ret i32 %answer
+}}
+"""

@@ -1,0 +1,386 @@
+"""
+The present table of a device where native code finds it: a row for each entry, sorted by host address, in
+memory that both sides change while they hold the device's lock (`DeviceRow.lock`).
+
+A region whose clauses only count entries never comes to Python: native code looks its records up and counts
+them in the rows. What the rows count is missing from the entries' counters. That is safe because the counters
+in Python alone keep every entry present, and Python *absorbs* the rows' counts before it lets one of its
+counters fall to zero and before anyone else looks at them. Counters are sums: which side counted an entry
+does not matter to the one that counts the exit.
+
+Native code also makes rows itself, for `create` of absent data and copies of little, with blocks of device
+memory that were freed before (`keep_block`), and lets them go when nothing holds them. Such rows are its
+*own*; before Python looks at the present table it makes entries of them, and *freezes* the structure of the
+rows until it is done (`open`, `publish`). Scalars of reductions that were in cells before
+(`runtime/data/cells.py`), and data that a construct uses in place (`DataFlag.IN_PLACE`), need no entry.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from ...compiler.base.abi import DataFlag, DataKind
+from ..data.cells import CELL, Cell
+from ..data.host_pages import ENOUGH
+
+if TYPE_CHECKING:
+    from ..data.present import Entry, PresentTable
+
+KEPT = 64
+"""Blocks of device memory that are kept at most."""
+KEPT_BYTES = 1 << 28
+"""Bytes of all of them."""
+BLOCK_BYTES = 1 << 24
+"""Larger ones are given back: the time of what uses them hides that of Python."""
+SPANS = 64
+"""Spans of host memory that nothing is created over; with more nothing is created."""
+
+_MOST_ABSENT = 64
+_COUNTS, _ASYNCHRONOUS, _OWN = 1, 2, 4
+_IN_PLACE, _CREATES, _COPIES = 1, 2, 4
+_NOT_SIMPLE = int(
+    DataFlag.ALWAYS_IN
+    | DataFlag.ALWAYS_OUT
+    | DataFlag.FINALIZE
+    | DataFlag.DYNAMIC
+    | DataFlag.INFERRED
+    | DataFlag.COMPRESSED
+    | DataFlag.ROWS
+)
+
+LAYOUT: dict[str, int | str] = {
+    "last_kind": int(DataKind.NO_CREATE),
+    "not_simple": _NOT_SIMPLE,
+    "create": int(DataKind.CREATE),
+    "copy": int(DataKind.COPY),
+    "copyin": int(DataKind.COPYIN),
+    "copyout": int(DataKind.COPYOUT),
+    "flag_cell": int(DataFlag.CELL),
+    "flag_in_place": int(DataFlag.IN_PLACE),
+    "not_created": int(DataFlag.ZERO | DataFlag.CAPTURE | DataFlag.CELL),
+    "cell_bytes": CELL,
+    "counts": _COUNTS,
+    "counts_asynchronous": _COUNTS | _ASYNCHRONOUS,
+    "own": _COUNTS | _OWN,
+    "is_own": _OWN,
+    "in_place": _IN_PLACE,
+    "creates": _CREATES,
+    "copies": _COPIES,
+    "most_copied": ENOUGH,
+    "most_absent": _MOST_ABSENT,
+}
+"""Format fields of `present_rows_code.TEMPLATE`."""
+
+
+class _Book(ctypes.Structure):
+    """`%book` of the code."""
+
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        ("capacity", ctypes.c_int64),
+        ("frozen", ctypes.c_int64),
+        ("ways", ctypes.c_int64),
+        ("rows", ctypes.c_void_p),
+        ("kept", ctypes.c_int64),
+        ("blocks", ctypes.c_void_p),
+        ("span_count", ctypes.c_int64),
+        ("spans", ctypes.c_void_p),
+        ("cells", ctypes.c_void_p),
+        ("own", ctypes.c_int64),
+        ("stream", ctypes.c_int64),
+    )
+
+
+class _Row(ctypes.Structure):
+    """`%entry`: `open` regions are counted here, `block` is what the row's device memory has room for."""
+
+    _fields_ = (
+        ("host", ctypes.c_int64),
+        ("end", ctypes.c_int64),
+        ("device", ctypes.c_int64),
+        ("open", ctypes.c_int64),
+        ("flags", ctypes.c_int64),
+        ("block", ctypes.c_int64),
+        ("unused", ctypes.c_int64 * 2),
+    )
+
+
+class _CellRow(ctypes.Structure):
+    """`%cell`: where record number so-and-so of a site has its scalar, and which one is there now."""
+
+    _fields_ = (
+        ("slot", ctypes.c_int64),
+        ("device", ctypes.c_int64),
+        ("base", ctypes.c_int64),
+        ("bytes", ctypes.c_int64),
+        ("open", ctypes.c_int64),
+    )
+
+
+class _Lock:
+    """The device's lock, for `with`."""
+
+    def __init__(self, take: Callable[[], None], release: Callable[[], None]):
+        self._take = take
+        self._release = release
+
+    def __enter__(self) -> None:
+        self._take()
+
+    def __exit__(self, *_: object) -> None:
+        self._release()
+
+
+class PresentRows:
+    """
+    The rows of one device. `insert_row` and `remove_row` are native; `take` and `release` the lock's.
+    `copies`: native code may copy data to and from the device. All methods are called with the lock of the
+    device's state held, and without that of the device.
+    """
+
+    def __init__(
+        self,
+        sites: int,
+        insert_row: Callable[..., None],
+        remove_row: Callable[..., None],
+        take: Callable[[], None],
+        release: Callable[[], None],
+        *,
+        copies: bool = False,
+    ):
+        self._insert_row, self._remove_row = insert_row, remove_row
+        self._lock = _Lock(take, release)
+        self._book = _Book()
+        self._blocks = (ctypes.c_int64 * (2 * KEPT))()
+        self._spans = (ctypes.c_int64 * (2 * SPANS))()
+        self._cells = (ctypes.c_void_p * max(sites, 1))()
+        self._cell_rows: dict[int, ctypes.Array[_CellRow]] = {}
+        self._cell_memory: dict[int, ctypes.Array[ctypes.c_int64]] = {}
+        self._offered: dict[int, Mapping[int, Cell]] = {}
+        self._book.blocks = ctypes.addressof(self._blocks)
+        self._book.spans = ctypes.addressof(self._spans)
+        self._book.cells = ctypes.addressof(self._cells)
+        self._table: PresentTable | None = None
+        self._ways = 0
+        self._copies = copies
+        self._pending: set[Entry] = set()
+        self._asynchronous = False
+        self._frozen = True
+        self._book.frozen = 1
+        self._grow(64)
+
+    @property
+    def address(self) -> int:
+        """What native code finds everything by."""
+        return ctypes.addressof(self._book)
+
+    # The table
+
+    def attach(
+        self, table: PresentTable, *, in_place: bool, creates: bool, stream: int = 0
+    ) -> None:
+        """
+        Follows `table` from now on; `in_place` and `creates`: what the device allows. `stream`: that of its
+        synchronous constructs.
+        """
+        self._table = table
+        self._ways = (_IN_PLACE if in_place else 0) | (_CREATES if creates else 0)
+        self._ways |= _COPIES if self._copies else 0
+        self._book.stream = stream
+        for entry in table:
+            self.insert(entry)
+        table.mirror = self
+        with self._lock:
+            self._book.ways = self._ways
+        self.publish()
+
+    def detach(self) -> None:
+        """Native code knows nothing any more; the entries' counters are complete."""
+        if self._table is None:
+            return
+        self.absorb_all()
+        self._table.mirror = None
+        self._table = None
+        self._pending.clear()
+        with self._lock:
+            self._book.count = self._book.ways = 0
+
+    def insert(self, entry: Entry) -> None:
+        """An entry has come; native code counts it after `publish`."""
+        with self._lock:
+            if self._book.count + KEPT >= self._book.capacity:
+                self._grow(2 * self._book.capacity)
+            self._insert_row(self.address, entry.host, entry.bytes, entry.device, 0, 0)
+        self._pending.add(entry)
+
+    def remove(self, entry: Entry) -> None:
+        """An entry goes."""
+        with self._lock:
+            self._remove_row(self.address, entry.host)
+        self._pending.discard(entry)
+
+    def open(self) -> None:
+        """Before Python looks at the present table: it is complete, and only Python changes it."""
+        if self._frozen or self._table is None:
+            return
+        with self._lock:
+            self._frozen = True
+            self._book.frozen = 1
+            own = [row for row in self._listed() if row.flags & _OWN] if self._book.own else []
+            self._book.own = 0
+            for row in own:
+                row.flags &= ~_OWN
+                entry = self._table.follow(row.host, row.end - row.host, row.device)
+                entry.structured += row.open
+                row.open = 0
+
+    def publish(self) -> None:
+        """Python has looked: native code counts what has come, and makes rows again."""
+        if self._table is None or not self._frozen:
+            return
+        with self._lock:
+            for entry in self._pending:
+                row = self._row(entry)
+                if row is not None and entry.packed is None:
+                    if self._asynchronous:
+                        entry.users.add_all()
+                    row.flags = _COUNTS | (_ASYNCHRONOUS if entry.users.any else 0)
+            self._pending.clear()
+            self._frozen = False
+            self._book.frozen = 0
+
+    def count_asynchronous(self, entries: Iterable[Entry]) -> None:
+        """Native code may count these for any queue, as their users say from now on."""
+        self._asynchronous = True
+        with self._lock:
+            for entry in entries:
+                entry.users.add_all()
+                row = self._row(entry)
+                if row is not None and row.flags & _COUNTS:
+                    row.flags |= _ASYNCHRONOUS
+
+    def absorb(self, entries: Iterable[Entry]) -> None:
+        """What the rows count of these entries is in their counters from now on; the rows are open."""
+        with self._lock:
+            for entry in entries:
+                row = self._row(entry)
+                if row is not None:
+                    entry.structured += row.open
+                    row.open = 0
+
+    def absorb_all(self) -> None:
+        """The same for all, and for scalars in cells."""
+        if self._table is None:
+            return
+        self.open()
+        with self._lock:
+            for row, entry in zip(self._listed(), self._table, strict=True):
+                entry.structured += row.open
+                row.open = 0
+        for site in self._cell_rows:
+            self.adopt_cells(site)
+
+    # Scalars of reductions
+
+    def offer_cells(self, site: int, cells: Mapping[int, Cell]) -> None:
+        """Native code may use the cells of a site's records by their numbers."""
+        if len(self._offered.get(site, ())) == len(cells):
+            return
+        count = max(cells) + 1
+        words = (ctypes.c_int64 * (1 + 5 * count))()
+        words[0] = count
+        rows = (_CellRow * count).from_address(ctypes.addressof(words) + 8)
+        for index, cell in cells.items():
+            rows[index].slot, rows[index].device = cell.slot, cell.entry.device
+        self.adopt_cells(site)
+        with self._lock:
+            self._cells[site] = ctypes.addressof(words)
+        self._cell_memory[site], self._cell_rows[site] = words, rows
+        self._offered[site] = dict(cells)
+
+    def adopt_cells(self, site: int) -> None:
+        """Regions that native code has entered with scalars in cells of the site are Python's to leave."""
+        rows = self._cell_rows.get(site)
+        if rows is None:
+            return
+        with self._lock:
+            for index, cell in self._offered[site].items():
+                row = rows[index]
+                if row.open:
+                    row.open = 0
+                    cell.serve(row.base, row.bytes)
+                    cell.entry.structured += 1
+
+    # Blocks of device memory
+
+    def keep_block(self, address: int, size: int) -> int | None:
+        """
+        Keeps a block that has been freed. The one to be freed instead, if there is: this one if it is not
+        worth it, or a smaller one that it takes the place of. Native code has no rows of its own now.
+        """
+        sizes = self._blocks[1 : 2 * self._book.kept : 2]
+        if not self._ways & _CREATES or size > BLOCK_BYTES or sum(sizes) + size > KEPT_BYTES:
+            return address
+        instead = None
+        if len(sizes) == KEPT:
+            if min(sizes) >= size:
+                return address
+            instead = self._take(sizes.index(min(sizes)))
+        with self._lock:
+            last = 2 * self._book.kept
+            self._blocks[last], self._blocks[last + 1] = address, size
+            self._book.kept += 1
+        return instead
+
+    def take_block(self, size: int) -> int | None:
+        """A kept block of exactly so many bytes, the caller's from now on."""
+        for i in range(self._book.kept):
+            if self._blocks[2 * i + 1] == size:
+                return self._take(i)
+        return None
+
+    def drain(self) -> list[int]:
+        """All kept blocks, the caller's from now on."""
+        self.open()
+        return [self._take(i) for i in reversed(range(self._book.kept))]
+
+    def _take(self, i: int) -> int:
+        with self._lock:
+            address = self._blocks[2 * i]
+            self._book.kept -= 1
+            last = 2 * self._book.kept
+            self._blocks[2 * i], self._blocks[2 * i + 1] = (
+                self._blocks[last],
+                self._blocks[last + 1],
+            )
+        return address
+
+    def reserve(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Nothing is created over these spans (start, end) of host memory."""
+        words = [word for span in spans for word in span]
+        fit = len(words) <= 2 * SPANS
+        with self._lock:
+            self._book.ways = self._ways if fit else self._ways & ~_CREATES
+            self._book.span_count = len(words) // 2 if fit else 0
+            if fit:
+                self._spans[: len(words)] = words
+
+    def _listed(self) -> ctypes.Array[_Row]:
+        return (_Row * self._book.count).from_address(self._book.rows)
+
+    def _row(self, entry: Entry) -> _Row | None:
+        """The row of an entry, if it is in the table; the structure is frozen."""
+        index = self._table.index(entry) if self._table is not None else None
+        return None if index is None else self._rows[index]
+
+    def _grow(self, capacity: int) -> None:
+        rows = (_Row * capacity)()
+        if self._book.count:
+            ctypes.memmove(rows, self._book.rows, 64 * self._book.count)
+        self._rows = rows
+        self._book.rows, self._book.capacity = ctypes.addressof(rows), capacity
+
+
+assert ctypes.sizeof(_Row) == 64 and ctypes.sizeof(_CellRow) == 40

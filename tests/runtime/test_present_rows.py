@@ -1,0 +1,369 @@
+"""Regions that native code enters on its own: what comes to Python, and that counters and data are right."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from accopt.compiler.base.abi import DataKind, DataRecord
+from accopt.runtime.entry_points import EntryPoints
+from accopt.runtime.host.device import HostDevice, HostOptions
+from accopt.runtime.program import Runtime
+from fake_cuda import FakeCuda
+from runtime_harness import DYNAMIC, Program, record
+
+SITES = 12
+
+
+class Regions:
+    """
+    Structured regions on a few arrays, as host code opens them; `slow` counts calls of Python, which do
+    nothing while `refuses` is set.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, arrays: int = 4):
+        self.slow: list[str] = []
+        self.refuses = False
+        for name in ("data_enter", "data_exit"):
+            self._counted(monkeypatch, name)
+        device = HostDevice(HostOptions(threads=1))
+        self.runtime = Runtime([{"kind": "data"}] * SITES, device)
+        self.program = Program(self.runtime)
+        self.arrays = [np.zeros(64, np.int32) for _ in range(arrays)]
+        self.counts = [0] * arrays
+        """How many open regions hold each array."""
+
+    def _counted(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        original = getattr(EntryPoints, name)
+
+        def counted(entries: EntryPoints, *arguments: int) -> None:
+            self.slow.append(name)
+            if not self.refuses:
+                original(entries, *arguments)
+
+        monkeypatch.setattr(EntryPoints, name, counted)
+
+    def enter(self, site: int, *which: int, kind: DataKind = DataKind.CREATE) -> list[DataRecord]:
+        records = [record(self.arrays[i].ctypes.data, self.arrays[i].nbytes, kind) for i in which]
+        self.program.data("data_enter", records, site=site)
+        for i, found in zip(which, records, strict=True):
+            self.counts[i] += 1
+            assert found.device not in (0, self.arrays[i].ctypes.data), "on the device"
+        return records
+
+    def leave(self, site: int, records: list[DataRecord], *which: int) -> None:
+        self.program.data("data_exit", records, site=site)
+        for i in which:
+            self.counts[i] -= 1
+
+    def taken(self) -> list[str]:
+        slow, self.slow[:] = list(self.slow), []
+        return slow
+
+    def check(self) -> None:
+        held = {e.host: e.structured for e in self.runtime.current.table}
+        wanted = {a.ctypes.data: n for a, n in zip(self.arrays, self.counts, strict=True) if n}
+        assert held == wanted
+
+
+def _step(regions: Regions, between: int = 0) -> None:
+    """A time step: a work array around constructs that use it, and one that does not."""
+    work = regions.enter(1, 1)
+    for site, which in ((2, (0, 1)), (3, (0,)), (4, (1,))):
+        inner = regions.enter(site, *which, kind=DataKind.PRESENT)
+        regions.leave(site, inner, *which)
+    for _ in range(between):
+        other = regions.enter(5, 2)
+        regions.leave(5, other, 2)
+    regions.leave(1, work, 1)
+
+
+def test_constructs_on_work_arrays_stay_native(monkeypatch: pytest.MonkeyPatch) -> None:
+    regions = Regions(monkeypatch)
+    regions.enter(0, 0)
+    _step(regions)
+    regions.taken()
+    for _ in range(3):
+        _step(regions)
+        assert regions.taken() == []
+    regions.check()
+
+
+def test_another_array_in_between_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    regions = Regions(monkeypatch)
+    regions.enter(0, 0)
+    for _ in range(2):
+        _step(regions, between=1)
+    regions.taken()
+    _step(regions, between=2)
+    assert regions.taken() == []
+    regions.check()
+
+
+def test_the_work_array_may_come_back_elsewhere_on_the_device(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    regions = Regions(monkeypatch)
+    places: set[int] = set()
+    for _ in range(3):
+        work = regions.enter(1, 1)
+        inner = regions.enter(2, 1, kind=DataKind.PRESENT)
+        assert inner[0].device == work[0].device
+        places.add(inner[0].device)
+        regions.leave(2, inner, 1)
+        regions.leave(1, work, 1)
+        # Takes the block that the array had.
+        assert regions.runtime.current.quick.drain()
+    assert len(places) > 1
+    regions.check()
+
+
+def test_an_open_region_keeps_the_array_of_a_region_that_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    regions = Regions(monkeypatch)
+    outer = regions.enter(1, 1)
+    first = regions.enter(2, 1, kind=DataKind.PRESENT)
+    regions.leave(2, first, 1)
+    second = regions.enter(2, 1, kind=DataKind.PRESENT)  # natively
+    regions.leave(1, outer, 1)
+    regions.check()
+    regions.leave(2, second, 1)
+    regions.check()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_order_of_regions_counts_right(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    draw = random.Random(seed)
+    regions = Regions(monkeypatch)
+    open_ones: list[tuple[int, list[DataRecord], tuple[int, ...]]] = []
+    uses = [tuple(draw.sample(range(4), draw.randint(1, 3))) for _ in range(SITES)]
+    for _ in range(300):
+        if len(open_ones) < 6 and draw.random() < 0.55:
+            site = draw.randrange(SITES)
+            which = uses[site]
+            open_ones.append((site, regions.enter(site, *which), which))
+        elif open_ones:
+            # Mostly the last: structured regions nest, but threads may mix them.
+            site, records, which = open_ones.pop(-1 if draw.random() < 0.8 else 0)
+            regions.leave(site, records, *which)
+        if draw.random() < 0.03:
+            regions.check()
+    while open_ones:
+        site, records, which = open_ones.pop()
+        regions.leave(site, records, *which)
+    regions.check()
+    assert len(regions.taken()) < 560, "some were native"
+
+
+def test_sections_of_any_size_stay_native(monkeypatch: pytest.MonkeyPatch) -> None:
+    regions = Regions(monkeypatch)
+    whole = regions.enter(0, 0)
+    base, size = regions.arrays[0].ctypes.data, regions.arrays[0].nbytes
+
+    def opened(offset: int, extent: int) -> list[str]:
+        section = [record(base, extent, DataKind.PRESENT)]
+        section[0].offset = offset
+        regions.program.data("data_enter", section, site=2)
+        assert regions.refuses or section[0].device == whole[0].device
+        regions.program.data("data_exit", section, site=2)
+        return regions.taken()
+
+    regions.taken()
+    for offset, extent in ((4, 8), (0, size), (size - 4, 4), (0, 1), (8, 16)):
+        assert opened(offset, extent) == [], "inside of the entry"
+    regions.refuses = True
+    for offset, extent in ((4, size), (-4, 8), (size, 4), (0, 0)):
+        assert opened(offset, extent) == ["data_enter", "data_exit"], "not all of it is there"
+    regions.check()
+
+
+def test_an_array_may_come_back_with_another_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    regions = Regions(monkeypatch)
+    base = regions.arrays[0].ctypes.data
+    for extent in (64, 32, 128):
+        outer = [record(base, extent, DataKind.CREATE)]
+        regions.program.data("data_enter", outer, site=1)
+        regions.taken()
+        inner = [record(base, extent, DataKind.PRESENT)]
+        regions.program.data("data_enter", inner, site=2)
+        regions.program.data("data_exit", inner, site=2)
+        assert regions.taken() == []
+        regions.refuses = True
+        longer = [record(base, extent + 4, DataKind.PRESENT)]
+        regions.program.data("data_enter", longer, site=2)
+        assert regions.taken() == ["data_enter"], "not all of it is there"
+        regions.refuses = False
+        assert regions.runtime.current.table.at(base)
+        regions.program.data("data_exit", outer, site=1)
+    regions.check()
+
+
+def _native_program(
+    monkeypatch: pytest.MonkeyPatch, sites: int, name: str
+) -> tuple[Program, Callable[[], list[str]]]:
+    """A program on a device by name, and what has come to Python since the last call."""
+    slow: list[str] = []
+
+    def count(entry: str) -> None:
+        original = getattr(EntryPoints, entry)
+
+        def counted(entries: EntryPoints, *arguments: int) -> None:
+            slow.append(entry)
+            original(entries, *arguments)
+
+        monkeypatch.setattr(EntryPoints, entry, counted)
+
+    count("data_enter")
+    count("data_exit")
+    device = HostDevice(HostOptions(threads=1)) if name == "host" else FakeCuda(1).provider()
+    program = Program(Runtime([{"kind": "data"}] * sites, device))
+
+    def taken() -> list[str]:
+        found, slow[:] = list(slow), []
+        return found
+
+    return program, taken
+
+
+def _add(device: int, count: int, what: int) -> None:
+    """What a kernel does to `count` integers."""
+    memory = (ctypes.c_int32 * count).from_address(device)
+    for i in range(count):
+        memory[i] += what
+
+
+@pytest.mark.parametrize("name", ["host", "cuda"])
+def test_a_time_step_never_comes_to_python(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Arrays in a data region, work arrays from the heap, an index list that comes, a result that goes."""
+    program, taken = _native_program(monkeypatch, 4, name)
+    state = [np.arange(32, dtype=np.int32) for _ in range(3)]
+    fields = [record(a.ctypes.data, a.nbytes, DataKind.COPY) for a in state]
+    program.data("data_enter", fields)
+    calls: list[list[str]] = []
+    for step in range(6):
+        size = 16 + 4 * (step % 3)
+        work = [np.zeros(size, np.int32) for _ in range(3)]
+        index, result = np.full(size, step, np.int32), np.full(size, -1, np.int32)
+        region = [record(a.ctypes.data, a.nbytes, DataKind.CREATE) for a in work]
+        region.append(record(index.ctypes.data, index.nbytes, DataKind.COPYIN))
+        region.append(record(result.ctypes.data, result.nbytes, DataKind.COPY))
+        program.data("data_enter", region, site=1)
+        for kind in (DataKind.PRESENT, DataKind.COPY):  # a construct of its own: counted
+            inner = [record(a.ctypes.data, a.nbytes, kind) for a in (*state, *work)]
+            program.data("data_enter", inner, site=2)
+            assert [r.device for r in inner[3:]] == [r.device for r in region[:3]]
+            program.data("data_exit", inner, site=2)
+        assert (ctypes.c_int32 * size).from_address(region[3].device)[:] == [step] * size
+        _add(region[4].device, size, step)
+        program.data("data_exit", region, site=1)
+        assert result.tolist() == [step - 1] * size
+        calls.append(taken())
+    assert calls[3:] == [[], [], []]
+    program.data("data_exit", fields)
+    assert not len(program.runtime.current.table)
+    program.runtime.finish()
+
+
+COPIED_IN, COPIED_OUT = (DataKind.COPY, DataKind.COPYIN), (DataKind.COPY, DataKind.COPYOUT)
+
+
+class _Model:
+    """What sections 2.6.3 to 2.7 of the specification say of a few arrays, beside a program that does it."""
+
+    def __init__(self, program: Program, draw: random.Random):
+        self.program, self.draw = program, draw
+        self.arrays = [np.full(16, i, np.int32) for i in range(5)]
+        self.device: dict[int, list[int]] = {}
+        """The values of each array that is present, and where."""
+        self.places: dict[int, int] = {}
+        self.counts = [[0, 0] for _ in self.arrays]
+        """Structured and dynamic."""
+
+    def records(self, listed: list[tuple[int, DataKind]], flags: int = 0) -> list[DataRecord]:
+        return [record(self.arrays[i].ctypes.data, 64, kind, flags) for i, kind in listed]
+
+    def enter(
+        self, site: int, listed: list[tuple[int, DataKind]], flags: int = 0
+    ) -> list[DataRecord]:
+        records = self.records(listed, flags)
+        self.program.data("data_enter", records, site=site)
+        for (i, kind), found in zip(listed, records, strict=True):
+            if not sum(self.counts[i]):
+                assert i not in self.device
+                self.places[i] = found.device
+                self.device[i] = self.arrays[i].tolist()
+                if kind not in COPIED_IN:
+                    (ctypes.c_int32 * 16).from_address(found.device)[:] = self.device[i]
+            self.counts[i][bool(flags)] += 1
+            assert found.device == self.places[i]
+        self.look()
+        return records
+
+    def leave(
+        self,
+        site: int,
+        listed: list[tuple[int, DataKind]],
+        records: list[DataRecord],
+        flags: int = 0,
+    ) -> None:
+        self.program.data("data_exit", records, site=site)
+        for i, kind in listed:
+            self.counts[i][bool(flags)] -= 1
+            if not sum(self.counts[i]):
+                if kind in COPIED_OUT:
+                    assert self.arrays[i].tolist() == self.device[i]
+                del self.device[i], self.places[i]
+        self.look()
+
+    def look(self) -> None:
+        """The device has what it should, and gets something new; so does the host."""
+        for i, values in self.device.items():
+            memory = (ctypes.c_int32 * 16).from_address(self.places[i])
+            assert memory[:] == values
+            self.device[i] = memory[:] = [v + self.draw.randrange(9) for v in values]
+        self.arrays[self.draw.randrange(5)] += 1
+
+
+@pytest.mark.parametrize("name", ["host", "cuda"])
+@pytest.mark.parametrize("seed", range(6))
+def test_data_is_what_the_specification_says(
+    monkeypatch: pytest.MonkeyPatch, name: str, seed: int
+) -> None:
+    draw = random.Random(seed)
+    program, taken = _native_program(monkeypatch, SITES, name)
+    model = _Model(program, draw)
+    kinds = [DataKind.COPY, DataKind.COPYIN, DataKind.COPYOUT, DataKind.CREATE]
+    uses = [
+        [(i, draw.choice(kinds)) for i in draw.sample(range(5), draw.randint(1, 3))]
+        for _ in range(SITES)
+    ]
+    opened: list[tuple[int, list[DataRecord]]] = []
+    for _ in range(250):
+        what = draw.random()
+        if what < 0.06:
+            i = draw.randrange(5)
+            model.enter(0, [(i, DataKind.COPYIN)], DYNAMIC)
+        elif what < 0.12:
+            held = [i for i, (_, dynamic) in enumerate(model.counts) if dynamic]
+            if held:
+                one = [(draw.choice(held), DataKind.COPYOUT)]
+                model.leave(0, one, model.records(one, DYNAMIC), DYNAMIC)
+        elif len(opened) < 5 and what < 0.56:
+            site = draw.randrange(SITES)
+            opened.append((site, model.enter(site, uses[site])))
+        elif opened:
+            site, records = opened.pop(-1 if draw.random() < 0.85 else 0)
+            model.leave(site, uses[site], records)
+        if draw.random() < 0.05:
+            held_now = {e.host: (e.structured, e.dynamic) for e in program.runtime.current.table}
+            assert held_now == {
+                a.ctypes.data: tuple(n)
+                for a, n in zip(model.arrays, model.counts, strict=True)
+                if sum(n)
+            }
+    assert len(taken()) < 200, "some were native"
+    program.runtime.finish()
