@@ -1,11 +1,12 @@
 """
 CPU threads beside GCC's OpenMP: `python -m benchmarks.host`, on any machine with gcc.
 
-`kernels/host.c` has every kernel with a directive of each. GCC compiles one program of it (`-O3 -march=native
--fopenmp`, with `--fast-math` also `-ffast-math`), accopt another; they run in turns, each kernel for
-`--budget` milliseconds a turn, and the least time of all turns counts. CPU time, of all threads of the
-process, says more than the clock where others use the machine. Results are compared by checksums.
-`--threads 2,16` measures each number of threads; `--json FILE` and `--markdown FILE` keep the table.
+`kernels/host.c` has every kernel with a directive of each. GCC compiles one program of it (`-O3
+-march=native -fopenmp`, with `--fast-math` also `-ffast-math`), accopt another; they run in turns, each
+kernel for `--budget` milliseconds a turn, and the least time of all `--turns` counts: where a process's
+pages lie differs. CPU time, of all threads of the process, says more than the clock where others use the
+machine. Results are compared by checksums. `--threads 2,16` measures each number of threads; `--json FILE`
+and `--markdown FILE` keep the table.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 SOURCE = Path(__file__).parent / "kernels" / "host.c"
-TURNS = 3
 TOLERANCE = 1e-4
 
 
@@ -79,14 +79,19 @@ def run(command: Sequence[str], environment: dict[str, str]) -> dict[str, Timing
 
 
 def measure(
-    gcc: Path, options: Sequence[str], threads: int, budget_ms: float, kernels: Sequence[str]
+    gcc: Path,
+    options: Sequence[str],
+    threads: int,
+    budget_ms: float,
+    kernels: Sequence[str],
+    turns: int,
 ) -> list[Row]:
     """Both programs in turns."""
     arguments = [str(budget_ms * 1000), *kernels]
     accrun = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
     ours = [*accrun, f"--threads={threads}", *options, str(SOURCE), "--", *arguments]
     best: list[dict[str, Timing]] = [{}, {}]
-    for _ in range(TURNS):
+    for _ in range(turns):
         for side, command in zip(best, ([str(gcc), *arguments], ours), strict=True):
             for name, timing in run(command, {"OMP_NUM_THREADS": str(threads)}).items():
                 side[name] = timing.least(side.get(name, timing))
@@ -129,6 +134,7 @@ def main() -> int:
     parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
     parser.add_argument("--threads", default=str(len(os.sched_getaffinity(0))))
     parser.add_argument("--budget", type=float, default=300.0, help="ms a kernel and turn")
+    parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--fast-math", action="store_true", help="on both sides")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
@@ -139,7 +145,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         gcc = build_gcc(Path(folder), flags)
         for threads in map(int, args.threads.split(",")):
-            rows += measure(gcc, options, threads, args.budget, args.kernels)
+            rows += measure(gcc, options, threads, args.budget, args.kernels, args.turns)
     print_table(rows)
     if args.json:
         args.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
