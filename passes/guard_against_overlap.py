@@ -61,8 +61,9 @@ from .ir.addresses import ADDRESS_OPS
 from .ir.building import Cursor
 from .ir.host_scalars import HostScalars
 from .ir.layout import size_of
-from .ir.loop_dependence import Overlap, Verdict, judge_loop
+from .ir.loop_dependence import judge_loop
 from .ir.loop_order import confine_to_gang, run_in_order
+from .ir.loop_verdicts import Overlap, Verdict
 from .ir.outline import emit_construct_wait
 from .ir.pointer_rows import ApartArray, rows_clause
 from .ir.region_values import HostEmitter, RegionSymbols, variable_key

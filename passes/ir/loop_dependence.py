@@ -19,56 +19,18 @@ from ...dialects.accx_element import ElementOp
 from ..decisions.dependence import LoopContext, Requirement, requirement, stays_within
 from ..decisions.polynomials import Polynomial
 from .acc_ops import PRIVATIZING_OPS, bit_width, is_defined_inside, variable_name
-from .accesses import (
-    LoopAccess,
-    comparable,
-    is_scalar_variable,
-    may_alias,
-    root_of,
-)
+from .accesses import LoopAccess, comparable, is_scalar_variable, may_alias, root_of
 from .building import constant_value
 from .loop_accesses import loop_accesses
 from .loop_scalars import wanted_after
 from .loop_symbols import Limit, LoopLike, LoopSymbols, body_of
+from .loop_verdicts import Overlap, Verdict
 from .pointer_rows import ApartArray, changes_pointers, is_pointed_at, row_access
 from .private_arrays import Coverage, first_use_of_array, is_small_array
 from .region_values import HostExpression, variable_key
 from .scalar_classes import ScalarClass
 from .scalar_clauses import scalar_type
 from .scalar_uses import Decision
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """
-    Two arrays, by their roots, that must not overlap; or must be one array if then `same` holds (None:
-    that does not help).
-    """
-
-    left: SSAValue
-    right: SSAValue
-    same: Requirement | None = None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """
-    The answer on one loop; `why` is a sentence for remarks. `scalars` need clauses for it to hold, and
-    the arrays `privates`. With `overlaps`, `requirement` or `rows`, the loop is independent where the host
-    finds that they hold: of `rows`, that none shares memory with another or with one of the arrays there.
-    """
-
-    independent: bool
-    why: str
-    privates: tuple[SSAValue, ...] = ()
-    scalars: tuple[Decision, ...] = ()
-    overlaps: tuple[Overlap, ...] = ()
-    requirement: Requirement = ()
-    rows: tuple[ApartArray, ...] = ()
-
-    @property
-    def conditional(self) -> bool:
-        return bool(self.overlaps or self.requirement or self.rows)
 
 
 class _Dependent(Exception):

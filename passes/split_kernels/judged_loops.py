@@ -1,0 +1,164 @@
+"""Which loops of kernels constructs and `auto` loops run in parallel: verdicts carried out (step 1)."""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, scf
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, UnitAttr, i1, i32
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.accx import CONDITIONAL, WHY
+from ..decisions.levels import Level
+from ..ir.acc_ops import (
+    COMPUTE_OPS,
+    NONE,
+    constant_i32,
+    has_level,
+    loops_in,
+    replace_inside,
+    set_operand_groups,
+    set_prop,
+)
+from ..ir.building import constant_value
+from ..ir.levels import loop_levels
+from ..ir.loop_classifier import LoopClassifier, is_parallel
+from ..ir.loop_dependence import judge_loop
+from ..ir.loop_order import confine_to_gang, run_in_order
+from ..ir.loop_symbols import LoopLike
+from ..ir.loop_verdicts import Verdict
+from ..ir.scalar_clauses import add_private
+from ..ir.trip_counts import MOST_SHORT_ITERATIONS
+from .ordered_tiles import drop_ordered_tiles
+
+
+def _privatize_arrays(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
+    """Private clauses for the arrays that every iteration fills before it reads them."""
+    for variable in verdict.privates:
+        replace_inside(loop, variable, add_private(loop, variable, module))
+
+
+def _to_acc_loop(loop: scf.ForOp) -> acc.LoopOp:
+    """A plain counted loop under a loop directive of its own."""
+    block = loop.parent_block()
+    assert block is not None
+    body = loop.detach_region(0)
+    terminator = body.block.last_op
+    assert terminator is not None
+    body.block.erase_op(terminator)
+    body.block.add_op(acc.YieldOp())
+    directive = acc.LoopOp(
+        region=body,
+        lowerbound=[loop.lb],
+        upperbound=[loop.ub],
+        step=[loop.step],
+        inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+        independent=NONE,
+    )
+    directive.location = loop.location
+    block.insert_op_before(directive, loop)
+    block.erase_op(loop)
+    return directive
+
+
+def _settle(
+    loop: acc.LoopOp, verdict: Verdict, classifier: LoopClassifier, module: ModuleOp
+) -> None:
+    set_prop(loop, "auto_", None)
+    if verdict.independent and classifier.uses_partial_sum(loop):
+        run_in_order(loop, "auto: iterations use the value of what they reduce")
+        return
+    if verdict.independent:
+        set_prop(loop, "independent", NONE)
+        _make_parallel(loop, verdict, classifier, module)
+        return
+    run_in_order(loop, f"auto: {verdict.why}")
+
+
+def _make_parallel(
+    loop: acc.LoopOp, verdict: Verdict, classifier: LoopClassifier, module: ModuleOp
+) -> None:
+    for decision in verdict.scalars:
+        classifier.scalars.write(loop, decision)
+    _privatize_arrays(loop, verdict, module)
+    _note_condition(loop, verdict)
+
+
+def _note_condition(loop: acc.LoopOp, verdict: Verdict) -> None:
+    if verdict.conditional:
+        loop.attributes[CONDITIONAL] = UnitAttr()
+
+
+def _is_short(loop: scf.ForOp) -> bool:
+    """Whether a loop is known to have too few iterations to give each a thread."""
+    lower, upper, step = (constant_value(value) for value in (loop.lb, loop.ub, loop.step))
+    if lower is None or upper is None or step is None or step <= 0:
+        return False
+    return upper - lower <= MOST_SHORT_ITERATIONS * step
+
+
+def _is_within_parallel(loop: scf.ForOp, construct: Operation) -> bool:
+    parent = loop.parent_op()
+    while parent is not None and parent is not construct:
+        if isinstance(parent, acc.LoopOp) and has_level(parent.independent):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def decide_loops(
+    parent: Operation, module: ModuleOp, classifier: LoopClassifier, *, plain_loops: bool
+) -> None:
+    """
+    Decides the `auto` loops of a construct or function, outer before inner; with `plain_loops` counted
+    loops without a directive become independent `acc.loop`s where that is proven. What the host can
+    find out before a construct is left to it (`guard-against-overlap`).
+    """
+    host = parent if isinstance(parent, COMPUTE_OPS) else None
+    candidates: list[LoopLike] = [
+        op
+        for op in parent.walk()
+        if (isinstance(op, acc.LoopOp) and (has_level(op.auto_) or plain_loops))
+        or (plain_loops and isinstance(op, scf.ForOp))
+    ]
+    for loop in candidates:
+        if isinstance(loop, scf.ForOp) and _is_short(loop) and _is_within_parallel(loop, parent):
+            loop.attributes[WHY] = StringAttr("it has few iterations")
+            continue
+        if isinstance(loop, acc.LoopOp) and not has_level(loop.auto_):
+            if is_parallel(loop):
+                classifier.loop(loop, inside=True)
+            continue
+        verdict = judge_loop(loop, host, classifier.scalars.of(loop))
+        if isinstance(loop, acc.LoopOp):
+            _settle(loop, verdict, classifier, module)
+        elif verdict.independent:
+            directive = _to_acc_loop(loop)
+            directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
+            _make_parallel(directive, verdict, classifier, module)
+        else:
+            loop.attributes[WHY] = StringAttr(verdict.why)
+    drop_ordered_tiles(parent, classifier, classifier.messages)
+    if candidates and isinstance(parent, acc.ParallelOp):
+        confine_to_gang(parent)
+        if not any(_may_share_gangs(loop) for loop in loops_in(parent)):
+            _run_in_one_gang(parent)
+
+
+def _may_share_gangs(loop: acc.LoopOp) -> bool:
+    levels = loop_levels(loop)
+    return is_parallel(loop) and (not levels or Level.GANG in levels)
+
+
+def _run_in_one_gang(construct: acc.ParallelOp) -> None:
+    """Where no loop is shared by gangs, each would do all again: sums would count several times."""
+    block = construct.parent_block()
+    assert block is not None
+    one = constant_i32(1, construct.location)
+    one.result.name_hint = "one"
+    block.insert_op_before(one, construct)
+    set_one_gang(construct, one.result)
+
+
+def set_one_gang(construct: acc.ParallelOp, one: SSAValue) -> None:
+    set_operand_groups(construct, num_gangs=[one])
+    construct.properties["numGangsDeviceType"] = NONE
+    construct.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])
