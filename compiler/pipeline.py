@@ -167,6 +167,7 @@ def machine_for(options: CompileOptions) -> Machine:
         fast_math=options.fast_math,
         check_cache=options.check_cache,
         as_written=options.sizes == "as-written",
+        no_fma=not options.fma,
     )
 
 

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i32, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    Float64Type,
+    IntegerAttr,
+    StringAttr,
+    f64,
+    i32,
+    i64,
+)
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
@@ -19,11 +28,13 @@ from xdsl.irdl import (
     region_def,
     result_def,
     traits_def,
+    var_operand_def,
+    var_result_def,
 )
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from .nvvm import SHARED_POINTER
+from .nvvm import SHARED_POINTER, MmaOp, MMAShapeAttr
 
 
 @irdl_op_definition
@@ -134,4 +145,47 @@ class WaitCopiesOp(IRDLOperation):
         super().__init__()
 
 
-OPERATIONS = (GangThreadsOp, SharedTileOp, GangBarrierOp, GangSumOp, CopyAsyncOp, WaitCopiesOp)
+@irdl_op_definition
+class WarpProductOp(IRDLOperation):
+    """
+    The lanes of a warp, all of them, add the product of two matrices of doubles to `sums`: each has its share of
+    the elements, as `nvvm.mma.sync` of this shape says. Each result is a chain of fused multiply-adds.
+    """
+
+    name = "accx.warp_product"
+
+    left = var_operand_def(Float64Type)
+    right = var_operand_def(Float64Type)
+    sums = var_operand_def(Float64Type)
+    added = var_result_def(Float64Type)
+    shape = prop_def(MMAShapeAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = "$shape $left `by` $right `to` $sums attr-dict `:` type($added)"
+
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        left: Sequence[SSAValue],
+        right: Sequence[SSAValue],
+        sums: Sequence[SSAValue],
+    ):
+        super().__init__(
+            operands=[left, right, sums],
+            result_types=[[f64] * len(sums)],
+            properties={"shape": MMAShapeAttr.of(shape)},
+        )
+
+    def verify_(self) -> None:
+        MmaOp.check_counts(self.shape, self.left, self.right, self.sums)
+
+
+OPERATIONS = (
+    GangThreadsOp,
+    SharedTileOp,
+    GangBarrierOp,
+    GangSumOp,
+    CopyAsyncOp,
+    WaitCopiesOp,
+    WarpProductOp,
+)

@@ -254,6 +254,14 @@ def _redux(p: FunctionPrinter, op: Operation) -> None:
     p.define(op, f"call i32 @llvm.nvvm.redux.sync.{kind.value}({arguments})")
 
 
+def _mma(p: FunctionPrinter, op: Operation) -> None:
+    mma = cast(nvvm.MmaOp, op)
+    m, n, k = mma.shape.sizes
+    name = f"@llvm.nvvm.mma.m{m}n{n}k{k}.{mma.layout_a.data.value}.{mma.layout_b.data.value}.f64"
+    arguments = ", ".join(map(p.typed, op.operands))
+    p.define(op, f"call {p.types(mma.res.type)} {name}({arguments})")
+
+
 _MEMORY_BARRIERS = {MemScope.CTA: "cta", MemScope.GPU: "gl", MemScope.SYS: "sys"}
 
 
@@ -308,6 +316,7 @@ INTRINSIC_EMITTERS: dict[type[Operation], Emitter] = {
     nvvm.ShflOp: _shfl,
     nvvm.VoteSyncOp: _vote,
     nvvm.ReduxOp: _redux,
+    nvvm.MmaOp: _mma,
     nvvm.MemoryBarrierOp: _memory_barrier,
     nvvm.NanosleepOp: _nanosleep,
     nvvm.CpAsyncOp: _cp_async,

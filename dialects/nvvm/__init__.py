@@ -50,6 +50,8 @@ from .bulk_copy import (
     MBarrierInvalOp,
     MBarrierTryWaitParityOp,
 )
+from .matrix import ATTRIBUTES as MATRIX_ATTRIBUTES
+from .matrix import MMA_SHAPES, MMALayout, MMALayoutAttr, MmaOp, MMAShapeAttr
 from .registers import (
     BLOCK_DIM,
     BLOCK_ID,
@@ -98,6 +100,7 @@ __all__ = [
     "KERNEL",
     "MAXNTID",
     "MINCTASM",
+    "MMA_SHAPES",
     "NVVM",
     "REQNTID",
     "SHARED_POINTER",
@@ -126,9 +129,13 @@ __all__ = [
     "MBarrierInitOp",
     "MBarrierInvalOp",
     "MBarrierTryWaitParityOp",
+    "MMALayout",
+    "MMALayoutAttr",
+    "MMAShapeAttr",
     "MemScope",
     "MemScopeAttr",
     "MemoryBarrierOp",
+    "MmaOp",
     "NanosleepOp",
     "ReduxKind",
     "ReduxKindAttr",
@@ -165,6 +172,7 @@ NVVM = Dialect(
         CpAsyncOp,
         CpAsyncWaitGroupOp,
         MemoryBarrierOp,
+        MmaOp,
         NanosleepOp,
         ReduxOp,
         ShflOp,
@@ -173,6 +181,7 @@ NVVM = Dialect(
     ],
     [
         *BULK_ATTRIBUTES,
+        *MATRIX_ATTRIBUTES,
         LoadCacheModifierAttr,
         MemScopeAttr,
         ReduxKindAttr,

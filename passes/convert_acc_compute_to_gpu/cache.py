@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith, gpu, llvm
-from xdsl.dialects.builtin import IntegerAttr, i8, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i8, i32, i64
 from xdsl.ir import Block, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
@@ -105,3 +105,14 @@ def copy_async(k: Kernel, op: accx_cache.CopyAsyncOp) -> None:
 def wait_copies(k: Kernel) -> None:
     k.insert(nvvm.CpAsyncCommitGroupOp())
     k.insert(nvvm.CpAsyncWaitGroupOp(0))
+
+
+def warp_product(k: Kernel, op: accx_cache.WarpProductOp) -> None:
+    """`mma.sync`, whose results come as a structure."""
+    left, right, sums = (
+        [k.values[value] for value in group] for group in (op.left, op.right, op.sums)
+    )
+    found = k.value(nvvm.MmaOp(op.shape.sizes, left, right, sums))
+    for number, result in enumerate(op.results):
+        position = DenseArrayBase.from_list(i64, [number])
+        k.values[result] = k.value(llvm.ExtractValueOp(position, found, result.type))

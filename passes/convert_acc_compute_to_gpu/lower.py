@@ -147,6 +147,8 @@ class RegionLowering:
                 cache.copy_async(k, op)
             case accx_cache.WaitCopiesOp():
                 cache.wait_copies(k)
+            case accx_cache.WarpProductOp():
+                cache.warp_product(k, op)
             case ScanOp():
                 lower_scan(k, op)
             case _ if isinstance(op, accx_bulk.OPERATIONS):

@@ -83,7 +83,7 @@ def _wait_in(block: Block) -> None:
 
 def _needs_all_lanes(op: Operation) -> bool:
     match op:
-        case nvvm.Barrier0Op():
+        case nvvm.Barrier0Op() | nvvm.MmaOp():
             return True
         case nvvm.ShflOp():
             mask = op.thread_mask

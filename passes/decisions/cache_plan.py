@@ -129,25 +129,26 @@ def extract_sharing(sections: Sequence[CachedSection], axes: Sequence[Axis]) -> 
     return Sharing(tuple(reversed(chosen)), tuple(notes))
 
 
+def followed_axis(section: CachedSection, axes: Sequence[Axis], sharing: Sharing) -> int | None:
+    """The one of the mapped loops (by position in `Sharing.axes`) that a section follows; None: not one."""
+    rates = section_rates(section, axes)
+    if rates is None:
+        return None
+    moved = [
+        number
+        for number, position in enumerate(sharing.axes)
+        if any(_constant_rate(each, axes[position]) != 0 for each in rates)
+    ]
+    return moved[0] if len(moved) == 1 else None
+
+
 def is_product(sections: Sequence[CachedSection], axes: Sequence[Axis], sharing: Sharing) -> bool:
     """
     Whether each section follows one of two mapped loops only, and both are followed: a product, where
     n × n outputs of a thread need 2 n elements for each term.
     """
-    followed: set[int] = set()
-    for section in sections:
-        rates = section_rates(section, axes)
-        if rates is None or len(sharing.axes) != 2:
-            return False
-        moved = {
-            position
-            for position in sharing.axes
-            if any(_constant_rate(each, axes[position]) != 0 for each in rates)
-        }
-        if len(moved) != 1:
-            return False
-        followed |= moved
-    return len(followed) == 2
+    followed = {followed_axis(section, axes, sharing) for section in sections}
+    return len(sharing.axes) == 2 and followed == {0, 1}
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ class Machine:
     fast_math: bool = False
     check_cache: bool = False
     as_written: bool = False
+    no_fma: bool = False
 
     @property
     def has_redux(self) -> bool:

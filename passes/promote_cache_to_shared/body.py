@@ -27,6 +27,7 @@ from ..ir.cached_code import zero
 from ..ir.purity import is_pure
 from . import bulk, emulated, fetch, tiles
 from .emulated import Emulated
+from .matrix import Multiplier
 from .pipeline import Ahead
 from .range_checks import checked_once, in_sections
 from .tile_access import Output, Placed, TileAccesses, guarded
@@ -69,6 +70,8 @@ class BlockBody:
     renewed: set[acc.CacheOp]
     written: list[SSAValue]
     symbols: Symbols
+    multiplier: Multiplier | None = None
+    """Of the loop that matrix instructions run."""
     counter: bulk.ArrivalCounter | None = None
     """Of the bytes that bulk copies bring."""
     accesses: TileAccesses = field(init=False)
@@ -226,7 +229,7 @@ class BlockBody:
         if (
             self.symbols.polynomial(loop.ub) - self.symbols.polynomial(loop.lb)
         ).as_constant is not None:
-            self._loop(loop, at, unroll=unroll)
+            self._usual(loop, at, None, unroll)
             return
         first = self.first
         lower, upper = first.get(loop.lb, loop.lb), first.get(loop.ub, loop.ub)
@@ -235,10 +238,17 @@ class BlockBody:
         self._versions(
             loop,
             condition,
-            lambda inside: self._loop(loop, inside, end, unroll),
+            lambda inside: self._usual(loop, inside, end, unroll),
             lambda inside: self._rare(loop, inside),
             at,
         )
+
+    def _usual(self, loop: scf.ForOp, at: Cursor, upper: SSAValue | None, unroll: int) -> None:
+        """The version for the usual number of turns."""
+        if self.multiplier is not None and self.multiplier.product.loop is loop:
+            self.multiplier.emit(self.current, self.accesses, at)
+        else:
+            self._loop(loop, at, upper, unroll)
 
     def _rare(self, loop: scf.ForOp, at: Cursor) -> None:
         """The version for edges: it must not cost the other one registers by being unrolled."""

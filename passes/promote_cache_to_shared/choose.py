@@ -14,6 +14,7 @@ from ...dialects.accx_bulk import BULK_BYTES
 from ..decisions import cache_plan as plans
 from ..decisions import cache_shapes as shapes
 from ..decisions.cache_banks import choose_padding
+from ..decisions.cache_matrix import INSTRUCTIONS, MATRIX_SM, choose_fragment_padding
 from ..decisions.cache_plan import Axis, CacheTuning, Sharing, TilePlan
 from ..decisions.cache_shapes import MULTIPROCESSORS, Shape
 from ..decisions.declined import Declined
@@ -25,6 +26,7 @@ from .bulk import BULK_SM, why_not
 from .elsewhere import look_elsewhere
 from .extents import check_extent
 from .legality import check_accesses, check_body, check_place, check_uniform, choose_sections
+from .matrix import find_product
 from .memory import emulated_cache, fit, room_for, total_bytes
 from .nest import CachedNest
 from .pipeline import fetched_ahead
@@ -34,6 +36,7 @@ from .uniformity import varying_values, written_variables
 from .uses import uses_of
 
 Fetch = Literal["auto", "registers", "async", "bulk"]
+MatrixChoice = Literal["auto", "never", "m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"]
 Refuse = Callable[[acc.CacheOp, str], None]
 
 
@@ -58,6 +61,10 @@ class Choices:
     sm: int = BULK_SM
     multiprocessors: int = MULTIPROCESSORS
     """Of the GPU, to which a nest's blocks are shared out."""
+    matrix: MatrixChoice = "auto"
+    """The instruction for products of doubles."""
+    fused: bool = True
+    """Whether a multiplication and an addition may be one operation."""
     strict: bool = False
     """An option that cannot be carried out is an error."""
 
@@ -105,6 +112,9 @@ def plan_nest(
     result = NestPlan(nest, sharing, found.threads, found.outputs, [], {}, gives_gangs)
     result = replace(result, sets=choices.sets, ways=choices.ways, width=choices.width)
     result.form, result.shares_grid = _form(nest)
+    if product and choices.matrix != "never" and choices.sm >= MATRIX_SM:
+        result.product = find_product(nest, cached, sharing, fused=choices.fused)
+    result = _with_matrix(result, choices)
     if shape is not None:
         result = _shaped(result, shape)
     elif found.measured and _has_grid_of_its_own(result):
@@ -199,6 +209,17 @@ def _shaped(result: NestPlan, shape: Shape) -> NestPlan:
     return replace(result, threads=shape.threads, outputs=shape.outputs, stages=shape.stages)
 
 
+def _with_matrix(result: NestPlan, choices: Choices) -> NestPlan:
+    """The instruction that an option asks for, where the nest and the block suit it."""
+    if choices.matrix in ("auto", "never") or result.product is None:
+        return result
+    instruction = INSTRUCTIONS[choices.matrix]
+    terms = result.product.turns % instruction.terms
+    if terms or not instruction.suits(result.threads, result.outputs):
+        return result
+    return replace(result, instruction=instruction)
+
+
 def _with_tiles(
     result: NestPlan,
     cached: Sequence[Cached],
@@ -222,7 +243,7 @@ def _with_tiles(
             refused.append((each.op, str(reason)))
     if not result.planned:
         raise Declined("; ".join(dict.fromkeys(reason for _, reason in refused)))
-    asked = choices.tuning.rows or choices.tuning.columns
+    asked = choices.tuning.rows or choices.tuning.columns or result.instruction is not None
     while total_bytes(result) > room.declared and prod(result.outputs) > 1 and not asked:
         fewer = tuple(max(1, own // 2) for own in result.outputs)
         result = replace(result, outputs=fewer, planned=[], reasons={})
@@ -351,7 +372,9 @@ def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choic
     uses = uses_of(cached, nest)
     sharing, widths, threads = result.sharing, result.widths, result.threads
     padding = choices.tuning.padding
-    if padding < 0:
+    if padding < 0 and result.instruction is not None:
+        padding = choose_fragment_padding(cached.section, nest.axes, sharing, widths)
+    elif padding < 0:
         padding = choose_padding(
             cached.section,
             nest.axes,
@@ -369,6 +392,7 @@ def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choic
     together = shapes.side_by_side(cached.section.element_bytes, result.outputs[0])
     if (
         choices.transpose
+        and result.instruction is None
         and not choices.in_bulk
         and not uses.stores
         and cached.word.width.data // 8 == cached.section.element_bytes

@@ -8,8 +8,10 @@ from typing import Literal
 
 from xdsl.dialects import acc
 
+from ..decisions.cache_matrix import PAIR, Instruction
 from ..decisions.cache_plan import Sharing
 from ..decisions.cache_shapes import Shape, side_by_side
+from .matrix import Product
 from .nest import CachedNest
 from .tiles import Planned
 
@@ -26,6 +28,7 @@ class NestPlan:
     kernel may declare, so that the launch asks for them.
     `stages`: buffers of renewed tiles, 0 by analysis. `alternatives`: shapes of which the host chooses
     one by the number of blocks.
+    `product`: the loop over terms that a matrix `instruction` can run, and which one does (None: no).
     `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
     """
 
@@ -38,6 +41,8 @@ class NestPlan:
     given_gangs: bool
     sets: int = 8
     ways: int = 1
+    product: Product | None = None
+    instruction: Instruction | None = None
     form: Form = "grid"
     shares_grid: bool = False
     launched: bool = False
@@ -65,8 +70,11 @@ class NestPlan:
     def together(self) -> tuple[int, ...]:
         """
         Neighbouring outputs of one thread along each mapped axis: along the lanes what fills a 16-byte
-        access, along the other axis too where a tile stands transposed.
+        access, along the other axis too where a tile stands transposed; with a matrix instruction its share of
+        a row.
         """
+        if self.instruction is not None:
+            return 1, PAIR
         element = max(planned.plan.section.element_bytes for planned in self.planned)
         found = [1] * len(self.outputs)
         if any(planned.plan.transposed for planned in self.planned):
@@ -107,6 +115,9 @@ class NestPlan:
         each = " × ".join(str(o) for o in self.outputs)
         if each.replace("1", "").strip(" ×"):
             text += f", {each} outputs per thread"
+        if self.instruction is not None:
+            m, n, k = self.instruction.shape
+            text += f", {m} × {n} × {k} elements in a matrix instruction"
         text += f"; {self.reasons[planned.cached.op]}"
         kept = f"the loops outside keep their place: {self.nest.kept}" if self.nest.kept else ""
         return "; ".join([text, *self.sharing.notes, *filter(None, [kept])])

@@ -28,6 +28,7 @@ or 2) of an emulated cache, per thread; `width`: how a block knows how many iter
 (docs/cache.md, "Width and renewal"); `transpose`: tiles of left factors may stand transposed;
 `shared_limit`: bytes of shared memory that a block may have; `sm`: the compute capability;
 `multiprocessors` of the GPU, for which outputs per thread are chosen where `rows` and `columns` are 0;
+`matrix`: the instruction that multiplies doubles, in blocks that suit it (`never`: none);
 `strict`.
 
 Before:
@@ -69,7 +70,7 @@ from ..ir.acc_ops import has_level, source_loc
 from ..ir.cached_sections import drop, join_written
 from ..ir.machine import machine_of
 from ..ir.notes import note
-from .choose import Choices, Fetch, plan_nest
+from .choose import Choices, Fetch, MatrixChoice, plan_nest
 from .gang import promote_in_gang
 from .launch_choice import Version, make_versions
 from .nest import CachedNest, find_nest, innermost_parallel
@@ -178,6 +179,7 @@ class PromoteCacheToSharedPass(ModulePass):
     shared_limit: int | None = None
     sm: int | None = None
     multiprocessors: int = MULTIPROCESSORS
+    matrix: MatrixChoice = "auto"
     strict: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -201,6 +203,8 @@ class PromoteCacheToSharedPass(ModulePass):
             largest_shared(machine.sm) if self.shared_limit is None else self.shared_limit,
             machine.sm if self.sm is None else self.sm,
             self.multiprocessors,
+            self.matrix,
+            not machine.no_fma,
             self.strict,
         )
         for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:

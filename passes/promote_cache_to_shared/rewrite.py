@@ -17,6 +17,7 @@ from ..ir.sharing_cursor import sharing_at_end
 from . import bulk, emulated, memory, reductions, tiles
 from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
 from .body import BlockBody
+from .matrix import Multiplier
 from .pipeline import group_directives
 from .plan import NestPlan
 from .reductions import Accumulator
@@ -79,8 +80,11 @@ def _threads(
     groups, renewed = group_directives(nest, whole)
     written = written_variables(nest.construct)
     counter = bulk.start_counter(at, whole, shared)
+    multiplier = None
+    if plan.instruction is not None and plan.product is not None:
+        multiplier = Multiplier(plan.product, plan.instruction, shared, plan.outputs[1])
     emitter = BlockBody(
-        shared, outputs, groups, made, caches, renewed, written, nest.symbols, counter
+        shared, outputs, groups, made, caches, renewed, written, nest.symbols, multiplier, counter
     )
     emitter.run(nest.operations, where_wanted(nest, states, firsts, at))
     if counter is not None:

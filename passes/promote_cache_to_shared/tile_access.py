@@ -62,6 +62,12 @@ class TileAccesses:
         deltas = placed.access.deltas
         return tiles.element_address(at, placed.tile, base, deltas, element.inner, output.values)
 
+    def element(self, op: Operation, output: Output, at: Cursor) -> SSAValue:
+        """The element that `op`, which loads from a tile, would load for `output`."""
+        result = op.results[0]
+        address = self.address(self.found[op], output, at)
+        return at.load(address, result.type, result.name_hint)
+
     def _key(self, placed: Placed, output: Output) -> tuple[SSAValue, ...]:
         """Equal for outputs of the thread that access the same element."""
         axes = sorted({move.axis for move in placed.tile.plan.moves})

@@ -338,6 +338,15 @@ def redux(f: FunctionCompiler, op: Operation) -> None:
     _result(f, op, f"rt.warps.reduce({f.threads}, {op.kind.data.value!r}, {names})")
 
 
+def matrix_product(f: FunctionCompiler, op: Operation) -> None:
+    assert isinstance(op, nvvm.MmaOp)
+    a, b, c = (
+        "[" + ", ".join(f.name_of(value) for value in group) + "]"
+        for group in (op.operand_a, op.operand_b, op.operand_c)
+    )
+    _result(f, op, f"rt.warps.matrix_product({f.threads}, {f.place(op)}, {a}, {b}, {c})")
+
+
 # Calls
 
 
@@ -486,6 +495,7 @@ EFFECTS: dict[str, Callable[[FunctionCompiler, Operation], None]] = {
     "nvvm.shfl.sync": shuffle,
     "nvvm.vote.sync": vote,
     "nvvm.redux.sync": redux,
+    "nvvm.mma.sync": matrix_product,
     "nvvm.cp.async.shared.global": cp_async,
     "nvvm.cp.async.commit.group": nothing,
     "nvvm.cp.async.wait.group": nothing,

@@ -57,7 +57,7 @@ _NUMPY: dict[str, Function] = {
 }
 
 
-def _fma(a: Value, b: Value, c: Value) -> Value:
+def fma(a: Value, b: Value, c: Value) -> Value:
     """Exact for float32 (in double up to one double rounding); for double, rounded twice."""
     if a.dtype == np.float32:
         wide = a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)
@@ -82,7 +82,7 @@ def _fdim(a: Value, b: Value) -> Value:
 
 
 _OWN: dict[str, Function] = {
-    "fma": _fma,
+    "fma": fma,
     "round": _round,
     "fdim": _fdim,
     "exp10": lambda a: np.power(a.dtype.type(10), a),

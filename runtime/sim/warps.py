@@ -1,5 +1,6 @@
 """
-Operations among the lanes of a warp: shuffles, votes, reductions (PTX ISA 9.7.9.6, 9.7.13).
+Operations among the lanes of a warp: shuffles, votes, reductions, products of matrices (PTX ISA 9.7.9.6,
+9.7.13, 9.7.14.5).
 
 A lane that an operation reads and that does not take part in it is a fault: its value would be
 undefined.
@@ -7,12 +8,14 @@ undefined.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .arithmetic import popcount
 from .findings import FaultKind
+from .mathlib import fma
 from .values import Array, Threads, Value, ndarray, spread
 
 if TYPE_CHECKING:
@@ -140,6 +143,49 @@ class Warps:
         out = np.full(count, start, values.dtype)
         ufunc.at(out, groups, values)
         return out[groups].view(np.int32)
+
+    def matrix_product(
+        self,
+        threads: Threads,
+        place: SourcePlace,
+        a: Sequence[Value],
+        b: Sequence[Value],
+        c: Sequence[Value],
+    ) -> tuple[Value, ...]:
+        """
+        `mma.sync` of doubles: what each lane gets of the product (`nvvm.MmaOp`), by chains of fused
+        multiply-adds in the order of terms.
+        """
+        left = [spread(threads.n, value) for value in a]
+        right = [spread(threads.n, value) for value in b]
+        halves = len(c) // 2
+        lane = threads.of_batch(self._batch.lane)
+        row = lane & ~np.int32(3)
+        sums = [spread(threads.n, value) for value in c]
+        for term in range(4 * len(b)):
+            part, here = divmod(term, 4)
+            factors = self._lanes(threads, place, "row", here, row + here)
+            for column in range(2):
+                other = ((lane & 3) * 2 + column) * 4 + here
+                others = self._lanes(threads, place, f"column {column}", here, other)
+                for half in range(halves):
+                    own = 2 * half + column
+                    product = left[part * halves + half][factors], right[part][others]
+                    sums[own] = fma(*product, sums[own])
+        return tuple(sums)
+
+    def _lanes(
+        self, threads: Threads, place: SourcePlace, kind: str, number: int, source: Array
+    ) -> Array:
+        """The positions of lanes `source`, which `kind` and `number` name for whole batches."""
+        if threads.ids is not None:
+            lane = threads.of_batch(self._batch.lane)
+            return self._positions(threads, place, source, lane)
+        key = (kind, number, 0)
+        if key not in self._batch.shuffles:
+            positions = self._positions(threads, place, source, self._batch.lane)
+            self._batch.shuffles[key] = positions, positions
+        return self._batch.shuffles[key][0]
 
 
 _REDUCTIONS: dict[str, tuple[Any, int]] = {
