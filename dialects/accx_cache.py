@@ -180,6 +180,24 @@ class WarpProductOp(IRDLOperation):
         MmaOp.check_counts(self.shape, self.left, self.right, self.sums)
 
 
+@irdl_op_definition
+class OpaqueOp(IRDLOperation):
+    """
+    The same value (i32), of which nothing is known: what is computed of it stays in the branch that it stands in,
+    as far as LLVM is concerned.
+    """
+
+    name = "accx.opaque"
+
+    value = operand_def(i32)
+    result = result_def(i32)
+
+    assembly_format = "$value attr-dict"
+
+    def __init__(self, value: SSAValue | Operation):
+        super().__init__(operands=[value], result_types=[i32])
+
+
 OPERATIONS = (
     GangThreadsOp,
     SharedTileOp,
@@ -188,4 +206,5 @@ OPERATIONS = (
     CopyAsyncOp,
     WaitCopiesOp,
     WarpProductOp,
+    OpaqueOp,
 )

@@ -113,6 +113,7 @@ __all__ = [
     "BlockIdXOp",
     "BlockIdYOp",
     "BlockIdZOp",
+    "COPY",
     "CpAsyncBulkOp",
     "CpAsyncCommitGroupOp",
     "CpAsyncOp",
@@ -156,6 +157,8 @@ __all__ = [
     "WarpSizeOp",
 ]
 
+COPY = "mov.b32 $0, $1;"
+"""Inline assembly: the operand as it is."""
 KERNEL = "nvvm.kernel"
 REQNTID = "nvvm.reqntid"
 MAXNTID = "nvvm.maxntid"

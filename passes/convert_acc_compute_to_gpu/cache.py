@@ -116,3 +116,9 @@ def warp_product(k: Kernel, op: accx_cache.WarpProductOp) -> None:
     for number, result in enumerate(op.results):
         position = DenseArrayBase.from_list(i64, [number])
         k.values[result] = k.value(llvm.ExtractValueOp(position, found, result.type))
+
+
+def opaque(k: Kernel, op: accx_cache.OpaqueOp) -> None:
+    """Assembly code that LLVM does not look into, and leaves where it is."""
+    asm = llvm.InlineAsmOp(nvvm.COPY, "=r,r", [k.values[op.value]], [i32], has_side_effects=True)
+    k.values[op.result] = k.value(asm)

@@ -149,6 +149,8 @@ class RegionLowering:
                 cache.wait_copies(k)
             case accx_cache.WarpProductOp():
                 cache.warp_product(k, op)
+            case accx_cache.OpaqueOp():
+                cache.opaque(k, op)
             case ScanOp():
                 lower_scan(k, op)
             case _ if isinstance(op, accx_bulk.OPERATIONS):

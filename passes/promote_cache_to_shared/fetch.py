@@ -9,7 +9,7 @@ last element it may again instead: no thread branches, and nobody reads what sta
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects import acc, arith, scf
@@ -18,7 +18,7 @@ from xdsl.ir import Block as IrBlock
 from xdsl.ir import Region, SSAValue
 
 from ...compiler.base.names import value_name
-from ...dialects.accx_cache import CopyAsyncOp, GangBarrierOp, WaitCopiesOp
+from ...dialects.accx_cache import CopyAsyncOp, GangBarrierOp, OpaqueOp, WaitCopiesOp
 from ..decisions.cache_section import divide
 from ..decisions.polynomials import ZERO, Polynomial
 from ..ir.acc_ops import MAPPING_OPS
@@ -159,6 +159,8 @@ class Sweep:
         """
         threads, words = self.block.threads, words_of(self.tile.planned)
         turns = turns_of(self.tile, self.block)
+        if not limits.careful and (steps := word_steps(at, self.tile, self.block)) is not None:
+            return self._steps(at, steps, move)
         if turns > MAX_UNROLLED:
             _, inside = at.for_loop(self.block.thread, at.i32(words), at.i32(threads), "word")
             self._word_at(inside, inside.point.block.args[0], limits, move, exact)()
@@ -176,6 +178,28 @@ class Sweep:
             pending.append(self._word_at(place, number, limits, move, exact))
             if place is not at:
                 pending.pop()()
+        return pending
+
+    def _steps(
+        self, at: Cursor, steps: Sequence[Sequence[Step]], move: Move
+    ) -> list[Callable[[], None]]:
+        """The same where words of a thread are constant steps apart, and all of them exist."""
+        plan = self.tile.plan
+        bytes = self.tile.planned.cached.word.width.data // 8
+        pending: list[Callable[[], None]] = []
+        first: dict[tuple[SSAValue, ...], SSAValue] = {}
+        for turn, places in enumerate(steps):
+            own = tuple(place.own for place in places)
+            if own not in first:
+                first[own] = self._offset(at, own, bytes)
+            further = Polynomial.constant(places[-1].further * bytes)
+            for dim, place in zip(plan.dims[:-1], places[:-1], strict=True):
+                further = further + dim.stride * place.further
+            far = total(at, first[own], polynomial(at, further, self.values, i64)) or at.i64(0)
+            source = at.element(self.base, far, i8, plan.section.name)
+            number = at.add(self.block.thread, at.i32(turn * self.block.threads), "word")
+            word = self.tile.planned.cached.word
+            pending.append(move(at, source, _step_place(at, self.tile, places), word, number))
         return pending
 
     def loads(self, at: Cursor, limits: Limits) -> list[SSAValue]:
@@ -299,20 +323,78 @@ def _coordinates(at: Cursor, tile: Tile, number: SSAValue) -> list[SSAValue]:
     return [rest, *found] if len(dims) > 1 else found
 
 
+@dataclass(frozen=True)
+class Step:
+    """A coordinate of a word: what is the thread's `own`, and a constant that differs between its words."""
+
+    own: SSAValue
+    further: int
+
+
+def word_steps(at: Cursor, tile: Tile, block: Block) -> list[list[Step]] | None:
+    """
+    The coordinates of a thread's words, where the threads fill whole rows or rows are filled by whole turns of
+    them, so that its words are constant steps apart; None where they are not.
+    """
+    turns, threads = turns_of(tile, block), block.threads
+    if words_of(tile.planned) % threads or turns > MAX_UNROLLED:
+        return None
+    found: list[list[Step]] = [[] for _ in range(turns)]
+    # A word's number is what is the thread's own, below `apart`, and `apart` times one of `numbers`.
+    own, apart, numbers = block.thread, threads, list(range(turns))
+    for size in (words_per_row(tile.planned), *(d.size for d in reversed(tile.plan.dims[1:-1]))):
+        if apart % size == 0:
+            rest, own = split(at, own, size)
+            steps = [Step(own, 0) for _ in numbers]
+            apart //= size
+            own = rest if apart > 1 else at.i32(0)
+        elif size % apart == 0:
+            each = size // apart
+            steps = [Step(own, number % each * apart) for number in numbers]
+            numbers = [number // each for number in numbers]
+            own, apart = at.i32(0), 1
+        else:
+            return None
+        for places, step in zip(found, steps, strict=True):
+            places.insert(0, step)
+    if len(tile.plan.dims) > 1:
+        for places, number in zip(found, numbers, strict=True):
+            places.insert(0, Step(own, number * apart))
+    return found
+
+
+def _step_place(at: Cursor, tile: Tile, places: Sequence[Step]) -> SSAValue:
+    """The offset in bytes in the tile of a word at these coordinates (i32)."""
+    own = _place(at, tile, [place.own for place in places])
+    further = sum(p.further * pitch for p, pitch in zip(places, _pitches(tile), strict=True))
+    return at.add(own, at.i32(further))
+
+
+def _pitches(tile: Tile) -> list[int]:
+    """Bytes in the tile from one word of each dimension to the next."""
+    dims = tile.plan.dims
+    bytes = tile.planned.cached.word.width.data // 8
+    return [
+        *(dim.pitch for dim in dims[:-1]),
+        dims[-1].pitch if tile.plan.transposed else bytes,
+    ]
+
+
 def _place(at: Cursor, tile: Tile, coordinates: Sequence[SSAValue]) -> SSAValue:
     """The offset in bytes in the tile of the word at `coordinates` (i32)."""
-    bytes = tile.planned.cached.word.width.data // 8
     near = [
-        scaled(at, coordinates[-1], tile.plan.dims[-1].pitch if tile.plan.transposed else bytes)
+        scaled(at, coordinate, pitch)
+        for coordinate, pitch in zip(reversed(coordinates), reversed(_pitches(tile)), strict=True)
     ]
-    for dim, coordinate in zip(tile.plan.dims[:-1], coordinates[:-1], strict=True):
-        near.append(scaled(at, coordinate, dim.pitch))
     offset = total(at, *near)
     return at.i32(0) if offset is None else offset
 
 
 def places_of(at: Cursor, tile: Tile, block: Block) -> list[SSAValue]:
     """The offsets in the tile of the words that `loads` gives, in its order (i32)."""
+    steps = word_steps(at, tile, block)
+    if steps is not None:
+        return [_step_place(at, tile, places) for places in steps]
     found: list[SSAValue] = []
     for turn in range(turns_of(tile, block)):
         number = at.add(block.thread, at.i32(turn * block.threads), "word")
@@ -375,27 +457,36 @@ def start(at: Cursor, copies: Copies) -> None:
         return
     then, otherwise = if_else(at, copies.whole)
     _run(then, copies.sweeps, copies.unlimited)
-    _run(otherwise, copies.sweeps, copies.limits)
+    _run(otherwise, _apart(otherwise, copies.sweeps), copies.limits)
 
 
 def loads(at: Cursor, copies: Copies) -> list[SSAValue]:
     """The words that a thread copies, all tiles behind one another, in registers."""
 
-    def load(here: Cursor, limits: Sequence[Limits]) -> list[SSAValue]:
+    def load(here: Cursor, sweeps: Sequence[Sweep], limits: Sequence[Limits]) -> list[SSAValue]:
         return [
             word
-            for sweep, limit in zip(copies.sweeps, limits, strict=True)
+            for sweep, limit in zip(sweeps, limits, strict=True)
             for word in sweep.loads(here, limit)
         ]
 
     if copies.whole is None:
-        return load(at, copies.unlimited)
+        return load(at, copies.sweeps, copies.unlimited)
     return either(
         at,
         copies.whole,
-        lambda inside: load(inside, copies.unlimited),
-        lambda inside: load(inside, copies.limits),
+        lambda inside: load(inside, copies.sweeps, copies.unlimited),
+        lambda inside: load(inside, _apart(inside, copies.sweeps), copies.limits),
     )
+
+
+def _apart(at: Cursor, sweeps: Sequence[Sweep]) -> list[Sweep]:
+    """
+    The same sweeps for a careful copy, which is rare: what it computes must not be moved in front of the loop
+    that renews the tiles, where it would take registers from the usual copy.
+    """
+    thread = at.value(OpaqueOp(sweeps[0].block.thread), "thread")
+    return [replace(sweep, block=replace(sweep.block, thread=thread)) for sweep in sweeps]
 
 
 def _run(at: Cursor, sweeps: Sequence[Sweep], limits: Sequence[Limits]) -> None:

@@ -347,6 +347,14 @@ def matrix_product(f: FunctionCompiler, op: Operation) -> None:
     _result(f, op, f"rt.warps.matrix_product({f.threads}, {f.place(op)}, {a}, {b}, {c})")
 
 
+def inline_asm(f: FunctionCompiler, op: Operation) -> None:
+    """Only what accopt writes itself."""
+    assert isinstance(op, llvm.InlineAsmOp)
+    if op.asm_string.data != nvvm.COPY:
+        raise Unsupported(op, "inline assembly")
+    _result(f, op, f.name_of(op.operands[0]))
+
+
 # Calls
 
 
@@ -496,6 +504,7 @@ EFFECTS: dict[str, Callable[[FunctionCompiler, Operation], None]] = {
     "nvvm.vote.sync": vote,
     "nvvm.redux.sync": redux,
     "nvvm.mma.sync": matrix_product,
+    "llvm.inline_asm": inline_asm,
     "nvvm.cp.async.shared.global": cp_async,
     "nvvm.cp.async.commit.group": nothing,
     "nvvm.cp.async.wait.group": nothing,
