@@ -1,6 +1,6 @@
 """
-Products whose blocks of threads multiply by matrix instructions: which instruction, which threads and outputs of
-each go with it, and how rows of tiles are padded for it.
+Products whose blocks of threads multiply by matrix instructions: which instruction, which threads and
+outputs of each go with it, and how rows of tiles are padded for it.
 
 Nothing here sees IR. A block has 4 lanes along columns, so that a warp is 8 rows of 4 threads: lane 4 g + t
 computes row g and, of every group of 8 columns, columns 2 t and 2 t + 1, which are its shares of the
@@ -29,10 +29,14 @@ GROUP = LANES * PAIR
 
 @dataclass(frozen=True)
 class Instruction:
-    """Rows and terms of the product of doubles that one instruction adds, with 8 columns (`nvvm.MMA_SHAPES`)."""
+    """
+    Rows and terms of the product of doubles that one instruction adds, with 8 columns, and the first compute
+    capability that has it (`nvvm.MMA_SHAPES`).
+    """
 
     rows: int
     terms: int
+    sm: int
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -50,15 +54,17 @@ class Instruction:
         return self.terms // LANES
 
     def suits(self, threads: Sequence[int], outputs: Sequence[int]) -> bool:
-        """Whether a block of these threads with these outputs of each, rows first, is made of such products."""
+        """Whether a block of these threads, with these outputs of each, is made of such products."""
         if len(threads) != 2 or threads[1] != LANES or threads[0] % ROWS:
             return False
         return outputs[0] % self.halves == 0 and outputs[1] % PAIR == 0
 
 
 INSTRUCTIONS = {
-    f"m{m}n{n}k{k}": Instruction(m, k)
-    for m, n, k in ((8, 8, 4), (16, 8, 4), (16, 8, 8), (16, 8, 16))
+    "m8n8k4": Instruction(8, 4, 80),
+    "m16n8k4": Instruction(16, 4, 90),
+    "m16n8k8": Instruction(16, 8, 90),
+    "m16n8k16": Instruction(16, 16, 90),
 }
 """By their names in PTX."""
 MATRIX_SM = 80
@@ -69,8 +75,8 @@ def choose_fragment_padding(
     section: CachedSection, axes: Sequence[Axis], sharing: Sharing, widths: Sequence[int]
 ) -> int:
     """
-    Elements to add to a row of the tile of a factor so that a warp's loads of an instruction's operand, 8 rows
-    or columns of 4 terms, fall into different banks: the least such padding, or the best.
+    Elements to add to a row of the tile of a factor so that a warp's loads of an instruction's operand,
+    8 rows or columns of 4 terms, fall into different banks: the least such padding, or the best.
     """
     best, best_passes = 0, 0
     for padding in PADDINGS:

@@ -8,10 +8,11 @@ Nothing here sees IR.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Protocol, TypeVar
 
+from .cache_matrix import INSTRUCTIONS, MATRIX_SM, Instruction
 from .cache_plan import WARP, Axis, CacheTuning, Sharing, section_rates
 from .cache_section import CachedSection
 
@@ -204,6 +205,7 @@ class Shape:
     round: int
     resident: int = 1
     stages: int = 2
+    instruction: Instruction | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -228,6 +230,26 @@ _PRODUCTS: dict[int, tuple[Shape, ...]] = {
 By bytes of an element, largest blocks first. (Measured on an H200, in tenths of a nanosecond, with square
 products of 128 to 4096.)
 """
+
+
+_PAIRS, _SINGLE = INSTRUCTIONS["m16n8k4"], INSTRUCTIONS["m8n8k4"]
+_MATRIX_PRODUCTS = (
+    Shape((32, 4), (4, 16), 600, 800, 2, instruction=_PAIRS),
+    Shape((32, 4), (2, 16), 350, 460, 2, instruction=_PAIRS),
+    Shape((16, 4), (2, 8), 250, 150, 1, instruction=_PAIRS),
+)
+"""The same for products of doubles by matrix instructions."""
+
+
+def matrix_shapes(sm: int) -> tuple[Shape, ...]:
+    """
+    The shapes to choose from, largest blocks first, for a product of doubles by matrix instructions on GPUs of this
+    compute capability: by those of two rows of a thread, which are twice as fast where there are any.
+    """
+    if sm < MATRIX_SM:
+        return ()
+    instruction = _PAIRS if sm >= _PAIRS.sm else _SINGLE
+    return tuple(replace(shape, instruction=instruction) for shape in _MATRIX_PRODUCTS)
 
 
 def product_shapes(outputs: Sequence[int], threads: Sequence[int], bytes: int) -> tuple[Shape, ...]:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import arith, llvm
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Operation, SSAValue
 
@@ -136,7 +136,7 @@ def fill(
     copies = fetch.copies_of(at, tiles, block, values)
     bulk = [sweep for sweep in copies.sweeps if sweep.tile.planned.bulk]
     rest = [sweep for sweep in copies.sweeps if not sweep.tile.planned.bulk]
-    possible = aligned(at, bulk)
+    possible = fetch.aligned(at, bulk)
     if possible is None:
         possible = copies.whole
     elif copies.whole is not None:
@@ -165,23 +165,6 @@ def _fill_in_bulk(
 
 def _rows(plan: TilePlan) -> int:
     return prod(dim.size for dim in plan.dims[:-1])
-
-
-def aligned(at: Cursor, sweeps: Sequence[Sweep]) -> SSAValue | None:
-    """Whether all rows begin at multiples of 16 bytes, in the same way for all threads; None: they do."""
-    bits: SSAValue | None = None
-    for sweep in sweeps:
-        first = at.element(sweep.base, sweep.start, i8, sweep.tile.plan.section.name)
-        parts = [at.value(llvm.PtrToIntOp(first, i64))]
-        for dim in sweep.tile.plan.dims[:-1]:
-            if dim.size > 1 and any(factor % BULK_BYTES for factor in dim.stride.terms.values()):
-                parts.append(polynomial(at, dim.stride, sweep.values, i64))
-        for part in parts:
-            bits = part if bits is None else at.value(arith.OrIOp(bits, part))
-    if bits is None:
-        return None
-    odd = at.value(arith.AndIOp(bits, at.i64(BULK_BYTES - 1)))
-    return at.value(arith.CmpiOp(odd, at.i64(0), "eq"), "aligned")
 
 
 def _copy_rows(at: Cursor, counter: ArrivalCounter, sweep: Sweep) -> None:

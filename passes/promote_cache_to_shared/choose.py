@@ -11,10 +11,11 @@ from xdsl.dialects import acc
 from xdsl.ir import Operation
 
 from ...dialects.accx_bulk import BULK_BYTES
+from ...dialects.accx_compress import PACKED
 from ..decisions import cache_plan as plans
 from ..decisions import cache_shapes as shapes
 from ..decisions.cache_banks import choose_padding
-from ..decisions.cache_matrix import INSTRUCTIONS, MATRIX_SM, choose_fragment_padding
+from ..decisions.cache_matrix import INSTRUCTIONS, MATRIX_SM, Instruction, choose_fragment_padding
 from ..decisions.cache_plan import Axis, CacheTuning, Sharing, TilePlan
 from ..decisions.cache_shapes import MULTIPROCESSORS, Shape
 from ..decisions.declined import Declined
@@ -26,7 +27,7 @@ from .bulk import BULK_SM, why_not
 from .elsewhere import look_elsewhere
 from .extents import check_extent
 from .legality import check_accesses, check_body, check_place, check_uniform, choose_sections
-from .matrix import find_product
+from .matrix import Product, find_product
 from .memory import emulated_cache, fit, room_for, total_bytes
 from .nest import CachedNest
 from .pipeline import fetched_ahead
@@ -105,16 +106,20 @@ def plan_nest(
     if not sharing.axes:
         raise Declined("; ".join(sharing.notes))
     given = _given(nest.construct, every=shaped or nest.within)
+    multiplied = None
+    if product and choices.matrix != "never" and choices.sm >= MATRIX_SM:
+        multiplied = find_product(nest, cached, sharing, fused=choices.fused)
     found = _shape(nest, cached, sharing, choices, given, product=product)
+    if multiplied is not None and found.measured:
+        found = _matrix_shape(multiplied, choices) or found
     if (shaped or nest.within) and prod(found.threads) != prod(given):
         raise Declined(f"other code of the construct needs {prod(given)} threads")
     gives_gangs = _gives_gangs(nest.construct)
     result = NestPlan(nest, sharing, found.threads, found.outputs, [], {}, gives_gangs)
     result = replace(result, sets=choices.sets, ways=choices.ways, width=choices.width)
     result.form, result.shares_grid = _form(nest)
-    if product and choices.matrix != "never" and choices.sm >= MATRIX_SM:
-        result.product = find_product(nest, cached, sharing, fused=choices.fused)
-    result = _with_matrix(result, choices)
+    result.product = multiplied
+    result = _with_matrix(result, choices, found)
     if shape is not None:
         result = _shaped(result, shape)
     elif found.measured and _has_grid_of_its_own(result):
@@ -133,6 +138,18 @@ class _BlockShape:
     threads: tuple[int, ...]
     outputs: tuple[int, ...]
     measured: tuple[Shape, ...] = ()
+    instruction: Instruction | None = None
+
+
+def _matrix_shape(product: Product, choices: Choices) -> _BlockShape | None:
+    """The shapes of blocks that multiply with matrix instructions, the largest for a grid that is shared."""
+    found = shapes.matrix_shapes(choices.sm)
+    if not found or choices.in_bulk or choices.matrix != "auto":
+        return None
+    most = found[0]
+    if most.instruction is None or product.turns % most.instruction.terms:
+        return None
+    return _BlockShape(most.threads, most.outputs, found, most.instruction)
 
 
 def _shape(
@@ -206,11 +223,19 @@ def _for_blocks(result: NestPlan, measured: tuple[Shape, ...], choices: Choices)
 
 
 def _shaped(result: NestPlan, shape: Shape) -> NestPlan:
-    return replace(result, threads=shape.threads, outputs=shape.outputs, stages=shape.stages)
+    return replace(
+        result,
+        threads=shape.threads,
+        outputs=shape.outputs,
+        stages=shape.stages,
+        instruction=shape.instruction,
+    )
 
 
-def _with_matrix(result: NestPlan, choices: Choices) -> NestPlan:
-    """The instruction that an option asks for, where the nest and the block suit it."""
+def _with_matrix(result: NestPlan, choices: Choices, found: _BlockShape) -> NestPlan:
+    """The instruction of the shape, or that an option asks for, where the nest and the block suit it."""
+    if found.instruction is not None:
+        return replace(result, instruction=found.instruction, stages=2)
     if choices.matrix in ("auto", "never") or result.product is None:
         return result
     instruction = INSTRUCTIONS[choices.matrix]
@@ -422,7 +447,8 @@ def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choic
         why += f"; write-{policy}: {reason}"
     words = {"rbi": "range-based intelligent", "rbc": "range-based conservative", "ehc": "emulated"}
     result.reasons[cached.op] = f"{words[method]}: {why}"
-    use_async = choices.fetch == "async" and can_copy_async(cached, plan) and policy != "mask"
+    use_async = _wants_async(cached, result, choices) and can_copy_async(cached, plan)
+    use_async = use_async and policy != "mask"
     found = Planned(cached, plan, method, policy, use_async, choices.communicate)
     if choices.fetch != "bulk":
         return found
@@ -433,6 +459,17 @@ def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choic
         raise Declined(f"fetch=bulk: {reason}")
     result.reasons[cached.op] += f"; filled through registers: {reason}"
     return found
+
+
+def _wants_async(cached: Cached, result: NestPlan, choices: Choices) -> bool:
+    """
+    Whether a tile shall be filled by asynchronous copies: by option, or as the factor of a matrix
+    instruction, whose sums leave no registers for words on their way.
+    """
+    owner = cached.base.owner
+    packed = isinstance(owner, Operation) and PACKED in owner.attributes
+    factor = choices.fetch == "auto" and result.instruction is not None
+    return choices.fetch == "async" or (factor and not packed)
 
 
 def _moves(cached: Cached, nest: CachedNest, sharing: Sharing) -> list[list[int]]:

@@ -12,14 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.dialects import acc, arith, scf
-from xdsl.dialects.builtin import IntegerType, i8, i64
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i8, i32, i64
 from xdsl.ir import Block as IrBlock
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 
 from ...compiler.base.names import value_name
+from ...dialects.accx import UNROLL
 from ...dialects.accx_cache import CopyAsyncOp, GangBarrierOp, OpaqueOp, WaitCopiesOp
+from ...dialects.accx_compress import PACKED
+from ..decisions.cache_plan import TilePlan
 from ..decisions.cache_section import divide
+from ..decisions.cache_shapes import WIDEST_ACCESS
 from ..decisions.polynomials import ZERO, Polynomial
 from ..ir.acc_ops import MAPPING_OPS
 from ..ir.building import Cursor, constant_value
@@ -149,6 +153,8 @@ class Sweep:
     base: SSAValue
     start: SSAValue
     values: Values
+    rolled: bool = False
+    """Whether a loop goes over the thread's words, because the usual copy is another one."""
 
     def run(
         self, at: Cursor, limits: Limits, move: Move, *, exact: bool
@@ -159,10 +165,15 @@ class Sweep:
         """
         threads, words = self.block.threads, words_of(self.tile.planned)
         turns = turns_of(self.tile, self.block)
-        if not limits.careful and (steps := word_steps(at, self.tile, self.block)) is not None:
+        steps = None
+        if not limits.careful and not self.rolled:
+            steps = word_steps(at, self.tile, self.block)
+        if steps is not None:
             return self._steps(at, steps, move)
-        if turns > MAX_UNROLLED:
-            _, inside = at.for_loop(self.block.thread, at.i32(words), at.i32(threads), "word")
+        if turns > MAX_UNROLLED or self.rolled:
+            loop, inside = at.for_loop(self.block.thread, at.i32(words), at.i32(threads), "word")
+            if self.rolled:
+                loop.attributes[UNROLL] = IntegerAttr(1, i32)
             self._word_at(inside, inside.point.block.args[0], limits, move, exact)()
             return []
         pending: list[Callable[[], None]] = []
@@ -185,7 +196,7 @@ class Sweep:
     ) -> list[Callable[[], None]]:
         """The same where words of a thread are constant steps apart, and all of them exist."""
         plan = self.tile.plan
-        bytes = self.tile.planned.cached.word.width.data // 8
+        bytes = self.tile.planned.word_bytes
         pending: list[Callable[[], None]] = []
         first: dict[tuple[SSAValue, ...], SSAValue] = {}
         for turn, places in enumerate(steps):
@@ -219,7 +230,7 @@ class Sweep:
         self, at: Cursor, number: SSAValue, limits: Limits, move: Move, exact: bool
     ) -> Callable[[], None]:
         dims = self.tile.plan.dims
-        bytes = self.tile.planned.cached.word.width.data // 8
+        bytes = self.tile.planned.word_bytes
         per_element = self.tile.plan.section.element_bytes // bytes
         coordinates = _coordinates(at, self.tile, number)
         inside: SSAValue | None = None
@@ -281,7 +292,7 @@ class Sweep:
                 steps = at.sub(self.block.axes[move.axis].width, at.i32(1))
                 first = at.add(first, at.to_i64(scaled(at, steps, move.rate)))
         if position == len(plan.dims) - 1:
-            word = self.tile.planned.cached.word.width.data // 8
+            word = self.tile.planned.word_bytes
             coordinate = split(at, coordinate, plan.section.element_bytes // word)[0]
         index = at.add(first, at.to_i64(coordinate))
         end = polynomial(at, length[0], self.values, i64)
@@ -298,8 +309,7 @@ class Sweep:
 
 def words_per_row(planned: Planned) -> int:
     """Words of the innermost dimension of a tile, without its padding."""
-    row = planned.plan.dims[-1].size * planned.plan.section.element_bytes
-    return row * 8 // planned.cached.word.width.data
+    return planned.plan.dims[-1].size * planned.plan.section.element_bytes // planned.word_bytes
 
 
 def words_of(planned: Planned) -> int:
@@ -373,7 +383,7 @@ def _step_place(at: Cursor, tile: Tile, places: Sequence[Step]) -> SSAValue:
 def _pitches(tile: Tile) -> list[int]:
     """Bytes in the tile from one word of each dimension to the next."""
     dims = tile.plan.dims
-    bytes = tile.planned.cached.word.width.data // 8
+    bytes = tile.planned.word_bytes
     return [
         *(dim.pitch for dim in dims[:-1]),
         dims[-1].pitch if tile.plan.transposed else bytes,
@@ -452,12 +462,67 @@ def fill(at: Cursor, tiles: Sequence[Tile], block: Block, values: Values, *, aga
 
 def start(at: Cursor, copies: Copies) -> None:
     """The copies themselves: asynchronous ones have only been started afterwards."""
+    wide = _widened(at, copies.sweeps)
+    if wide is not None:
+        copies = replace(copies, sweeps=[replace(s, rolled=True) for s in copies.sweeps])
+        possible = aligned(at, copies.sweeps)
+        if copies.whole is not None and possible is not None:
+            possible = at.value(arith.AndIOp(copies.whole, possible), "wide")
+        possible = possible or copies.whole
+        if possible is None:
+            _run(at, wide, copies.unlimited)
+            return
+        then, at = if_else(at, possible)
+        _run(then, wide, copies.unlimited)
     if copies.whole is None:
         _run(at, copies.sweeps, copies.unlimited)
         return
     then, otherwise = if_else(at, copies.whole)
     _run(then, copies.sweeps, copies.unlimited)
     _run(otherwise, _apart(otherwise, copies.sweeps), copies.limits)
+
+
+def _widened(at: Cursor, sweeps: Sequence[Sweep]) -> list[Sweep] | None:
+    """The same asynchronous copies in words of 16 bytes, if tiles have places for them."""
+    found: list[Sweep] = []
+    for sweep in sweeps:
+        planned, owner = sweep.tile.planned, sweep.tile.planned.cached.base.owner
+        packed = isinstance(owner, Operation) and PACKED in owner.attributes
+        if not planned.asynchronous or packed or not _has_wide_places(planned.plan):
+            return None
+        tile = replace(sweep.tile, planned=replace(planned, wide=True))
+        if word_steps(at, tile, sweep.block) is None:
+            return None
+        found.append(replace(sweep, tile=tile))
+    return found
+
+
+def _has_wide_places(plan: TilePlan) -> bool:
+    """Whether rows of a tile are neighbours in the array, and multiples of 16 bytes long and apart."""
+    row, element = plan.dims[-1], plan.section.element_bytes
+    if plan.transposed or row.stride.as_constant != element:
+        return False
+    return all(
+        bytes % WIDEST_ACCESS == 0
+        for bytes in (row.size * element, *(dim.pitch for dim in plan.dims[:-1]))
+    )
+
+
+def aligned(at: Cursor, sweeps: Sequence[Sweep]) -> SSAValue | None:
+    """Whether all rows begin at multiples of 16 bytes, in the same way for all threads; None: they do."""
+    bits: SSAValue | None = None
+    for sweep in sweeps:
+        first = at.element(sweep.base, sweep.start, i8, sweep.tile.plan.section.name)
+        parts = [at.value(llvm.PtrToIntOp(first, i64))]
+        for dim in sweep.tile.plan.dims[:-1]:
+            if dim.size > 1 and any(factor % WIDEST_ACCESS for factor in dim.stride.terms.values()):
+                parts.append(polynomial(at, dim.stride, sweep.values, i64))
+        for part in parts:
+            bits = part if bits is None else at.value(arith.OrIOp(bits, part))
+    if bits is None:
+        return None
+    odd = at.value(arith.AndIOp(bits, at.i64(WIDEST_ACCESS - 1)))
+    return at.value(arith.CmpiOp(odd, at.i64(0), "eq"), "aligned")
 
 
 def loads(at: Cursor, copies: Copies) -> list[SSAValue]:
@@ -550,7 +615,7 @@ def copy_async(tile: Tile) -> Move:
         at: Cursor, source: SSAValue, offset: SSAValue, word: IntegerType, number: SSAValue
     ) -> Callable[[], None]:
         target = in_tile(at, tile.address, offset)
-        at.insert(CopyAsyncOp(source, target, word.width.data // 8))
+        at.insert(CopyAsyncOp(source, target, tile.planned.word_bytes))
         return _nothing
 
     return copy
@@ -558,7 +623,7 @@ def copy_async(tile: Tile) -> Move:
 
 def _element(at: Cursor, tile: Tile, word: SSAValue) -> SSAValue:
     """The number of the element that a word of the sweep belongs to."""
-    per_element = tile.plan.section.element_bytes * 8 // tile.planned.cached.word.width.data
+    per_element = tile.plan.section.element_bytes // tile.planned.word_bytes
     return split(at, word, per_element)[0]
 
 

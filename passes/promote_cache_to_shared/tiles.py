@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from ...dialects.accx_cache import SharedTileOp
 from ...dialects.nvvm import SHARED_POINTER
 from ..decisions.cache_plan import Method, TilePlan, WritePolicy
+from ..decisions.cache_shapes import WIDEST_ACCESS
 from ..decisions.polynomials import Polynomial
 from ..ir.building import Cursor
 from ..ir.cached_accesses import Cached
@@ -36,6 +37,13 @@ class Planned:
     disjoint: bool = False
     bulk: bool = False
     """Filled by bulk copies of its rows, where they are aligned."""
+    wide: bool = False
+    """Its words are as wide as the widest access: a form of asynchronous copies, where rows are aligned."""
+
+    @property
+    def word_bytes(self) -> int:
+        """What one thread copies at a time."""
+        return WIDEST_ACCESS if self.wide else self.cached.word.width.data // 8
 
 
 @dataclass
