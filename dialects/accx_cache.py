@@ -148,8 +148,9 @@ class WaitCopiesOp(IRDLOperation):
 @irdl_op_definition
 class WarpProductOp(IRDLOperation):
     """
-    The lanes of a warp, all of them, add the product of two matrices of doubles to `sums`: each has its share of
-    the elements, as `nvvm.mma.sync` of this shape says. Each result is a chain of fused multiply-adds.
+    The lanes of a warp, all of them, add the product of two matrices of doubles to `sums`: each has its
+    share of the elements, as `nvvm.mma.sync` of this shape says. Each result is a chain of fused
+    multiply-adds in the order of terms.
     """
 
     name = "accx.warp_product"
@@ -183,8 +184,8 @@ class WarpProductOp(IRDLOperation):
 @irdl_op_definition
 class OpaqueOp(IRDLOperation):
     """
-    The same value (i32), of which nothing is known: what is computed of it stays in the branch that it stands in,
-    as far as LLVM is concerned.
+    The same value (i32), of which nothing is known: LLVM leaves what is computed of it in the branch that it
+    stands in.
     """
 
     name = "accx.opaque"

@@ -21,8 +21,8 @@ class MachineAttr(ParametrizedAttribute):
     """
     The target (one of `TARGETS`), the compute capability of the GPU (90 for 9.0; 0: any), and those of
     `FLAGS` that hold, in their order: the GPU is simulated; reassociation and approximate functions are
-    allowed; accesses outside of cached sections are reported; sizes of clauses are no advice; a multiplication
-    and an addition are never fused.
+    allowed; accesses outside of cached sections are reported; sizes of clauses are no advice; multiplications
+    and additions are never fused.
 
     `#accx.machine<nvptx, 90>`, `#accx.machine<host, 0, fast_math>`
     """

@@ -44,3 +44,16 @@ llvm.func @peer(%p: !llvm.ptr, %l: i64, %d: i32) {
   accx.update_peer to "t" %p : !llvm.ptr 8 : i64[%l, %l] on %d from "s" %p : !llvm.ptr 8 : i64[] on %d
   llvm.return
 }
+// -----
+// Matrix instructions have certain shapes, and each lane its share of the elements.
+// CHECK: expected one of the shapes 8×8×4, 16×8×4, 16×8×8, 16×8×16 of doubles, got 8×8×8
+llvm.func @shape(%x: f64) {
+  %d, %e = accx.warp_product <m = 8, n = 8, k = 8> %x by %x to %x, %x : f64, f64
+  llvm.return
+}
+// -----
+// CHECK: expected 2 elements of A in each lane, got 1
+llvm.func @shares(%x: f64) {
+  %d, %e = accx.warp_product <m = 16, n = 8, k = 4> %x by %x to %x, %x : f64, f64
+  llvm.return
+}

@@ -28,6 +28,8 @@ llvm.func @operations(%p: !llvm.ptr, %gangs: i32, %queue: i64, %lo: f64, %hi: f6
     accx.end_counter %tile : !llvm.ptr<3>
     // CHECK: accx.gang_barrier
     accx.gang_barrier
+    // CHECK: accx.opaque %{{.*}}
+    %same = accx.opaque %x
     // CHECK: accx.gang_sum %{{.*}}
     %total = accx.gang_sum %x
   }

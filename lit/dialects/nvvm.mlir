@@ -36,6 +36,7 @@ module {
     %8 = nvvm.vote.sync  any %arg2, %arg6 -> i1
     %9 = nvvm.vote.sync  all %arg2, %arg6 -> i1
     %10 = nvvm.redux.sync  add %arg2, %arg2 : i32 -> i32
+    %mma = nvvm.mma.sync A[%arg5] B[%arg5] C[%arg5, %arg5] {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 8, n = 8, k = 4>} : (f64, f64, f64) -> !llvm.struct<(f64, f64)>
     nvvm.memory.barrier <cta>
     nvvm.cp.async.shared.global %arg7, %arg8, 16, cache =  cg : !llvm.ptr<3>, !llvm.ptr<1>
     nvvm.cp.async.commit.group
@@ -85,6 +86,7 @@ module {
 // CHECK-NEXT:     %8 = nvvm.vote.sync any %arg2, %arg6 -> i1
 // CHECK-NEXT:     %9 = nvvm.vote.sync all %arg2, %arg6 -> i1
 // CHECK-NEXT:     %10 = nvvm.redux.sync add %arg2, %arg2 : i32 -> i32
+// CHECK-NEXT:     %mma = nvvm.mma.sync A[%arg5] B[%arg5] C[%arg5, %arg5] {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 8, n = 8, k = 4>} : (f64, f64, f64) -> !llvm.struct<(f64, f64)>
 // CHECK-NEXT:     nvvm.memory.barrier <cta>
 // CHECK-NEXT:     nvvm.cp.async.shared.global %arg7, %arg8, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
 // CHECK-NEXT:     nvvm.cp.async.commit.group

@@ -243,8 +243,8 @@ _MATRIX_PRODUCTS = (
 
 def matrix_shapes(sm: int) -> tuple[Shape, ...]:
     """
-    The shapes to choose from, largest blocks first, for a product of doubles by matrix instructions on GPUs of this
-    compute capability: by those of two rows of a thread, which are twice as fast where there are any.
+    The shapes to choose from, largest blocks first, for a product of doubles by matrix instructions on GPUs
+    of this compute capability: by those for two rows of a thread, which are twice as fast, where there are.
     """
     if sm < MATRIX_SM:
         return ()

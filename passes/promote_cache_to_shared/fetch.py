@@ -343,8 +343,8 @@ class Step:
 
 def word_steps(at: Cursor, tile: Tile, block: Block) -> list[list[Step]] | None:
     """
-    The coordinates of a thread's words, where the threads fill whole rows or rows are filled by whole turns of
-    them, so that its words are constant steps apart; None where they are not.
+    The coordinates of a thread's words, where the threads fill whole rows or rows are filled by whole turns
+    of them, so that its words are constant steps apart; None where they are not.
     """
     turns, threads = turns_of(tile, block), block.threads
     if words_of(tile.planned) % threads or turns > MAX_UNROLLED:
@@ -547,10 +547,10 @@ def loads(at: Cursor, copies: Copies) -> list[SSAValue]:
 
 def _apart(at: Cursor, sweeps: Sequence[Sweep]) -> list[Sweep]:
     """
-    The same sweeps for a careful copy, which is rare: what it computes must not be moved in front of the loop
-    that renews the tiles, where it would take registers from the usual copy.
+    The same sweeps for a careful copy, which is rare: what it computes must not be moved in front of the
+    loop that renews the tiles, where it would take registers from the usual copy.
     """
-    thread = at.value(OpaqueOp(sweeps[0].block.thread), "thread")
+    thread = at.value(OpaqueOp(sweeps[0].block.thread), "own_number")
     return [replace(sweep, block=replace(sweep.block, thread=thread)) for sweep in sweeps]
 
 

@@ -1,11 +1,13 @@
 """
-Sums of products by matrix instructions: the loop over the terms of a piece, of which one turn then adds several
-terms for the rows and columns of a whole warp (`decisions/cache_matrix.py`).
+Sums of products by matrix instructions: the loop over the terms of a piece, of which one turn then adds
+several terms for the rows and columns of a whole warp (`decisions/cache_matrix.py`). An instruction adds
+terms in their order, each by a fused multiply-add (measured on an H200: bit for bit, also for infinities and
+subnormal numbers), so that results are those of the loop.
 
 Before, for R × C outputs of a thread:
   for k { R loads of the left tile, C of the right one, R · C multiplications and additions }
 After, with instructions of 8 × 8 results and 4 terms:
-  for k, four at a time { R loads for row g and term k + t, C / 2 for column g, R · C / 2 `accx.warp_product`s }
+  for k, four at a time { R loads for rows g and term k + t, C / 2 for columns g, R · C / 2 warp_products }
 """
 
 from __future__ import annotations
@@ -13,16 +15,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, llvm, math, scf
-from xdsl.dialects.builtin import Float64Type, IntegerAttr, i32
+from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects.builtin import Float64Type, IntegerAttr, IntegerType, i32
 from xdsl.ir import Block, SSAValue
 
 from ...dialects.accx import UNROLL
 from ...dialects.accx_cache import WarpProductOp
 from ..decisions.cache_matrix import GROUP, LANES, PAIR, ROWS, Instruction
 from ..decisions.cache_plan import Sharing, followed_axis
+from ..ir.acc_ops import called
 from ..ir.building import Cursor, constant_value
 from ..ir.cached_accesses import Cached, CachedAccess, usual_turns
+from ..ir.purity import is_pure_call
 from .nest import CachedNest
 from .tile_access import Output, TileAccesses
 from .tiles import Block as ThreadBlock
@@ -31,7 +35,7 @@ from .uniformity import has_effects, varying_values, written_variables
 
 @dataclass(frozen=True)
 class Product:
-    """A loop over terms that adds to one sum, or `subtracted`, what it loads of the left and the right tile."""
+    """A loop over terms that adds the product of what it loads of two tiles to a sum, or subtracts it."""
 
     loop: scf.ForOp
     left: CachedAccess
@@ -78,7 +82,7 @@ def _only_load(cached: Cached) -> CachedAccess | None:
 def _runs_together(
     nest: CachedNest, sharing: Sharing, loop: scf.ForOp, accesses: Sequence[CachedAccess]
 ) -> bool:
-    """Whether the loop's bounds, and where in their sections its accesses go, are the same for all threads."""
+    """Whether the loop's bounds, and where in their sections it reads, are the same for all threads."""
     mapped = [nest.variables[position] for position in sharing.axes]
     varying = varying_values(nest.operations, mapped, written_variables(nest.construct))
     symbols = {s for access in accesses for delta in access.deltas for s in delta.symbols}
@@ -97,8 +101,8 @@ def _adds_product(
     sum_, total = body.args[1], end.operands[0].owner
     factors = {left.op.results[0], right.op.results[0]}
     match total:
-        case math.FmaOp() | llvm.FMAOp():
-            a, b, c = total.operands
+        case llvm.CallOp() if is_pure_call(total) and called(total) == "fma":
+            a, b, c = total.args
             return False if {a, b} == factors and c is sum_ else None
         case arith.AddfOp() if fused and sum_ in total.operands:
             other = total.lhs if total.rhs is sum_ else total.rhs
@@ -165,6 +169,7 @@ class Multiplier:
         """The new sums of one turn of the loop, whose variable and sums are `arguments`."""
         step = constant_value(self.product.loop.step) or 1
         counter, sums = arguments[0], list(arguments[1:])
+        assert isinstance(counter.type, IntegerType)
         lane = at.to_integer(self._lane(at), counter.type)
         own = at.add(counter, at.mul(lane, at.constant(step, counter.type)))
         heads = outputs[:: self.columns]

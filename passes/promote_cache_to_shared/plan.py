@@ -70,8 +70,8 @@ class NestPlan:
     def together(self) -> tuple[int, ...]:
         """
         Neighbouring outputs of one thread along each mapped axis: along the lanes what fills a 16-byte
-        access, along the other axis too where a tile stands transposed; with a matrix instruction its share of
-        a row.
+        access, along the other axis too where a tile stands transposed; with a matrix instruction its share
+        of a row.
         """
         if self.instruction is not None:
             return 1, PAIR

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -365,6 +366,65 @@ def test_votes_and_reductions_of_a_part_of_a_warp() -> None:
     assert lanes(redux.format("umax"), 64) == [t + 7 for t in first]
     ballot = mask + "%v = nvvm.vote.sync ballot %part, %is_odd -> i32"
     assert [u(v, 32) for v in lanes(ballot, 64)] == [0xAA << t % 32 for t in first]
+
+
+def load_fragment(name: str, array: str, row: str, column: str, width: int) -> str:
+    """Loads `%name`, the element of a matrix with rows of `width` elements."""
+    return f"""
+    %{name}_width = arith.constant {width} : i32
+    %{name}_row = arith.muli {row}, %{name}_width : i32
+    %{name}_at = arith.addi %{name}_row, {column} : i32
+    {at(f"%{name}_p", array, f"%{name}_at", "f64")}
+    %{name} = llvm.load %{name}_p : !llvm.ptr -> f64"""
+
+
+def matrix_kernel(m: int, k: int) -> str:
+    """C += A B by one instruction of a warp: every lane loads its shares, and stores that of C."""
+    text = [f"{TID}", "%c2 = arith.constant 2 : i32", "%c4 = arith.constant 4 : i32"]
+    text += ["%g = arith.divui %tid, %c4 : i32", "%part = arith.remui %tid, %c4 : i32"]
+    text += ["%column = arith.muli %part, %c2 : i32"]
+    for h in range(m // 8):
+        text += [f"%h{h} = arith.constant {8 * h} : i32", f"%row{h} = arith.addi %g, %h{h} : i32"]
+    for q in range(k // 4):
+        text += [f"%q{q} = arith.constant {4 * q} : i32", f"%k{q} = arith.addi %part, %q{q} : i32"]
+        text += [load_fragment(f"b{q}", "%y", f"%k{q}", "%g", 8)]
+        text += [load_fragment(f"a{q}_{h}", "%x", f"%row{h}", f"%k{q}", k) for h in range(m // 8)]
+    text += ["%one = arith.constant 1 : i32", "%next = arith.addi %column, %one : i32"]
+    shares = [(h, n) for h in range(m // 8) for n in range(2)]
+    for h, n in shares:
+        text += [load_fragment(f"c{h}_{n}", "%z", f"%row{h}", ("%column", "%next")[n], 8)]
+    a = ", ".join(f"%a{q}_{h}" for q in range(k // 4) for h in range(m // 8))
+    b = ", ".join(f"%b{q}" for q in range(k // 4))
+    c = ", ".join(f"%c{h}_{n}" for h, n in shares)
+    struct = f"!llvm.struct<({', '.join(['f64'] * len(shares))})>"
+    text += [
+        f"%sums = nvvm.mma.sync A[{a}] B[{b}] C[{c}] {{layoutA = #nvvm.mma_layout<row>, layoutB ="
+        f" #nvvm.mma_layout<col>, shape = #nvvm.shape<m = {m}, n = 8, k = {k}>}}"
+        f" : (f64, f64, f64) -> {struct}"
+    ]
+    for position, (h, n) in enumerate(shares):
+        text += [f"%d{h}_{n} = llvm.extractvalue %sums[{position}] : {struct}"]
+        text += [f"llvm.store %d{h}_{n}, %c{h}_{n}_p : f64, !llvm.ptr"]
+    return "\n    ".join(text)
+
+
+@pytest.mark.parametrize(("m", "k"), [(8, 4), (16, 4), (16, 8), (16, 16)])
+def test_matrix_products(m: int, k: int) -> None:
+    """Terms are added in their order, each with one rounding."""
+    random = np.random.default_rng(m + k)
+
+    def matrix(*shape: int) -> Array:
+        return random.integers(-(1 << 20), 1 << 20, shape) * 2.0 ** random.integers(-30, 30, shape)
+
+    a, b, c = matrix(m, k), matrix(k, 8), matrix(m, 8)
+    bench = Bench("%x: !llvm.ptr, %y: !llvm.ptr, %z: !llvm.ptr", matrix_kernel(m, k))
+    _, _, found = bench.run(a, b, c, block=32)
+    for i in range(m):
+        for j in range(8):
+            total = Fraction(c[i, j])
+            for q in range(k):
+                total = Fraction(float(total + Fraction(a[i, q]) * Fraction(b[q, j])))
+            assert found[i, j] == float(total)
 
 
 def test_dimensions() -> None:
