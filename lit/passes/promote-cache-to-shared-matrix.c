@@ -12,8 +12,8 @@
 
 // A product of doubles: a warp is 8 rows of 4 threads. Of a turn's terms a thread loads one, for its row of the
 // left tile and, of every group of 8 columns, for the column that is its share of the right one.
-// CHECK:       accx.gang_threads [32 : i64, 4 : i64]
-// CHECK:       accx.shared_tile "a" 40960 : i64
+// CHECK:       accx.gang_threads [16 : i64, 4 : i64]
+// CHECK:       accx.shared_tile "a" 20480 : i64
 // CHECK:       accx.shared_tile "b" 17408 : i64
 // CHECK:       accx.copy_async {{.*}} 16 : i64
 // CHECK:       accx.opaque

@@ -195,7 +195,7 @@ class Integers:
 class Shape:
     """
     Threads of a block that multiplies, outputs of each, and buffers of its tiles. Of the time it takes for
-    one term: `alone`, as the only block on a multiprocessor; `round`, if as many as `resident` (1 or 2), or
+    one term: `alone`, as the only block on a multiprocessor; `round`, if as many as `resident`, or
     a share of more, keep one another waiting.
     """
 
@@ -234,9 +234,9 @@ products of 128 to 4096.)
 
 _PAIRS, _SINGLE = INSTRUCTIONS["m16n8k4"], INSTRUCTIONS["m8n8k4"]
 _MATRIX_PRODUCTS = (
-    Shape((32, 4), (4, 16), 600, 800, 2, instruction=_PAIRS),
-    Shape((32, 4), (2, 16), 350, 460, 2, instruction=_PAIRS),
-    Shape((16, 4), (2, 8), 250, 150, 1, instruction=_PAIRS),
+    Shape((16, 4), (4, 16), 520, 775, 4, instruction=_PAIRS),
+    Shape((32, 4), (2, 8), 290, 255, 2, instruction=_PAIRS),
+    Shape((16, 4), (2, 8), 250, 230, 2, instruction=_PAIRS),
 )
 """The same for products of doubles by matrix instructions."""
 

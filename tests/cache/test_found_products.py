@@ -17,6 +17,10 @@ from accopt.compiler.emit import emit_text
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.pipeline import run_to_stage
+from accopt.passes.decisions.cache_matrix import INSTRUCTIONS, choose_fragment_padding
+from accopt.passes.decisions.cache_plan import Axis, Sharing
+from accopt.passes.decisions.cache_section import CachedSection, SectionDim
+from accopt.passes.decisions.cache_shapes import matrix_shapes
 from accopt.passes.decisions.polynomials import Polynomial
 from accopt.passes.decisions.shared_sections import Product, place_of, why_not
 
@@ -80,6 +84,55 @@ def test_two_spellings_in_the_simulator() -> None:
 
 def test_triangles_in_the_simulator() -> None:
     run(program=PROGRAM.with_name("found_triangles.c"))
+
+
+MATRICES = PROGRAM.with_name("matrix_products.c")
+
+
+def test_matrix_instructions_in_the_simulator() -> None:
+    run(program=MATRICES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        "multiprocessors=1",
+        "matrix=m8n8k4 block_x=4 block_y=16 rows=4 columns=16 stages=1",
+        "matrix=m16n8k8 block_x=4 block_y=32 rows=2 columns=4 fetch=registers stages=2",
+        "matrix=m16n8k16 block_x=4 block_y=8 rows=2 columns=2",
+    ],
+)
+def test_all_matrices_in_the_simulator(options: str) -> None:
+    run("-DALL", "--pass-option", f"promote-cache-to-shared{{{options}}}", program=MATRICES)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(64, 64), (64, 32), (32, 32)])
+def test_fragments_are_loaded_without_conflicts(rows: int, columns: int) -> None:
+    """Rows of both factors of a product are padded by 4 doubles: 8 rows of 4 neighbours, or 4 rows of 8."""
+    axes = [Axis("i", "i"), Axis("j", "j")]
+    piece, n = Polynomial.symbol("k"), Polynomial.symbol("n")
+    i, j = Polynomial.symbol("i"), Polynomial.symbol("j")
+    row, element = n * 8, Polynomial.constant(8)
+    left = CachedSection("a", (SectionDim(i, 1, row), SectionDim(piece, 16, element)), 8)
+    right = CachedSection("b", (SectionDim(piece, 16, row), SectionDim(j, 1, element)), 8)
+    for section in (left, right):
+        padding = choose_fragment_padding(section, axes, Sharing((0, 1)), (rows, columns))
+        assert padding == 4
+
+
+def test_blocks_that_suit_matrix_instructions() -> None:
+    two_rows = INSTRUCTIONS["m16n8k4"]
+    assert two_rows.suits((16, 4), (4, 16))
+    assert not two_rows.suits((16, 4), (3, 16))
+    assert not two_rows.suits((16, 8), (4, 16))
+    assert not two_rows.suits((12, 4), (4, 16))
+    assert all(
+        shape.instruction is not None and shape.instruction.suits(shape.threads, shape.outputs)
+        for sm in (80, 90)
+        for shape in matrix_shapes(sm)
+    )
+    assert matrix_shapes(75) == ()
 
 
 @pytest.mark.slow
