@@ -30,6 +30,18 @@ class Layout:
 
 def layout_of(type: Attribute) -> Layout:
     """The layout of `type`. Raises `TypeError` for a type without one (opaque structures, void)."""
+    found = getattr(type, _MEASURED, None)
+    if found is None:
+        found = _layout_of(type)
+        object.__setattr__(type, _MEASURED, found)  # attributes are frozen
+    return found
+
+
+_MEASURED = "_layout_of"
+"""Where a type remembers its layout: many values have the same one."""
+
+
+def _layout_of(type: Attribute) -> Layout:
     match type:
         case IntegerType():
             size = 1

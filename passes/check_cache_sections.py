@@ -38,7 +38,14 @@ from xdsl.passes import ModulePass
 from ..dialects.llvm_ext import AtomicBinOp, AtomicRMWOp
 from .decisions.cache_section import CachedSection, Element
 from .decisions.declined import Declined
-from .ir.acc_ops import EXIT_OPS, NONE, enclosing_function, set_operand_groups, source_loc
+from .ir.acc_ops import (
+    EXIT_OPS,
+    NONE,
+    enclosing_function,
+    parallel_constructs,
+    set_operand_groups,
+    source_loc,
+)
 from .ir.building import PTR, Cursor, erase
 from .ir.cached_accesses import Symbols, Use, access_of, read_section, uses_of_view
 from .ir.cached_code import polynomial
@@ -266,7 +273,7 @@ class CheckCacheSectionsPass(ModulePass):
         enabled = machine_of(op).check_cache if self.enabled is None else self.enabled
         if not enabled:
             return
-        constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
+        constructs = parallel_constructs(op)
         found = [_instrument(each, op, number) for number, each in enumerate(constructs)]
         if any(found):
             _declare(op)

@@ -52,7 +52,7 @@ from .decisions.levels import Level
 from .decisions.loop_tree import LoopNode
 from .decisions.polynomials import Polynomial
 from .decisions.schedule import Target, plan_construct
-from .ir.acc_ops import MAPPING_OPS, NONE, enclosing_module, set_operand_groups
+from .ir.acc_ops import MAPPING_OPS, NONE, enclosing_module, parallel_constructs, set_operand_groups
 from .ir.addresses import base_of, steps_to
 from .ir.building import PTR, Cursor, constant_value
 from .ir.layout import size_of
@@ -269,7 +269,7 @@ class ChooseLanesPass(ModulePass):
             for inner in op.body.block.ops
             if isinstance(inner, acc.RoutineOp)
         }
-        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+        for construct in parallel_constructs(op):
             rows = find_rows(construct, lambda name: levels.get(name, Level.SEQ))
             if rows is not None and not make_versions(rows, self.elements):
                 rows.inner.attributes[NOTE] = StringAttr(

@@ -46,6 +46,7 @@ from .ir.acc_ops import (
     is_defined_inside,
     is_scalar,
     loops_in,
+    parallel_constructs,
     set_operand_groups,
     set_prop,
 )
@@ -250,5 +251,5 @@ class FreeMappingPass(ModulePass):
             for inner in op.body.block.ops
             if isinstance(inner, acc.RoutineOp)
         }
-        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+        for construct in parallel_constructs(op):
             free(construct, lambda name: levels.get(name, Level.SEQ))

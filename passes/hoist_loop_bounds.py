@@ -35,7 +35,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from .ir.acc_ops import is_defined_inside, loops_in
+from .ir.acc_ops import is_defined_inside, loops_in, parallel_constructs
 from .ir.building import Cursor
 from .ir.values_outside import ARITHMETIC, ValuesOutside
 
@@ -107,5 +107,5 @@ class HoistLoopBoundsPass(ModulePass):
     name = "hoist-loop-bounds"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+        for construct in parallel_constructs(op):
             hoist(construct)

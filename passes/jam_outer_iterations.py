@@ -43,7 +43,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
 from .decisions.declined import Declined
-from .ir.acc_ops import loops_in
+from .ir.acc_ops import loops_in, parallel_constructs
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
     NSW,
@@ -192,8 +192,7 @@ class JamOuterIterationsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         loops = [
             (construct, loop)
-            for construct in op.walk()
-            if isinstance(construct, acc.ParallelOp)
+            for construct in parallel_constructs(op)
             for loop in loops_in(construct)
             if schedule_of(loop).elements > 1 and loop.vector is None
         ]

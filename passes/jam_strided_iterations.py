@@ -57,7 +57,7 @@ from xdsl.passes import ModulePass
 
 from .decisions.declined import Declined
 from .decisions.shared_work import FULL_DEVICE, enough_iterations
-from .ir.acc_ops import PRIVATIZING_OPS, loops_in, set_operand_groups
+from .ir.acc_ops import PRIVATIZING_OPS, loops_in, parallel_constructs, set_operand_groups
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
     NSW,
@@ -221,9 +221,7 @@ def _jam_construct(construct: acc.ParallelOp, loop: acc.LoopOp, full_device: int
 
 
 def _candidates(module: ModuleOp) -> Iterator[tuple[acc.ParallelOp, acc.LoopOp]]:
-    for construct in module.walk():
-        if not isinstance(construct, acc.ParallelOp):
-            continue
+    for construct in parallel_constructs(module):
         for loop in loops_in(construct):
             wanted = schedule_of(loop).elements > 1 and loop.gang is not None
             if wanted and loop.vector is not None and _holds_loops(loop):

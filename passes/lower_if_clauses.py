@@ -41,6 +41,7 @@ from .ir.acc_ops import (
     enclosing_function,
     exits_of,
     parallel_construct_operands,
+    parallel_constructs,
     set_operand_groups,
     set_prop,
 )
@@ -168,7 +169,7 @@ class LowerIfClausesPass(ModulePass):
     name = "lower-if-clauses"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
+        constructs = parallel_constructs(op)
         recipes = Recipes(op)
         for construct in constructs:
             if construct.if_cond or construct.self_cond or construct.self_attr is not None:

@@ -44,7 +44,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.volatility import is_ordered
-from .ir.acc_ops import PRIVATIZING_OPS, is_inside
+from .ir.acc_ops import PRIVATIZING_OPS, is_inside, parallel_constructs
 from .ir.building import Cursor, constant_trips, constant_value, erase
 
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
@@ -155,11 +155,10 @@ def narrow(loop: scf.ForOp, variable: SSAValue, steps: list[Step]) -> None:
 
 
 def _innermost(module: ModuleOp) -> Iterator[scf.ForOp]:
-    for construct in module.walk():
-        if isinstance(construct, acc.ParallelOp):
-            for op in construct.region.walk():
-                if isinstance(op, scf.ForOp) and _is_short(op):
-                    yield op
+    for construct in parallel_constructs(module):
+        for op in construct.region.walk():
+            if isinstance(op, scf.ForOp) and _is_short(op):
+                yield op
 
 
 def _is_short(loop: scf.ForOp) -> bool:

@@ -37,7 +37,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import IN_PLACE
 from .decisions.schedule import Target
-from .ir.acc_ops import variable_name
+from .ir.acc_ops import parallel_constructs, variable_name
 from .ir.accesses import root_of
 from .ir.data_spans import MappingClause, clause_with_pointers, has_rows
 from .ir.machine import machine_of
@@ -163,7 +163,7 @@ class ShareHostMemoryPass(ModulePass):
         target = self.target or machine_of(op).target
         if target != "host":
             return
-        for construct in [c for c in op.walk() if isinstance(c, acc.ParallelOp)]:
+        for construct in parallel_constructs(op):
             names = _share(construct)
             if names:
                 text = f"works in host memory on {', '.join(names)} where not present: no copies"

@@ -62,7 +62,7 @@ from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from .decisions.declined import Declined
 from .decisions.schedule import Target
 from .decisions.shared_work import StagedPiece, choose_piece
-from .ir.acc_ops import PRIVATIZING_OPS, variable_name
+from .ir.acc_ops import PRIVATIZING_OPS, parallel_constructs, variable_name
 from .ir.addresses import base_of
 from .ir.building import Cursor, constant_value, erase
 from .ir.jamming import (
@@ -389,8 +389,8 @@ def stage(loop: acc.LoopOp, threads: int, staged: Sequence[Staged]) -> None:
 
 
 def _candidates(module: ModuleOp) -> Iterator[tuple[acc.ParallelOp, acc.LoopOp]]:
-    for construct in module.walk():
-        if not isinstance(construct, acc.ParallelOp) or len(construct.region.blocks) != 1:
+    for construct in parallel_constructs(module):
+        if len(construct.region.blocks) != 1:
             continue
         for op in construct.region.block.ops:
             if isinstance(op, acc.LoopOp) and _is_mapped(op) and schedule_of(op).elements == 1:

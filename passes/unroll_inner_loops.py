@@ -39,7 +39,7 @@ from ..dialects.accx_element import ElementOp
 from .decisions.device_functions import PURE_FUNCTIONS
 from .decisions.schedule import Target
 from .decisions.unrolling import LoopBody, unroll_factor
-from .ir.acc_ops import PRIVATIZING_OPS
+from .ir.acc_ops import PRIVATIZING_OPS, parallel_constructs
 from .ir.addresses import ADDRESS_OPS
 from .ir.building import constant_trips
 from .ir.machine import machine_of
@@ -98,9 +98,7 @@ def read_body(loop: scf.ForOp) -> LoopBody:
 
 def innermost_loops(module: ModuleOp) -> Iterator[scf.ForOp]:
     """The loops to look at: in compute constructs, without a loop inside."""
-    for construct in module.walk():
-        if not isinstance(construct, acc.ParallelOp):
-            continue
+    for construct in parallel_constructs(module):
         for op in construct.region.walk():
             if isinstance(op, scf.ForOp) and not any(
                 isinstance(inner, _LOOPS) for inner in op.body.walk()

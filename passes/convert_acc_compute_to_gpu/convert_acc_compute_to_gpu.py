@@ -37,11 +37,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import acc, llvm
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..decisions.reduction_strategy import ExchangeOption, StrategyOption
+from ..ir.acc_ops import parallel_constructs
 from ..ir.machine import machine_of
 from .launch import ModuleLowering, Options
 
@@ -58,7 +59,7 @@ class ConvertAccComputeToGpuPass(ModulePass):
     watch: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        constructs = [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]
+        constructs = parallel_constructs(op)
         declared = any(
             isinstance(inner, llvm.GlobalOp) and "acc.declare" in inner.attributes
             for inner in op.body.block.ops

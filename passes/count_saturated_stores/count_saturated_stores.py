@@ -38,6 +38,7 @@ from ...compiler.base.packed import COUNTER_WORDS, PackedFormat
 from ...dialects.accx_compress import COUNTED, CoefficientsOp
 from ...dialects.llvm_ext import AtomicBinOp, AtomicRMWOp
 from ..decisions.schedule import Target
+from ..ir.acc_ops import parallel_constructs
 from ..ir.building import Cursor
 from ..ir.machine import machine_of
 from ..ir.packed_arrays import packed_arrays
@@ -137,7 +138,7 @@ class CountSaturatedStoresPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = self.target or machine_of(op).target
-        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+        for construct in parallel_constructs(op):
             arrays = counted_arrays(construct)
             if not arrays:
                 continue

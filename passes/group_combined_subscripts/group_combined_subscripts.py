@@ -78,7 +78,7 @@ from ..decisions.spread import (
     is_worthwhile,
     pays_alone,
 )
-from ..ir.acc_ops import has_level, loops_in
+from ..ir.acc_ops import has_level, loops_in, parallel_constructs
 from ..ir.addresses import AddressOp
 from ..ir.building import Cursor, constant_value
 from ..ir.jamming import body_of, check_body, explain
@@ -272,12 +272,6 @@ def _leave_short_loops(construct: acc.ParallelOp, condition: SSAValue) -> None:
             explain(loop, "for short loops inside")
 
 
-def _constructs(module: ModuleOp) -> Iterator[acc.ParallelOp]:
-    for op in module.walk():
-        if isinstance(op, acc.ParallelOp):
-            yield op
-
-
 @dataclass(frozen=True)
 class GroupCombinedSubscriptsPass(ModulePass):
     """See the contract at the top of this file."""
@@ -298,7 +292,7 @@ class GroupCombinedSubscriptsPass(ModulePass):
         if target != "nvptx" or self.side == 1:
             return
         sides = (self.side,) if self.side else SIDES
-        for construct in list(_constructs(op)):
+        for construct in parallel_constructs(op):
             for order, each in _attempts(reassociate, sides):
                 try:
                     self._rewrite(construct, each, order)

@@ -104,6 +104,26 @@ def constructs_of(
     return [op for op in root.walk() if isinstance(op, kinds)]
 
 
+def parallel_constructs(root: Operation) -> list[acc.ParallelOp]:
+    """
+    The parallel constructs in `root`, in order. What is in them is not looked at: no construct is in another
+    (OpenACC 3.4, 2.5.4).
+    """
+    found: list[acc.ParallelOp] = []
+
+    def visit(op: Operation) -> None:
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block.ops:
+                    if isinstance(inner, acc.ParallelOp):
+                        found.append(inner)
+                    elif inner.regions:
+                        visit(inner)
+
+    visit(root)
+    return found
+
+
 def live_ins(op: Operation) -> list[SSAValue]:
     """Values made outside `op` that its regions use, in order of first use."""
     inside: set[SSAValue] = set()

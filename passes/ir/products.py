@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.volatility import is_ordered
 from ..decisions.polynomials import Polynomial
 from ..decisions.shared_sections import Product, constant_side, why_not
-from .acc_ops import has_level, is_defined_inside, is_restrict
+from .acc_ops import has_level, is_defined_inside, is_restrict, parallel_constructs
 from .arguments import distinct_arguments
 from .building import constant_value
 from .cached_accesses import Symbols
@@ -184,8 +184,7 @@ def free_constructs(module: ModuleOp) -> list[acc.ParallelOp]:
     """Constructs whose launch is ours to choose, and that cache nothing themselves."""
     return [
         op
-        for op in module.walk()
-        if isinstance(op, acc.ParallelOp)
-        and not (op.num_gangs or op.num_workers or op.vector_length)
+        for op in parallel_constructs(module)
+        if not (op.num_gangs or op.num_workers or op.vector_length)
         and not any(isinstance(inner, acc.CacheOp) for inner in op.walk())
     ]

@@ -67,7 +67,14 @@ from ..decisions.private_counters import (
     most_gangs,
 )
 from ..decisions.schedule import Target
-from ..ir.acc_ops import NONE, has_level, loops_in, set_operand_groups, variable_name
+from ..ir.acc_ops import (
+    NONE,
+    has_level,
+    loops_in,
+    parallel_constructs,
+    set_operand_groups,
+    variable_name,
+)
 from ..ir.addresses import ADDRESS_OPS, subscripted_element
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.layout import size_of
@@ -385,5 +392,5 @@ class PrivatiseAtomicsPass(ModulePass):
         target = self.target or machine_of(op).target
         if target != "nvptx":
             return
-        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+        for construct in parallel_constructs(op):
             privatise(construct, self.copies, self.gangs)

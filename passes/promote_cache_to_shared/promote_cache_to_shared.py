@@ -66,7 +66,7 @@ from ...dialects.accx import WHY
 from ..decisions.cache_plan import CacheTuning, largest_shared
 from ..decisions.cache_shapes import MULTIPROCESSORS
 from ..decisions.declined import Declined
-from ..ir.acc_ops import has_level, source_loc
+from ..ir.acc_ops import has_level, parallel_constructs, source_loc
 from ..ir.cached_sections import drop, join_written
 from ..ir.machine import machine_of
 from ..ir.notes import note
@@ -207,7 +207,7 @@ class PromoteCacheToSharedPass(ModulePass):
             not machine.no_fma,
             self.strict,
         )
-        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+        for construct in parallel_constructs(op):
             self._construct(construct, choices)
         routines = _routines(op)
         for function in op.body.block.ops:

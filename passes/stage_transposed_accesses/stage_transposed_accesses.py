@@ -58,7 +58,7 @@ from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
 from ..decisions.launch_shape import MAX_GRID
-from ..ir.acc_ops import has_level, set_operand_groups, variable_name
+from ..ir.acc_ops import has_level, parallel_constructs, set_operand_groups, variable_name
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.jamming import NSW, Jam, body_of, check_body, explain, if_full, set_bounds, trip_count
 from ..ir.layout import size_of
@@ -433,7 +433,7 @@ class StageTransposedAccessesPass(ModulePass):
         target = self.target or machine_of(op).target
         if target == "host":
             return
-        for construct in [inner for inner in op.walk() if isinstance(inner, acc.ParallelOp)]:
+        for construct in parallel_constructs(op):
             try:
                 rewrite(find_nest(construct))
             except Declined:

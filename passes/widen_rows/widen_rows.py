@@ -72,7 +72,14 @@ from ..decisions.wide_rows import (
     group_size,
     why_not,
 )
-from ..ir.acc_ops import NONE, has_level, loops_in, set_operand_groups, set_prop
+from ..ir.acc_ops import (
+    NONE,
+    has_level,
+    loops_in,
+    parallel_constructs,
+    set_operand_groups,
+    set_prop,
+)
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.jamming import NSW, explain
 from ..ir.machine import machine_of
@@ -415,7 +422,7 @@ class WidenRowsPass(ModulePass):
         if target != "nvptx":
             return
         shape = ThreadShape(self.lanes, self.workers, self.row_lanes)
-        for construct in [o for o in op.walk() if isinstance(o, acc.ParallelOp)]:
+        for construct in parallel_constructs(op):
             loop = _innermost(construct)
             if loop is None:
                 continue
