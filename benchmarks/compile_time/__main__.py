@@ -67,14 +67,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--phases", action="store_true", help="the table of each program's phases")
     parser.add_argument("--alone", action="store_true", help="without gcc and nvcc")
     parser.add_argument("--json", type=Path, help="file for all numbers")
+    parser.add_argument(
+        "--read", type=Path, nargs="*", default=[], help="files of --json, instead of measuring"
+    )
     parser.add_argument("--plot", type=Path, help="file (.png, .svg) for seconds against lines")
     return parser
 
 
-def main() -> None:
-    args = _parser().parse_args()
+def _measured(args: argparse.Namespace, results: list[Result]) -> None:
+    """Compiles what the command line asks for; each result is printed, and in the file, when it is there."""
     sets = args.sets.split(",")
-    results: list[Result] = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         programs = [_given(path, args.option) for path in args.programs]
@@ -93,8 +95,17 @@ def main() -> None:
                 print(summary([result]).splitlines()[-1], flush=True)
                 if args.phases:
                     print(phase_table(result), flush=True)
-    if args.json is not None:
-        args.json.write_text(json.dumps([result.plain() for result in results]))
+                if args.json is not None:
+                    args.json.write_text(json.dumps([result.plain() for result in results]))
+
+
+def main() -> None:
+    args = _parser().parse_args()
+    results = [Result(**each) for path in args.read for each in json.loads(path.read_text())]
+    if args.read:
+        print(summary(results))
+    else:
+        _measured(args, results)
     if args.plot is not None:
         plot(results, args.plot)
 

@@ -62,21 +62,37 @@ def phase_table(result: Result) -> str:
 
 
 def plot(results: Sequence[Result], path: Path) -> None:
-    """Seconds against lines, a curve for each family of generated programs, and gcc's dashed."""
-    from ..plots import Points, curves, new_figure, save
+    """
+    Seconds against lines: a panel for each family of generated programs and target, with a curve for each
+    group of phases. Lines of slope 1 are what is linear.
+    """
+    from matplotlib.figure import Figure
 
-    own: dict[str, Points] = {}
-    others: dict[str, Points] = {}
-    families: dict[str, list[Result]] = {}
+    panels: dict[str, list[Result]] = {}
     for result in results:
         found = re.fullmatch(r"(\w+) \d+", result.name)
         if found and not result.error:
-            families.setdefault(f"{found[1]} ({result.target})", []).append(result)
-    for name, points in sorted(families.items()):
-        own[name] = [(p.lines, p.seconds) for p in points]
-        if all(p.gcc for p in points):
-            others[name] = [(p.lines, p.gcc or 0.0) for p in points]
-    figure = new_figure(8, 6)
-    labels = "lines", "processor seconds"
-    curves(figure.subplots(), own, labels=labels, dashed=others, title="gcc -O2 dashed")
-    save(figure, path)
+            panels.setdefault(f"{found[1]} ({result.target})", []).append(result)
+    rows = max(1, -(-len(panels) // 4))
+    figure = Figure(figsize=(14, 3.2 * rows), layout="constrained")
+    for number, (name, points) in enumerate(sorted(panels.items()), 1):
+        axes = figure.add_subplot(rows, 4, number, title=name, xscale="log", yscale="log")
+        points.sort(key=lambda point: point.lines)
+        lines = [point.lines for point in points]
+        curves: dict[str, list[float | None]] = {"all": [point.seconds for point in points]}
+        for index, group in enumerate(("loading", "front end", "passes", "LLVM IR", "PTX")):
+            curves[group] = [_groups(point)[index] for point in points]
+        if all(point.gcc for point in points):
+            curves["gcc -O2"] = [point.gcc for point in points]
+        for label, seconds in curves.items():
+            if all(second and second > 0.005 for second in seconds):
+                axes.plot(lines, seconds, "--" if "gcc" in label else "o-", ms=3, label=label)
+        least = min(points[0].seconds, 0.02)
+        axes.plot(lines, [least * x / lines[0] for x in lines], ":", color="grey", label="linear")
+        if number % 4 == 1:
+            axes.set_ylabel("processor seconds")
+        if number > len(panels) - 4:
+            axes.set_xlabel("lines")
+        if number == 1:
+            axes.legend(fontsize="small")
+    figure.savefig(path)
