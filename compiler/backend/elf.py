@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from ..base.diagnostics import UNKNOWN_LOC, error
 
 SHT_SYMTAB, SHT_RELA, SHT_NOBITS = 2, 4, 8
-SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS = 1, 2, 4, 0x400
+SHF_EXECINSTR, SHF_TLS = 4, 0x400
 STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
-STT_FUNC, STT_TLS = 2, 6
-SHN_UNDEF, SHN_COMMON = 0, 0xFFF2
-ET_REL, ET_DYN = 1, 3
+STT_FUNC = 2
+SHN_UNDEF = 0
+ET_REL = 1
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def _leaves(
     for position, (offset, e, value) in enumerate(items):
         bits = init.bit_fields.get(position)
         if isinstance(value, c.StringLiteral):
-            for i, byte in enumerate(value.data[: _room(init.type, offset, value)]):
+            for i, byte in enumerate(value.data[: _room(value)]):
                 out[offset + i] = (offset + i, i8, byte)
         elif bits is not None:
             assert isinstance(value, int)
@@ -210,7 +210,7 @@ def _leaves(
     return [out[k] for k in sorted(out)]
 
 
-def _room(t: CType, offset: int, literal: c.StringLiteral) -> int:
+def _room(literal: c.StringLiteral) -> int:
     return literal.type.size if literal.type.is_complete else len(literal.data)
 
 

@@ -198,10 +198,10 @@ def slots(k: Kernel, effects: Effects) -> list[llvm.AllocaOp]:
     """The stack slots a piece of input writes, each once."""
     found = (slot_of(k.values[v]) for v in effects.own_writes)
     unique = {slot: None for slot in found if slot is not None}
-    return sorted(unique, key=lambda slot: _position(k, slot))
+    return sorted(unique, key=_position)
 
 
-def _position(k: Kernel, slot: llvm.AllocaOp) -> int:
+def _position(slot: llvm.AllocaOp) -> int:
     """A number that orders stack slots the same way in every run."""
     block = slot.parent_block()
     return -1 if block is None else block.get_operation_index(slot)

@@ -61,7 +61,7 @@ def _nsw_mul(k: Kernel, a: SSAValue, b: SSAValue, hint: str | None = None) -> SS
     return a if constant_value(b) == 1 else k.value(arith.MuliOp(a, b, overflow=NSW), hint)
 
 
-def _starts_non_negative(k: Kernel, lower: SSAValue) -> bool:
+def _starts_non_negative(lower: SSAValue) -> bool:
     value = constant_value(lower)
     return value is not None and value >= 0
 
@@ -105,7 +105,7 @@ def iteration_space(
     32-bit counter is used where the number of iterations provably fits.
     """
     types = [v.type for v in lowers]
-    narrow = all(t == i32 for t in types) and all(_starts_non_negative(k, v) for v in lowers)
+    narrow = all(t == i32 for t in types) and all(_starts_non_negative(v) for v in lowers)
     if len(lowers) > 1:
         total = _constant_total(lowers, uppers, steps)
         narrow = narrow and total is not None and total <= INT_MAX

@@ -208,7 +208,7 @@ def _brackets(at: Cursor, record: Record) -> list[_Bracket]:
     return result
 
 
-def _same(at: Cursor, a: SSAValue, b: SSAValue, product: SSAValue) -> bool | None:
+def _same(a: SSAValue, b: SSAValue, product: SSAValue) -> bool | None:
     """Whether `a * b == product`, where that can be told."""
     values = constant_value(a), constant_value(b), constant_value(product)
     if values[0] is not None and values[1] is not None and values[2] is not None:
@@ -241,7 +241,7 @@ def is_contiguous(at: Cursor, brackets: Sequence[_Bracket]) -> bool | None:
         single = single and constant_value(outer.extent) == 1
         if single:
             continue
-        full = _same(at, inner.extent, inner.stride, outer.stride)
+        full = _same(inner.extent, inner.stride, outer.stride)
         if full is False:
             return False
         if full is None:

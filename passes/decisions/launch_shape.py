@@ -30,7 +30,6 @@ class Sizes:
     gangs: bool = False
     workers: int | None = None
     lanes: int | None = None
-    dynamic_workers: bool = False
     dynamic_lanes: bool = False
     single: bool = False
     """1 gang, 1 worker, 1 lane: a serial construct."""

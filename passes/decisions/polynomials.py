@@ -164,4 +164,3 @@ class Polynomial:
 
 
 ZERO = Polynomial.constant(0)
-ONE = Polynomial.constant(1)

@@ -26,13 +26,12 @@ FULL_DEVICE = 132 * 2048
 class InnerWork:
     """
     What the innermost sequential loops of a loop body do. `shared_loads` read the same address in all
-    iterations of the outer loop, `own_loads` do not, `strided_loads` of them address memory with a
-    distance other than one element between neighbouring iterations. `own_operations`: all that differ
+    iterations of the outer loop; of those that do not, `strided_loads` address memory with a distance other
+    than one element between neighbouring iterations. `own_operations`: all that differ
     from iteration to iteration.
     """
 
     shared_loads: int = 0
-    own_loads: int = 0
     strided_loads: int = 0
     own_operations: int = 0
 

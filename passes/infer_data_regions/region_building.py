@@ -164,7 +164,7 @@ def _exit(array: RegionArray, entry: acc.CopyinOp | acc.CreateOp) -> Operation:
     )
 
 
-def _free_results(ops: Sequence[Operation], hoister: Hoister, anchor: Operation) -> list[OpResult]:
+def _free_results(ops: Sequence[Operation], hoister: Hoister) -> list[OpResult]:
     """
     Results of the span that code behind it uses. Those known before it are computed there; the
     others are returned.
@@ -240,7 +240,7 @@ def build_region(
         for array in arrays
     ]
     condition = conditions.conjunction()
-    passed = _free_results(ops, hoister, anchor)
+    passed = _free_results(ops, hoister)
     entries = [
         _entry(array, bounds, hoister, anchor)
         for array, bounds in zip(arrays, all_bounds, strict=True)

@@ -185,7 +185,7 @@ def inner_work(
     changing = _Dependents(loop)
     fixed: set[Operation] = {loop}
     innermost: set[Operation] = set()
-    shared = own = strided = work = 0
+    shared = strided = work = 0
     for op in operations:
         depends = op in changing
         is_fixed = isinstance(op, scf.ForOp) and not changing.changes_bounds(op)
@@ -202,10 +202,10 @@ def inner_work(
         if depends:
             work += 1
         if isinstance(op, llvm.LoadOp):
-            own, shared = own + depends, shared + (not depends)
+            shared += not depends
             element = size_of(op.dereferenced_value.type)
             strided += depends and _strided(op.ptr, element, variable, symbols)
-    return InnerWork(shared, own, strided, work)
+    return InnerWork(shared, strided, work)
 
 
 def _is_of_gang(reduced: SSAValue, construct: Operation) -> bool:

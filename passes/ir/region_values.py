@@ -125,7 +125,6 @@ class RegionSymbols:
     def __init__(self, construct: Operation, *, at_once: bool = True):
         """`at_once`: which variables it writes is found now, and not when somebody asks for them."""
         self.construct = construct
-        self.last_values: dict[SSAValue, Polynomial | None] = {}
         self._expressions: dict[Operation, HostExpression | None] = {}
         self._sizes: dict[SSAValue, tuple[int, int]] = {}
         self._polynomials: dict[SSAValue | Index, Polynomial | None] = {}

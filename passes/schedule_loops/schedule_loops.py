@@ -178,7 +178,6 @@ class _Given:
             gangs=bool(self.gangs),
             workers=None if self.workers is None else constant_value(self.workers),
             lanes=None if self.lanes is None else constant_value(self.lanes),
-            dynamic_workers=self.workers is not None and constant_value(self.workers) is None,
             dynamic_lanes=self.lanes is not None and constant_value(self.lanes) is None,
             single=single,
         )

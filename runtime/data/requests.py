@@ -12,8 +12,6 @@ from .mapping import Request
 
 _unpack_record = RECORD_FORMAT.unpack_from
 
-NO_REQUEST = Request(0, 0, 0, DataKind.PRESENT)
-
 
 def read_shape(address: int, dims: int) -> tuple[tuple[int, int, int], ...]:
     """The lower bound, extent and stride of each of `dims` dimensions."""

@@ -31,7 +31,7 @@ def read_unassigned_copies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
             yield warning(
                 use.loc,
                 f"'{decl.name}' is read here, and its private copy has no value yet",
-                _remedy(decl, node),
+                _remedy(decl),
                 [(copies[decl], "made private here")],
                 option="uninitialized",
             )
@@ -54,7 +54,7 @@ def _is_followed(decl: c.VarDecl) -> bool:
     return isinstance(decl.type, ArrayType) or (is_scalar(decl.type) and not decl.address_taken)
 
 
-def _remedy(decl: c.VarDecl, node: c.AccStmt) -> str:
+def _remedy(decl: c.VarDecl) -> str:
     if isinstance(decl.type, PointerType):
         return (
             f"a copy of the pointer alone is private: write private({decl.name}[0:N]) for N elements behind"

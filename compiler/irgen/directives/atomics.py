@@ -68,7 +68,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     elif kind is AtomicKind.WRITE:
         if not isinstance(e, c.Assign):
             raise _wrong_form(e.loc, kind)
-        _check_written(fn, e)
+        _check_written(e)
         value = fn.rvalue(e.value)
         target = _address(fn, e.target)
         fn.b.at(directive.loc)
@@ -83,7 +83,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
         fn.b.add(_update(fn, target, update.target.type, new, if_cond))
 
 
-def _check_written(fn: FunctionState, e: c.Assign) -> None:
+def _check_written(e: c.Assign) -> None:
     """An expression that reads the variable would do so apart from the write (2.12)."""
     parts = (part for part in walk(e.value) if isinstance(part, c.Load))
     if any(same_object(e.target, part.lvalue) for part in parts):
@@ -237,7 +237,7 @@ def _capture(
             return
     if len(parts) == 2:
         first, second = parts
-        read = _read_of(fn, first)
+        read = _read_of(first)
         if read is not None:
             update = _update_of(fn, second)
             if update is not None and same_object(update.target, read[1]):
@@ -246,14 +246,14 @@ def _capture(
             if isinstance(second, c.Assign) and same_object(second.target, read[1]):
                 _emit_capture(fn, read[0], None, second, read_first=True, if_cond=if_cond)
                 return
-        read, update = _read_of(fn, second), _update_of(fn, first)
+        read, update = _read_of(second), _update_of(fn, first)
         if read is not None and update is not None and same_object(update.target, read[1]):
             _emit_capture(fn, read[0], update, None, read_first=False, if_cond=if_cond)
             return
     raise _wrong_form(loc, AtomicKind.CAPTURE)
 
 
-def _read_of(fn: FunctionState, e: c.Expr) -> tuple[c.Assign, c.Expr] | None:
+def _read_of(e: c.Expr) -> tuple[c.Assign, c.Expr] | None:
     """`v = x;` as the assignment and the lvalue x."""
     if isinstance(e, c.Assign):
         value = strip_casts(e.value)
@@ -275,7 +275,7 @@ def _emit_capture(
     new = update.prepare() if update is not None else None
     value = None
     if write is not None:
-        _check_written(fn, write)
+        _check_written(write)
         value, target = fn.rvalue(write.value), write.target
     assert target is not None
     address = _address(fn, target)

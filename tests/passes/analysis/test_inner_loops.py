@@ -17,7 +17,7 @@ from accopt.passes.decisions.shared_work import (
 from accopt.passes.decisions.unrolling import LoopBody, unroll_factor
 from accopt.passes.narrow_counters import fits
 
-CONVOLUTION = InnerWork(shared_loads=1, own_loads=1, own_operations=6)
+CONVOLUTION = InnerWork(shared_loads=1, own_operations=6)
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ CONVOLUTION = InnerWork(shared_loads=1, own_loads=1, own_operations=6)
         (CONVOLUTION, 4),
         (InnerWork(shared_loads=4, own_operations=32), 4),
         (InnerWork(shared_loads=1, own_operations=24), 1),
-        (InnerWork(own_loads=3, own_operations=6), 1),
-        (InnerWork(shared_loads=1, own_loads=1, strided_loads=1, own_operations=6), 1),
+        (InnerWork(own_operations=6), 1),
+        (InnerWork(shared_loads=1, strided_loads=1, own_operations=6), 1),
     ],
 )
 def test_iterations_side_by_side(work: InnerWork, count: int) -> None:
