@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
     Float32Type,
@@ -18,6 +20,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
+from ...passes.ir.building import constant_value
+from ..c.sema.constants import integer_binary, wrap
 from ..c.types import BOOL, CType, FloatType, IntType, PointerType, VoidType
 from .builder import NSW, Builder
 from .layout import is_integer_type
@@ -33,6 +37,12 @@ _SIGNED = {"<": "slt", "<=": "sle", ">": "sgt", ">=": "sge", "==": "eq", "!=": "
 _UNSIGNED = {"<": "ult", "<=": "ule", ">": "ugt", ">=": "uge", "==": "eq", "!=": "ne"}
 _FLOAT = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge", "==": "oeq", "!=": "une"}
 
+_EXACT: dict[str, Callable[[int, int], int]] = {
+    "+": int.__add__,
+    "-": int.__sub__,
+    "*": int.__mul__,
+}
+
 COMPARISONS = frozenset(_SIGNED)
 
 
@@ -41,6 +51,9 @@ def binary(b: Builder, op: str, x: SSAValue, y: SSAValue, t: CType) -> SSAValue:
     if isinstance(t, FloatType):
         return b.value(_FLOAT_OPS[op](x, y))
     assert isinstance(t, IntType)
+    known = _constant(op, x, y, t)
+    if known is not None:
+        return b.int(known, x.type)
     if op in _WRAPPING:
         if t.signed:
             return b.value(_WRAPPING[op](x, y, overflow=NSW))
@@ -58,6 +71,18 @@ def binary(b: Builder, op: str, x: SSAValue, y: SSAValue, t: CType) -> SSAValue:
         return b.value(arith.ShLIOp(x, y))
     assert op == ">>", op
     return b.value(arith.ShRSIOp(x, y) if t.signed else arith.ShRUIOp(x, y))
+
+
+def _constant(op: str, x: SSAValue, y: SSAValue, t: IntType) -> int | None:
+    """The value of `x op y` between constants, such as sizes (`N - 1`); None if it overflows."""
+    left, right = constant_value(x), constant_value(y)
+    if left is None or right is None:
+        return None
+    if not t.signed:
+        left, right = wrap(left, t), wrap(right, t)
+    value = integer_binary(op, left, right, t)
+    exact = _EXACT.get(op)
+    return None if t.signed and exact is not None and exact(left, right) != value else value
 
 
 def compare(b: Builder, op: str, x: SSAValue, y: SSAValue, t: CType) -> SSAValue:

@@ -1,5 +1,6 @@
 // RUN: accopt %s --split-input-file -p 'widen-rows{threads=0}' | filecheck %s
 // RUN: accopt %s --split-input-file -p widen-rows | filecheck %s --check-prefix=MANY
+// RUN: accopt %s --split-input-file -p 'widen-rows{threads=100000}' | filecheck %s --check-prefix=FEW
 // RUN: accopt %s --split-input-file -p 'widen-rows{threads=0 most_words=5}' | filecheck %s --check-prefix=WORDS
 // RUN: accopt %s --split-input-file -p 'widen-rows{threads=0 row_lanes=64 lanes=16 workers=8}' | filecheck %s --check-prefix=SHAPE
 // RUN: accopt %s --split-input-file -p 'widen-rows{target=host}' | filecheck %s --check-prefix=HOST
@@ -56,10 +57,9 @@
 // SHAPE:       num_workers(%c1{{.*}} : i32) vector_length(%c64{{.*}} : i32)
 // HOST-NOT:    scf.if %{{[0-9]}}
 // HOST-NOT:    groups
-llvm.func @three(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+llvm.func @three(%n: i32, %gx: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
   %c1 = arith.constant 1 : i32
   %c256 = arith.constant 256 : i32
-  %gx = arith.constant 7 : i32
   %gy = arith.constant 9 : i32
   %a_dev = acc.present varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "a"}
   %b_dev = acc.present varPtr(%b : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "b"}
@@ -106,6 +106,13 @@ llvm.func @three(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
 // CHECK-NEXT:        %s = arith.addf %a_dev_elt, %a_dev_elt_1 : f64
 // CHECK-NEXT:        %s_1 = arith.addf %a_dev_elt_1, %a_dev_elt_2 : f64
 // SHAPE:       num_workers(%c8{{.*}} : i32) vector_length(%c16{{.*}} : i32)
+// How many there are is known: that is no question for the host, and too few have no wide version.
+// MANY-LABEL:  llvm.func @cube
+// MANY-NOT:    %many
+// MANY:        scf.if %aligned {
+// FEW-LABEL:   llvm.func @cube
+// FEW-NOT:     scf.if
+// FEW:         accx.why = "one column per thread: there are few columns and rows, 115200 in all"
 llvm.func @cube(%a: !llvm.ptr, %b: !llvm.ptr) {
   %c1 = arith.constant 1 : i32
   %c128 = arith.constant 128 : i32

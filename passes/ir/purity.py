@@ -1,24 +1,24 @@
 """
 What an operation does besides computing its results: whether it may be moved, repeated or left out.
 
-Every pass that asks so asks here. Upstream's memory effects are the base; where they are missing or too
-weak, this module knows better.
+Every pass that asks so asks here. Upstream's memory effects are the base, completed by `dialects/effects.py`;
+where they are too weak, this module knows better.
 """
 
 from __future__ import annotations
 
-from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects import arith, llvm, scf
 from xdsl.ir import Operation
 from xdsl.traits import MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect
 
+from ...dialects import effects
 from ...dialects.volatility import is_ordered
 from ..decisions.device_functions import PURE_FUNCTIONS
 from .building import constant_value
 
+effects.complete()
 _UNMARKED = (arith.ExtSIOp, arith.RemUIOp)
 """Arithmetic that xDSL does not mark as pure."""
-_ATOMICS = (acc.AtomicUpdateOp, acc.AtomicCaptureOp)
-"""What xDSL describes by its region alone, though it writes memory."""
 _DIVISIONS = (
     arith.DivSIOp,
     arith.DivUIOp,
@@ -36,7 +36,7 @@ def _kind(cls: type[Operation]) -> bool | None:
     if issubclass(cls, _UNMARKED):
         return True
     traits = list(cls.get_traits_of_type(MemoryEffect))
-    if not traits or issubclass(cls, _ATOMICS):
+    if not traits:
         return False
     if any(isinstance(trait, RecursiveMemoryEffect) for trait in traits):
         return None

@@ -236,11 +236,18 @@ def _grid(columns: Columns, shape: ThreadShape, emit: HostEmitter) -> GangGrid |
     return GangGrid(tuple(counts), workers)
 
 
-def _iterations(columns: Columns, at: Cursor) -> SSAValue:
-    """How many columns, of as many rows as a thread has, the construct's launch covers (i64)."""
+def _iterations(columns: Columns, at: Cursor) -> int | SSAValue:
+    """How many columns, of as many rows as a thread has, the construct's launch covers (i64 if unknown)."""
     construct = columns.construct
-    total = at.i64(schedule_of(columns.loop).elements)
+    known, unknown = schedule_of(columns.loop).elements, list[SSAValue]()
     for value in (*construct.num_gangs, *construct.num_workers, *construct.vector_length):
+        constant = constant_value(value)
+        known *= 1 if constant is None else constant
+        unknown += [value] if constant is None else []
+    if not unknown:
+        return known
+    total = at.i64(known)
+    for value in unknown:
         total = at.mul(total, at.to_i64(value))
     return total
 
@@ -248,11 +255,16 @@ def _iterations(columns: Columns, at: Cursor) -> SSAValue:
 def _condition(
     columns: Columns, grid: GangGrid | None, threads: int, emit: HostEmitter
 ) -> SSAValue:
-    """Whether the wide version may and should run."""
+    """Whether the wide version may and should run. Raises `Declined` where it is known that it should not."""
     at = Cursor.before(columns.construct)
+    iterations, least = _iterations(columns, at), threads * columns.count
+    if isinstance(iterations, int) and iterations < least:
+        raise Declined(f"there are few columns and rows, {iterations} in all")
+    if any((stride.as_constant or 0) % WIDE_BYTES for stride in columns.strides):
+        raise Declined("rows are not aligned")
     arrays = dict.fromkeys(tap.row.array for tap in columns.found.taps.values())
     bits = [at.value(llvm.PtrToIntOp(array, i64)) for array in arrays]
-    bits += [emit.emit(stride) for stride in columns.strides]
+    bits += [emit.emit(stride) for stride in columns.strides if stride.as_constant is None]
     together = bits[0]
     for more in bits[1:]:
         together = at.value(arith.OrIOp(together, more))
@@ -269,9 +281,8 @@ def _condition(
             continue
         covered = at.value(arith.CmpiOp(count, at.i64(limit), "sle"), "covered")
         good = at.value(arith.AndIOp(good, covered))
-    if threads:
-        least = at.i64(threads * columns.count)
-        many = at.value(arith.CmpiOp(_iterations(columns, at), least, "sge"), "many")
+    if threads and not isinstance(iterations, int):
+        many = at.value(arith.CmpiOp(iterations, at.i64(least), "sge"), "many")
         good = at.value(arith.AndIOp(good, many), "wide")
     return good
 

@@ -264,7 +264,7 @@ def _binary(expr: BinaryOp) -> ConstantValue | None:
             lhs, rhs = _comparable(lhs), _comparable(rhs)
         return int(_COMPARISONS[expr.op](lhs, rhs))
     if isinstance(lhs, int) and isinstance(rhs, int):
-        return _integer_binary(expr.op, lhs, rhs, expr.type)
+        return integer_binary(expr.op, lhs, rhs, expr.type)
     if expr.type == LDOUBLE and math.isfinite(lhs) and math.isfinite(rhs):
         return _long_double_binary(expr.op, exact_value(lhs), exact_value(rhs))
     return _float_binary(expr.op, float(lhs), float(rhs), expr.type)
@@ -281,7 +281,8 @@ def _compare_addresses(op: str, lhs: ConstantValue, rhs: ConstantValue) -> int |
     return int(op == "!=") if 0 in (lhs, rhs) and truth else None
 
 
-def _integer_binary(op: str, lhs: int, rhs: int, t: CType) -> int | None:
+def integer_binary(op: str, lhs: int, rhs: int, t: CType) -> int | None:
+    """`lhs op rhs` of type `t`, wrapped; None where C leaves it undefined, but for overflow."""
     if not isinstance(t, IntType):
         return None
     if op in _BITWISE:
