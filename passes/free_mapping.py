@@ -31,11 +31,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from xdsl.context import Context
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
-from xdsl.passes import ModulePass
 
 from .decisions.levels import LEVEL_NAMES, Level
 from .decisions.loop_tree import LoopNode, check_nesting
@@ -52,6 +50,7 @@ from .ir.acc_ops import (
 )
 from .ir.addresses import ADDRESS_OPS
 from .ir.building import constant_value
+from .ir.gpu_pass import GpuPass
 from .ir.levels import loop_levels, routine_level
 from .ir.loop_facts import gang_argument, loop_forest
 from .ir.machine import machine_of
@@ -232,24 +231,22 @@ def free(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> None:
 
 
 @dataclass(frozen=True)
-class FreeMappingPass(ModulePass):
+class FreeMappingPass(GpuPass):
     """See the module's description."""
 
     name = "free-mapping"
 
-    target: Literal["nvptx", "host"] | None = None
     sizes: Sizes | None = None
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        machine = machine_of(op)
-        target = self.target or machine.target
+    def rewrite(self, module: ModuleOp) -> None:
+        machine = machine_of(module)
         as_written = machine.as_written if self.sizes is None else self.sizes == "as-written"
-        if target == "host" or as_written:
+        if as_written:
             return
         levels = {
             inner.func_name.string_value(): routine_level(inner)
-            for inner in op.body.block.ops
+            for inner in module.body.block.ops
             if isinstance(inner, acc.RoutineOp)
         }
-        for construct in parallel_constructs(op):
+        for construct in parallel_constructs(module):
             free(construct, lambda name: levels.get(name, Level.SEQ))

@@ -52,7 +52,7 @@ INT_MAX = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
-class Step:
+class CounterStep:
     """`*variable += amount` as three operations."""
 
     load: llvm.LoadOp
@@ -69,7 +69,7 @@ def fits(steps: int, trip: int | None) -> bool:
     return 0 < steps * (INT_MAX if trip is None else trip) <= INT_MAX
 
 
-def _step(load: llvm.LoadOp, variable: SSAValue) -> Step | None:
+def _step(load: llvm.LoadOp, variable: SSAValue) -> CounterStep | None:
     """The step that begins with `load`, if it is one and nothing else uses its values."""
     value = load.dereferenced_value
     if value.type != i64 or is_ordered(load):
@@ -84,7 +84,7 @@ def _step(load: llvm.LoadOp, variable: SSAValue) -> Step | None:
     if store.value is not add.result or is_ordered(store):
         return None
     blocks = {op.parent_block() for op in (load, add, store)}
-    return Step(load, add, store, amount) if len(blocks) == 1 else None
+    return CounterStep(load, add, store, amount) if len(blocks) == 1 else None
 
 
 def _is_private(variable: SSAValue) -> bool:
@@ -101,7 +101,7 @@ def _is_private(variable: SSAValue) -> bool:
     return True
 
 
-def _steps(loop: scf.ForOp, variable: SSAValue) -> list[Step] | None:
+def _steps(loop: scf.ForOp, variable: SSAValue) -> list[CounterStep] | None:
     """All that the loop does with `variable`, if that is nothing but steps."""
     users = [use.operation for use in variable.uses if is_inside(use.operation, loop)]
     steps = [_step(op, variable) for op in users if isinstance(op, llvm.LoadOp)]
@@ -133,7 +133,7 @@ def _storage_block(loop: scf.ForOp) -> Block:
     raise AssertionError("a loop of a construct is inside of it")
 
 
-def narrow(loop: scf.ForOp, variable: SSAValue, steps: list[Step]) -> None:
+def narrow(loop: scf.ForOp, variable: SSAValue, steps: list[CounterStep]) -> None:
     """Rewrites the steps (see the contract above)."""
     first = _storage_block(loop).first_op
     assert first is not None

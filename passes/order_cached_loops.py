@@ -24,13 +24,10 @@ After:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from xdsl.context import Context
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
 from .decisions.cache_plan import Axis, overlaps, section_rates
@@ -38,7 +35,7 @@ from .decisions.declined import Declined
 from .ir.acc_ops import COMPUTE_OPS, NONE, has_level, loops_in, set_prop
 from .ir.building import constant_value
 from .ir.cached_accesses import Symbols, read_section
-from .ir.machine import machine_of
+from .ir.gpu_pass import GpuPass
 
 _WHY = "the loops around it share what it reads in shared memory"
 
@@ -97,18 +94,13 @@ def runs_in_order(loop: acc.LoopOp) -> bool:
 
 
 @dataclass(frozen=True)
-class OrderCachedLoopsPass(ModulePass):
+class OrderCachedLoopsPass(GpuPass):
     """See the contract at the top of this file."""
 
     name = "order-cached-loops"
 
-    target: Literal["nvptx", "host"] | None = None
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = self.target or machine_of(op).target
-        if target == "host":
-            return
-        for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
+    def rewrite(self, module: ModuleOp) -> None:
+        for loop in [inner for inner in module.walk() if isinstance(inner, acc.LoopOp)]:
             if runs_in_order(loop):
                 set_prop(loop, "seq", NONE)
                 set_prop(loop, "independent", None)

@@ -27,19 +27,16 @@ Options: `target` (`host`: nothing to do).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from xdsl.context import Context
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
 from .ir.acc_ops import NONE, is_defined_inside, loops_in, set_operand_groups, set_prop
 from .ir.building import erase
+from .ir.gpu_pass import GpuPass
 from .ir.levels import loop_levels
-from .ir.machine import machine_of
 from .ir.products import find_terms, free_constructs
 
 
@@ -86,18 +83,13 @@ def _reduces_alone(loop: acc.LoopOp) -> bool:
 
 
 @dataclass(frozen=True)
-class OrderProductLoopsPass(ModulePass):
+class OrderProductLoopsPass(GpuPass):
     """See the module's description."""
 
     name = "order-product-loops"
 
-    target: Literal["nvptx", "host"] | None = None
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = self.target or machine_of(op).target
-        if target == "host":
-            return
-        for construct in free_constructs(op):
+    def rewrite(self, module: ModuleOp) -> None:
+        for construct in free_constructs(module):
             for loop in list(loops_in(construct)):
                 if _reduces_alone(loop) and find_terms(loop) is not None:
                     keep_in_order(loop)

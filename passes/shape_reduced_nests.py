@@ -30,22 +30,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
-from typing import Literal
 
-from xdsl.context import Context
 from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 
 from .decisions.reduced_nests import ReducedNest, pays_as_one
 from .decisions.shared_sections import constant_side
 from .ir.acc_ops import has_level, is_defined_inside
 from .ir.building import Cursor, constant_value, erase
 from .ir.cached_accesses import Symbols
+from .ir.gpu_pass import GpuPass
 from .ir.levels import loop_levels
 from .ir.loop_facts import is_long
-from .ir.machine import machine_of
 from .ir.notes import note
 from .ir.product_loads import offset_of
 from .ir.products import free_constructs
@@ -241,18 +238,13 @@ def shape(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
 
 
 @dataclass(frozen=True)
-class ShapeReducedNestsPass(ModulePass):
+class ShapeReducedNestsPass(GpuPass):
     """See the module's description."""
 
     name = "shape-reduced-nests"
 
-    target: Literal["nvptx", "host"] | None = None
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = self.target or machine_of(op).target
-        if target == "host":
-            return
-        for construct in free_constructs(op):
+    def rewrite(self, module: ModuleOp) -> None:
+        for construct in free_constructs(module):
             for loop in [each for each in construct.region.walk() if isinstance(each, acc.LoopOp)]:
                 if loop.parent_op() is not construct or not _is_plain(loop):
                     continue

@@ -73,7 +73,7 @@ def place_of(
 
 
 @dataclass(frozen=True)
-class Product:
+class ProductShape:
     """
     What a nest of two parallel loops around a loop over terms reads: loads that move with the outer loop,
     with the inner, and with both (the loop over terms aside); how many iterations the loops have, None if
@@ -88,7 +88,7 @@ class Product:
     terms: int | None
 
 
-def why_not(product: Product) -> str | None:
+def why_not(product: ProductShape) -> str | None:
     """Why a nest gets no sections; None if it does."""
     if not product.outer_loads or not product.inner_loads or product.both_loads:
         return "its iterations have too little in common"

@@ -36,18 +36,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from xdsl.context import Context
 from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 
 from ..decisions.shared_sections import PIECE, constant_side
 from ..ir.acc_ops import is_defined_inside
 from ..ir.building import Cursor, constant_value
-from ..ir.machine import machine_of
+from ..ir.gpu_pass import GpuPass
 from ..ir.notes import note
 from ..ir.products import Terms, bounds_of, find_terms, free_constructs
 from ..ir.values_outside import ValuesOutside
@@ -172,17 +169,15 @@ def name_sections(construct: acc.ParallelOp) -> None:
 
 
 @dataclass(frozen=True)
-class FindSharedSectionsPass(ModulePass):
+class FindSharedSectionsPass(GpuPass):
     """See the module's description."""
 
     name = "find-shared-sections"
 
-    target: Literal["nvptx", "host"] | None = None
     enabled: bool = True
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = self.target or machine_of(op).target
-        if target == "host" or not self.enabled:
+    def rewrite(self, module: ModuleOp) -> None:
+        if not self.enabled:
             return
-        for construct in free_constructs(op):
+        for construct in free_constructs(module):
             name_sections(construct)

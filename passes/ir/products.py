@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.volatility import is_ordered
 from ..decisions.polynomials import Polynomial
-from ..decisions.shared_sections import Product, constant_side, why_not
+from ..decisions.shared_sections import ProductShape, constant_side, why_not
 from .acc_ops import has_level, is_defined_inside, is_restrict, parallel_constructs
 from .arguments import distinct_arguments
 from .building import constant_value
@@ -170,7 +170,7 @@ def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Term
         constant_side([constant_value(value) for value in bounds_of(each)[:2]])
         for each in (outer, inner, loop)
     ]
-    product = Product(len(loads.outer), len(loads.inner), loads.both, *sides)
+    product = ProductShape(len(loads.outer), len(loads.inner), loads.both, *sides)
     if why_not(product):
         return None
     shared = {factor.load for factor in (*loads.outer, *loads.inner)}

@@ -40,9 +40,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import cast
 
-from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -52,7 +51,6 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 
 from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from ...dialects.volatility import is_ordered
@@ -60,9 +58,9 @@ from ..decisions.declined import Declined
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.acc_ops import has_level, parallel_constructs, set_operand_groups, variable_name
 from ..ir.building import Cursor, constant_value, erase
+from ..ir.gpu_pass import GpuPass
 from ..ir.jamming import NSW, Jam, body_of, check_body, explain, if_full, set_bounds, trip_count
 from ..ir.layout import size_of
-from ..ir.machine import machine_of
 from ..ir.purity import is_pure
 from ..ir.region_values import HostEmitter, RegionSymbols
 from ..ir.schedules import LoopSchedule, given_sizes, set_schedule
@@ -422,18 +420,13 @@ def _launch(nest: TransposedNest) -> None:
 
 
 @dataclass(frozen=True)
-class StageTransposedAccessesPass(ModulePass):
+class StageTransposedAccessesPass(GpuPass):
     """See the contract at the top of this file."""
 
     name = "stage-transposed-accesses"
 
-    target: Literal["nvptx", "host"] | None = None
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = self.target or machine_of(op).target
-        if target == "host":
-            return
-        for construct in parallel_constructs(op):
+    def rewrite(self, module: ModuleOp) -> None:
+        for construct in parallel_constructs(module):
             try:
                 rewrite(find_nest(construct))
             except Declined:

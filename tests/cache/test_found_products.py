@@ -22,7 +22,7 @@ from accopt.passes.decisions.cache_plan import Axis, Sharing
 from accopt.passes.decisions.cache_section import CachedSection, SectionDim
 from accopt.passes.decisions.cache_shapes import matrix_shapes
 from accopt.passes.decisions.polynomials import Polynomial
-from accopt.passes.decisions.shared_sections import Product, place_of, why_not
+from accopt.passes.decisions.shared_sections import ProductShape, place_of, why_not
 
 PROGRAM = Path(__file__).with_name("found_products.c")
 
@@ -174,4 +174,4 @@ def test_places() -> None:
 def test_what_pays(changed: dict[str, int], reason: str | None) -> None:
     product: dict[str, int | None] = {"outer": None, "inner": 64, "terms": None}
     counts = {"outer_loads": 1, "inner_loads": 1, "both_loads": 0}
-    assert why_not(Product(**{**counts, **product, **changed})) == reason  # type: ignore[arg-type]
+    assert why_not(ProductShape(**{**counts, **product, **changed})) == reason  # type: ignore[arg-type]

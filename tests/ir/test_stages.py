@@ -13,7 +13,8 @@ from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.pipeline import run_to_stage, stage_names
-from accopt.passes.registry import IDLE_ON_HOST
+from accopt.passes.ir.gpu_pass import GpuPass
+from accopt.passes.registry import IDLE_ON_HOST, PASS_CLASSES, load_pass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
@@ -93,6 +94,11 @@ def run_watched(source: Path, *, every_pass: bool) -> tuple[str, list[str]]:
     module = front_end([source], options, DiagnosticSink())
     run_to_stage(make_context(), module, "nvvm", options, look, every_pass=every_pass)
     return print_ir(module, debug_info=True), seen
+
+
+def test_passes_for_gpus_are_idle_on_the_host() -> None:
+    for_gpus = {name for name in PASS_CLASSES if issubclass(load_pass(name), GpuPass)}
+    assert for_gpus and for_gpus <= IDLE_ON_HOST
 
 
 @pytest.mark.parametrize("name", ["sections", "combined", "rows"])
