@@ -197,6 +197,12 @@ def test_pointer_without_section_is_a_warning() -> None:
     assert not warnings("void f(float *a) {\n#pragma acc parallel present(a) \n;}")
 
 
+def test_a_section_of_a_variable_that_is_no_array_is_all_of_it() -> None:
+    (warning,) = warnings("void f(double d) {\n#pragma acc parallel copyin(d[0:1])\n;}")
+    assert warning.message.startswith("'d' has type 'double', which has no elements: all of it")
+    assert warnings("struct s { int a; };\nvoid f(struct s t) {\n#pragma acc data copy(t[:1])\n;}")
+
+
 CONTEXT = "float g[10]; extern float u[]; struct s { int b : 3; }; "
 
 

@@ -186,6 +186,8 @@ class ClauseResolver:
         return True
 
     def _sections(self, item: VarRefItem, t: CType, clause: Clause) -> None:
+        if len(item.sections) == 1 and not isinstance(t, ArrayType | PointerType):
+            self._lone_variable(item, t)
         text = item.name
         for section in item.sections:
             if isinstance(t, ArrayType | PointerType):
@@ -211,6 +213,22 @@ class ClauseResolver:
                 item.loc,
                 f"'{item.name}' points to void: the size of its elements is not known",
                 "cast it to a typed pointer variable first",
+            )
+
+    def _lone_variable(self, item: VarRefItem, t: CType) -> None:
+        """`x[0:1]` of a variable that is no array, which other compilers take for `x`."""
+        (section,) = item.sections
+        if section.is_index or section.length is None:
+            return
+        for slot in (section.lower, section.length):
+            if slot is not None:
+                self.value(slot)
+        if _constant(section.lower, 0) == 0 and _constant(section.length, None) == 1:
+            item.sections.clear()
+            self.unit.sink.warn(
+                section.loc,
+                f"'{item.name}' has type '{t}', which has no elements: all of it is meant",
+                "remove the '[…]'",
             )
 
     def _section(self, section: Section, t: ArrayType | PointerType, text: str) -> None:
