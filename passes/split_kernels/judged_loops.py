@@ -25,9 +25,13 @@ from ..ir.loop_dependence import judge_loop
 from ..ir.loop_order import confine_to_gang, run_in_order
 from ..ir.loop_symbols import LoopLike
 from ..ir.loop_verdicts import Verdict
+from ..ir.scalar_classes import ScalarClass
 from ..ir.scalar_clauses import add_private
 from ..ir.trip_counts import MOST_SHORT_ITERATIONS
+from .inner_loops import inner_loops
 from .ordered_tiles import drop_ordered_tiles
+
+_HARMLESS = (ScalarClass.SHARED, ScalarClass.PRIVATE)
 
 
 def _privatize_arrays(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
@@ -141,6 +145,19 @@ def decide_loops(
         confine_to_gang(parent)
         if not any(_may_share_gangs(loop) for loop in loops_in(parent)):
             _run_in_one_gang(parent)
+
+
+def mark_inner_loops(construct: Operation, module: ModuleOp, classifier: LoopClassifier) -> None:
+    """Makes loops without a directive around other loops parallel, where that is proven and takes no sums."""
+    for loop in inner_loops(construct):
+        decisions = classifier.scalars.of(loop)
+        if any(decision.kind not in _HARMLESS for decision in decisions):
+            continue
+        verdict = judge_loop(loop, construct, decisions)
+        if verdict.independent and not verdict.rows and not verdict.privates:
+            directive = _to_acc_loop(loop)
+            directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
+            _make_parallel(directive, verdict, classifier, module)
 
 
 def _may_share_gangs(loop: acc.LoopOp) -> bool:

@@ -12,6 +12,8 @@ Leaves: no acc.kernels and no `auto` loop. Each top-level loop nest of a kernels
         the construct (`guard-against-overlap`); others are `seq` with the reason in `accx.why`. Loops in
         order have tiles of several loops only where no iteration depends on another.
         A loop that stays in order around parallel ones runs on the host if its bounds are known there.
+        For CPU threads, loops without a directive in parallel loops of other constructs, too, are marked
+        independent where they are around loops (`inner_loops.py`).
 Warns:  where tiles are dropped for that reason.
 Fails:  as infer-data-attributes does.
 
@@ -53,11 +55,13 @@ from ..ir.acc_ops import (
 from ..ir.building import constant_value
 from ..ir.function_scalars import FunctionScalars, exposed_globals, global_scalars
 from ..ir.loop_classifier import LoopClassifier
+from ..ir.machine import machine_of
 from ..ir.messages import Messages
 from ..ir.reduction_reads import reduce_in_place
 from ..ir.region_values import HostEmitter
 from ..legalize_serial import single_gang_parallel
-from .judged_loops import decide_loops
+from .inner_loops import inner_loops
+from .judged_loops import decide_loops, mark_inner_loops
 from .kernel_constructs import (
     PieceBuilder,
     operations_of,
@@ -139,7 +143,10 @@ class SplitKernelsPass(ModulePass):
             if not isinstance(function, llvm.FuncOp):
                 continue
             directives = constructs_of(function, (*COMPUTE_OPS, acc.LoopOp))
-            if not any(isinstance(inner, acc.KernelsOp) or _is_open(inner) for inner in directives):
+            for_threads = machine_of(op).target == "host" and any(map(inner_loops, directives))
+            if not for_threads and not any(
+                isinstance(inner, acc.KernelsOp) or _is_open(inner) for inner in directives
+            ):
                 continue
             constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
             classifier = LoopClassifier(FunctionScalars(function, op, names, exposed), messages)
@@ -148,6 +155,8 @@ class SplitKernelsPass(ModulePass):
                     _split(construct, op, classifier)
                 else:
                     decide_loops(construct, op, classifier, plain_loops=False)
+                    if for_threads:
+                        mark_inner_loops(construct, op, classifier)
             decide_loops(function, op, classifier, plain_loops=False)
             for construct in constructs_of(function, (acc.ParallelOp,)):
                 reduce_in_place(construct)
