@@ -46,7 +46,7 @@ class Pieces:
     rest: str
 
 
-class _Declarations:
+class Surroundings:
     """The lines of a module outside of definitions, by what they declare."""
 
     def __init__(self, lines: list[str]) -> None:
@@ -96,7 +96,7 @@ class _Declarations:
 def split(llvm_ir: str) -> Pieces:
     """The pieces of a module, where that is worth it."""
     found = list(_DEFINITION.finditer(llvm_ir)) if len(llvm_ir) >= _WORTH_IT else []
-    around = _Declarations(_DEFINITION.sub("", llvm_ir).splitlines()) if found else None
+    around = Surroundings(_DEFINITION.sub("", llvm_ir).splitlines()) if found else None
     if around is None or not around.is_known:
         return Pieces((), llvm_ir)
     used = Counter(_NAME.findall(llvm_ir))
@@ -114,7 +114,7 @@ def split(llvm_ir: str) -> Pieces:
     return Pieces(tuple(pieces.values()), rest)
 
 
-def _piece(name: str, definition: str, around: _Declarations) -> Piece:
+def _piece(name: str, definition: str, around: Surroundings) -> Piece:
     unnamed = around.text(definition.replace(f"@{name}(", "@(", 1))
     symbol = f"__accopt_piece_{content_key(unnamed)}"
     return Piece(name, symbol, unnamed.replace("@(", f"@{symbol}(", 1))

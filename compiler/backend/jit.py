@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import difflib
+import json
 import os
 import re
 import weakref
@@ -27,11 +28,12 @@ from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
 from ..base.host_mathematics import FAST_PREFIX, PREFIX
 from ..base.host_mathematics import LIBRARY as VECTOR_LIBRARY
 from ..base.options import OptLevel
-from .cache import DiskCache
+from .cache import DiskCache, content_key, source_digest
 from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
 from .host_code import initialize
 from .host_objects import compile_object, object_key, object_of
+from .host_parts import WORTH_IT, parted
 from .host_pieces import split
 from .host_processes import compile_ahead
 from .library_files import load_library
@@ -68,8 +70,49 @@ def _compile_pieces(
     ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool
 ) -> HostCode:
     """
+    The object code of a program (`_make_pieces`). What a large module becomes is kept, so that it is not
+    taken apart again when the program starts. Raises `CompileError` if LLVM rejects the text.
+    """
+    if cache is None or whole or not _is_large(ir):
+        return _make_pieces(ir, opt_level, cache, whole=whole)[0]
+    made: list[HostCode] = []
+
+    def make() -> bytes:
+        code, texts = _make_pieces(ir, opt_level, cache, whole=False)
+        made.append(code)
+        keys = [object_key(text, opt_level) for text in texts]
+        return json.dumps([keys, dict(code.symbols)]).encode()
+
+    keys, symbols = json.loads(cache.get_or_make(_key_of_pieces(ir, opt_level), make))
+    try:
+        return made[0] if made else HostCode(tuple(_kept(key, cache) for key in keys), symbols)
+    except LookupError:  # an entry has gone
+        return _make_pieces(ir, opt_level, cache, whole=False)[0]
+
+
+def _is_large(ir: str) -> bool:
+    return len(ir) >= WORTH_IT and not is_joined(ir)
+
+
+def _key_of_pieces(ir: str, opt_level: OptLevel) -> str:
+    """The key of the list of objects that a large module becomes."""
+    maker = source_digest("host_parts.py", "host_pieces.py")
+    return content_key("pieces", maker, object_key(ir, opt_level))
+
+
+def _kept(key: str, cache: DiskCache) -> bytes:
+    def missing() -> bytes:
+        raise LookupError(key)
+
+    return cache.get_or_make(key, missing)
+
+
+def _make_pieces(
+    ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool
+) -> tuple[HostCode, list[str]]:
+    """
     The object code of a program: its files' modules where it has several, else its module's pieces and the
-    rest, by several processes where there is much to compile. Raises `CompileError` if LLVM rejects the text.
+    parts of the rest, by several processes where there is much to compile; and these modules.
     """
     texts, symbols = ([_whole(ir)], {}) if whole else _objects(ir)
     if cache is not None and len(texts) > 1:
@@ -80,8 +123,8 @@ def _compile_pieces(
     except CompileError:  # of the whole module, LLVM takes it, or says what is wrong
         if whole or len(texts) == 1:
             raise
-        return _compile_pieces(ir, opt_level, cache, whole=True)
-    return HostCode(objects, symbols)
+        return _make_pieces(ir, opt_level, cache, whole=True)
+    return HostCode(objects, symbols), texts
 
 
 def _objects(ir: str) -> tuple[list[str], dict[str, str]]:
@@ -90,7 +133,7 @@ def _objects(ir: str) -> tuple[list[str], dict[str, str]]:
     if is_joined(ir):
         return modules, {}
     found = split(modules[0])
-    texts = [found.rest, *dict.fromkeys(piece.text for piece in found.pieces)]
+    texts = [*parted(found.rest), *dict.fromkeys(piece.text for piece in found.pieces)]
     return texts, {piece.name: piece.symbol for piece in found.pieces}
 
 
@@ -101,6 +144,8 @@ def _whole(ir: str) -> str:
 
 def has_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bool:
     """Whether `cache` has what `compile_host` gives."""
+    if _is_large(ir):
+        return cache.has(_key_of_pieces(ir, opt_level))
     return all(cache.has(object_key(text, opt_level)) for text in _objects(ir)[0])
 
 
